@@ -1,0 +1,102 @@
+"""Comparing what was seen with what is wanted, in words that help."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["Expectation", "expect"]
+
+
+class Expectation(AssertionError):
+    """A test expected something else.
+
+    Attributes:
+        seen: What the student's code gave.
+        wanted: What the test wanted.
+        reason: One sentence on the difference.
+        hint: What to think about, or None.
+        misconception: The name of the mistake, or None.
+    """
+
+    def __init__(self, seen: Any, wanted: Any, reason: str, hint: str | None, misconception: str | None) -> None:
+        self.seen = seen
+        self.wanted = wanted
+        self.reason = reason
+        self.hint = hint
+        self.misconception = misconception
+        super().__init__(reason if hint is None else f"{reason}. {hint}")
+
+
+def expect(
+    seen: Any,
+    wanted: Any,
+    *,
+    hint: str | None = None,
+    misconception: str | None = None,
+    tolerance: float = 1e-9,
+    when: Mapping[Any, str | tuple[str, str]] | None = None,
+    secret: bool = False,
+) -> None:
+    """Raise `Expectation` unless two values agree.
+
+    Numbers agree within the tolerance, absolute or relative to the wanted value; nan agrees with nan; a bool is not a
+    number. Lists and tuples agree element by element, dictionaries key by key; all else must be equal.
+
+    Args:
+        seen: What the student's code gave.
+        wanted: What it should give.
+        hint: What to think about if they differ.
+        misconception: The name of the mistake that the difference shows.
+        tolerance: For floats.
+        when: For wrong values that tell which mistake was made: the hint for each, or (misconception, hint).
+        secret: Whether to keep the wanted value out of the message.
+    """
+    difference = _difference(seen, wanted, tolerance)
+    if difference is None:
+        return
+    place, got, want = difference
+    for value, meaning in (when or {}).items():
+        if _difference(seen, value, tolerance) is None:
+            misconception, hint = meaning if isinstance(meaning, tuple) else (misconception, meaning)
+            break
+    reason = f"got {_short(got)}{place}" + ("" if secret else f", expected {_short(want)}")
+    raise Expectation(seen, wanted, reason, hint, misconception)
+
+
+def _difference(seen: Any, wanted: Any, tolerance: float, place: str = "") -> tuple[str, Any, Any] | None:
+    """Return the first place where two values differ, with both values there; None if they agree."""
+    if isinstance(wanted, list | tuple) and isinstance(seen, list | tuple):
+        if len(seen) != len(wanted):
+            return f"{place} with {len(seen)} elements", seen, wanted
+        pairs = [(f"{place}[{i}]", a, b) for i, (a, b) in enumerate(zip(seen, wanted, strict=True))]
+    elif isinstance(wanted, dict) and isinstance(seen, dict):
+        if seen.keys() != wanted.keys():
+            return place, seen, wanted
+        pairs = [(f"{place}[{key!r}]", seen[key], wanted[key]) for key in wanted]
+    else:
+        where = f" at {place}" if place else ""
+        return None if _agree(seen, wanted, tolerance) else (where, seen, wanted)
+    return next((d for p, a, b in pairs if (d := _difference(a, b, tolerance, p))), None)
+
+
+def _agree(seen: Any, wanted: Any, tolerance: float) -> bool:
+    if isinstance(wanted, bool) or isinstance(seen, bool):
+        return type(seen) is type(wanted) and bool(seen == wanted)
+    if isinstance(wanted, float) and isinstance(seen, int | float):
+        try:
+            number = float(seen)
+        except OverflowError:  # an int beyond all floats
+            return False
+        return number == wanted or (math.isnan(number) and math.isnan(wanted)) or _close(number, wanted, tolerance)
+    return type(seen) is type(wanted) and bool(seen == wanted)
+
+
+def _close(seen: float, wanted: float, tolerance: float) -> bool:
+    return math.isfinite(wanted) and abs(seen - wanted) <= tolerance * max(1.0, abs(wanted))
+
+
+def _short(value: Any, limit: int = 80) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."

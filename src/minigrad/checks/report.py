@@ -1,0 +1,60 @@
+"""The report of a check, as text and as HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from minigrad.checks.runner import CheckReport, CheckResult
+
+__all__ = ["as_html", "as_text"]
+
+_ROW = '<li style="margin:.35em 0;list-style:none">{mark} {title}{detail}</li>'
+_MARK = '<b style="color:{colour}" aria-label="{label}">{sign}</b>'
+_DETAIL = '<div style="margin-left:1.6em"><div>{reason}</div>{hint}{section}</div>'
+
+
+def headline(report: CheckReport) -> str:
+    """Return the report's first line."""
+    passed, total = sum(r.passed for r in report.results), len(report.results)
+    if passed == total:
+        return f"{report.exercise}: all {total} checks pass"
+    return f"{report.exercise}: {passed} of {total} checks pass"
+
+
+def as_text(report: CheckReport) -> str:
+    """Return the report for a terminal."""
+    lines = [headline(report)]
+    for result in report.results:
+        lines.append(f"  {'✓' if result.passed else '✗'} {result.title}")
+        if not result.passed:
+            lines.append(f"      {result.reason}")
+            if result.hint:
+                lines.append(f"      Hint: {result.hint}")
+            if result.section:
+                lines.append(f"      Read again: lesson {result.section}")
+    return "\n".join(lines)
+
+
+def as_html(report: CheckReport) -> str:
+    """Return the report for a notebook."""
+    colour = "#1a7f37" if report.passed else "#b35900"
+    rows = "".join(_row(result) for result in report.results)
+    note = "Hidden tests look closer when the notebook is graded." if report.passed else ""
+    return (
+        f'<div class="minigrad-check" style="border-left:4px solid {colour};padding:.4em 1em">'
+        f"<b>{escape(headline(report))}</b>"
+        f'<ul style="padding-left:.2em;margin:.4em 0">{rows}</ul><small>{note}</small></div>'
+    )
+
+
+def _row(result: CheckResult) -> str:
+    if result.passed:
+        mark = _MARK.format(colour="#1a7f37", label="passed", sign="✓")
+        return _ROW.format(mark=mark, title=escape(result.title), detail="")
+    hint = f"<div><b>Hint:</b> {escape(result.hint)}</div>" if result.hint else ""
+    section = f"<small>Read again: lesson {escape(result.section)}</small>" if result.section else ""
+    detail = _DETAIL.format(reason=escape(result.reason), hint=hint, section=section)
+    mark = _MARK.format(colour="#b35900", label="failed", sign="✗")
+    return _ROW.format(mark=mark, title=escape(result.title), detail=detail)

@@ -1,0 +1,181 @@
+"""Running the visible tests of an exercise on what a notebook has defined."""
+
+from __future__ import annotations
+
+import importlib
+import linecache
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from types import SimpleNamespace
+from typing import Any
+
+from minigrad import exercises
+from minigrad.checks.expectation import Expectation
+from minigrad.checks.report import as_html, as_text
+from minigrad.errors import ExerciseNotDone
+
+__all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
+
+SECONDS = 5.0  # after which a test is stopped: a loop that does not end must not freeze the notebook
+
+Test = Callable[[Any], None]
+_tests: dict[str, list[tuple[Test, str]]] = {}
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The outcome of one visible test.
+
+    Attributes:
+        title: The fact that the test checks.
+        passed: Whether it holds.
+        reason: What was seen instead.
+        hint: What to think about.
+        section: Where the lesson speaks of it.
+    """
+
+    title: str
+    passed: bool
+    reason: str = ""
+    hint: str = ""
+    section: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class CheckReport:
+    """The outcome of ``check``: shown as a table by Jupyter, and read as a number of points by nbgrader."""
+
+    exercise: str
+    points: float
+    results: tuple[CheckResult, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every visible test passed."""
+        return all(result.passed for result in self.results)
+
+    @property
+    def earned(self) -> float:
+        """The points, in proportion to the visible tests that passed."""
+        return round(self.points * sum(result.passed for result in self.results) / len(self.results), 2)
+
+    def __repr__(self) -> str:
+        return str(self.earned)
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def visible(exercise: str, section: str) -> Callable[[Test], Test]:
+    """Register a visible test of an exercise.
+
+    Args:
+        exercise: The exercise's id.
+        section: The section of the lesson that states what is tested.
+    """
+
+    def register(test: Test) -> Test:
+        _tests.setdefault(exercise, []).append((test, section))
+        return test
+
+    return register
+
+
+def check(id: str) -> CheckReport:
+    """Run the visible tests of an exercise on what this notebook defines.
+
+    Args:
+        id: The exercise, for example ``"autodiff.topological_sort"``.
+    """
+    report = run(id, sys._getframe(1).f_globals)
+    if "ipykernel" not in sys.modules:  # a plain terminal shows only the number otherwise
+        print(report)
+    return report
+
+
+def run(id: str, namespace: Mapping[str, Any]) -> CheckReport:
+    """Run the visible tests of an exercise on the objects that a namespace defines."""
+    exercise = exercises.get(id)
+    try:
+        objects = exercises.collect(id, namespace)
+    except ExerciseNotDone:
+        names = ", ".join(name.rpartition(".")[2] for name in exercise.objects)
+        reason = f"{names} must be defined in this notebook: run the cell above first"
+        return CheckReport(id, exercise.points, (CheckResult("The answer is there", False, reason),))
+    student = SimpleNamespace(**{name.rpartition(".")[2]: value for name, value in objects.items()})
+    tests = _tests_of(id)
+    try:
+        with exercises.install(objects):
+            results = tuple(_run_one(test, section, student) for test, section in tests)
+    except TypeError as error:  # a class where a function belongs, or the other way round
+        results = (CheckResult("The answer is of the right kind", False, str(error)),)
+    return CheckReport(id, exercise.points, results)
+
+
+def _tests_of(id: str) -> list[tuple[Test, str]]:
+    importlib.import_module(f"minigrad.checks.{exercises.get(id).objects[0].split('.')[0]}")
+    return _tests[id]
+
+
+def _run_one(test: Test, section: str, student: Any) -> CheckResult:
+    title = (test.__doc__ or test.__name__).strip().splitlines()[0]
+    try:
+        with _time_limit(SECONDS), redirect_stdout(StringIO()):
+            test(student)
+    except Expectation as failure:
+        return CheckResult(title, False, failure.reason, failure.hint or "", section)
+    except NotImplementedError:
+        reason = "not written yet: replace the line `raise NotImplementedError()` by your code"
+        return CheckResult(title, False, reason, "", section)
+    except ExerciseNotDone as error:
+        return CheckResult(title, False, str(error), "", section)
+    except RecursionError:
+        hint = "Python allows about 1,000 nested calls; a loop with a list of what is still to do has no such limit."
+        return CheckResult(title, False, "your code calls itself too deeply (RecursionError)", hint, section)
+    except _TooSlow:
+        return CheckResult(title, False, f"still running after {SECONDS:.0f} s: does the loop end?", "", section)
+    except Exception as error:
+        return CheckResult(title, False, _explain(error), "", section)
+    return CheckResult(title, True, section=section)
+
+
+def _explain(error: Exception) -> str:
+    """Say what was raised, and on which line of the student's own cell."""
+    message = f"raised {type(error).__name__}: {error}"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if "minigrad" not in frame.filename and frame.lineno is not None:
+            line = linecache.getline(frame.filename, frame.lineno).strip()
+            return message + (f", in your line `{line}`" if line else f", in line {frame.lineno} of your cell")
+    return message
+
+
+class _TooSlow(BaseException):
+    """Raised in the student's code when its time is over; a bare ``except Exception`` does not catch it."""
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Stop the block after some seconds, where the system has timers (not on Windows) and this is the main thread."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise _TooSlow
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,124 @@
+"""The command line for students and readers: `minigrad --help`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
+from rich.table import Table
+
+import minigrad
+from minigrad import exercises
+from minigrad.errors import MinigradError
+
+__all__ = ["main"]
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Rebuild the heart of PyTorch: see the exercises, check your notebooks, train the network you own.\n\n"
+    "Open the notebooks with `jupyter lab`; every exercise there has its own check. The commands here do the same "
+    "from a terminal.",
+)
+console = Console()
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+    if version:
+        console.print(f"minigrad {minigrad.__version__}")
+        raise typer.Exit
+
+
+@app.command("exercises")
+def list_exercises() -> None:
+    """List every exercise with its lesson and points."""
+    table = Table("exercise", "lesson", "write", "points")
+    for exercise in exercises.catalogue().values():
+        names = ", ".join(name.rpartition(".")[2] for name in exercise.objects)
+        table.add_row(exercise.id, exercise.lesson, names, f"{exercise.points:g}")
+    console.print(table)
+
+
+@app.command()
+def check(
+    notebooks: Annotated[list[Path], typer.Argument(help="Notebooks with your answers.", metavar="NOTEBOOK...")],
+    exercise: Annotated[str | None, typer.Option(help="Only this exercise, by its id.")] = None,
+) -> None:
+    """Run the visible tests on the answers in notebooks.
+
+    Exits with 0 if all pass, with 1 if one fails, with 2 if a notebook cannot be read.
+
+    Example: `minigrad check notebooks/03_backprop.ipynb --exercise autodiff.topological_sort`
+    """
+    from minigrad.checks import run
+
+    all_pass = True
+    for notebook in notebooks:
+        if not notebook.is_file():
+            raise MinigradError(f"check: there is no file {str(notebook)!r}")
+        namespace = exercises.namespace_of(notebook)
+        wanted = [exercises.get(exercise).id] if exercise else exercises.placed_in(notebook)
+        if not wanted:
+            raise MinigradError(f"check: {notebook.name} holds no exercise (no cell begins with '# exercise: ...')")
+        for id in wanted:
+            report = run(id, namespace)
+            all_pass = all_pass and report.passed
+            console.print(escape(str(report)), style="green" if report.passed else None, highlight=False)
+    raise typer.Exit(0 if all_pass else 1)
+
+
+@app.command()
+def use(
+    path: Annotated[Path, typer.Argument(help="A folder with notebooks, or one notebook.")] = Path(),
+) -> None:
+    """Show what `minigrad.use()` would install: for each exercise your own answer, the reference, or nothing."""
+    exercises.use(path)
+
+
+@app.command()
+def train(
+    dataset: Annotated[str, typer.Argument(help="simple, diag, split, xor, circle or spiral")] = "xor",
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the data.")] = 200,
+    points: Annotated[int, typer.Option(min=1, help="Number of points.")] = 50,
+    hidden: Annotated[int, typer.Option(min=1, help="Units in each of the two hidden layers.")] = 8,
+    lr: Annotated[float, typer.Option(help="Learning rate.")] = 0.5,
+    seed: Annotated[int, typer.Option(help="Of the points and the starting weights.")] = 0,
+    answers: Annotated[
+        Path | None, typer.Option(help="Train on your own library: the folder with your notebooks.")
+    ] = None,
+) -> None:
+    """Train the network of scalars on one of the 2-D sets, and print loss and accuracy.
+
+    Example: `minigrad train circle --epochs 300 --answers .`
+    """
+    from minigrad import datasets, mlp
+
+    try:
+        data = datasets.load(dataset, points, seed)
+    except ValueError as error:
+        raise MinigradError(str(error)) from None
+    if answers is not None:
+        exercises.use(answers)
+    model = mlp.MLP((2, hidden, hidden), seed)
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("training", total=epochs)
+        for epoch in mlp.fit(model, data, epochs, lr):
+            progress.update(task, advance=1, description=f"loss {epoch.loss:.4f}")
+            if epoch.number % max(1, epochs // 10) == 0 or epoch.number == epochs:
+                progress.print(f"epoch {epoch.number:5}   loss {epoch.loss:.4f}   correct {epoch.correct}/{points}")
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one sentence and exit code 2."""
+    try:
+        app()
+    except (MinigradError, FileNotFoundError) as error:
+        print(f"minigrad: {error}", file=sys.stderr)
+        sys.exit(2)

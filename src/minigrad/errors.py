@@ -1,0 +1,56 @@
+"""Every exception of the library, in one tree.
+
+    MinigradError
+    ├── ExerciseNotDone     the body of an exercise is still to be written
+    ├── UnknownExercise     no exercise has that id
+    ├── GraphError          the computation graph cannot be differentiated as asked
+    └── FunctionError       a differentiable function broke its contract
+
+Wrong types and values raise Python's own ``TypeError`` and ``ValueError``.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ExerciseNotDone", "FunctionError", "GraphError", "MinigradError", "UnknownExercise"]
+
+
+class MinigradError(Exception):
+    """Root of all errors that minigrad raises on purpose."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What Jupyter shows: the sentence alone, since a stack of library frames teaches nothing."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class ExerciseNotDone(MinigradError):
+    """The body of an exercise is still to be written.
+
+    Args:
+        exercise: The id of the exercise, for example ``"autodiff.chain_rule"``.
+        lesson: The lesson where it is written; looked up when it is not given.
+    """
+
+    def __init__(self, exercise: str, lesson: str | None = None) -> None:
+        self.exercise = exercise
+        self.lesson = lesson or _lesson_of(exercise)
+        where = f" (lesson {self.lesson})" if self.lesson else ""
+        super().__init__(f"{exercise} is not written yet{where}: do that exercise first, then run this again")
+
+
+class UnknownExercise(MinigradError):
+    """No exercise has that id."""
+
+
+class GraphError(MinigradError):
+    """The computation graph cannot be differentiated as asked."""
+
+
+class FunctionError(MinigradError):
+    """A differentiable function broke its contract, for example by the number of its gradients."""
+
+
+def _lesson_of(exercise: str) -> str | None:
+    from minigrad import exercises
+
+    known = exercises.catalogue()
+    return known[exercise].lesson if exercise in known else None

@@ -1,0 +1,578 @@
+"""Differentiable functions: one small class for each operation.
+
+A function says three things about itself. Its *kernel* computes the value, from floats. Its *backward* rule takes
+the derivative of the final result with respect to the output and returns that with respect to each input: the chain
+rule, one link of it. Its *jvp* rule goes the other way, from a change of the inputs to the change of the output.
+
+The rules are written with differentiable operators only (``+``, ``*``, `where`, `cos`, ...). That is why one rule
+serves floats, `Scalar` objects and, since its own result can be differentiated again, higher derivatives.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from minigrad import operators
+from minigrad.errors import FunctionError
+
+if TYPE_CHECKING:
+    from minigrad.autodiff import Context
+
+__all__ = [
+    "EQ",
+    "LT",
+    "Add",
+    "Cos",
+    "Div",
+    "Dot",
+    "Elementwise",
+    "Exp",
+    "Function",
+    "Inv",
+    "Log",
+    "Max",
+    "Mul",
+    "Neg",
+    "Pow",
+    "ReLU",
+    "Sigmoid",
+    "Sin",
+    "Sub",
+    "Tanh",
+    "Where",
+    "all_functions",
+    "cos",
+    "dot",
+    "exp",
+    "log",
+    "maximum",
+    "power",
+    "relu",
+    "sigmoid",
+    "sin",
+    "tanh",
+    "where",
+]
+
+
+class Function:
+    """A differentiable function, to be subclassed with ``forward`` and ``backward``; neither is called directly.
+
+    ``Square.apply(x)`` computes ``Square.forward`` and notes in the result how to run ``Square.backward``:
+
+        class Square(Function):
+            @staticmethod
+            def forward(ctx, a):
+                ctx.save_for_backward(a)
+                return a * a
+
+            @staticmethod
+            def backward(ctx, d_output):
+                (a,) = ctx.saved_values
+                return d_output * 2.0 * a
+    """
+
+    differentiable: ClassVar[bool] = True
+
+    @staticmethod
+    def forward(ctx: Context, *values: Any) -> Any:
+        """Compute the result from the inputs' values, and save in ctx what backward will need."""
+        raise FunctionError("a Function needs a forward(ctx, *values)")
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output times the derivative in each input: one value, or a tuple of one for each input."""
+        raise FunctionError("a Function needs a backward(ctx, d_output) to be differentiated")
+
+    @classmethod
+    def jvp(cls, ctx: Context, *tangents: Any) -> Any:
+        """Return the change of the output for a change of each input (None where an input stays)."""
+        raise FunctionError(f"{cls.__name__} has no forward-mode rule: give it a jvp(ctx, *tangents)")
+
+    @classmethod
+    def apply(cls, *inputs: Any) -> Any:
+        """Apply the function to numbers and variables, and record it where a variable asks for gradients."""
+        for x in inputs:
+            if hasattr(x, "chain_rule"):
+                return type(x)._apply(cls, inputs)
+        from minigrad.scalar import Scalar  # numbers alone: scalar.py imports this module
+
+        return Scalar._apply(cls, inputs)
+
+    @classmethod
+    def _forward(cls, ctx: Context, *values: float) -> float:
+        """Run forward; it must return a number."""
+        try:
+            result = cls.forward(ctx, *values)
+        except TypeError:
+            _check_arity(cls, len(values))
+            raise
+        ctx.result = result
+        try:
+            return float(result)
+        except TypeError:
+            message = f"{cls.__name__}.forward returned {type(result).__name__}; it must return a number"
+            raise FunctionError(message) from None
+
+    @classmethod
+    def _backward(cls, ctx: Context, d_output: Any) -> tuple[Any, ...]:
+        """Run backward, and return a tuple of exactly one derivative for each input."""
+        ctx = ctx.as_variables() if hasattr(d_output, "chain_rule") else ctx
+        try:
+            result = cls.backward(ctx, d_output)
+        except (ZeroDivisionError, OverflowError):
+            result = _backward_in_ieee(cls, ctx, d_output)
+        derivatives = result if isinstance(result, tuple) else (result,)
+        if len(derivatives) != len(ctx.values):
+            raise FunctionError(
+                f"{cls.__name__}.backward returned {len(derivatives)} derivatives for {len(ctx.values)} inputs: "
+                "return one for each input, in the order of forward's arguments"
+            )
+        return derivatives
+
+
+def _check_arity(function: type[Function], given: int) -> None:
+    """Raise TypeError in plain words if forward does not take that many values."""
+    try:
+        inspect.signature(function.forward).bind(None, *[0.0] * given)
+    except TypeError:
+        wanted = len(inspect.signature(function.forward).parameters) - 1
+        raise TypeError(f"{function.__name__} takes {wanted} inputs, got {given}") from None
+
+
+def _backward_in_ieee(function: type[Function], ctx: Context, d_output: Any) -> Any:
+    """Run a rule again on NumPy's floats, which divide by zero and overflow as IEEE 754 says."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return function.backward(ctx.map(np.float64), np.float64(d_output))
+
+
+class Elementwise(Function):
+    """A function of numbers whose forward follows from its kernel.
+
+    Attributes:
+        kernel: The name of the function in `minigrad.operators` (looked up late, so that it can be replaced).
+        saves_output: Whether backward is given the output instead of the inputs.
+    """
+
+    kernel: ClassVar[str]
+    saves_output: ClassVar[bool] = False
+
+    @classmethod
+    def _from_kernel(cls, ctx: Context, *values: float) -> float:
+        """Compute the kernel, and save the inputs or the output."""
+        output: float = getattr(operators, cls.kernel)(*values)
+        ctx.save_for_backward(*((output,) if cls.saves_output else values))
+        return output
+
+    # A class method here, a static method in subclasses that write their own: both are called as forward(ctx, ...).
+    forward: ClassVar[Callable[..., Any]] = _from_kernel
+
+    @classmethod
+    def jvp(cls, ctx: Context, *tangents: Any) -> Any:
+        """Add up the derivative in each input times its tangent.
+
+        A number has one derivative in each input, so backward's rule multiplies a tangent as well.
+        """
+        terms = [cls._backward(ctx, t)[i] for i, t in enumerate(tangents) if t is not None]
+        return sum(terms[1:], terms[0]) if terms else 0.0
+
+
+# --- arithmetic ---------------------------------------------------------------------------------------------
+
+
+class Add(Elementwise):
+    """a + b."""
+
+    kernel = "add"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Each input moves the output one for one."""
+        return d_output, d_output
+
+
+class Sub(Elementwise):
+    """a - b."""
+
+    kernel = "sub"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The second input moves the output the other way."""
+        return d_output, -d_output
+
+
+class Mul(Elementwise):
+    """a * b."""
+
+    kernel = "mul"
+
+    @staticmethod
+    def forward(ctx: Context, a: float, b: float) -> float:
+        """Save what backward needs, and return a * b."""
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(a, b)
+        return operators.mul(a, b)
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output times the derivative in a, and d_output times the derivative in b."""
+        ### BEGIN SOLUTION
+        a, b = ctx.saved_values
+        return d_output * b, d_output * a
+        ### END SOLUTION
+
+
+class Div(Elementwise):
+    """a / b."""
+
+    kernel = "div"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivatives are 1 / b and -a / b^2."""
+        a, b = ctx.saved_values
+        return d_output / b, -d_output * ((a / b) / b)
+
+
+class Neg(Elementwise):
+    """-a."""
+
+    kernel = "neg"
+
+    @staticmethod
+    def forward(ctx: Context, a: float) -> float:
+        """Save what backward needs, if anything, and return -a."""
+        ### BEGIN SOLUTION
+        return operators.neg(a)
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output times the derivative in a."""
+        ### BEGIN SOLUTION
+        return -d_output
+        ### END SOLUTION
+
+
+class Inv(Elementwise):
+    """1 / a."""
+
+    kernel = "inv"
+
+    @staticmethod
+    def forward(ctx: Context, a: float) -> float:
+        """Save what backward needs, and return 1 / a."""
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(a)
+        return operators.inv(a)
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output times the derivative in a."""
+        ### BEGIN SOLUTION
+        (a,) = ctx.saved_values
+        return -d_output / (a * a)
+        ### END SOLUTION
+
+
+class Pow(Elementwise):
+    """a to the power b."""
+
+    kernel = "pow"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivatives are b a^(b-1) and a^b log a; 0 where the power does not depend on that input."""
+        a, b = ctx.saved_values
+        d_a = where(b == 0.0, 0.0, d_output * b * power(a, b - 1.0))
+        # 0^b is 0 for every b > 0, although log 0 is infinite.
+        d_b = where((a == 0.0) * (b >= 0.0), 0.0, d_output * power(a, b) * log(a))
+        return d_a, d_b
+
+
+class Dot(Function):
+    """start + x1 y1 + ... + xn yn, of the 2n + 1 inputs (start, x1 ... xn, y1 ... yn)."""
+
+    @staticmethod
+    def forward(ctx: Context, *values: float) -> float:
+        """Add up the products, from the left."""
+        ctx.save_for_backward(*values)
+        n = len(values) // 2
+        return sum(map(operators.mul, values[1 : n + 1], values[n + 1 :]), values[0])
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Each x moves the output by its y, and each y by its x."""
+        n = len(ctx.saved_values) // 2
+        xs, ys = ctx.saved_values[1 : n + 1], ctx.saved_values[n + 1 :]
+        return (d_output, *[d_output * y for y in ys], *[d_output * x for x in xs])
+
+    @classmethod
+    def jvp(cls, ctx: Context, *tangents: Any) -> Any:
+        """Add up the derivative in each input times its tangent."""
+        slopes = cls._backward(ctx, 1.0)
+        return sum(slope * t for slope, t in zip(slopes, tangents, strict=True) if t is not None)
+
+
+# --- elementary functions -----------------------------------------------------------------------------------
+
+
+class Log(Elementwise):
+    """The natural logarithm of a."""
+
+    kernel = "log"
+
+    @staticmethod
+    def forward(ctx: Context, a: float) -> float:
+        """Save what backward needs, and return log a."""
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(a)
+        return operators.log(a)
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output times the derivative in a."""
+        ### BEGIN SOLUTION
+        (a,) = ctx.saved_values
+        return d_output / a
+        ### END SOLUTION
+
+
+class Exp(Elementwise):
+    """e to the power a."""
+
+    kernel = "exp"
+    saves_output = True
+
+    @staticmethod
+    def forward(ctx: Context, a: float) -> float:
+        """Save what backward needs, and return e^a."""
+        ### BEGIN SOLUTION
+        output = operators.exp(a)
+        ctx.save_for_backward(output)
+        return output
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output times the derivative in a."""
+        ### BEGIN SOLUTION
+        (output,) = ctx.saved_values
+        return d_output * output
+        ### END SOLUTION
+
+
+class Sigmoid(Elementwise):
+    """1 / (1 + e^-a)."""
+
+    kernel = "sigmoid"
+    saves_output = True
+
+    @staticmethod
+    def forward(ctx: Context, a: float) -> float:
+        """Save what backward needs, and return sigmoid a."""
+        ### BEGIN SOLUTION
+        output = operators.sigmoid(a)
+        ctx.save_for_backward(output)
+        return output
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output times the derivative in a."""
+        ### BEGIN SOLUTION
+        (output,) = ctx.saved_values
+        return d_output * output * (1.0 - output)
+        ### END SOLUTION
+
+
+class ReLU(Elementwise):
+    """a where it is positive, else 0."""
+
+    kernel = "relu"
+
+    @staticmethod
+    def forward(ctx: Context, a: float) -> float:
+        """Save what backward needs, and return relu a."""
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(a)
+        return operators.relu(a)
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output where a is positive, else 0."""
+        ### BEGIN SOLUTION
+        (a,) = ctx.saved_values
+        return where(a <= 0.0, 0.0, d_output)
+        ### END SOLUTION
+
+
+class Tanh(Elementwise):
+    """The hyperbolic tangent of a."""
+
+    kernel = "tanh"
+    saves_output = True
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivative is 1 - tanh^2."""
+        (output,) = ctx.saved_values
+        return d_output * (1.0 - output * output)
+
+
+class Sin(Elementwise):
+    """The sine of a."""
+
+    kernel = "sin"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivative is cos a."""
+        (a,) = ctx.saved_values
+        return d_output * cos(a)
+
+
+class Cos(Elementwise):
+    """The cosine of a."""
+
+    kernel = "cos"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivative is -sin a."""
+        (a,) = ctx.saved_values
+        return -d_output * sin(a)
+
+
+# --- choices ------------------------------------------------------------------------------------------------
+
+
+class LT(Elementwise):
+    """1 where a < b, else 0; a step has no useful derivative."""
+
+    kernel = "lt"
+    differentiable = False
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Flat everywhere but at the step."""
+        return 0.0, 0.0
+
+
+class EQ(LT):
+    """1 where a equals b, else 0; a step has no useful derivative."""
+
+    kernel = "eq"
+
+
+class Max(Elementwise):
+    """The larger of a and b."""
+
+    kernel = "max"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The larger input moves the output; equal ones share it, as in PyTorch."""
+        a, b = ctx.saved_values
+        half = 0.5 * d_output
+        d_a = where(a == b, half, where(b < a, d_output, 0.0))
+        d_b = where(a == b, half, where(a < b, d_output, 0.0))
+        return d_a, d_b
+
+
+class Where(Elementwise):
+    """a where the condition is not 0, else b."""
+
+    kernel = "where"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The chosen input moves the output, the other does not."""
+        condition, _, _ = ctx.saved_values
+        return 0.0, where(condition, d_output, 0.0), where(condition, 0.0, d_output)
+
+
+# --- the same functions for floats and variables, used by the rules above -----------------------------------
+
+
+def _generic(function: type[Elementwise], *inputs: Any) -> Any:
+    """Apply to variables with recording, to plain numbers without."""
+    if any(hasattr(x, "chain_rule") for x in inputs):
+        return function.apply(*inputs)
+    return getattr(operators, function.kernel)(*inputs)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """Return a where the condition holds (is not 0), else b."""
+    return _generic(Where, condition, a, b)
+
+
+def dot(xs: Sequence[Any], ys: Sequence[Any], start: Any = 0.0) -> Any:
+    """Return start + x1 y1 + ... + xn yn, as one operation instead of 2n.
+
+    Raises:
+        ValueError: If xs and ys are not of one length.
+    """
+    if len(xs) != len(ys):
+        raise ValueError(f"dot: {len(xs)} numbers times {len(ys)}; both sequences must have the same length")
+    return Dot.apply(start, *xs, *ys)
+
+
+def power(a: Any, b: Any) -> Any:
+    """Return a to the power b, with IEEE semantics for floats too."""
+    return _generic(Pow, a, b)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """Return the larger of a and b."""
+    return _generic(Max, a, b)
+
+
+def exp(a: Any) -> Any:
+    """Return e to the power a."""
+    return _generic(Exp, a)
+
+
+def log(a: Any) -> Any:
+    """Return the natural logarithm of a."""
+    return _generic(Log, a)
+
+
+def sin(a: Any) -> Any:
+    """Return the sine of a."""
+    return _generic(Sin, a)
+
+
+def cos(a: Any) -> Any:
+    """Return the cosine of a."""
+    return _generic(Cos, a)
+
+
+def tanh(a: Any) -> Any:
+    """Return the hyperbolic tangent of a."""
+    return _generic(Tanh, a)
+
+
+def sigmoid(a: Any) -> Any:
+    """Return 1 / (1 + e^-a)."""
+    return _generic(Sigmoid, a)
+
+
+def relu(a: Any) -> Any:
+    """Return a where it is positive, else 0."""
+    return _generic(ReLU, a)
+
+
+def all_functions() -> Sequence[type[Function]]:
+    """Return every function of this module, for tests that must cover them all."""
+    own = [value for value in globals().values() if isinstance(value, type) and issubclass(value, Function)]
+    return [function for function in own if function not in (Function, Elementwise)]

@@ -1,0 +1,355 @@
+"""Scalar: a number that remembers how it was computed.
+
+    x = Scalar(3.0)
+    y = x * x + 1.0
+    y.backward()
+    x.grad                      # 6.0
+
+Every operator below applies a `Function`, which records itself in the result. The module `minigrad.fast` replaces
+these methods by equal, quicker ones, for as long as no student's function stands in for one of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, cast
+
+from minigrad import autodiff, functions
+from minigrad.autodiff import Context, History, grad_mode
+from minigrad.errors import GraphError
+
+if TYPE_CHECKING:
+    from minigrad.autodiff import Variable
+    from minigrad.functions import Function
+
+__all__ = ["Scalar"]
+
+
+class Scalar:
+    """A differentiable number.
+
+    Args:
+        data: The value: an int, a float or a NumPy number.
+        requires_grad: True makes a variable, a leaf of the graph that `backward` gives a derivative; False makes a
+            constant. (PyTorch's default is False; here a Scalar that is made by hand is there to be differentiated.)
+        name: A name for printing and drawing.
+
+    Attributes:
+        data: The value, a float.
+        grad: The derivative that backward passes have added up here, or None: a float, or a Scalar where backward
+            was called with ``create_graph=True``.
+        requires_grad: Whether the value depends on a variable.
+
+    Raises:
+        TypeError: If data is not a real number.
+    """
+
+    # A result keeps its function and inputs in slots instead of objects, which makes an operation three times
+    # quicker. One or two inputs: `_a` and `_b`, with the derivatives in them `_da` and `_db`. Any other number:
+    # `_b` is the tuple of inputs, and `_db` the Context of the function (see `minigrad.fast` for more).
+    __slots__ = ("_a", "_b", "_da", "_db", "_delta", "_fn", "_name", "_uses", "data", "grad", "requires_grad")
+
+    _delta: float  # the derivative so far, written by a running backward pass only
+
+    __array_ufunc__ = None  # NumPy leaves `number * scalar` to us
+
+    def __init__(self, data: Any, requires_grad: bool = True, name: str | None = None) -> None:
+        if data.__class__ is not float:
+            if not isinstance(data, Real):
+                raise TypeError(f"Scalar({data!r}): the value must be a real number, not {type(data).__name__}")
+            data = float(data)
+        self.data: float = data
+        self.grad: Any = None
+        self.requires_grad = requires_grad
+        self._fn: type[Function] | None = None
+        self._a: Any = None
+        self._b: Any = None
+        self._da: Any = None
+        self._db: Any = None
+        self._uses = 0
+        if name is not None:
+            self._name = name
+
+    @classmethod
+    def _apply(cls, function: type[Function], inputs: Sequence[Any]) -> Scalar:
+        """Compute a function of scalars and numbers, and record it if a variable is among them."""
+        scalars = tuple(x if isinstance(x, Scalar) else Scalar(x, requires_grad=False) for x in inputs)
+        ctx = Context()
+        ctx.values = _distinct([x.data for x in scalars])
+        result = Scalar(function._forward(ctx, *ctx.values), requires_grad=False)
+        if grad_mode.enabled and function.differentiable and any(x.requires_grad for x in scalars):
+            result.requires_grad = True
+            result._fn, result._b, result._db = function, scalars, ctx
+        return result
+
+    # --- the Variable protocol ------------------------------------------------------------------------------
+
+    @property
+    def unique_id(self) -> int:
+        """A number that no other living object has."""
+        return id(self)
+
+    @property
+    def name(self) -> str:
+        """The name given by the user, or the unique id."""
+        return getattr(self, "_name", None) or str(self.unique_id)
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def parents(self) -> tuple[Scalar, ...]:
+        """The inputs of the function that made this value, constants included; none for a leaf."""
+        if self._fn is None:
+            return ()
+        if self._db is FREED:
+            raise _freed(self)
+        if self._a is None:
+            inputs = self._da or self._b
+        elif self._b is not None:
+            inputs = (self._a, self._b)
+        elif isinstance(self._db, tuple):  # number op variable
+            inputs = (*self._db, self._a)
+        else:
+            inputs = (self._a,) if self._db is None else (self._a, self._db)
+        return tuple(x if isinstance(x, Scalar) else Scalar(x, requires_grad=False) for x in inputs)
+
+    @property
+    def history(self) -> History | None:
+        """How this value was made: empty for a leaf, None for a constant."""
+        if not self.requires_grad:
+            return None
+        if self._fn is None:
+            return History()
+        inputs = self.parents
+        if isinstance(self._db, Context):
+            ctx = self._db
+        else:  # computed by a quicker twin: let the function itself say what it saves
+            ctx = Context()
+            ctx.values = _distinct([x.data for x in inputs])
+            if not _same(self._fn._forward(ctx, *ctx.values), self.data):
+                raise GraphError(f"backward: an input of {self._fn.__name__} was changed after it was used")
+        return History(self._fn, ctx.bind(inputs, self), inputs)
+
+    def is_leaf(self) -> bool:
+        """Whether this is a variable made by the user."""
+        return self.requires_grad and self._fn is None
+
+    def is_constant(self) -> bool:
+        """Whether no derivative is wanted here, or beyond."""
+        return not self.requires_grad
+
+    def chain_rule(self, d_output: Any) -> Iterable[tuple[Variable, Any]]:
+        """Return each input that is not constant, with its derivative (see `autodiff.chain_rule`)."""
+        return autodiff.chain_rule(self, d_output)
+
+    def accumulate_derivative(self, x: Any) -> None:
+        """Add x to the derivative of this leaf."""
+        if not self.is_leaf():
+            raise GraphError("accumulate_derivative: only a leaf stores a derivative, not a constant or a result")
+        x = x if isinstance(x, Scalar) else float(x)
+        self.grad = x if self.grad is None else self.grad + x
+
+    @property
+    def derivative(self) -> Any:
+        """The same as grad, by MiniTorch's name."""
+        return self.grad
+
+    @derivative.setter
+    def derivative(self, value: Any) -> None:
+        self.grad = value
+
+    # --- gradients ------------------------------------------------------------------------------------------
+
+    @property
+    def grad_fn(self) -> type[Function] | None:
+        """The function that made this value; None for leaves and constants."""
+        return self._fn
+
+    def backward(self, gradient: Any = None, retain_graph: bool = True, create_graph: bool = False) -> None:
+        """Add the derivative of this value to the ``grad`` of every leaf that it depends on.
+
+        Args:
+            gradient: The derivative to start from; 1.0 if None.
+            retain_graph: False frees the graph afterwards. (PyTorch frees it by default, to save memory; a graph of
+                scalars is small, and a second look at it teaches.)
+            create_graph: True records the backward pass itself, so that the gradients, then Scalars, can be
+                differentiated again.
+
+        Raises:
+            GraphError: If no variable is behind this value, or the graph was freed.
+        """
+        if not self.requires_grad:
+            raise GraphError(
+                "backward: this Scalar depends on no variable (it is a constant, or was computed under no_grad)"
+            )
+        gradient = 1.0 if gradient is None else gradient
+        if create_graph:
+            start = gradient if isinstance(gradient, Scalar) else Scalar(gradient, requires_grad=False)
+            with autodiff.enable_grad():
+                autodiff.backpropagate(self, start)
+        else:
+            self._backpropagate(Scalar(gradient, requires_grad=False).data)
+        if not retain_graph:
+            _free(self)
+
+    def _backpropagate(self, gradient: float) -> None:
+        with autodiff.no_grad():
+            autodiff.backpropagate(self, gradient)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Scalar:
+        """Make this leaf a variable or a constant, and return it."""
+        if self._fn is not None:
+            raise GraphError("requires_grad_: only a leaf can be changed; use detach() to cut a result off its graph")
+        self.requires_grad = requires_grad
+        return self
+
+    def detach(self) -> Scalar:
+        """Return a constant with the same value, cut off the graph."""
+        return Scalar(self.data, requires_grad=False)
+
+    def zero_grad(self) -> None:
+        """Forget the derivative."""
+        self.grad = None
+
+    def item(self) -> float:
+        """Return the value as a Python float."""
+        return self.data
+
+    # --- operators ------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Scalar:
+        return _operate(functions.Add, self, other)
+
+    def __radd__(self, other: Any) -> Scalar:
+        return _operate(functions.Add, self, other)
+
+    def __sub__(self, other: Any) -> Scalar:
+        return _operate(functions.Sub, self, other)
+
+    def __rsub__(self, other: Any) -> Scalar:
+        return _operate(functions.Sub, other, self)
+
+    def __mul__(self, other: Any) -> Scalar:
+        return _operate(functions.Mul, self, other)
+
+    def __rmul__(self, other: Any) -> Scalar:
+        return _operate(functions.Mul, self, other)
+
+    def __truediv__(self, other: Any) -> Scalar:
+        return _operate(functions.Div, self, other)
+
+    def __rtruediv__(self, other: Any) -> Scalar:
+        return _operate(functions.Div, other, self)
+
+    def __pow__(self, other: Any) -> Scalar:
+        return _operate(functions.Pow, self, other)
+
+    def __rpow__(self, other: Any) -> Scalar:
+        return _operate(functions.Pow, other, self)
+
+    def __neg__(self) -> Scalar:
+        return _operate(functions.Neg, self)
+
+    def __pos__(self) -> Scalar:
+        return self
+
+    def __abs__(self) -> Scalar:
+        return _operate(functions.Where, self < 0.0, -self, self)
+
+    def __lt__(self, other: Any) -> Scalar:
+        return _operate(functions.LT, self, other)
+
+    def __gt__(self, other: Any) -> Scalar:
+        return _operate(functions.LT, other, self)
+
+    def __le__(self, other: Any) -> Scalar:
+        return _operate(functions.Max, self < other, self == other)
+
+    def __ge__(self, other: Any) -> Scalar:
+        return _operate(functions.Max, self > other, self == other)
+
+    def __eq__(self, other: Any) -> Scalar:  # type: ignore[override]
+        return _operate(functions.EQ, self, other)
+
+    def __ne__(self, other: Any) -> Scalar:  # type: ignore[override]
+        return _operate(functions.Sub, 1.0, self == other)
+
+    __hash__ = object.__hash__  # two variables of the same value are two variables
+
+    def exp(self) -> Scalar:
+        """Return e to this power."""
+        return _operate(functions.Exp, self)
+
+    def log(self) -> Scalar:
+        """Return the natural logarithm."""
+        return _operate(functions.Log, self)
+
+    def sin(self) -> Scalar:
+        """Return the sine."""
+        return _operate(functions.Sin, self)
+
+    def cos(self) -> Scalar:
+        """Return the cosine."""
+        return _operate(functions.Cos, self)
+
+    def tanh(self) -> Scalar:
+        """Return the hyperbolic tangent."""
+        return _operate(functions.Tanh, self)
+
+    def sigmoid(self) -> Scalar:
+        """Return 1 / (1 + e^-x)."""
+        return _operate(functions.Sigmoid, self)
+
+    def relu(self) -> Scalar:
+        """Return the value where it is positive, else 0."""
+        return _operate(functions.ReLU, self)
+
+    def __float__(self) -> float:
+        return self.data
+
+    def __bool__(self) -> bool:
+        return bool(self.data)
+
+    def __repr__(self) -> str:
+        return f"Scalar({self.data})" if self.requires_grad else f"Scalar({self.data}, requires_grad=False)"
+
+
+FREED: Any = object()  # stands in `_db` of a result whose graph was freed
+
+
+def _operate(function: type[Function], *inputs: Any) -> Scalar:
+    """Apply a function for an operator; Python turns NotImplemented into its TypeError for unsupported operands."""
+    if all(isinstance(x, Scalar | Real) for x in inputs):
+        return Scalar._apply(function, inputs)
+    return cast(Scalar, NotImplemented)
+
+
+def _distinct(values: Sequence[float]) -> tuple[float, ...]:
+    """Return equal floats that are all different objects, so that a Context can tell whose value was saved."""
+    return tuple(value * 1.0 for value in values)
+
+
+def _same(x: float, y: float) -> bool:
+    return x == y or (x != x and y != y)
+
+
+def _freed(result: Scalar) -> GraphError:
+    name = result._fn.__name__ if result._fn else "a function"
+    return GraphError(
+        f"backward: the graph of this {name} was freed by backward(retain_graph=False); compute the result again, or "
+        "keep the graph"
+    )
+
+
+def _free(result: Scalar) -> None:
+    """Drop inputs and saved values of a result and all results behind it."""
+    stack = [result]
+    while stack:
+        node = stack.pop()
+        if node._fn is not None and node._db is not FREED:
+            stack += [parent for parent in node.parents if parent._fn is not None]
+            node._a = node._b = node._da = None
+            node._db = FREED
