@@ -49,6 +49,13 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_lazy_modules, *_lazy_names})
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Register the ``%minigrad`` magic (``%load_ext minigrad``)."""
+    from minigrad.magics import register
+
+    register(shell)
+
+
 try:
     from minigrad import fast
 except ImportError:  # an edition for students leaves out the twins, which give answers away

@@ -39,10 +39,9 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 @app.command("exercises")
 def list_exercises() -> None:
     """List every exercise with its lesson and points."""
-    table = Table("exercise", "lesson", "write", "points")
+    table = Table("lesson", "exercise", "points")
     for exercise in exercises.catalogue().values():
-        names = ", ".join(name.rpartition(".")[2] for name in exercise.objects)
-        table.add_row(exercise.id, exercise.lesson, names, f"{exercise.points:g}")
+        table.add_row(exercise.lesson, exercise.id, f"{exercise.points:g}")
     console.print(table)
 
 

@@ -11,9 +11,9 @@ __all__ = ["central_difference", "forward_difference", "gradient"]
 
 
 def forward_difference(f: Callable[..., float], *vals: float, arg: int = 0, epsilon: float = 1e-6) -> float:
-    r"""Approximate the derivative of f in one argument by a step to one side.
+    """Approximate the derivative of f in one argument by a step to one side.
 
-    .. math:: f'_i(x) \approx \frac{f(x_0, ..., x_i + \epsilon, ..., x_n) - f(x_0, ..., x_n)}{\epsilon}
+    It is the rise over the run: (f(..., x_i + epsilon, ...) - f(..., x_i, ...)) / epsilon.
 
     Args:
         f: A function of n numbers.
@@ -32,9 +32,9 @@ def forward_difference(f: Callable[..., float], *vals: float, arg: int = 0, epsi
 
 
 def central_difference(f: Callable[..., float], *vals: float, arg: int = 0, epsilon: float = 1e-6) -> float:
-    r"""Approximate the derivative of f in one argument by a step to either side.
+    """Approximate the derivative of f in one argument by a step to either side.
 
-    .. math:: f'_i(x) \approx \frac{f(..., x_i + \epsilon, ...) - f(..., x_i - \epsilon, ...)}{2 \epsilon}
+    It is the rise over the run: (f(..., x_i + epsilon, ...) - f(..., x_i - epsilon, ...)) / (2 epsilon).
 
     Args:
         f: A function of n numbers.

@@ -36,6 +36,9 @@ class ExerciseNotDone(MinigradError):
         where = f" (lesson {self.lesson})" if self.lesson else ""
         super().__init__(f"{exercise} is not written yet{where}: do that exercise first, then run this again")
 
+    def __reduce__(self) -> tuple[type[ExerciseNotDone], tuple[str, str | None]]:
+        return type(self), (self.exercise, self.lesson)  # as pickle needs it: the message is no argument
+
 
 class UnknownExercise(MinigradError):
     """No exercise has that id."""

@@ -10,7 +10,7 @@ How a result is stored (a leaf has ``_fn is None``):
     variables among the inputs    _a      _b        _da          _db
     one                           x       None      d/dx         None, or the number y of x∘y, or (y,) of y∘x
     two                           x       y         d/dx         d/dy
-    any number                    None    tuple     all inputs   tuple of the derivatives in the variables
+    any number                    None    list      all inputs   list of the derivatives in the variables
     made by the specification     None    inputs    None         the function's Context
 """
 
@@ -18,16 +18,20 @@ from __future__ import annotations
 
 import math
 import operator
+import threading
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any
 
 from minigrad import functions, operators
-from minigrad.autodiff import grad_mode
+from minigrad.autodiff import grad_mode, no_grad
 from minigrad.scalar import FREED, Scalar, _freed
 
 __all__ = ["backpropagate", "disable", "enable"]
 
 _NUMBERS = (float, int)
+_SCALARS = frozenset((Scalar,))
+_OPERANDS = frozenset((Scalar, *_NUMBERS))
 _new = Scalar.__new__
 _Add, _Sub, _Mul, _Div = functions.Add, functions.Sub, functions.Mul, functions.Div
 _Neg, _Pow, _ReLU = functions.Neg, functions.Pow, functions.ReLU
@@ -178,18 +182,21 @@ def _apply(function: type[functions.Function], inputs: Sequence[Any]) -> Any:
     """Apply a function; only a dot product, the inner loop of every network, has a quicker form."""
     if function is not functions.Dot or not grad_mode.enabled:
         return _specified["_apply"](function, inputs)
-    values = [x.data if x.__class__ is Scalar else x for x in inputs]
+    kinds = set(map(type, inputs))
+    if kinds == _SCALARS:  # in all layers but a network's first
+        values, wanted = [x.data for x in inputs], [x.requires_grad for x in inputs]
+    else:
+        values = [x.data if x.__class__ is Scalar else x for x in inputs]
+        wanted = [x.__class__ is Scalar and x.requires_grad for x in inputs]
+    if True not in wanted or not kinds <= _OPERANDS:
+        return _specified["_apply"](function, inputs)
     n = len(values) // 2
-    slopes = [1.0, *values[n + 1 :], *values[1 : n + 1]]
-    data = sum(map(operator.mul, values[1 : n + 1], values[n + 1 :]), values[0])
-    recorded = [
-        (x, slope) for x, slope in zip(inputs, slopes, strict=True) if x.__class__ is Scalar and x.requires_grad
-    ]
-    if not recorded:
-        return Scalar(data, requires_grad=False)
-    variables, derivatives = zip(*recorded, strict=True)
-    result = Scalar(data)
-    result._fn, result._b, result._da, result._db = function, variables, tuple(inputs), derivatives
+    xs, ys = values[1 : n + 1], values[n + 1 :]
+    result = Scalar(sum(map(operator.mul, xs, ys), values[0]))
+    variables, derivatives = inputs, [1.0, *ys, *xs]
+    if False in wanted:
+        variables, derivatives = list(compress(inputs, wanted)), list(compress(derivatives, wanted))
+    result._fn, result._b, result._da, result._db = function, variables, inputs, derivatives
     return result
 
 
@@ -218,27 +225,39 @@ _twins: dict[str, Any] = {
 # --- backpropagation ----------------------------------------------------------------------------------------
 
 
+_turn = threading.Lock()
+_busy = 0  # the thread whose turn it is
+
+
 def backpropagate(root: Scalar, gradient: float) -> None:
     """Add the derivative of a result to every leaf, as `autodiff.backpropagate` does.
 
     The order is found by counting: a variable's turn comes when all results computed from it have had theirs
     (Kahn's algorithm). The counts and the derivatives so far live in slots of the variables; the counts are zero
-    again afterwards.
+    again afterwards. Since a variable has one slot for its count, threads take turns, and a pass that begins inside
+    another one (in a rule that differentiates) is left to the specification.
     """
-    try:
-        _count_uses(root)
-        _propagate(root, gradient)
-    except BaseException:
-        _reset(root)
-        raise
+    global _busy
+    if _busy == threading.get_ident():
+        _specified["_backpropagate"](root, gradient)
+        return
+    with _turn:
+        _busy = threading.get_ident()
+        try:
+            _count_uses(root)
+            _propagate(root, gradient)
+        except BaseException:
+            _reset(root)
+            raise
+        finally:
+            _busy = 0
 
 
 def _count_uses(root: Scalar) -> None:
     """Write into `_uses` of every variable behind root how many results of this graph it goes into."""
-    stack = [root]
-    push, pop = stack.append, stack.pop
-    while stack:
-        node = pop()
+    found = [root]
+    push = found.append
+    for node in found:  # the list grows while the loop goes along it, which costs less than a stack
         a = node._a
         if a is not None:
             uses = a._uses
@@ -254,20 +273,20 @@ def _count_uses(root: Scalar) -> None:
                     b._delta = 0.0
                     push(b)
         elif node._fn is not None:
-            for parent in _variables(node):
-                if not parent._uses:
+            for parent in node._b if node._da is not None else _variables(node):
+                uses = parent._uses
+                parent._uses = uses + 1
+                if not uses:
                     parent._delta = 0.0
                     push(parent)
-                parent._uses += 1
 
 
 def _propagate(root: Scalar, gradient: float) -> None:
     """Hand derivatives back, from root to the leaves."""
     root._delta = gradient
     ready = [root]
-    push, pop = ready.append, ready.pop
-    while ready:
-        node = pop()
+    push = ready.append
+    for node in ready:
         delta = node._delta
         a = node._a
         if a is not None:
@@ -282,7 +301,8 @@ def _propagate(root: Scalar, gradient: float) -> None:
                 if not uses:
                     push(b)
         elif node._fn is None:
-            node.grad = delta if node.grad is None else node.grad + delta
+            if node.requires_grad:  # it may have been made a constant since
+                node.grad = delta if node.grad is None else node.grad + delta
         elif node._da is not None:
             for parent, derivative in zip(node._b, node._db, strict=True):
                 parent._delta += delta * derivative
@@ -295,7 +315,8 @@ def _propagate(root: Scalar, gradient: float) -> None:
 
 def _ask_the_rule(node: Scalar, delta: float, push: Callable[[Scalar], None]) -> None:
     """Go through a result that the specification made, whose derivatives are not known yet."""
-    derivatives = node._fn._backward(node._db, delta)  # type: ignore[union-attr]
+    with no_grad():
+        derivatives = node._fn._backward(node._db, delta)  # type: ignore[union-attr]
     for parent, derivative in zip(node._b, derivatives, strict=True):
         if parent.requires_grad:
             parent._delta += float(derivative)

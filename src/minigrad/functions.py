@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from minigrad import operators
@@ -110,11 +111,9 @@ class Function:
             _check_arity(cls, len(values))
             raise
         ctx.result = result
-        try:
-            return float(result)
-        except TypeError:
-            message = f"{cls.__name__}.forward returned {type(result).__name__}; it must return a number"
-            raise FunctionError(message) from None
+        if not isinstance(result, Real):
+            raise FunctionError(f"{cls.__name__}.forward returned {type(result).__name__}; it must return a number")
+        return float(result)
 
     @classmethod
     def _backward(cls, ctx: Context, d_output: Any) -> tuple[Any, ...]:
@@ -123,14 +122,18 @@ class Function:
         try:
             result = cls.backward(ctx, d_output)
         except (ZeroDivisionError, OverflowError):
+            if hasattr(d_output, "chain_rule"):  # variables follow IEEE 754 already: it is the rule's own mistake
+                raise
             result = _backward_in_ieee(cls, ctx, d_output)
-        derivatives = result if isinstance(result, tuple) else (result,)
+        if result is None:
+            raise FunctionError(f"{cls.__name__}.backward returned nothing: return one derivative for each input")
+        derivatives = tuple(result) if isinstance(result, tuple | list) else (result,)
         if len(derivatives) != len(ctx.values):
             raise FunctionError(
                 f"{cls.__name__}.backward returned {len(derivatives)} derivatives for {len(ctx.values)} inputs: "
                 "return one for each input, in the order of forward's arguments"
             )
-        return derivatives
+        return tuple(0.0 if d is None else d for d in derivatives)  # None: no derivative, as in PyTorch
 
 
 def _check_arity(function: type[Function], given: int) -> None:
@@ -291,7 +294,8 @@ class Pow(Elementwise):
     def backward(ctx: Context, d_output: Any) -> Any:
         """The derivatives are b a^(b-1) and a^b log a; 0 where the power does not depend on that input."""
         a, b = ctx.saved_values
-        d_a = where(b == 0.0, 0.0, d_output * b * power(a, b - 1.0))
+        # The exponent is made harmless where its power is not used, or 0 * inf would reach higher derivatives.
+        d_a = where(b == 0.0, 0.0, d_output * b * power(a, where(b == 0.0, 1.0, b) - 1.0))
         # 0^b is 0 for every b > 0, although log 0 is infinite.
         d_b = where((a == 0.0) * (b >= 0.0), 0.0, d_output * power(a, b) * log(a))
         return d_a, d_b
@@ -481,11 +485,11 @@ class Max(Elementwise):
 
     @staticmethod
     def backward(ctx: Context, d_output: Any) -> Any:
-        """The larger input moves the output; equal ones share it, as in PyTorch."""
+        """The larger input moves the output; equal ones share it, and beside nan both do, as in PyTorch."""
         a, b = ctx.saved_values
         half = 0.5 * d_output
-        d_a = where(a == b, half, where(b < a, d_output, 0.0))
-        d_b = where(a == b, half, where(a < b, d_output, 0.0))
+        d_a = where(a == b, half, where(a < b, 0.0, d_output))
+        d_b = where(a == b, half, where(b < a, 0.0, d_output))
         return d_a, d_b
 
 

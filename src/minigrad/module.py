@@ -52,15 +52,18 @@ class Module:
         self.training = True
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if "_modules" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__}.__init__ must call super().__init__() before it sets {name!r}")
         for registry in (self._modules, self._parameters):
             registry.pop(name, None)
         self.__dict__.pop(name, None)
         if isinstance(value, Parameter):
             self._parameters[name] = value
         elif isinstance(value, Module):
+            # Not isinstance(value, Module): a notebook has a Module of its own, and both are trees.
             self._modules[name] = value
         else:
-            self.__dict__[name] = value
+            super().__setattr__(name, value)  # so that a property keeps its setter
 
     def __getattr__(self, name: str) -> Any:
         # Called only when the ordinary look-up in __dict__ has failed.

@@ -79,9 +79,10 @@ def _divide_by_zero(x: float, y: float) -> float:
 
 def _power_beyond_floats(x: float, y: float) -> float:
     """The IEEE power where `math.pow` raises: a pole at 0, an overflow, or a root of a negative number."""
-    if x < 0.0 and not y.is_integer():
+    is_integer = float(y).is_integer()
+    if x < 0.0 and not is_integer:
         return math.nan
-    is_odd = y.is_integer() and math.fmod(y, 2.0) != 0.0
+    is_odd = is_integer and math.fmod(y, 2.0) != 0.0
     return math.copysign(math.inf, x) if is_odd else math.inf
 
 

@@ -185,13 +185,16 @@ class Scalar:
             raise GraphError(
                 "backward: this Scalar depends on no variable (it is a constant, or was computed under no_grad)"
             )
-        gradient = 1.0 if gradient is None else gradient
+        if gradient is None:
+            gradient = 1.0
+        elif not isinstance(gradient, Scalar | Real):
+            raise TypeError(f"backward: gradient must be a number or a Scalar, not {type(gradient).__name__}")
         if create_graph:
             start = gradient if isinstance(gradient, Scalar) else Scalar(gradient, requires_grad=False)
             with autodiff.enable_grad():
                 autodiff.backpropagate(self, start)
         else:
-            self._backpropagate(Scalar(gradient, requires_grad=False).data)
+            self._backpropagate(float(gradient))
         if not retain_graph:
             _free(self)
 
@@ -257,7 +260,7 @@ class Scalar:
         return self
 
     def __abs__(self) -> Scalar:
-        return _operate(functions.Where, self < 0.0, -self, self)
+        return _operate(functions.Max, -self, self)
 
     def __lt__(self, other: Any) -> Scalar:
         return _operate(functions.LT, self, other)

@@ -98,5 +98,8 @@ def _close(seen: float, wanted: float, tolerance: float) -> bool:
 
 
 def _short(value: Any, limit: int = 80) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception as error:  # an int of more digits than Python writes, or a student's own __repr__
+        text = f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."

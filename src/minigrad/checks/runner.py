@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 import linecache
+import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from io import StringIO
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +23,8 @@ from minigrad.errors import ExerciseNotDone
 __all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
 
 SECONDS = 5.0  # after which a test is stopped: a loop that does not end must not freeze the notebook
+
+_LIBRARY = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 Test = Callable[[Any], None]
 _tests: dict[str, list[tuple[Test, str]]] = {}
@@ -111,14 +113,22 @@ def run(id: str, namespace: Mapping[str, Any]) -> CheckReport:
         names = ", ".join(name.rpartition(".")[2] for name in exercise.objects)
         reason = f"{names} must be defined in this notebook: run the cell above first"
         return CheckReport(id, exercise.points, (CheckResult("The answer is there", False, reason),))
-    student = SimpleNamespace(**{name.rpartition(".")[2]: value for name, value in objects.items()})
     tests = _tests_of(id)
     try:
         with exercises.install(objects):
+            student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
             results = tuple(_run_one(test, section, student) for test, section in tests)
     except TypeError as error:  # a class where a function belongs, or the other way round
         results = (CheckResult("The answer is of the right kind", False, str(error)),)
     return CheckReport(id, exercise.points, results)
+
+
+def _as_tested(name: str, value: Any) -> Any:
+    """Return a function as the student wrote it; a class as it is installed, which is what its methods know."""
+    if not isinstance(value, type):
+        return value
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(f"minigrad.{module}"), attribute)
 
 
 def _tests_of(id: str) -> list[tuple[Test, str]]:
@@ -129,7 +139,7 @@ def _tests_of(id: str) -> list[tuple[Test, str]]:
 def _run_one(test: Test, section: str, student: Any) -> CheckResult:
     title = (test.__doc__ or test.__name__).strip().splitlines()[0]
     try:
-        with _time_limit(SECONDS), redirect_stdout(StringIO()):
+        with _time_limit(SECONDS), open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             test(student)
     except Expectation as failure:
         return CheckResult(title, False, failure.reason, failure.hint or "", section)
@@ -143,19 +153,23 @@ def _run_one(test: Test, section: str, student: Any) -> CheckResult:
         return CheckResult(title, False, "your code calls itself too deeply (RecursionError)", hint, section)
     except _TooSlow:
         return CheckResult(title, False, f"still running after {SECONDS:.0f} s: does the loop end?", "", section)
-    except Exception as error:
-        return CheckResult(title, False, _explain(error), "", section)
+    except (Exception, SystemExit) as error:
+        return CheckResult(title, False, _explain(error, test), "", section)
     return CheckResult(title, True, section=section)
 
 
-def _explain(error: Exception) -> str:
+def _explain(error: BaseException, test: Test) -> str:
     """Say what was raised, and on which line of the student's own cell."""
     message = f"raised {type(error).__name__}: {error}"
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if "minigrad" not in frame.filename and frame.lineno is not None:
-            line = linecache.getline(frame.filename, frame.lineno).strip()
-            return message + (f", in your line `{line}`" if line else f", in line {frame.lineno} of your cell")
-    return message
+    ours = (_LIBRARY, test.__code__.co_filename)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)]
+    # The first file that is not ours is the student's; deeper ones may be Python's own.
+    theirs = [f for f in frames if f.filename == frames[0].filename]
+    if not theirs:
+        return message
+    number = theirs[-1].lineno or 0
+    line = linecache.getline(theirs[-1].filename, number).strip()
+    return message + (f", in your line `{line}`" if line else f", in line {number} of your cell")
 
 
 class _TooSlow(BaseException):

@@ -1,0 +1,5 @@
+"""``python -m minigrad`` is the command line `minigrad`."""
+
+from minigrad.cli import main
+
+main()

@@ -1,0 +1,251 @@
+"""Visible tests of the engine, on graphs of stand-ins whose derivatives are given as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from minigrad.checks.expectation import expect
+from minigrad.checks.runner import visible
+from minigrad.checks.standins import Node, constant, leaf, result
+
+__all__: list[str] = []
+
+STEP = "02 'One step back'"
+ORDER = "03 'An order that works'"
+PATHS = "03 'Two paths'"
+
+
+# --- autodiff.chain_rule ------------------------------------------------------------------------------------
+
+
+def step(student: Any, z: Node, d_output: float = 1.0) -> list[list[Any]]:
+    """Take one step back, and write the pairs down as [name, derivative], whatever stands in them."""
+    try:
+        found = student.chain_rule(z, d_output)
+        expect(isinstance(found, Iterable), True, hint="return a list of pairs: an input and its derivative")
+        pairs = [pair if isinstance(pair, tuple | list) else (pair,) for pair in found]
+    except TypeError as error:
+        hint = "_backward returns a tuple for any number of inputs; backward returns a bare number where there is one"
+        expect(f"TypeError: {error}", "pairs", hint=hint)
+    return [[x.name if isinstance(x, Node) else x for x in pair] for pair in pairs]
+
+
+@visible("autodiff.chain_rule", section=STEP)
+def one_input(student: Any) -> None:
+    """A function of one input gives one pair: the input and its derivative."""
+    z = result("z", (leaf("x"), 5.0))
+    meanings = {((5.0, "x"),): "the input comes first, its derivative second"}
+    expect(step(student, z), [["x", 5.0]], hint="return [(input, derivative)]", when=meanings)
+
+
+@visible("autodiff.chain_rule", section=STEP)
+def two_inputs(student: Any) -> None:
+    """A function of two inputs gives two pairs, in the order of the inputs."""
+    z = result("z", (leaf("x"), 5.0), (leaf("y"), 3.0))
+    meanings = {
+        (("x", 3.0), ("y", 5.0)): "the derivatives have changed places",
+        (("y", 3.0), ("x", 5.0)): "the order is that of history.inputs",
+    }
+    seen = step(student, z)
+    expect(seen, [["x", 5.0], ["y", 3.0]], hint="zip(history.inputs, derivatives) pairs them", when=meanings)
+
+
+@visible("autodiff.chain_rule", section="02 'Slopes multiply'")
+def upstream(student: Any) -> None:
+    """The derivative from above goes into the function's rule."""
+    z = result("z", (leaf("x"), 5.0), (leaf("y"), 3.0))
+    meanings = {(("x", 5.0), ("y", 3.0)): "these are the slopes alone: hand d_output, 10 here, to _backward"}
+    expect(step(student, z, 10.0), [["x", 50.0], ["y", 30.0]], when=meanings)
+
+
+@visible("autodiff.chain_rule", section=STEP)
+def same_input_twice(student: Any) -> None:
+    """An input that is used twice gives two pairs."""
+    x = leaf("x")
+    meanings = {
+        (("x", 3.0),): "one of two pairs is lost: a dictionary keeps one entry for each key",
+        (("x", 6.0),): "they are added up already; leave that to the caller",
+    }
+    seen = step(student, result("z", (x, 3.0), (x, 3.0)))
+    expect(seen, [["x", 3.0], ["x", 3.0]], hint="one pair for each place in history.inputs", when=meanings)
+
+
+@visible("autodiff.chain_rule", section=STEP)
+def constants_left_out(student: Any) -> None:
+    """Constants get no pair, and leave the others' derivatives where they belong."""
+    z = result("z", (constant("c"), 7.0), (leaf("x"), 2.0))
+    meanings = {
+        (("c", 7.0), ("x", 2.0)): "c is a constant: ask each input whether it is_constant()",
+        (("x", 7.0),): "x has got the derivative that belongs to the constant: pair first, filter afterwards",
+    }
+    expect(step(student, z), [["x", 2.0]], hint="leave out the constants", when=meanings)
+
+
+@visible("autodiff.chain_rule", section=STEP)
+def results_kept(student: Any) -> None:
+    """An input that is itself a result is kept: the derivative has to pass through it."""
+    a = result("a", (leaf("x"), 2.0))
+    meanings: Mapping[Any, str] = {(("y", 3.0),): "a is no leaf, but no constant either"}
+    seen = step(student, result("z", (a, 5.0), (leaf("y"), 3.0)))
+    expect(seen, [["a", 5.0], ["y", 3.0]], hint="only constants are left out", when=meanings)
+
+
+# --- autodiff.topological_sort ------------------------------------------------------------------------------
+
+
+def names(order: Any) -> list[str]:
+    """Return the names of the variables in an order."""
+    expect(isinstance(order, Iterable), True, hint="return a list of variables")
+    return [getattr(node, "name", repr(node)) for node in order]
+
+
+@visible("autodiff.topological_sort", section=ORDER)
+def chain(student: Any) -> None:
+    """The result comes first, the leaf last."""
+    a = result("a", (leaf("x"), 1.0))
+    seen = names(student.topological_sort(result("z", (a, 1.0))))
+    meanings = {("x", "a", "z"): "this is the way forward; derivatives travel the other way: turn the list round"}
+    expect(seen, ["z", "a", "x"], hint="begin with the variable that was given", when=meanings)
+
+
+@visible("autodiff.topological_sort", section=ORDER)
+def every_user_before_its_inputs(student: Any) -> None:
+    """Every variable comes after the variables computed from it."""
+    a = result("a", (leaf("x"), 2.0))
+    b = result("b", (a, 3.0))
+    meanings = {
+        ("z", "a", "b", "x"): "layer by layer, a comes before b, although b was computed from a: a breadth-first walk "
+        "turns to a before all of its derivative has arrived",
+        ("z", "a", "x", "b"): "a was put down, or marked as seen, when it was first met: mark it when its turn comes, "
+        "put it down when everything behind it is done, and turn the list round at the end",
+        ("x", "a", "b", "z"): "this is the way forward: turn the list round",
+    }
+    seen = names(student.topological_sort(result("z", (a, 30.0), (b, 10.0))))
+    expect(seen, ["z", "b", "a", "x"], hint="b was computed from a, so b must come before a", when=meanings)
+
+
+@visible("autodiff.topological_sort", section=ORDER)
+def meeting_point(student: Any) -> None:
+    """Where two ways meet, the meeting point comes after both, and only once."""
+    x = leaf("x")
+    a, b = result("a", (x, 1.0)), result("b", (x, 1.0))
+    seen = names(student.topological_sort(result("z", (a, 1.0), (b, 1.0))))
+    expect(seen.count("x"), 1, hint="x is used twice, but it is one variable: remember the unique_id of what you met")
+    expect(seen[-1], "x", hint="x must wait for both a and b")
+    expect(sorted(seen), ["a", "b", "x", "z"])
+
+
+@visible("autodiff.topological_sort", section=ORDER)
+def no_constants(student: Any) -> None:
+    """Constants are left out."""
+    a = result("a", (leaf("x"), 1.0), (constant("two"), 1.0))
+    seen = names(student.topological_sort(result("z", (constant("three"), 1.0), (a, 1.0))))
+    expect(seen, ["z", "a", "x"], hint="no derivative is wanted in a constant: ask is_constant()")
+
+
+@visible("autodiff.topological_sort", section=ORDER)
+def called_again(student: Any) -> None:
+    """A second call gives the same order again."""
+    z = result("z", (leaf("x"), 1.0))
+    first = names(student.topological_sort(z))
+    hint = "is something remembered from the first call, such as a default argument seen=set()?"
+    expect(names(student.topological_sort(z)), first, hint=hint)
+    expect(first, ["z", "x"])
+
+
+@visible("autodiff.topological_sort", section="03 'As deep as it gets'")
+def deep(student: Any) -> None:
+    """A chain of 5,000 variables is sorted, too."""
+    node = leaf("x")
+    for _ in range(4_999):
+        node = result("a", (node, 1.0))
+    expect(len(names(student.topological_sort(node))), 5_000)
+
+
+# --- autodiff.backpropagate ---------------------------------------------------------------------------------
+
+
+@visible("autodiff.backpropagate", section="02 'Slopes multiply'")
+def product_of_slopes(student: Any) -> None:
+    """Along a chain the slopes multiply, beginning with deriv."""
+    x = leaf("x")
+    z = result("z", (result("a", (x, 2.0)), 3.0))
+    student.backpropagate(z, 10.0)
+    meanings = {
+        6.0: "6 = 2 * 3 is the answer for a start of 1.0; begin with deriv, 10 here",
+        20.0: "each step back takes what has arrived at that variable, not deriv again",
+        5.0: "slopes along a chain multiply",
+    }
+    hint = "does the leaf get its derivative through accumulate_derivative?"
+    expect(x.derivative, 60.0, hint=hint, when=meanings)
+
+
+@visible("autodiff.backpropagate", section=PATHS)
+def leaves_only(student: Any) -> None:
+    """50 -> 100 -> 300: the leaf stores 6.0, the results on the way store nothing."""
+    x = leaf("x")
+    a = result("a", (x, 2.0))
+    z = result("z", (a, 3.0))
+    student.backpropagate(z, 1.0)
+    expect(
+        [x.derivative, a.derivative, z.derivative],
+        [6.0, None, None],
+        hint="call accumulate_derivative for leaves only; keep the others' derivatives in a dictionary",
+    )
+
+
+@visible("autodiff.backpropagate", section=PATHS)
+def two_paths(student: Any) -> None:
+    """What arrives along two paths is added up."""
+    x = leaf("x")
+    y = result("y", (x, 2.0))
+    a, b = result("a", (y, 3.0)), result("b", (y, 5.0))
+    student.backpropagate(result("z", (a, 7.0), (b, 11.0)), 1.0)
+    lost = "one of the two paths is lost: add to what has arrived already instead of replacing it"
+    expect(x.derivative, 152.0, hint="2 * (3 * 7 + 5 * 11)", when={42.0: lost, 110.0: lost})
+
+
+@visible("autodiff.backpropagate", section=PATHS)
+def one_step_two_paths(student: Any) -> None:
+    """An input that is used twice in one step gets both derivatives."""
+    x = leaf("x")
+    student.backpropagate(result("z", (x, 3.0), (x, 4.0)), 1.0)
+    lost = "the pairs of one step may name a variable twice, and both count"
+    expect(x.derivative, 7.0, hint="3 + 4", when={3.0: lost, 4.0: lost})
+
+
+@visible("autodiff.backpropagate", section=ORDER)
+def short_and_long_path(student: Any) -> None:
+    """A variable hands on its derivative when all of it has arrived, and once."""
+    x = leaf("x")
+    a = result("a", (x, 2.0))
+    b = result("b", (a, 3.0))
+    student.backpropagate(result("z", (a, 7.0), (b, 10.0)), 1.0)
+    meanings = {
+        14.0: "a handed on what it had from z before b's part arrived: walk in the order of topological_sort, not "
+        "breadth first",
+        60.0: "the part along b has replaced the part that came straight from z: add them",
+    }
+    expect(x.derivative, 74.0, hint="2 * (7 + 3 * 10)", when=meanings)
+    expect(a.received, [37.0], hint="a was asked several times; add up first, then take one step back")
+
+
+@visible("autodiff.backpropagate", section=PATHS)
+def second_pass_adds(student: Any) -> None:
+    """A second pass adds to what the leaf has: 2.0 and then 3.0 make 5.0."""
+    x = leaf("x")
+    for slope in (2.0, 3.0):
+        student.backpropagate(result("z", (x, slope)), 1.0)
+    replaced = "the first pass was replaced: hand derivatives to accumulate_derivative, which adds"
+    expect(x.derivative, 5.0, hint="accumulate_derivative adds", when={3.0: replaced})
+
+
+@visible("autodiff.backpropagate", section="03 'As deep as it gets'")
+def deep_chain(student: Any) -> None:
+    """A chain of 5,000 variables is differentiated, too."""
+    x = node = leaf("x")
+    for _ in range(4_999):
+        node = result("a", (node, 1.0))
+    student.backpropagate(node, 2.0)
+    expect(x.derivative, 2.0)

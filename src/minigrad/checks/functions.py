@@ -1,0 +1,167 @@
+"""Visible tests of the functions with a forward and a backward."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from minigrad.autodiff import Context
+from minigrad.checks.expectation import expect
+from minigrad.checks.runner import visible
+
+__all__: list[str] = []
+
+BOX = "02 'A box that knows its slope'"
+SAVE = "02 'What forward should save'"
+
+
+def step(function: Any, *values: float, d_output: float = 1.0) -> tuple[Any, list[Any]]:
+    """Run forward and then backward, and return the value and the derivatives."""
+    ctx = Context()
+    ctx.values = values
+    value = function.forward(ctx, *values)
+    derivatives = function.backward(ctx, d_output)
+    return value, list(derivatives) if isinstance(derivatives, tuple) else [derivatives]
+
+
+# --- functions.arithmetic -----------------------------------------------------------------------------------
+
+
+@visible("functions.arithmetic", section=BOX)
+def values_of_arithmetic(student: Any) -> None:
+    """forward returns a * b, -a and 1 / a."""
+    hint = "forward computes the function itself; its derivative belongs in backward"
+    expect(student.Mul.forward(Context(), 3.0, 5.0), 15.0, hint=hint)
+    expect(student.Neg.forward(Context(), 3.0), -3.0, hint=hint)
+    expect(student.Inv.forward(Context(), 4.0), 0.25, hint=hint, when={-0.0625: "-1 / 16 is the derivative at 4"})
+
+
+@visible("functions.arithmetic", section=BOX)
+def derivatives_of_mul(student: Any) -> None:
+    """The derivative of a * b is b in a, and a in b."""
+    seen = step(student.Mul, 3.0, 5.0)[1]
+    expect(
+        seen,
+        [5.0, 3.0],
+        hint="return two derivatives, in the order of forward's arguments",
+        when={(3.0, 5.0): "these two are swapped: how fast does a * b grow with a? As fast as b is large"},
+    )
+
+
+@visible("functions.arithmetic", section=BOX)
+def derivative_of_neg(student: Any) -> None:
+    """The derivative of -a is -1."""
+    seen = step(student.Neg, 3.0)[1]
+    expect(seen, [-1.0], hint="when a goes up by one, -a goes down by one", when={(1.0,): "the sign is missing"})
+
+
+@visible("functions.arithmetic", section=BOX)
+def derivative_of_inv(student: Any) -> None:
+    """The derivative of 1 / a is -1 / a^2."""
+    seen = step(student.Inv, 2.0)[1]
+    meanings = {
+        (0.25,): "1 / a falls: its slope is negative",
+        (-4.0,): "a^2 belongs under the fraction line",
+        (-0.5,): "is a squared?",
+    }
+    expect(seen, [-0.25], hint="the rule is -1 / a^2, with a as forward saved it", when=meanings)
+
+
+@visible("functions.arithmetic", section="02 'Slopes multiply'")
+def upstream_of_arithmetic(student: Any) -> None:
+    """Every derivative is multiplied by d_output."""
+    hint = "d_output is what arrives from above; multiply every slope by it"
+    forgotten = "this is the slope alone; multiply it by d_output, which was 10 here"
+    expect(step(student.Mul, 3.0, 5.0, d_output=10.0)[1], [50.0, 30.0], hint=hint, when={(5.0, 3.0): forgotten})
+    expect(step(student.Neg, 3.0, d_output=10.0)[1], [-10.0], hint=hint, when={(-1.0,): forgotten})
+    expect(step(student.Inv, 2.0, d_output=10.0)[1], [-2.5], hint=hint, when={(-0.25,): forgotten})
+
+
+@visible("functions.arithmetic", section=BOX)
+def inverse_of_zero(student: Any) -> None:
+    """Inv of 0 is infinite, as floats have it."""
+    expect(student.Inv.forward(Context(), 0.0), math.inf, hint="operators.inv knows what 1 / 0 is")
+
+
+# --- functions.elementary -----------------------------------------------------------------------------------
+
+
+@visible("functions.elementary", section=BOX)
+def values_of_elementary(student: Any) -> None:
+    """forward returns log a, e^a, sigmoid a and relu a."""
+    log_hint = "log is the natural logarithm, to the base e"
+    expect(student.Log.forward(Context(), 2.0), math.log(2.0), hint=log_hint)
+    expect(student.Exp.forward(Context(), 2.0), math.exp(2.0), hint="e to the power a")
+    expect(student.Sigmoid.forward(Context(), 2.0), 1.0 / (1.0 + math.exp(-2.0)), hint="1 / (1 + e^-a)")
+    expect([student.ReLU.forward(Context(), a) for a in (-2.0, 3.0)], [0.0, 3.0], hint="0 for what is negative")
+
+
+@visible("functions.elementary", section=BOX)
+def far_values(student: Any) -> None:
+    """Nothing raises far out: log 0 is -inf, e^1000 is inf, sigmoid(-1000) is 0."""
+    hint = "the functions in operators know what floats do there; call them instead of math"
+    expect(student.Log.forward(Context(), 0.0), -math.inf, hint=hint)
+    expect(student.Exp.forward(Context(), 1000.0), math.inf, hint=hint)
+    expect(student.Sigmoid.forward(Context(), -1000.0), 0.0, hint=hint)
+
+
+@visible("functions.elementary", section=SAVE)
+def derivative_of_log(student: Any) -> None:
+    """The derivative of log a is 1 / a."""
+    meanings = {
+        (1.0 / math.log(4.0),): "this divides by log a: did forward save its output instead of a?",
+        (4.0,): "divide by a",
+    }
+    expect(step(student.Log, 4.0)[1], [0.25], hint="save a in forward, divide by it in backward", when=meanings)
+
+
+@visible("functions.elementary", section=SAVE)
+def derivative_of_exp(student: Any) -> None:
+    """The derivative of e^a is e^a."""
+    meanings = {
+        (2.0 * math.exp(1.0),): "n x^(n-1) is the rule for powers of x; here a is the exponent",
+        (2.0 * math.exp(2.0),): "e^a alone, not a e^a: what did forward save?",
+    }
+    expect(step(student.Exp, 2.0)[1], [math.exp(2.0)], hint="e^a is its own slope, at every a", when=meanings)
+
+
+@visible("functions.elementary", section=SAVE)
+def derivative_of_sigmoid(student: Any) -> None:
+    """The derivative of sigmoid is s (1 - s), with s the output."""
+    slope = math.exp(-2.0) / (1.0 + math.exp(-2.0)) ** 2
+    meanings = {(-2.0,): "this is a (1 - a): put sigmoid(a) in its place"}
+    expect(step(student.Sigmoid, 2.0)[1], [slope], hint="s is sigmoid(a), not a", when=meanings)
+
+
+@visible("functions.elementary", section=SAVE)
+def derivative_of_relu(student: Any) -> None:
+    """ReLU passes d_output where a is positive, and nothing elsewhere."""
+    seen = [step(student.ReLU, a, d_output=d)[1][0] for a, d in [(3.0, -2.0), (-3.0, 2.0), (0.0, 2.0)]]
+    meanings = {
+        (0.0, 2.0, 2.0): "a decides, not d_output: what did forward save?",
+        (-2.0, 0.0, 2.0): "at a = 0 nothing passes, by convention",
+        (-6.0, 0.0, 0.0): "multiply by the slope, 1 or 0, not by the value",
+    }
+    expect(seen, [-2.0, 0.0, 0.0], hint="tried with a = 3, -3 and 0, and d_output = -2, 2 and 2", when=meanings)
+
+
+@visible("functions.elementary", section="02 'Slopes multiply'")
+def upstream_of_elementary(student: Any) -> None:
+    """Every derivative is multiplied by d_output."""
+    s = 1.0 / (1.0 + math.exp(-2.0))
+    slopes = [0.5, math.exp(2.0), s * (1.0 - s), 1.0]
+    functions = (student.Log, student.Exp, student.Sigmoid, student.ReLU)
+    seen = [step(function, 2.0, d_output=10.0)[1][0] for function in functions]
+    forgotten = "these are the slopes alone; multiply them by d_output, which was 10 here"
+    expect(seen, [10.0 * slope for slope in slopes], hint="multiply by d_output", when={tuple(slopes): forgotten})
+
+
+@visible("functions.elementary", section=SAVE)
+def calls_do_not_mix(student: Any) -> None:
+    """Two calls keep their saved values apart."""
+    for function, slopes in ((student.Log, [1.0, 0.5]), (student.Exp, [math.exp(1.0), math.exp(2.0)])):
+        contexts = [Context(), Context()]
+        for ctx, a in zip(contexts, (1.0, 2.0), strict=True):
+            function.forward(ctx, a)
+        seen = [function.backward(ctx, 1.0) for ctx in contexts]
+        expect(seen, slopes, hint="keep values in ctx: the class is shared by all calls")

@@ -1,0 +1,146 @@
+"""Visible tests of a network's layer and of its training step.
+
+The layer is tried with plain numbers as values, and the step with gradients set by hand, so that neither waits for
+the engine to be written.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from minigrad.checks.expectation import expect
+from minigrad.checks.runner import visible
+from minigrad.errors import GraphError
+from minigrad.module import Parameter
+from minigrad.scalar import Scalar
+
+__all__: list[str] = []
+
+LINE = "03 'A line with weights'"
+DOWN = "03 'Downhill'"
+
+
+# --- mlp.Linear ---------------------------------------------------------------------------------------------
+
+
+def outputs(layer: Any, inputs: list[float], **values: float) -> list[float]:
+    """Set the named parameters, all others to 0, and return the outputs."""
+    for name, parameter in layer._parameters.items():
+        parameter.update(values.get(name, 0.0))
+    return [float(output) for output in layer.forward(inputs)]
+
+
+@visible("mlp.Linear", section=LINE)
+def parameters_are_registered(student: Any) -> None:
+    """A layer from 2 inputs to 3 outputs has 6 weights and 3 biases, by name."""
+    layer = student.Linear(2, 3, random.Random(0))
+    biases = [f"bias_{j}" for j in range(3)]
+    weights = [f"weight_{i}_{j}" for i in range(2) for j in range(3)]
+    expect(
+        sorted(layer._parameters),
+        biases + weights,
+        hint="make every parameter by parameter(name), and keep what it returns in weights[i][j] or biases[j]",
+        when={(): "no parameter is registered: one that is only put in a list is never found, and never trained"},
+    )
+
+
+@visible("mlp.Linear", section=LINE)
+def weights_and_biases(student: Any) -> None:
+    """weights is a list of 2 rows with 3 parameters each, biases one of 3 parameters."""
+    layer = student.Linear(2, 3, random.Random(0))
+    hint = "weights[i][j] leads from input i to output j, so there are as many rows as inputs"
+    expect([len(row) for row in layer.weights], [3, 3], hint=hint)
+    expect(len(layer.biases), 3, hint="each output has a bias of its own")
+    expect(layer.weights[1][2] is layer._parameters["weight_1_2"], True, hint=hint)
+
+
+@visible("mlp.Linear", section=LINE)
+def starting_values(student: Any) -> None:
+    """All parameters start at different values in [-1, 1)."""
+    layer = student.Linear(2, 3, random.Random(0))
+    values = [parameter.value.data for parameter in layer._parameters.values()]
+    expect(len(set(values)), 9, hint="weights that start equal stay equal; parameter(name) draws a value for each")
+    expect(all(-1.0 <= value < 1.0 for value in values), True)
+
+
+@visible("mlp.Linear", section=LINE)
+def one_weight(student: Any) -> None:
+    """With weight_0_1 = 10 alone, output 1 is ten times input 0."""
+    seen = outputs(student.Linear(2, 3, random.Random(0)), [3.0, 5.0], weight_0_1=10.0)
+    meanings = {
+        (30.0, 0.0, 0.0): "the weight has reached output 0: its second number names the output",
+        (50.0, 0.0, 0.0): "input 1 has reached output 0: the first number of weight_i_j names the input",
+    }
+    expect(seen, [0.0, 30.0, 0.0], hint="the first number names the input, the second the output", when=meanings)
+
+
+@visible("mlp.Linear", section=LINE)
+def whole_sum(student: Any) -> None:
+    """Each output is its bias plus the sum of its weighted inputs."""
+    layer = student.Linear(2, 2, random.Random(0))
+    values = {"weight_0_0": 1.0, "weight_1_0": 2.0, "weight_0_1": 10.0, "weight_1_1": 20.0}
+    seen = outputs(layer, [3.0, 5.0], **values, bias_0=100.0, bias_1=200.0)
+    meanings = {
+        (13.0, 130.0): "the biases are missing: 100 and 200",
+        (33.0, 250.0): "the weights are taken the wrong way round: column j of weights makes output j",
+    }
+    expect(seen, [113.0, 330.0], hint="3 * 1 + 5 * 2 + 100, and 3 * 10 + 5 * 20 + 200", when=meanings)
+
+
+# --- mlp.SGD ------------------------------------------------------------------------------------------------
+
+
+def step(student: Any, grad: float | None) -> tuple[Scalar, Scalar]:
+    """Take a step from 2.0 with a learning rate of 0.5, and return the value before and after it."""
+    parameter = Parameter(Scalar(2.0))
+    before = parameter.value
+    before.grad = grad
+    try:
+        student.SGD([parameter], 0.5).step()
+    except GraphError:
+        hint = "Scalar arithmetic is recorded, and its result is no leaf: compute with .data, then make a Scalar of it"
+        expect("a result with a history", "a fresh leaf", hint=hint)
+    return before, parameter.value
+
+
+@visible("mlp.SGD", section=DOWN)
+def against_the_gradient(student: Any) -> None:
+    """A value of 2 with a gradient of 3 and a learning rate of 0.5 goes to 0.5."""
+    meanings = {
+        3.5: "uphill: the gradient says where the loss grows, so go the other way",
+        -1.0: "the step is lr * grad, and lr was 0.5",
+        2.0: "nothing has moved: give the parameter its new value by parameter.update(...)",
+    }
+    expect(step(student, 3.0)[1].data, 0.5, hint="data - lr * grad", when=meanings)
+
+
+@visible("mlp.SGD", section=DOWN)
+def fresh_leaf(student: Any) -> None:
+    """The new value is a fresh leaf without a gradient, and the old one is untouched."""
+    before, after = step(student, 3.0)
+    expect(before.data, 2.0, hint="make a new Scalar instead of changing the old one, which graphs may still use")
+    expect(after.is_leaf(), True, hint="compute with .data: Scalar arithmetic leaves a history")
+    expect(after.grad, None)
+    expect(after is before, False, hint="hand a new Scalar to parameter.update(...)")
+
+
+@visible("mlp.SGD", section=DOWN)
+def without_gradient(student: Any) -> None:
+    """A parameter without a gradient stays where it is."""
+    expect(step(student, None)[1].data, 2.0, hint="skip what has a grad of None")
+
+
+@visible("mlp.SGD", section=DOWN)
+def forgetting(student: Any) -> None:
+    """zero_grad sets the gradient of every parameter's value to None."""
+    parameters = [Parameter(Scalar(1.0)), Parameter(Scalar(2.0))]
+    for parameter in parameters:
+        parameter.value.grad = 3.0
+    student.SGD(parameters).zero_grad()
+    meanings = {
+        (3.0, 3.0): "the gradient lives on the parameter's value: parameter.value.grad",
+        (0.0, 0.0): "None says that there is no gradient; 0.0 says that there is one, and it is 0",
+        (None, 3.0): "all parameters, not only the first",
+    }
+    expect([parameter.value.grad for parameter in parameters], [None, None], when=meanings)

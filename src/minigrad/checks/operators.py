@@ -1,0 +1,216 @@
+"""Visible tests of the operators."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from minigrad import operators
+from minigrad.checks.expectation import expect
+from minigrad.checks.runner import visible
+
+THREE = "00 'Three lines'"
+COMPARISONS = "00 'Comparisons'"
+ELEMENTARY = "00 'Elementary functions'"
+HIGHER = "00 'Functions that make functions'"
+FOLDS = "00 'Folds'"
+
+
+@visible("operators.arithmetic", THREE)
+def sums_and_products(student: Any) -> None:
+    """Add and mul give the sum and the product."""
+    expect(student.add(2.0, 3.5), 5.5, hint="add is x + y", when={7.0: "7 is the product"})
+    expect(student.mul(2.0, -3.5), -7.0, hint="mul is x * y", when={-1.5: "-1.5 is the sum"})
+
+
+@visible("operators.arithmetic", THREE)
+def neg_changes_the_sign(student: Any) -> None:
+    """Neg turns the sign round."""
+    expect(student.neg(2.5), -2.5, hint="neg is -x")
+    expect(student.neg(-2.5), 2.5, hint="minus of a negative number is positive")
+
+
+@visible("operators.arithmetic", THREE)
+def neg_returns_a_float(student: Any) -> None:
+    """Neg returns a float also where an int comes in."""
+    result = student.neg(3)
+    expect([result, type(result).__name__], [-3.0, "float"], hint="-3 is an int; float(3) is a float")
+
+
+@visible("operators.comparison", COMPARISONS)
+def less_than(student: Any) -> None:
+    """Lt answers 1.0 or 0.0, and a number is not less than itself."""
+    seen = [student.lt(1.0, 2.0), student.lt(2.0, 1.0), student.lt(2.0, 2.0)]
+    expect(seen, [1.0, 0.0, 0.0], hint="x < y is True or False; choose 1.0 or 0.0 by it")
+
+
+@visible("operators.comparison", COMPARISONS)
+def equal(student: Any) -> None:
+    """Eq answers 1.0 or 0.0, without any tolerance."""
+    seen = [student.eq(2.0, 2.0), student.eq(2.0, 3.0), student.eq(0.1 + 0.2, 0.3)]
+    expect(seen, [1.0, 0.0, 0.0], hint="eq compares exactly, with ==, and answers with a float")
+
+
+@visible("operators.comparison", COMPARISONS)
+def larger_of_two(student: Any) -> None:
+    """Max is the larger one, and nan if either is nan."""
+    expect([student.max(-1.0, -2.0), student.max(1.0, 3.0)], [-1.0, 3.0], hint="return x or y")
+    hint = "every comparison with nan is false; x != x is true for nan and for nothing else"
+    expect([student.max(math.nan, 1.0), student.max(1.0, math.nan)], [math.nan, math.nan], hint=hint)
+
+
+@visible("operators.comparison", COMPARISONS)
+def close_together(student: Any) -> None:
+    """Is_close is 1.0 for a difference below 0.01, on either side."""
+    seen = [student.is_close(1.0, 1.005), student.is_close(1.0, 1.02), student.is_close(1.0, 5.0)]
+    expect(seen, [1.0, 0.0, 0.0], hint="the distance of x and y is abs(x - y)")
+
+
+@visible("operators.elementary", ELEMENTARY)
+def identity_and_inverse(student: Any) -> None:
+    """Id gives x back, and inv gives 1 / x."""
+    expect(student.id(-2.5), -2.5, hint="return x itself")
+    expect(student.inv(4.0), 0.25, hint="x * inv(x) is 1", when={-4.0: "-4 is neg(4)"})
+
+
+@visible("operators.elementary", ELEMENTARY)
+def rectified(student: Any) -> None:
+    """Relu keeps positive numbers, turns negative ones into 0.0, and passes nan on."""
+    expect([student.relu(2.5), student.relu(-2.5)], [2.5, 0.0], hint="x where x is positive, else 0.0")
+    expect(student.relu(math.nan), math.nan, hint="ask a question to which the answer for nan leads to x")
+
+
+@visible("operators.elementary", ELEMENTARY)
+def exponential_and_logarithm(student: Any) -> None:
+    """Exp and log are right, and undo each other."""
+    expect(student.exp(1.0), 2.718281828459045, hint="the module math knows exp and log")
+    expect(student.log(10.0), 2.302585092994046, hint="the base is e", when={1.0: "1 is the logarithm to base 10"})
+
+
+@visible("operators.elementary", ELEMENTARY)
+def special_values(student: Any) -> None:
+    """In the library, 1/0 is inf, log 0 is -inf and e^1000 is inf."""
+    seen = [operators.inv(0.0), operators.log(0.0), operators.exp(1000.0)]
+    expect(seen, [math.inf, -math.inf, math.inf], hint="write the plain formula: the decorator ieee does the rest")
+
+
+@visible("operators.elementary", ELEMENTARY)
+def sigmoid_near_the_middle(student: Any) -> None:
+    """Sigmoid rises from 0 to 1 and is 1/2 at 0."""
+    seen = [student.sigmoid(x) for x in (-2.0, 0.0, 2.0)]
+    expect(seen, [0.11920292202211755, 0.5, 0.8807970779778823], hint="look at the sign of the exponent")
+
+
+@visible("operators.elementary", ELEMENTARY)
+def sigmoid_far_out(student: Any) -> None:
+    """Sigmoid does not overflow at -1000 or 1000."""
+    try:
+        seen = [student.sigmoid(-1000.0), student.sigmoid(1000.0)]
+    except OverflowError:
+        seen = ["OverflowError"]
+    expect(seen, [0.0, 1.0], hint="two formulas: for negative x the exponent must be x, not -x")
+
+
+@visible("operators.higher_order", HIGHER)
+def map_makes_a_function(student: Any) -> None:
+    """map(fn) is a function that applies fn to every element and returns a list."""
+    double = student.map(lambda x: 2.0 * x)
+    expect(callable(double), True, hint="map returns the inner function itself: no parentheses behind its name")
+    expect(_plain(double([1.0, 2.0, 2.0])), [2.0, 4.0, 4.0], hint="one result for each element")
+
+
+@visible("operators.higher_order", HIGHER)
+def zip_with_pairs(student: Any) -> None:
+    """zipWith(fn) combines first with first and second with second, as far as the shorter list goes."""
+    minus = student.zipWith(lambda x, y: x - y)
+    expect(_plain(minus([5.0, 7.0], [1.0, 2.0])), [4.0, 5.0], hint="walk through both lists together")
+    expect(_plain(minus([5.0, 7.0, 9.0], [1.0])), [4.0], hint="Python's zip stops with the shorter list")
+
+
+@visible("operators.higher_order", HIGHER)
+def reduce_folds(student: Any) -> None:
+    """reduce(fn, start) folds from the left: fn(fn(start, x1), x2)."""
+    digits = student.reduce(lambda so_far, x: 10.0 * so_far + x, 4.0)
+    wrong = {
+        21.0: "21 comes from the right and without start",
+        421.0: "421 comes from the right: begin with the first element",
+        12.0: "12 leaves out start, which the fold begins with",
+    }
+    expect(digits([1.0, 2.0]), 412.0, hint="write down fn(fn(4, 1), 2) by hand", when=wrong)
+    expect(digits([]), 4.0, hint="an empty list leaves start as it is")
+
+
+@visible("operators.higher_order", HIGHER)
+def every_call_begins_anew(student: Any) -> None:
+    """The functions that come back can be called twice, with the same result."""
+    double, total = student.map(lambda x: 2.0 * x), student.reduce(lambda x, y: x + y, 0.0)
+    expect(
+        [_plain(double([1.0])), _plain(double([1.0]))], [[2.0], [2.0]], hint="make the list inside the inner function"
+    )
+    expect(
+        [total([1.0]), total([1.0])], [1.0, 1.0], hint="a variable of the inner function begins anew; nonlocal does not"
+    )
+
+
+@visible("operators.folds", FOLDS)
+def lists_element_by_element(student: Any) -> None:
+    """negList and addLists work element by element."""
+    expect(_plain(student.negList([1.0, -2.0])), [-1.0, 2.0], hint="map(neg) is a function of a list")
+    hint = "zipWith(add) is a function of two lists"
+    expect(_plain(student.addLists([1.0, 2.0], [10.0, 20.0])), [11.0, 22.0], hint=hint)
+
+
+@visible("operators.folds", FOLDS)
+def sum_and_product(student: Any) -> None:
+    """Sum and prod fold a list with add and mul."""
+    expect(student.sum([1.0, 2.0, 4.0]), 7.0, hint="reduce with add, from the number that adds nothing")
+    expect(
+        student.prod([2.0, 3.0, -4.0]), -24.0, hint="reduce with mul", when={0.0: "0 times anything is 0: start with 1"}
+    )
+
+
+@visible("operators.folds", FOLDS)
+def empty_lists(student: Any) -> None:
+    """The empty sum is 0.0, the empty product 1.0."""
+    expect([student.sum([]), student.prod([])], [0.0, 1.0], hint="that is what start is for")
+
+
+def _plain(values: Any) -> Any:
+    """A list or tuple as it is; anything else by the name of its type, which tells a generator from a list."""
+    return values if isinstance(values, list | tuple) else type(values).__name__
+
+
+# --- operators.backs ----------------------------------------------------------------------------------------
+
+
+@visible("operators.backs", section="02 'The _back twins'")
+def slope_of_log(student: Any) -> None:
+    """log_back(x, d) is d times 1 / x."""
+    meanings = {
+        40.0: "this is d divided by the slope; multiply instead",
+        0.25: "this is the slope alone: multiply it by d, which was 10 here",
+        10.0 / math.log(4.0): "the slope of log at x is 1 / x, not 1 / log x",
+    }
+    expect(student.log_back(4.0, 10.0), 2.5, hint="the slope of log at 4 is 1 / 4", when=meanings)
+
+
+@visible("operators.backs", section="02 'The _back twins'")
+def slope_of_inv(student: Any) -> None:
+    """inv_back(x, d) is d times -1 / x^2."""
+    meanings = {
+        2.5: "1 / x falls, so its slope is negative",
+        -0.25: "this is the slope alone: multiply it by d, which was 10 here",
+        -40.0: "this is d divided by the slope; multiply instead",
+        -5.0: "is x squared?",
+    }
+    expect(student.inv_back(2.0, 10.0), -2.5, hint="the slope of 1 / x at 2 is -1 / 4", when=meanings)
+
+
+@visible("operators.backs", section="02 'The _back twins'")
+def slope_of_relu(student: Any) -> None:
+    """relu_back(x, d) is d where x is positive, else 0."""
+    hint = "the slope is 1 for positive x and 0 elsewhere, at 0 too"
+    expect(student.relu_back(3.0, 10.0), 10.0, hint=hint, when={30.0: "multiply by the slope 1, not by x", 1.0: hint})
+    expect(student.relu_back(-3.0, 10.0), 0.0, hint=hint)
+    expect(student.relu_back(0.0, 10.0), 0.0, hint="at the kink the convention is 0")
+    expect(student.relu_back(math.nan, 10.0), 10.0, hint="no comparison with nan is true: ask whether x <= 0")

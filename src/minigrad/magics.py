@@ -1,0 +1,26 @@
+"""The line magic ``%minigrad``: ``%load_ext minigrad``, then ``%minigrad use`` or ``%minigrad check ID``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad import exercises
+from minigrad.checks import run
+from minigrad.errors import MinigradError
+
+__all__ = ["register"]
+
+
+def register(shell: Any) -> None:
+    """Give an IPython shell the magic."""
+
+    def minigrad(line: str) -> Any:
+        """``%minigrad use [FOLDER]`` installs your answers; ``%minigrad check ID`` runs the checks of an exercise."""
+        command, _, argument = line.strip().partition(" ")
+        if command == "use":
+            return exercises.use(argument or None, shell.user_ns)
+        if command == "check" and argument:
+            return run(argument.strip("\"'"), shell.user_ns)
+        raise MinigradError(f"%minigrad {line}: write `%minigrad use`, or `%minigrad check` and an exercise's id")
+
+    shell.register_magic_function(minigrad, "line")

@@ -1,0 +1,131 @@
+"""The command line `minigrad`, run as a student runs it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SORT = """# exercise: autodiff.topological_sort
+def topological_sort(variable):
+    order, seen = [], set()
+    stack = [(variable, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+        elif node.unique_id not in seen and not node.is_constant():
+            seen.add(node.unique_id)
+            stack.append((node, True))
+            for parent in node.parents:
+                stack.append((parent, False))
+    return order[::-1]
+"""
+
+
+def minigrad(*arguments):
+    """Run the command line."""
+    command = [sys.executable, "-m", "minigrad", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def notebook(path, *sources):
+    """Write a notebook with code cells."""
+    cells = [{"cell_type": "code", "metadata": {}, "source": source.splitlines(True)} for source in sources]
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
+    return path
+
+
+def test_help_teaches():
+    """`--help` names the commands and what they are for."""
+    done = minigrad("--help")
+    assert done.returncode == 0
+    assert all(word in done.stdout for word in ("check", "use", "train", "exercises"))
+
+
+def test_exercises_are_listed():
+    """Every exercise is listed with its lesson."""
+    done = minigrad("exercises")
+    assert done.returncode == 0
+    assert "autodiff.topological_sort" in done.stdout
+    assert "03_backprop" in done.stdout
+
+
+def test_a_right_answer_exits_with_0(tmp_path):
+    """A notebook whose checks all pass gives exit code 0."""
+    done = minigrad("check", notebook(tmp_path / "a.ipynb", SORT))
+    assert "all" in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_wrong_answer_exits_with_1(tmp_path):
+    """A failing check gives exit code 1 and names the test."""
+    wrong = SORT.replace("order[::-1]", "order")
+    done = minigrad("check", notebook(tmp_path / "a.ipynb", wrong))
+    assert done.returncode == 1
+    assert "✗" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["check", "nowhere.ipynb"], "no file 'nowhere.ipynb'"),
+        (["train", "triangle"], "simple, diag, split"),
+        (["use", "nowhere"], "no 'nowhere'"),
+    ],
+)
+def test_a_mistake_is_one_sentence(arguments, says):
+    """A user's mistake gives one sentence on stderr and exit code 2, never a traceback."""
+    done = minigrad(*arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_no_notebook_is_one_sentence(tmp_path):
+    """A file that is not JSON gives one sentence and exit code 2."""
+    broken = tmp_path / "broken.ipynb"
+    broken.write_text("no notebook")
+    done = minigrad("check", broken)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "broken.ipynb is not a notebook" in done.stderr
+
+
+def test_an_unknown_exercise_suggests_one(tmp_path):
+    """A misspelt id is answered with ids that look alike."""
+    done = minigrad("check", notebook(tmp_path / "a.ipynb", SORT), "--exercise", "autodiff.toplogical_sort")
+    assert done.returncode == 2
+    assert "did you mean autodiff.topological_sort" in done.stderr
+
+
+def test_use_says_where_each_answer_comes_from(tmp_path):
+    """`use` prints one line for each exercise: yours, or the reference."""
+    notebook(tmp_path / "a.ipynb", SORT)
+    done = minigrad("use", tmp_path)
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert lines["autodiff.topological_sort"] == "yours, from a.ipynb"
+    assert lines["autodiff.backpropagate"] == "reference"
+
+
+def test_train_reports_progress():
+    """`train` ends with the loss and the number of points on the right side."""
+    done = minigrad("train", "simple", "--epochs", "3", "--points", "10")
+    assert done.returncode == 0
+    assert "epoch     3" in done.stdout
+
+
+def test_magic_checks_and_refuses(tmp_path):
+    """`%minigrad check ID` returns the report; a bad line is a sentence."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from minigrad.errors import MinigradError
+    from minigrad.magics import register
+
+    shell = InteractiveShell()
+    register(shell)
+    shell.user_ns.clear()
+    report = shell.run_line_magic("minigrad", "check autodiff.topological_sort")
+    assert not report.passed
+    with pytest.raises(MinigradError, match="write `%minigrad use`"):
+        shell.run_line_magic("minigrad", "fly")

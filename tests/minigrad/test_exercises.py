@@ -1,0 +1,547 @@
+"""Installing a student's objects: every caller sees them, the quick twins stand aside, and all of it can be undone."""
+
+import functools
+import inspect
+import json
+import math
+import random
+
+import pytest
+
+import minigrad
+from minigrad import (
+    Scalar,
+    autodiff,
+    datasets,
+    derivatives,
+    exercises,
+    fast,
+    functions,
+    mlp,
+    module,
+    operators,
+)
+from minigrad.errors import ExerciseNotDone, FunctionError, MinigradError, UnknownExercise
+
+MODULES = {"autodiff": autodiff, "derivatives": derivatives, "functions": functions, "mlp": mlp}
+MODULES |= {"module": module, "operators": operators}
+
+
+def ours(name):
+    """Return the library's object of that dotted name."""
+    module_name, _, attribute = name.rpartition(".")
+    return getattr(MODULES[module_name], attribute)
+
+
+def library():
+    """Return every name of the library's modules and classes, with the object that stands there."""
+    owners = [
+        *MODULES.values(),
+        *(v for m in MODULES.values() for v in vars(m).values() if isinstance(v, type)),
+        Scalar,
+    ]
+    return {(id(o), name): value for o in owners for name, value in vars(o).items() if name != "__doc__"}
+
+
+@pytest.fixture(autouse=True)
+def as_it_was():
+    """After each test the library is what it was, object by object."""
+    before = library()
+    yield
+    for installation in reversed(list(exercises._installed)):
+        installation.undo()
+    after = library()
+    assert {key for key in before.keys() | after.keys() if before.get(key) is not after.get(key)} == set()
+    assert Scalar.__mul__.__module__ == "minigrad.fast"
+
+
+# --- one loop over all exercises --------------------------------------------------------------------------------
+
+
+def use_scalars():
+    """Run a program of lesson 02: the functions, by their operators."""
+    x = Scalar(0.5)
+    y = (-x * x + functions.Inv.apply(x)).sigmoid() + x.exp() + x.log() + x.relu()
+    y = y + functions.maximum(x, 0.1) + (x < 1.0) + (x == 0.5)
+    y.backward()
+
+
+def use_helpers():
+    """Call what lesson 00 and 02 call by name."""
+    operators.is_close(1.0, 1.0)
+    operators.id(1.0)
+    operators.negList([1.0])
+    operators.addLists([1.0], [2.0])
+    operators.sum([1.0, 2.0])
+    operators.prod([1.0, 2.0])
+    operators.log_back(1.0, 2.0)
+    operators.inv_back(1.0, 2.0)
+    operators.relu_back(1.0, 2.0)
+
+
+def use_differences():
+    """Measure slopes as in lesson 01."""
+    derivatives.gradient(lambda x, y: x * y, 1.0, 2.0)
+    derivatives.forward_difference(math.sin, 1.0)
+
+
+def use_network():
+    """Train as in lesson 03."""
+    model = mlp.MLP((2, 2))
+    model.eval()
+    model.train()
+    list(mlp.fit(model, datasets.xor(3), 2))
+    optimizer = mlp.SGD(model.parameters())
+    optimizer.zero_grad()
+
+
+WORKLOADS = {
+    "00_fundamentals": [use_scalars, use_helpers, use_network],
+    "01_numerical_derivatives": [use_differences],
+    "02_chain_rule": [use_scalars, use_helpers, use_network],
+    "03_backprop": [use_network],
+}
+
+
+def counting(function, name, calls):
+    """Return the function, counting its calls."""
+
+    @functools.wraps(function)
+    def counted(*args, **kwargs):
+        calls[name] = calls.get(name, 0) + 1
+        return function(*args, **kwargs)
+
+    counted.__dict__.pop("__minigrad_wrap__", None)
+    return counted
+
+
+def counted_class(original, name, calls):
+    """Return a class like the original whose methods that a student writes count their calls; and those methods."""
+    members, written = {}, []
+    for member, value in vars(original).items():
+        plain = getattr(value, "__func__", value)
+        if inspect.isfunction(plain) and "### BEGIN SOLUTION" in inspect.getsource(plain):
+            written.append(f"{name}.{member}")
+            wrapped = counting(plain, f"{name}.{member}", calls)
+            value = type(value)(wrapped) if plain is not value else wrapped
+        if member not in ("__dict__", "__weakref__"):
+            members[member] = value
+    return type(original.__name__, original.__bases__, members), written
+
+
+@pytest.mark.parametrize("id", list(exercises.catalogue()))
+def test_the_workload_of_its_lesson_calls_what_is_installed(id):
+    """What a student writes runs wherever the library needs it, and no longer once it is taken out."""
+    exercise = exercises.get(id)
+    calls, expected, objects = {}, [], {}
+    for name in exercise.objects:
+        if inspect.isclass(ours(name)):
+            objects[name], written = counted_class(ours(name), name, calls)
+            expected += written
+        else:
+            objects[name] = counting(ours(name), name, calls)
+            expected.append(name)
+    with exercises.install(objects):
+        for workload in WORKLOADS[exercise.lesson]:
+            workload()
+    assert expected
+    assert [name for name in expected if not calls.get(name)] == []
+    before = dict(calls)
+    for workload in WORKLOADS[exercise.lesson]:
+        workload()
+    assert calls == before
+
+
+def test_every_exercise_has_a_solution_between_markers():
+    """Each object of each exercise exists, and its source has balanced markers."""
+    for exercise in exercises.catalogue().values():
+        for name in exercise.objects:
+            source = inspect.getsource(inspect.unwrap(ours(name)))
+            assert source.count("### BEGIN SOLUTION") == source.count("### END SOLUTION") >= 1, name
+
+
+# --- install ----------------------------------------------------------------------------------------------------
+
+
+def test_the_twins_stand_aside_and_come_back():
+    """While anything is installed, Scalar's methods are the specification's; graphs made before go on working."""
+    x = Scalar(3.0)
+    y = x * x
+    with exercises.install({"operators.add": lambda a, b: a + b}):
+        assert Scalar.__mul__.__module__ == "minigrad.scalar"
+        y.backward()
+        z = x * 2.0
+    assert Scalar.__mul__.__module__ == "minigrad.fast"
+    z.backward()
+    assert x.grad == 8.0
+
+
+def test_wrong_answers_show():
+    """A wrong operator or rule changes what the library computes."""
+    x = Scalar(3.0)
+    with exercises.install({"operators.mul": lambda a, b: a + b}):
+        assert (x * 4.0).data == 7.0
+    assert (x * 4.0).data == 12.0
+
+    class Neg:
+        """A wrong rule, in a class without a base."""
+
+        @staticmethod
+        def backward(ctx, d_output):
+            """Forget the sign."""
+            return d_output
+
+        @staticmethod
+        def forward(ctx, a):
+            """Negate."""
+            return -a
+
+    with exercises.install({"functions.Neg": Neg}):
+        (-x).backward()
+    assert x.grad == 1.0
+
+
+def test_installations_nest():
+    """The inner one wins, and its end brings back the outer one, also with names that only one of them has."""
+    values = []
+    with exercises.install({"operators.add": lambda a, b: 1.0, "operators.mul": lambda a, b: 10.0}):
+        with exercises.install({"operators.add": lambda a, b: 2.0}):
+            values.append((operators.add(0.0, 0.0), operators.mul(0.0, 0.0)))
+        values.append((operators.add(0.0, 0.0), operators.mul(0.0, 0.0)))
+        assert Scalar.__mul__.__module__ == "minigrad.scalar"
+    values.append((operators.add(0.0, 0.0), operators.mul(0.0, 0.0)))
+    assert values == [(2.0, 10.0), (1.0, 10.0), (0.0, 0.0)]
+
+
+def test_for_good_and_undone_twice():
+    """Without `with` it lasts until undo, which may be called again."""
+    installation = exercises.install({"operators.add": lambda a, b: 7.0})
+    assert (Scalar(1.0) + 1.0).data == 7.0
+    installation.undo()
+    installation.undo()
+    assert (Scalar(1.0) + 1.0).data == 2.0
+
+
+def test_an_exception_in_the_block_undoes():
+    """The library is as it was also after an error."""
+    with pytest.raises(KeyError), exercises.install({"operators.add": lambda a, b: 7.0}):
+        raise KeyError
+    assert operators.add(1.0, 1.0) == 2.0
+
+
+def test_a_class_for_a_function_and_the_other_way_round():
+    """The wrong kind of object is refused by name, and what was put in before it is taken out."""
+    mine = {"operators.add": lambda a, b: 7.0}
+    with pytest.raises(TypeError, match="functions.Mul is a class; the object given for it is a function"):
+        exercises.install({**mine, "functions.Mul": lambda a, b: a})
+    with pytest.raises(TypeError, match="operators.mul is a function; the object given for it is a float"):
+        exercises.install({**mine, "operators.mul": 3.0})
+    with pytest.raises(AttributeError, match="no_such"):
+        exercises.install({**mine, "operators.no_such": print})
+    assert operators.add(1.0, 1.0) == 2.0
+
+
+def test_decorators_of_the_library_stay():
+    """A student's textbook formula becomes IEEE by the decorator that the library's own has, nested or not."""
+
+    def inv(x):
+        return 1.0 / x
+
+    def log(x):
+        return math.log(x)
+
+    with exercises.install({"operators.inv": inv, "operators.log": log}), exercises.install({"operators.inv": inv}):
+        assert (operators.inv(0.0), operators.log(0.0)) == (math.inf, -math.inf)
+        assert math.isnan(operators.log(-1.0))
+        assert Scalar(0.0).log().data == -math.inf
+
+
+def test_super_reaches_the_librarys_base():
+    """super() works in every kind of method of an installed class, and in functions inside them."""
+
+    class Exp(functions.Elementwise):
+        """Uses super() everywhere."""
+
+        kernel = "exp"
+        saves_output = True
+
+        @classmethod
+        def forward(cls, ctx, *values):
+            """Ask the base class."""
+            return super().forward(ctx, *values)
+
+        @staticmethod
+        def backward(ctx, d_output):
+            """Multiply."""
+            return d_output * ctx.saved_values[0]
+
+    class Linear(module.Module):
+        """super() in __init__, a property, and a comprehension."""
+
+        def __init__(self, in_size, out_size, rng):
+            super().__init__()
+            self.sizes = (in_size, out_size)
+
+        def forward(self, inputs, *, scale=3.0):
+            """Return the number of the base class's children, scaled."""
+            return [scale * len(children) for children in (super(Linear, self).modules() for _ in range(1))]
+
+        @property
+        def children(self):
+            """The base class's modules."""
+            return super().modules()
+
+    with exercises.install({"functions.Exp": Exp, "mlp.Linear": Linear}):
+        x = Scalar(1.0)
+        x.exp().backward()
+        assert x.grad == pytest.approx(math.e)
+        layer = mlp.Linear(2, 3, random.Random(0))
+        assert (layer.sizes, layer.children, layer.parameters()) == ((2, 3), [], [])
+
+
+def test_existing_objects_change_too():
+    """Members are set on the library's class, so a network made before is the student's now."""
+    model = mlp.MLP((2, 2))
+
+    class Module:
+        """Says something else."""
+
+        def parameters(self):
+            """Return nothing."""
+            return ["mine"]
+
+    with exercises.install({"module.Module": type("Module", (), {**vars(module.Module), **vars(Module)})}):
+        assert model.parameters() == ["mine"]
+    assert len(model.parameters()) == 9
+
+
+def test_what_the_student_left_out_is_not_there():
+    """The library's own method does not stand in for one that the student's class lacks."""
+
+    class Mul(functions.Elementwise):
+        """Has no backward."""
+
+        kernel = "mul"
+
+    with exercises.install({"functions.Mul": Mul}):
+        y = Scalar(2.0) * Scalar(3.0)
+        assert y.data == 6.0
+        with pytest.raises(FunctionError, match="needs a backward"):
+            y.backward()
+
+
+def test_bases_of_the_students_own_come_along():
+    """What a student's class inherits from a class of theirs is installed with it."""
+
+    class Saving(functions.Elementwise):
+        """Shared by the student's functions."""
+
+        @staticmethod
+        def backward(ctx, d_output):
+            """Return twice the right thing."""
+            (a,) = ctx.saved_values
+            return 2.0 * d_output / a
+
+    class Log(Saving):
+        """The logarithm."""
+
+        kernel = "log"
+
+        @staticmethod
+        def forward(ctx, a):
+            """Save the input."""
+            ctx.save_for_backward(a)
+            return operators.log(a)
+
+    x = Scalar(4.0)
+    with exercises.install({"functions.Log": Log}):
+        x.log().backward()
+    assert x.grad == 0.5
+
+
+# --- finding exercises and answers --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("id", "meant"),
+    [
+        ("autodiff.topological_srot", "did you mean autodiff.topological_sort"),
+        ("topological_sort", "did you mean autodiff.topological_sort"),
+        ("functions.Arithmetic", "did you mean functions.arithmetic"),
+        ("zzzzzz", "the exercises are operators.arithmetic, "),
+        (None, "there is no exercise None; "),
+    ],
+)
+def test_an_unknown_exercise_gets_a_suggestion(id, meant):
+    """The error names ids that look alike, else all of them."""
+    with pytest.raises(UnknownExercise, match="there is no exercise") as caught:
+        exercises.get(id)
+    assert meant in str(caught.value)
+
+
+def test_collect_takes_the_students_objects_only():
+    """Objects are found by their last name; a missing one, or the library's own, is not done."""
+
+    def topological_sort(variable):
+        return [variable]
+
+    mine = {"topological_sort": topological_sort, "other": 3}
+    assert exercises.collect("autodiff.topological_sort", mine) == {"autodiff.topological_sort": topological_sort}
+    for namespace in ({}, {"topological_sort": autodiff.topological_sort}):
+        with pytest.raises(ExerciseNotDone, match="autodiff.topological_sort is not written yet"):
+            exercises.collect("autodiff.topological_sort", namespace)
+    with pytest.raises(ExerciseNotDone):
+        exercises.collect("functions.arithmetic", {"Mul": functions.Mul, "Neg": functions.Neg, "Inv": functions.Inv})
+    with pytest.raises(ExerciseNotDone):
+        exercises.collect("operators.arithmetic", {"add": lambda a, b: a, "mul": lambda a, b: a})
+
+
+# --- use ------------------------------------------------------------------------------------------------------------
+
+ANSWER = "# exercise: operators.arithmetic\n%time\ndef add(x, y):\n    return x + y + OFFSET\n\n\n"
+ANSWER += "def mul(x, y):\n    return (x\n    * y\n    % 1000.0)\n\n\ndef neg(x):\n    return -x\n"
+STUB = "# exercise: autodiff.chain_rule\ndef chain_rule(variable, d_output):\n    # YOUR CODE HERE\n"
+STUB += "    raise NotImplementedError()\n"
+
+
+def notebook(path, *cells):
+    """Write a notebook of code cells, each a source or a pair of source and tags."""
+    made = [c if isinstance(c, tuple) else (c, []) for c in cells]
+    body = [
+        {"cell_type": "code", "source": s.splitlines(keepends=True), "metadata": {"tags": t}, "outputs": []}
+        for s, t in made
+    ]
+    markdown = {"cell_type": "markdown", "source": "# exercise: not code", "metadata": {}}
+    path.write_text(json.dumps({"cells": [markdown, *body], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+
+
+def states(capsys):
+    """Return what `use` said of each exercise, and its other lines."""
+    lines = capsys.readouterr().out.splitlines()
+    ids = list(exercises.catalogue())
+    said = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines if line.split()[0] in ids}
+    return said, [line for line in lines if line.split()[0] not in ids]
+
+
+def test_use_installs_the_answers_of_a_folder(tmp_path, capsys):
+    """Setup cells and answers run, everything else does not; a stub is the reference; each exercise has a line."""
+    notebook(
+        tmp_path / "00.ipynb",
+        ("OFFSET = 0.5\n", ["setup"]),
+        "raise SystemError('a worked example does not run')",
+        ANSWER,
+    )
+    notebook(tmp_path / "02.ipynb", STUB)
+    exercises.use(tmp_path, namespace={})
+    said, others = states(capsys)
+    assert list(said) == list(exercises.catalogue())
+    assert said["operators.arithmetic"] == "yours, from 00.ipynb"
+    assert {state for id, state in said.items() if id != "operators.arithmetic"} == {"reference"}
+    assert others == []
+    assert (Scalar(1.0) + 2.0).data == 3.5
+    assert (Scalar(50.0) * 30.0).data == 500.0
+
+
+def test_use_prefers_the_running_notebook(tmp_path, capsys):
+    """What the running notebook defines comes first."""
+    notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    namespace = {"add": lambda x, y: 9.0, "mul": lambda x, y: 9.0, "neg": lambda x: 9.0}
+    exercises.use(tmp_path, namespace)
+    assert states(capsys)[0]["operators.arithmetic"] == "yours, from this notebook"
+    assert (Scalar(1.0) + 2.0).data == 9.0
+
+
+def test_use_takes_one_notebook(tmp_path, capsys):
+    """A path may name a notebook; its siblings are left alone."""
+    notebook(tmp_path / "a.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    notebook(tmp_path / "b.ipynb", "raise SystemError")
+    exercises.use(tmp_path / "a.ipynb", {})
+    assert states(capsys)[0]["operators.arithmetic"] == "yours, from a.ipynb"
+
+
+@pytest.mark.parametrize("bad", ["raise ValueError('no')", "exit()", "def add(:", "1 / 0", "OFFSET"])
+def test_a_cell_that_fails_is_left_out_with_a_line(bad, tmp_path, capsys):
+    """A cell that raises, exits or does not parse costs itself alone."""
+    notebook(tmp_path / "00.ipynb", f"# exercise: operators.folds\n{bad}", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    exercises.use(tmp_path, {})
+    said, others = states(capsys)
+    assert said["operators.arithmetic"] == "yours, from 00.ipynb"
+    assert [line.split(":")[:2] for line in others] == [["00.ipynb", " a cell was left out"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not json",
+        "[]",
+        "{}",
+        '{"cells": 3}',
+        '{"cells": [3]}',
+        '{"cells": [{"cell_type": "code"}]}',
+        '{"cells": [{"cell_type": "code", "source": "x", "metadata": []}]}',
+        '{"cells": [{"cell_type": "code", "source": 3, "metadata": {}}]}',
+        '{"cells": [{"cell_type": "code", "source": "x", "metadata": {"tags": 3}}]}',
+        "[" * 100_000,
+    ],
+)
+def test_a_file_that_is_no_notebook_costs_itself_alone(text, tmp_path, capsys):
+    """In a folder a broken notebook is one line; asked for by itself it is an error."""
+    (tmp_path / "broken.ipynb").write_text(text)
+    notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    exercises.use(tmp_path, {})
+    said, others = states(capsys)
+    assert said["operators.arithmetic"] == "yours, from 00.ipynb"
+    assert others == ["left out: broken.ipynb is not a notebook that can be read"]
+    with pytest.raises(MinigradError, match="broken.ipynb is not a notebook that can be read"):
+        exercises.namespace_of(tmp_path / "broken.ipynb")
+
+
+def test_use_refuses_a_folder_that_is_not_there(tmp_path):
+    """The error names the path and says what to give."""
+    with pytest.raises(FileNotFoundError, match=r"use: there is no '.*missing'; give a folder with notebooks"):
+        minigrad.use(tmp_path / "missing", {})
+
+
+def test_use_of_an_empty_folder_is_the_reference(tmp_path, capsys):
+    """Nothing is installed, and the quick engine stays."""
+    exercises.use(tmp_path, {})
+    said, others = states(capsys)
+    assert set(said.values()) == {"reference"}
+    assert (others, exercises._installed) == ([], [])
+
+
+def test_use_does_nothing_while_a_grader_decides(monkeypatch, tmp_path, capsys):
+    """In the sandbox use() installs nothing and prints nothing."""
+    monkeypatch.setenv("MINIGRAD_SANDBOX", "1")
+    exercises.use(tmp_path, {"add": print, "mul": print, "neg": print})
+    assert (capsys.readouterr().out, exercises._installed) == ("", [])
+
+
+def test_an_answer_cut_from_the_edition_is_missing(monkeypatch, tmp_path, capsys):
+    """Where the library's own body is cut, an exercise that is not done is missing."""
+
+    def cut(variable):
+        raise ExerciseNotDone("autodiff.topological_sort")
+
+    monkeypatch.setattr(autodiff, "topological_sort", cut)
+    exercises.use(tmp_path, {})
+    assert states(capsys)[0]["autodiff.topological_sort"] == "missing"
+    monkeypatch.undo()
+    assert fast.backpropagate is Scalar._backpropagate
+
+
+def test_needs_says_which_exercise_is_still_to_do():
+    """A cell that builds on the reader's own work stops with the exercise's name, until it is written."""
+    namespace = {"exercises": exercises}
+    for cell in ("pass", STUB):
+        exec(cell, namespace)
+        with pytest.raises(ExerciseNotDone, match="autodiff.chain_rule is not written yet"):
+            exec("exercises.needs('autodiff.chain_rule')", namespace)
+    exec("def chain_rule(variable, d_output):\n    return []\nexercises.needs('autodiff.chain_rule')", namespace)
+
+
+def test_the_exercises_placed_in_a_notebook(tmp_path):
+    """placed_in lists the known ids of the answer cells, in their order."""
+    notebook(tmp_path / "a.ipynb", STUB, "# exercise: no.such\n", ANSWER, ("OFFSET = 1", ["setup"]))
+    assert exercises.placed_in(tmp_path / "a.ipynb") == ["autodiff.chain_rule", "operators.arithmetic"]
