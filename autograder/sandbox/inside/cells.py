@@ -1,0 +1,250 @@
+"""Run a notebook's cells as IPython would, without IPython, and say in one line how each one ended."""
+
+import __future__
+
+import builtins
+import contextlib
+import io
+import linecache
+import re
+import signal
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["CappedOutput", "CellRunner", "OutputLimit", "TimeLimit", "capture", "describe", "is_not_done", "time_limit"]
+
+MAGICS_IGNORED = "magics are ignored when grading"
+_MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w.]+\?{1,2}\s*$")
+_MAX_MESSAGE = 300
+_MAX_OUTPUT_SENT = 10_000
+_FUTURE_FLAGS = 0
+for _name in __future__.all_feature_names:
+    _FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag
+
+
+class TimeLimit(BaseException):
+    """Raised in a cell that has used up its time; not an Exception, so that `except Exception` lets it through."""
+
+
+class OutputLimit(BaseException):
+    """Raised in a cell that has printed more than it may."""
+
+
+class CappedOutput(io.TextIOBase):
+    """A text stream that keeps what is written to it and ends the writer at `limit` characters."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.size = 0
+        self.parts: list[str] = []
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether more was written than may be."""
+        return self.size > self.limit
+
+    def writable(self) -> bool:
+        """True: it can be written to."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Keep `text`, or raise OutputLimit."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() takes a string, not {type(text).__name__}")
+        room = self.limit - self.size
+        self.size += len(text)
+        if room > 0:
+            self.parts.append(text[:room])
+        if self.exceeded:
+            raise OutputLimit
+        return len(text)
+
+    def text(self) -> str:
+        """What was written, up to the limit."""
+        return "".join(self.parts)
+
+
+@contextlib.contextmanager
+def capture(limit: int) -> Iterator[CappedOutput]:
+    """Collect stdout and stderr while the block runs."""
+    output = CappedOutput(limit)
+    before = sys.stdout, sys.stderr
+    sys.stdout = sys.stderr = output
+    try:
+        yield output
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeLimit in the block after `seconds`, and again while it goes on.
+
+    A loop in C hears nothing of it: that is killed from outside.
+    """
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(_signum: int, _frame: types.FrameType | None) -> None:
+        raise TimeLimit
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+
+
+def is_not_done(error: BaseException) -> bool:
+    """Whether an error says that an exercise is still to be written."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return bool(names & {"ExerciseNotDone", "NotImplementedError"})
+
+
+def one_line(text: str, limit: int = _MAX_MESSAGE) -> str:
+    """`text` on one line, cut at `limit` characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 3] + "..."
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return "the code asked the interpreter to exit"
+    try:
+        text = str(error)
+    except BaseException:  # a student's __str__ may raise anything
+        text = ""
+    return one_line(text)
+
+
+def describe(error: BaseException, files: dict[str, str]) -> dict[str, Any]:
+    """What a student needs to know of an error: its type, its message, and the last line of their own that took part.
+
+    Args:
+        error: What was raised.
+        files: Labels of the student's cells by the file names that they were compiled with.
+    """
+    told: dict[str, Any] = {"error": one_line(type(error).__name__, 80), "message": _message(error)}
+    told.update(line=None, text="", cell="")
+    if isinstance(error, SyntaxError) and error.filename in files:
+        told.update(message=one_line(error.msg or ""), line=error.lineno, cell=files[error.filename])
+        told["text"] = one_line(error.text or "", 120)
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name in files:
+            told.update(line=trace.tb_lineno, cell=files[name])
+            told["text"] = one_line(linecache.getline(name, trace.tb_lineno), 120)
+        trace = trace.tb_next
+    return told
+
+
+def _refuse_input(*_args: object, **_kwargs: object) -> str:
+    raise RuntimeError("input() is not available when grading: nobody is there to answer")
+
+
+def _nothing(*_args: object, **_kwargs: object) -> None:
+    """Do nothing, whatever the arguments."""
+
+
+def _silence_checks() -> None:
+    """Make `check` and `hint` do nothing, under whichever name a cell imports them."""
+    for name in ("minigrad", "minigrad.checks"):
+        module = sys.modules.get(name)
+        for attribute in ("check", "hint"):
+            # A name may be a submodule here: only what can be called is silenced.
+            if module is not None and callable(getattr(module, attribute, None)):
+                setattr(module, attribute, _nothing)
+
+
+class CellRunner:
+    """One namespace, in which cells run one after the other whatever becomes of each."""
+
+    def __init__(self, cell_seconds: float, output_limit: int) -> None:
+        self.cell_seconds = cell_seconds
+        self.output_limit = output_limit
+        self.flags = 0
+        self.files: dict[str, str] = {}
+        self.module = types.ModuleType("__main__")
+        self.namespace = self.module.__dict__
+        self.namespace.update(display=_nothing, get_ipython=_nothing, check=_nothing, hint=_nothing)
+        sys.modules["__main__"] = self.module
+        builtins.input = _refuse_input
+        _silence_checks()
+
+    def run(self, source: str, label: str, still_here: Callable[[], bool]) -> dict[str, Any] | None:
+        """Run one cell.
+
+        Args:
+            source: The cell's text.
+            label: What a report calls the cell.
+            still_here: Whether this is still the process that began the cell.
+
+        Returns:
+            How it ended, as plain data; None in a process that the cell forked.
+        """
+        filename = f"<cell {len(self.files) + 1}>"
+        self.files[filename] = label
+        outcome: dict[str, Any] = {"status": "ok", "error": "", "message": "", "line": None, "text": "", "notes": []}
+        with capture(self.output_limit) as output:
+            try:
+                code, outcome["notes"] = self._compile(source, filename)
+                with time_limit(self.cell_seconds):
+                    exec(code, self.namespace)
+            except BaseException as error:
+                outcome.update(self._ending(error))
+        if not still_here():
+            return None
+        if output.exceeded:
+            message = f"the cell printed more than {self.output_limit:,} characters"
+            outcome.update(status="output", error="", message=message)
+        outcome["output"] = output.text()[:_MAX_OUTPUT_SENT]
+        return outcome
+
+    def _compile(self, source: str, filename: str) -> tuple[types.CodeType, list[str]]:
+        """The code of a cell; lines that only IPython understands are dropped, and nothing else."""
+        lines = source.split("\n")
+        notes: list[str] = []
+        while True:
+            text = "\n".join(lines) + "\n"
+            linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+            try:
+                code = compile(text, filename, "exec", self.flags, dont_inherit=True)
+            except (SyntaxError, ValueError) as error:
+                number = _magic_line(lines, getattr(error, "lineno", None))
+                if number is None:
+                    raise
+                line = lines[number]
+                # `pass` keeps a block that holds nothing but magics, and every line number.
+                lines[number] = line[: len(line) - len(line.lstrip())] + "pass"
+                notes.append(f"line {number + 1}: {MAGICS_IGNORED}: {one_line(line, 80)}")
+                continue
+            self.flags |= code.co_flags & _FUTURE_FLAGS
+            return code, notes
+
+    def _ending(self, error: BaseException) -> dict[str, Any]:
+        if isinstance(error, TimeLimit):
+            told = describe(error, self.files)
+            told.update(status="timeout", error="", message=f"the cell did not end within {self.cell_seconds:g} s")
+        elif isinstance(error, OutputLimit):
+            told = {"status": "output"}
+        else:
+            told = describe(error, self.files)
+            told["status"] = "memory" if isinstance(error, MemoryError) else "error"
+            if isinstance(error, MemoryError):
+                told["message"] = "the cell asked for more memory than it may have"
+        told.pop("cell", None)
+        return told
+
+
+def _magic_line(lines: list[str], reported: int | None) -> int | None:
+    """The index of the line to drop after a syntax error: the reported one if it is a magic, else the first magic."""
+    magics = [number for number, line in enumerate(lines) if _MAGIC.search(line)]
+    if reported is not None and reported - 1 in magics:
+        return reported - 1
+    return magics[0] if magics else None

@@ -1,0 +1,256 @@
+"""One session in a process of its own: run the cells, install the exercise, answer observations in forks of that state.
+
+Nothing here is believed by the grader. What protects is around this process, not in it.
+"""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from . import wire
+from .cells import CellRunner, OutputLimit, TimeLimit, capture, describe, is_not_done, one_line, time_limit
+
+__all__ = ["Child", "library_objects"]
+
+# Kept from before the student's code runs, which may rename what it likes in `os`.
+_fork = getattr(os, "fork", None)
+_exit, _getpid, _pipe, _close, _read = os._exit, os.getpid, os.pipe, os.close, os.read
+_waitpid = getattr(os, "waitpid", None)
+_kill, _killpg, _setsid = os.kill, getattr(os, "killpg", None), getattr(os, "setsid", None)
+_select, _monotonic = select.select, time.monotonic
+_GRACE = 0.2  # a time limit rings inside first: it can say which line was running
+
+
+class Child:
+    """The state of one session.
+
+    Args:
+        request: What the grader asked for: cells, exercise, objects, limits.
+        read: Descriptor that requests come from.
+        write: Descriptor that replies go to.
+        forks: Whether each observation gets a process of its own.
+    """
+
+    def __init__(self, request: dict[str, Any], read: int, write: int, forks: bool) -> None:
+        self.request = request
+        self.reads, self.writes, self.forks = read, write, forks
+        self.pid = _getpid()
+        self.problem: dict[str, Any] | None = None
+        self.minigrad = import_module("minigrad")
+        self.runner = CellRunner(request["cell_seconds"], request["output_limit"])
+
+    def serve(self) -> None:
+        """Run the cells, then answer until the grader is done."""
+        try:
+            self._run_cells()
+            self._reply({"missing": self._install()})
+            while (data := wire.read_frame(self.reads)) is not None:
+                self._answer(wire.unpack(data))
+        finally:
+            if self.forks or not self._still_here():
+                _exit(0)
+
+    def _still_here(self) -> bool:
+        return _getpid() == self.pid
+
+    def _reply(self, payload: dict[str, Any]) -> None:
+        wire.write_all(self.writes, wire.frame(wire.pack(payload)))
+
+    def _run_cells(self) -> None:
+        for number, cell in enumerate(self.request["cells"]):
+            if not cell["skip"]:
+                outcome = self.runner.run(cell["source"], cell["label"], self._still_here)
+                if outcome is None:
+                    _exit(0)
+                self._reply({"cell": number, **outcome})
+            if cell["kind"] == "solution" and cell["exercise"] != self.request["exercise"]:
+                self._put_back(cell["exercise"])
+
+    def _put_back(self, exercise: str | None) -> None:
+        """Give the names of another exercise to the library again, so that its failure does not reach this one."""
+        wanted = {name.rpartition(".")[2] for name in self.request["objects"]}
+        for name in self.request["others"].get(exercise, []):
+            last = name.rpartition(".")[2]
+            library = self._library_object(name)
+            if last not in wanted and library is not None:
+                self.runner.namespace[last] = library
+
+    def _library_object(self, name: str) -> Any:
+        module, _, last = name.rpartition(".")
+        try:
+            return getattr(import_module(f"minigrad.{module}"), last, None)
+        except ImportError:
+            return None
+
+    def _install(self) -> list[str]:
+        """Put the student's objects into the library; return the names of those that are missing."""
+        found, missing = {}, []
+        for name in self.request["objects"]:
+            value = self.runner.namespace.get(name.rpartition(".")[2])
+            if value is None or value is self._library_object(name) or _is_ours(value):
+                missing.append(name)
+            else:
+                found[name] = value
+        if found:
+            try:
+                with capture(self.request["output_limit"]), time_limit(self.request["cell_seconds"]):
+                    import_module("minigrad.exercises").install(found)
+            except BaseException as error:
+                self.problem = self._failure(error)
+        return missing
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        if self.problem is not None:
+            self._reply(self.problem)
+        elif not self.forks or _fork is None:
+            self._reply(self._evaluate(request))
+        else:
+            self._answer_in_fork(request, _fork)
+
+    def _answer_in_fork(self, request: dict[str, Any], fork: Callable[[], int]) -> None:
+        read, write = _pipe()
+        try:
+            grandchild = fork()
+        except OSError:
+            _close(read)
+            _close(write)
+            self._reply(_failed("killed", "no process could be started: the cells left too many running"))
+            return
+        if grandchild == 0:
+            self._become_grandchild(request, write)
+        _close(write)
+        try:
+            self._reply(self._collect(read, grandchild, request["seconds"]))
+        finally:
+            _close(read)
+
+    def _become_grandchild(self, request: dict[str, Any], write: int) -> None:
+        """Evaluate, write one frame and exit; a process that the observed code forked writes nothing."""
+        try:
+            if _setsid is not None:
+                _setsid()
+            me = _getpid()
+            payload = self._evaluate(request)
+            if _getpid() == me:
+                wire.write_all(write, wire.frame(wire.pack(payload)))
+        finally:
+            _exit(0)
+
+    def _collect(self, read: int, grandchild: int, seconds: float) -> dict[str, Any]:
+        """The grandchild's frame, or why there is none; the grandchild and its process group are gone afterwards."""
+        deadline = _monotonic() + seconds + _GRACE
+        data, ended, status = bytearray(), False, 0
+        needed: int | None = None
+        while needed is None or len(data) < needed:
+            # A process that the grandchild left behind may hold the pipe open: its own end is looked at as well.
+            ready, _, _ = _select([read], [], [], max(0.0, min(0.02, deadline - _monotonic())))
+            if ready:
+                chunk = _read(read, 1 << 16)
+                data += chunk
+                if not chunk:
+                    break
+                if needed is None and len(data) >= 4:
+                    needed = 4 + wire.frame_length(bytes(data[:4]))
+            elif ended or _monotonic() >= deadline:
+                break
+            if not ended and not ready:
+                ended, status = _has_ended(grandchild)
+        timed_out = not ended and _monotonic() >= deadline
+        status = _end_group(grandchild) if not ended else status
+        if needed is not None and len(data) >= needed:
+            return wire.unpack(bytes(data[4:needed]))
+        if timed_out:
+            return _failed("timeout", f"no answer within {seconds:g} s")
+        return _failed("killed", _ending(status))
+
+    def _evaluate(self, request: dict[str, Any]) -> dict[str, Any]:
+        limit = self.request["output_limit"]
+        with capture(limit) as output:
+            try:
+                import cloudpickle
+
+                with time_limit(request["seconds"]):
+                    function = cloudpickle.loads(bytes.fromhex(request["function"]))
+                    value = function(self.minigrad, *wire.decode(request["args"]))
+                    payload = {"value": wire.encode(value)}
+                    wire.pack(payload)
+            except BaseException as error:
+                payload = self._failure(error, request["seconds"])
+        if output.exceeded:
+            return _failed("output", f"more than {limit:,} characters were printed")
+        return payload
+
+    def _failure(self, error: BaseException, seconds: float = 0.0) -> dict[str, Any]:
+        if isinstance(error, TimeLimit):
+            return _failed("timeout", f"no answer within {seconds or self.request['cell_seconds']:g} s")
+        if isinstance(error, OutputLimit):
+            return _failed("output", f"more than {self.request['output_limit']:,} characters were printed")
+        if isinstance(error, MemoryError):
+            return _failed("memory", "more memory was asked for than a process may have")
+        if isinstance(error, wire.NotPlain):
+            return _failed("not-plain", f"the answer holds {error}")
+        if isinstance(error, wire.TooLarge):
+            return _failed("too-large", f"the answer is too large: {error}")
+        told = describe(error, self.runner.files)
+        message = f"{told['error']}: {told['message']}" if told["message"] else told["error"]
+        if told["line"] is not None:
+            message += f" (cell {told['cell']!r}, line {told['line']}: {told['text']})"
+        return _failed("not-done" if is_not_done(error) else "error", message)
+
+
+def _is_ours(value: object) -> bool:
+    """Whether an object was imported from the library rather than written in a cell."""
+    return str(getattr(value, "__module__", "")).partition(".")[0] == "minigrad"
+
+
+def _failed(kind: str, message: str) -> dict[str, Any]:
+    return {"failure": [kind, one_line(message, 500)]}
+
+
+def _has_ended(pid: int) -> tuple[bool, int]:
+    assert _waitpid is not None
+    try:
+        ended, status = _waitpid(pid, os.WNOHANG)
+    except OSError:
+        return True, 0
+    return ended == pid, status
+
+
+def _end_group(pid: int) -> int:
+    """Kill a grandchild with its process group, reap it, and return its status."""
+    assert _killpg is not None
+    assert _waitpid is not None
+    # What has written its frame exits by itself; it is given no time to do anything else.
+    for kill in (_killpg, _kill):
+        try:
+            kill(pid, signal.SIGKILL)
+        except OSError:
+            continue
+    try:
+        return int(_waitpid(pid, 0)[1])
+    except OSError:
+        return 0
+
+
+def _ending(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            name = str(number)
+        return f"the process was ended by the signal {name}"
+    return f"the code ended its process (exit status {os.WEXITSTATUS(status)})"
+
+
+def library_objects() -> dict[str, list[str]]:
+    """The objects of every exercise of this edition, by exercise id; empty where the edition lists none."""
+    try:
+        exercises = import_module("minigrad.exercises").catalogue()
+        return {name: list(exercise.objects) for name, exercise in exercises.items()}
+    except (ImportError, AttributeError, OSError):
+        return {}

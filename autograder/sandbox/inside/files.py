@@ -1,0 +1,49 @@
+"""Empty a folder that a student's code has filled, however it did so."""
+
+import contextlib
+import os
+
+__all__ = ["empty"]
+
+
+def empty(folder: str) -> None:
+    """Remove all that is in `folder`, which no other process uses any more.
+
+    Folders inside folders are first moved up: a tree may be deeper than a path can be long or a call stack high.
+
+    Raises:
+        OSError: if something cannot be removed.
+    """
+    moved = 0
+    while entries := _entries(folder):
+        for name, is_folder in entries:
+            path = os.path.join(folder, name)
+            if not is_folder:
+                os.unlink(path)
+                continue
+            for inner, inner_is_folder in _entries(path):
+                if inner_is_folder:
+                    moved += 1
+                    _open_up(os.path.join(path, inner))
+                    os.rename(os.path.join(path, inner), _unused(folder, moved))
+                else:
+                    os.unlink(os.path.join(path, inner))
+            os.rmdir(path)
+
+
+def _entries(folder: str) -> list[tuple[str, bool]]:
+    _open_up(folder)
+    with os.scandir(folder) as found:
+        return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
+
+
+def _open_up(folder: str) -> None:
+    # A folder without permissions cannot be emptied or moved; where modes may not be changed, the next step says so.
+    with contextlib.suppress(OSError):
+        os.chmod(folder, 0o700)
+
+
+def _unused(folder: str, number: int) -> str:
+    while os.path.lexists(path := os.path.join(folder, f"moved-{number}")):
+        number += 1_000_003
+    return path

@@ -1,0 +1,283 @@
+"""Sessions: a student's cells run in the sandbox, and what the grader asks of the state after them."""
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast, get_args
+
+from autograder.sandbox.inside import wire
+from autograder.sandbox.isolation import Isolation, backend_of, choose
+from autograder.sandbox.model import (
+    CellOutcome,
+    CellStatus,
+    ExerciseSpec,
+    Failure,
+    FailureKind,
+    Limits,
+    Observation,
+    SourceCell,
+)
+from autograder.sandbox.warm import Lost, Silent, Warm
+
+__all__ = ["Sandbox", "Session"]
+
+_CELL_GRACE = 0.5  # inside, a cell's time limit rings first and keeps what the cell has defined
+_TEST_GRACE = 1.5
+_STATUSES = frozenset(get_args(CellStatus))
+_KINDS = frozenset(get_args(FailureKind))
+
+
+class Sandbox:
+    """A warm worker for one edition of the library; sessions run in it one after the other.
+
+    Not for several threads at once: make one for each. The worker ends with the thread that started it.
+
+    Args:
+        edition: Folder that holds the `minigrad` to grade with.
+        limits: What a student's code may use.
+        isolation: "auto", or a name that `choose` knows; "none" is used only if it is asked for.
+        preload: Modules to import once, before any session, besides numpy, cloudpickle and minigrad.
+        forks: False to run without fork, as where the system has none; for isolation "none" only.
+
+    Raises:
+        SandboxUnavailable: if the isolation cannot be had, or the edition cannot be imported in it.
+    """
+
+    def __init__(
+        self,
+        edition: Path,
+        limits: Limits | None = None,
+        isolation: str = "auto",
+        *,
+        preload: Iterable[str] = (),
+        forks: bool = True,
+    ) -> None:
+        self.edition = Path(edition).resolve()
+        self.limits = limits or Limits()
+        self.isolation: Isolation = choose(isolation)
+        self.preload = tuple(preload)
+        self.forks = forks
+        self.busy = False
+        self._warm: Warm | None = None
+
+    def __enter__(self) -> "Sandbox":
+        self.warm()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def warm(self) -> Warm:
+        """The running worker; started afresh if the last one is gone."""
+        if self._warm is not None and self._warm.process.poll() is not None:
+            self.close()
+        if self._warm is None:
+            backend = backend_of(self.isolation)
+            self._warm = Warm(backend, self.edition, self.limits, preload=self.preload, forks=self.forks)
+        return self._warm
+
+    def end_session(self) -> None:
+        """End what runs in the worker; if it cannot be used again, the next session starts another."""
+        self.busy = False
+        if self._warm is not None and not self._warm.end_session():
+            self.close()
+
+    def close(self) -> None:
+        """End the worker and everything inside."""
+        if self._warm is not None:
+            self._warm.close()
+            self._warm = None
+
+    def session(self, cells: Sequence[SourceCell], exercise: ExerciseSpec, seconds: float | None = None) -> "Session":
+        """Run cells in a fork of the worker; use it as a context manager.
+
+        Args:
+            cells: In the notebook's order.
+            exercise: What is taken from the cells and installed in the library.
+            seconds: Time for the whole session, at most `limits.submission_seconds`.
+        """
+        return Session(self, cells, exercise, seconds)
+
+
+class Session:
+    """The state after a student's cells, to be observed.
+
+    A cell that ends its process costs its own effect only: the cells are run again without it.
+
+    Args:
+        box: The sandbox.
+        cells: In the notebook's order.
+        exercise: What is taken from the cells.
+        seconds: Time for the whole session.
+    """
+
+    def __init__(
+        self, box: Sandbox, cells: Sequence[SourceCell], exercise: ExerciseSpec, seconds: float | None = None
+    ) -> None:
+        self.box = box
+        self.exercise = exercise
+        self.missing: list[str] = list(exercise.objects)
+        self._cells = list(cells)
+        self._outcomes: dict[int, CellOutcome] = {}
+        most = box.limits.submission_seconds
+        self._allowed = most if seconds is None else min(seconds, most)
+        self._deadline = 0.0
+        self._current = -1
+        self._dead: Failure | None = Failure("killed", "the session has not begun")
+
+    @property
+    def cells(self) -> list[CellOutcome]:
+        """How each cell ended, in order."""
+        return [self._outcomes[number] for number in range(len(self._cells))]
+
+    def __enter__(self) -> "Session":
+        if self.box.busy:
+            raise RuntimeError("this sandbox is in a session already; end it first, or make another sandbox")
+        self._deadline = time.monotonic() + self._allowed
+        self._dead = None
+        try:
+            self._run_all_cells()
+        except BaseException:
+            self.box.end_session()
+            raise
+        return self
+
+    def _run_all_cells(self) -> None:
+        skip: set[int] = set()
+        while not self._run_cells(skip):
+            # One more cell has an outcome now; the rest is run again from the start, without it.
+            skip = {number for number, outcome in self._outcomes.items() if outcome.status in {"killed", "timeout"}}
+            self.box.end_session()
+            if time.monotonic() >= self._deadline:
+                self._give_up(Failure("timeout", f"the submission used up its {self._allowed:g} s"))
+                break
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._give_up(Failure("killed", "the session has ended"))
+        self.box.end_session()
+
+    def _give_up(self, failure: Failure) -> None:
+        self._dead = failure
+        for number, cell in enumerate(self._cells):
+            self._outcomes.setdefault(number, CellOutcome(cell.label, "killed", message="not run: " + failure.message))
+
+    def _run_cells(self, skip: set[int]) -> bool:
+        """Run the cells once; False if one of them ended the process, and now has its outcome."""
+        waiting = [number for number in range(len(self._cells)) if number not in skip]
+        self._current = -1
+        cells = [self._as_request(number, cell, number in skip) for number, cell in enumerate(self._cells)]
+        warm = self.box.warm()
+        self.box.busy = True
+        try:
+            warm.send(op="session", cells=cells, exercise=self.exercise.id, objects=list(self.exercise.objects))
+            for number in waiting:
+                self._outcomes[number] = self._hear_cell(number)
+            self._hear_missing()
+        except (Lost, Silent, wire.Malformed, wire.TooLarge) as error:
+            return self._blame(error)
+        return True
+
+    @staticmethod
+    def _as_request(number: int, cell: SourceCell, skip: bool) -> dict[str, Any]:
+        label = cell.label or f"cell {number + 1}"
+        return {"source": cell.source, "kind": cell.kind, "exercise": cell.exercise, "label": label, "skip": skip}
+
+    def _hear(self, seconds: float) -> dict[str, Any]:
+        """The child's next frame, within `seconds` and the session's own time."""
+        origin, answer = self.box.warm().receive(min(time.monotonic() + seconds, self._deadline + _CELL_GRACE))
+        if origin == "P":
+            raise Lost(_line(answer.get("died"), 200) or "the session's process is gone")
+        return answer
+
+    def _hear_cell(self, number: int) -> CellOutcome:
+        self._current = number
+        answer = self._hear(self.box.limits.cell_seconds + _CELL_GRACE)
+        if answer.get("cell") != number:
+            raise wire.Malformed("an answer about another cell")
+        return _read_outcome(answer, self._cells[number].label)
+
+    def _hear_missing(self) -> None:
+        self._current = -1
+        answer = self._hear(self.box.limits.cell_seconds + _CELL_GRACE)
+        missing = answer.get("missing")
+        if not isinstance(missing, list):
+            raise wire.Malformed("an answer without the names that are missing")
+        self.missing = [name for name in self.exercise.objects if name in missing]
+
+    def _blame(self, error: Exception) -> bool:
+        """Write a lost process to the account of the cell that was running; True if there is nothing left to try."""
+        number = self._current
+        if isinstance(error, Silent):
+            limit = min(self.box.limits.cell_seconds, self._allowed)
+            outcome = CellOutcome("", "timeout", message=f"the cell did not end within {limit:g} s and was stopped")
+        else:
+            outcome = CellOutcome("", "killed", message=_line(str(error), 200) or "the cell ended its process")
+        if number < 0:
+            self._give_up(Failure("killed", f"the session could not be set up: {outcome.message}"))
+            return True
+        self._outcomes[number] = CellOutcome(self._cells[number].label, outcome.status, message=outcome.message)
+        return False
+
+    def observe(self, fn_pickle: bytes, args: Sequence[Any] = (), seconds: float | None = None) -> Observation:
+        """Call a probe, as `fn(minigrad, *args)`, in a fork of the state after the cells.
+
+        Args:
+            fn_pickle: What `pack_probe` returned.
+            args: Plain data.
+            seconds: Wall time, `limits.test_seconds` if not given.
+
+        Raises:
+            ValueError: if the arguments are not plain data.
+        """
+        if self._dead is not None:
+            return Observation(ok=False, failure=Failure("killed", self._dead.message))
+        left = self._deadline - time.monotonic()
+        allowed = min(self.box.limits.test_seconds if seconds is None else seconds, left)
+        if left <= 0:
+            return self._lose("timeout", f"the submission used up its {self._allowed:g} s")
+        request = {"function": fn_pickle.hex(), "args": wire.encode(list(args)), "seconds": allowed}
+        try:
+            self.box.warm().send(op="observe", **request)
+            return _read_observation(self._hear(allowed + _TEST_GRACE))
+        except Silent:
+            return self._lose("timeout", f"no answer within {allowed:g} s")
+        except (Lost, wire.Malformed) as error:
+            return self._lose("killed", _line(str(error), 200) or "the session's process is gone")
+
+    def _lose(self, kind: FailureKind, message: str) -> Observation:
+        """Give the session up: what follows is answered 'killed' at once."""
+        self._dead = Failure(kind, f"an earlier call ended the session: {message}")
+        self.box.end_session()
+        return Observation(ok=False, failure=Failure(kind, message))
+
+
+def _line(raw: object, limit: int) -> str:
+    """A text from inside as one printable line."""
+    if not isinstance(raw, str):
+        return ""
+    text = "".join(each if each.isprintable() else " " for each in raw[: 4 * limit])
+    return " ".join(text.split())[:limit]
+
+
+def _read_outcome(answer: dict[str, Any], label: str) -> CellOutcome:
+    status, line, notes, output = (answer.get(name) for name in ("status", "line", "notes", "output"))
+    if status not in _STATUSES or not isinstance(notes, list) or not isinstance(output, str):
+        raise wire.Malformed("an outcome that cannot be read")
+    number = line if isinstance(line, int) and not isinstance(line, bool) and 0 < line < 1_000_000 else None
+    texts = {name: _line(answer.get(name), 300) for name in ("error", "message", "text")}
+    kept = tuple(_line(note, 200) for note in notes[:20])
+    return CellOutcome(
+        label, cast(CellStatus, status), line=number, notes=kept, output=wire.text(output[:10_000]), **texts
+    )
+
+
+def _read_observation(answer: dict[str, Any]) -> Observation:
+    if set(answer) == {"value"}:
+        return Observation(ok=True, value=wire.decode(answer["value"]))
+    failure = answer.get("failure")
+    if isinstance(failure, list) and len(failure) == 2 and failure[0] in _KINDS:
+        return Observation(ok=False, failure=Failure(cast(FailureKind, failure[0]), _line(failure[1], 500)))
+    raise wire.Malformed("an answer that is neither a value nor a failure")

@@ -1,0 +1,315 @@
+"""Cells run as in a notebook, values come back as plain data, and what fails says so in one line."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from small_edition import DOUBLE, LIMITS, RIGHT, added, ask, run, solution, write_edition
+
+from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, SourceCell, pack_probe
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One warm sandbox of the best kind that this machine has."""
+    with Sandbox(write_edition(tmp_path_factory.mktemp("edition")), LIMITS) as sandbox:
+        yield sandbox
+
+
+def test_the_students_function_is_what_the_library_calls(box):
+    """A solution is installed in the library and reached by its other functions."""
+    with run(box, RIGHT) as session:
+        assert session.missing == []
+        assert ask(session, 21).value == 42
+
+
+def test_an_exercise_that_no_cell_defines_is_missing(box):
+    """An object that the cells do not define is named, and calling it answers not-done."""
+    with run(box, "x = 1") as session:
+        assert session.missing == ["sums.double"]
+        failure = ask(session, 1).failure
+        assert failure.kind == "not-done", failure
+
+
+def test_an_import_from_the_library_defines_nothing(box):
+    """A name imported from the library is not the student's work."""
+    with run(box, "from minigrad.sums import double") as session:
+        assert session.missing == ["sums.double"]
+
+
+def test_a_stub_is_not_done(box):
+    """NotImplementedError, which stubs raise, is not-done rather than an error."""
+    with run(box, solution("def double(x):\n    raise NotImplementedError")) as session:
+        assert ask(session, 1).failure.kind == "not-done"
+
+
+def test_cells_share_a_namespace_and_go_on_after_an_error(box):
+    """A cell that raises is reported with its own line, and the cells after it run with what is there."""
+    with run(box, "a = 2", "b = 1\nc = b / 0", added("d = a + b"), RIGHT) as session:
+        assert [cell.status for cell in session.cells] == ["ok", "error", "ok", "ok"]
+        failed = session.cells[1]
+        assert (failed.error, failed.message, failed.line, failed.text) == (
+            "ZeroDivisionError",
+            "division by zero",
+            2,
+            "c = b / 0",
+        )
+        assert failed.sentence() == "added: ZeroDivisionError: division by zero (line 2: c = b / 0)"
+        assert ask(session, 1).ok
+
+
+def test_a_cell_that_does_not_parse_costs_itself_only(box):
+    """A syntax error gives the line and the message, and the other cells run."""
+    with run(box, "x = 1\ndef f(:\n    pass", RIGHT) as session:
+        broken, right = session.cells
+        assert (broken.status, broken.error, broken.line) == ("error", "SyntaxError", 2)
+        assert broken.message == "invalid syntax"
+        assert right.ok
+
+
+def test_magics_are_dropped_and_named(box):
+    """Lines that only IPython understands are dropped, those alone, and each leaves a note."""
+    cell = "%matplotlib inline\nif True:\n    !ls\nseven = (15\n  % 8)\nprint?\nassert seven == 7"
+    with run(box, cell) as session:
+        outcome = session.cells[0]
+        assert outcome.ok, outcome
+        assert [note.split(": magics are ignored when grading: ") for note in outcome.notes] == [
+            ["line 1", "%matplotlib inline"],
+            ["line 3", "!ls"],
+            ["line 6", "print?"],
+        ]
+
+
+def test_a_magic_inside_a_string_stays(box):
+    """Text that begins with a percent sign inside a string is the student's data."""
+    with run(box, 'text = """\n%d\n"""\nassert text == "\\n%d\\n"') as session:
+        assert session.cells[0].ok
+        assert session.cells[0].notes == ()
+
+
+def test_future_imports_persist(box):
+    """`from __future__` in one cell is in force in the later ones."""
+    with run(box, "from __future__ import annotations", "def f(x: Nowhere): ...\nassert f.__annotations__") as session:
+        assert [cell.status for cell in session.cells] == ["ok", "ok"]
+
+
+def test_what_notebooks_provide_is_there_and_harmless(box):
+    """display, get_ipython, check and hint exist and do nothing, also when imported from the library."""
+    cell = """
+    display(3)
+    assert get_ipython() is None
+    check("sums.double")
+    hint("sums.double")
+    from minigrad.checks import check
+    check("sums.double")
+    import minigrad.checks
+    minigrad.checks.check("sums.double")
+    __name__
+    """
+    with run(box, added(cell)) as session:
+        assert session.cells[0].ok, session.cells[0]
+        assert session.cells[0].output == ""
+
+
+def test_input_raises_at_once(box):
+    """Nobody answers input(): it says so instead of waiting."""
+    with run(box, "input('name? ')") as session:
+        assert session.cells[0].error == "RuntimeError"
+        assert "input() is not available when grading" in session.cells[0].message
+
+
+def test_prints_are_kept_up_to_a_bound(box):
+    """stdout and stderr of a cell come back with its outcome."""
+    with run(box, "import sys\nprint('out')\nprint('err', file=sys.stderr)") as session:
+        assert session.cells[0].output == "out\nerr\n"
+
+
+def test_classes_and_sources_behave_as_in_a_module(box):
+    """Dataclasses, pickling by name and inspect.getsource work on what a cell defines."""
+    cell = """
+    import inspect, pickle
+    from dataclasses import dataclass
+    @dataclass
+    class Point:
+        x: "int"
+    assert pickle.loads(pickle.dumps(Point(2))) == Point(2)
+    def area(point):
+        return point.x
+    assert inspect.getsource(area).startswith("def area")
+    """
+    with run(box, added(cell)) as session:
+        assert session.cells[0].ok, session.cells[0]
+
+
+def test_another_exercises_failure_does_not_cascade(box):
+    """What another exercise's cell defines gives way to the library's own, also if that cell is broken."""
+    uses_triple = solution("def double(x):\n    return triple(x) - x")
+    for wrong in ("def triple(x):\n    return 0", "def triple(x:\n    broken"):
+        with run(box, solution(wrong, "sums.triple"), uses_triple) as session:
+            assert ask(session, 5).value == 10
+
+
+def test_a_helper_in_an_added_cell_is_kept(box):
+    """A student's own helper stays, even under the name of another exercise's object."""
+    with run(box, "def triple(x):\n    return 30 * x", solution("def double(x):\n    return triple(x)")) as session:
+        assert ask(session, 1).value == 30
+
+
+def test_an_error_in_the_students_code_names_their_line(box):
+    """A failure carries the last line of the student's own code, and the cell."""
+    with run(box, solution("def double(x):\n    y = x\n    return y / 0")) as session:
+        failure = ask(session, 1).failure
+        assert failure.kind == "error"
+        assert failure.message == ("ZeroDivisionError: division by zero (cell 'sums.double', line 3: return y / 0)")
+
+
+def test_observations_do_not_see_each_other(box):
+    """Each observation starts from the state after the cells."""
+    with run(box, solution("seen = []\ndef double(x):\n    seen.append(x)\n    return len(seen)")) as session:
+        assert [ask(session, 1).value for _ in range(3)] == [1, 1, 1]
+
+
+def test_sessions_do_not_see_each_other(box):
+    """A session's names, patches of the library and files are gone in the next one."""
+    first = "import minigrad.sums, os\nminigrad.sums.left = 1\nopen('left', 'w').write('x')\nos.makedirs('a/b')"
+    with run(box, first) as session:
+        assert session.cells[0].ok, session.cells[0]
+    check = "import minigrad.sums, os\nassert not hasattr(minigrad.sums, 'left')\nassert os.listdir('.') == []"
+    with run(box, check) as session:
+        assert session.cells[0].ok, session.cells[0]
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, 0, -(10**900), 1.5, math.inf, -math.inf, "text \u00e9", [1, [2.0, "x"]], {"a": {"b": [1]}}]
+)
+def test_plain_data_goes_in_and_comes_back(box, value):
+    """Arguments and values keep their exact types on both ways."""
+    with run(box, solution("def double(x):\n    return x")) as session:
+        seen = ask(session, value).value
+        assert seen == value
+        assert type(seen) is type(value)
+
+
+def test_special_values_come_back(box):
+    """NaN stays NaN, a tuple becomes a list, NumPy scalars become numbers and arrays stay arrays."""
+    cell = """
+    import numpy as np
+    def double(x):
+        return (float("nan"), np.float32(0.5), np.int64(3), np.bool_(True), np.arange(6.0).reshape(2, 3).T)
+    """
+    with run(box, solution(cell)) as session:
+        nan, half, three, true, array = ask(session, 1).value
+        assert math.isnan(nan)
+        assert (half, three, true) == (0.5, 3, True)
+        assert [type(half), type(three), type(true)] == [float, int, bool]
+        assert array.dtype == np.float64
+        assert array.tolist() == [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "words"),
+    [
+        ("return object()", "not-plain", "a value of type object"),
+        ("return {1: 2}", "not-plain", "a key of type int"),
+        ("return 1j", "not-plain", "a value of type complex"),
+        ("class Equal(float):\n        __eq__ = lambda *_: True\n    return Equal(1)", "not-plain", "of type Equal"),
+        ("import numpy as np\n    return np.array([object()])", "not-plain", "dtype object"),
+        ("y = []\n    y.append(y)\n    return y", "not-plain", "nested deeper than 50"),
+        ("return [0] * 300_000", "too-large", "more than 200,000 values"),
+        ("return 'x' * 20_000_000", "too-large", "too large"),
+        ("return 10 ** 5000", "too-large", "more than 1000 digits"),
+        ("print('x' * 30_000)", "output", "more than 20,000 characters were printed"),
+        ("raise SystemExit(0)", "error", "SystemExit: the code asked the interpreter to exit"),
+        ("raise KeyboardInterrupt", "error", "KeyboardInterrupt"),
+        ("raise BaseException('why')", "error", "BaseException: why"),
+    ],
+)
+def test_what_is_no_answer_says_why(box, body, kind, words):
+    """Each way not to answer has its kind and one sentence."""
+    with run(box, solution(f"def double(x):\n    {body}")) as session:
+        failure = ask(session, 1).failure
+        assert failure.kind == kind, failure
+        assert words in failure.message
+        assert "\n" not in failure.message
+        assert ask(session, 1).failure.kind == kind
+
+
+def test_an_exercise_that_cannot_be_installed_fails_every_observation(box):
+    """An object of the wrong sort is reported with the library's own words."""
+    with run(box, solution("double = 3")) as session:
+        failure = ask(session, 1).failure
+        assert failure.kind == "error"
+        assert "sums.double is a function; the object given for it is a int" in failure.message
+
+
+def test_arguments_must_be_plain_data(box):
+    """The grader's own mistake is a ValueError on its side."""
+    with run(box, RIGHT) as session, pytest.raises(ValueError, match="a value of type object"):
+        ask(session, object())
+
+
+def test_one_session_at_a_time(box):
+    """A second session while one is open is refused."""
+    with run(box, RIGHT), pytest.raises(RuntimeError, match="in a session already"), run(box, RIGHT):
+        pass
+    with run(box, RIGHT) as session:
+        assert ask(session, 1).ok
+
+
+def test_a_session_that_has_ended_answers_killed(box):
+    """Observing after the end is answered, not raised."""
+    with run(box, RIGHT) as session:
+        pass
+    assert ask(session, 1).failure.kind == "killed"
+
+
+def test_an_edition_that_cannot_be_imported_is_said(tmp_path):
+    """A broken or missing edition is one clear sentence."""
+    with pytest.raises(SandboxUnavailable, match="no edition of the library can be read at"):
+        Sandbox(tmp_path, LIMITS).warm()
+    broken = tmp_path / "minigrad"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("raise RuntimeError('broken edition')")
+    with pytest.raises(SandboxUnavailable, match="does not start here: RuntimeError: broken edition"):
+        Sandbox(tmp_path, LIMITS).warm()
+
+
+def test_modules_can_be_preloaded(tmp_path):
+    """What `preload` names is imported before the first session."""
+    cell = "import sys\nassert 'colorsys' in sys.modules\nassert 'numba' not in sys.modules"
+    box = Sandbox(write_edition(tmp_path), LIMITS, preload=["colorsys"])
+    with box, run(box, cell) as session:
+        assert session.cells[0].ok, session.cells[0]
+
+
+def test_limits_are_checked():
+    """An unknown or impossible limit is a ValueError that names it."""
+    assert Limits.from_mapping({"cell_seconds": 3}).cell_seconds == 3
+    with pytest.raises(ValueError, match="unknown limit 'cells'"):
+        Limits.from_mapping({"cells": 3})
+    for bad in ({"memory_mb": 0}, {"processes": 1.5}, {"cell_seconds": "3"}, {"file_mb": True}):
+        with pytest.raises(ValueError, match=f"limit {next(iter(bad))} is"):
+            Limits.from_mapping(bad)
+
+
+def test_without_fork_the_same_answers_come(tmp_path):
+    """Where a system has no fork, one process runs cells and observations, and ends with its session."""
+    with Sandbox(write_edition(tmp_path), LIMITS, "none", forks=False) as sandbox:
+        for _ in range(2):
+            cells = [SourceCell("x = 1", "setup", None, "setup"), added("1 / 0"), RIGHT]
+            with sandbox.session(cells, DOUBLE) as session:
+                assert [cell.status for cell in session.cells] == ["ok", "error", "ok"]
+                assert ask(session, 3).value == 6
+                assert ask(session).failure.kind == "error"
+        assert not sandbox.isolation.isolated
+
+
+def test_a_probe_may_use_whitelisted_modules_inside(box):
+    """numpy and math travel by name."""
+
+    def observe(mg, x):
+        return math.sqrt(x) + float(np.sum(np.ones(2)))
+
+    with run(box, RIGHT) as session:
+        assert session.observe(pack_probe(observe), [9.0]).value == 5.0

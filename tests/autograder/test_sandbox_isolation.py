@@ -1,0 +1,234 @@
+"""Isolation is chosen by trying, in order of strength, and what cannot be had is said in one sentence."""
+
+import os
+import platform
+import struct
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+from small_edition import LIMITS, RIGHT, added, ask, run, works, write_edition
+
+from autograder.sandbox import Sandbox, SandboxUnavailable, backends, choose, describe, isolation, seccomp, view
+from autograder.sandbox.inside.files import empty
+from autograder.sandbox.view import expand, make_view
+
+
+def without(*names: str) -> tuple[backends.Backend, ...]:
+    """The known ways to isolate, some of them missing."""
+    return tuple(
+        replace(each, missing=lambda: "it is not installed") if each.name in names else each
+        for each in backends.BACKENDS
+    )
+
+
+def test_the_first_that_works_is_chosen(monkeypatch):
+    """Without bubblewrap the next one is taken, and the reason is kept."""
+    best = choose()
+    assert best.isolated
+    assert best.blocks
+    monkeypatch.setattr(isolation, "BACKENDS", without(best.name))
+    second = choose()
+    assert second.name != best.name
+    assert (best.name, "it is not installed") in second.rejected
+    assert f"not {best.name}: it is not installed" in describe()
+    assert f"isolation: {second.name}" in describe()
+
+
+def test_no_isolation_is_never_chosen_silently(monkeypatch, tmp_path):
+    """If nothing works, one sentence says why; `none` must be asked for by name."""
+    monkeypatch.setattr(isolation, "BACKENDS", without("bubblewrap", "namespaces", "landlock"))
+    with pytest.raises(SandboxUnavailable, match="no isolation can be had on this machine") as refused:
+        Sandbox(tmp_path)
+    assert str(refused.value).count("it is not installed") == 3
+    assert "none to be had" in describe()
+    assert not choose("none").isolated
+
+
+def test_a_way_that_breaks_when_started_is_rejected(monkeypatch):
+    """The choice does not rest on what is installed but on a start that worked."""
+
+    def broken(shown, limits):
+        raise PermissionError("operation not permitted")
+
+    changed = tuple(replace(each, start=broken) if each.name == "bubblewrap" else each for each in backends.BACKENDS)
+    monkeypatch.setattr(isolation, "BACKENDS", changed)
+    with pytest.raises(SandboxUnavailable, match="cannot be started: operation not permitted"):
+        choose("bubblewrap")
+
+
+def test_an_unknown_way_is_refused():
+    """A misspelt name lists the known ones."""
+    with pytest.raises(
+        SandboxUnavailable, match="unknown isolation 'bublewrap'; known are auto, bubblewrap, namespaces"
+    ):
+        choose("bublewrap")
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    """Each reason is about this machine: the program, the system, the processor or the kernel."""
+    by_name = {each.name: each for each in backends.BACKENDS}
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    assert by_name["namespaces"].missing() == "no system-call filter is known for riscv64"
+    assert by_name["landlock"].missing() == "no system-call filter is known for riscv64"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert by_name["namespaces"].missing() == "it needs Linux"
+    monkeypatch.setenv("PATH", "")
+    assert by_name["bubblewrap"].missing() == "bwrap is not installed"
+
+
+@pytest.mark.parametrize("name", ["bubblewrap", "namespaces", "landlock"])
+def test_an_ordinary_user_needs_no_root(monkeypatch, tmp_path, name):
+    """The way that an ordinary user's sandbox is made works too, whoever runs this test."""
+    if not choose(name).isolated:
+        pytest.skip(f"{name} cannot be had here")
+    monkeypatch.setattr(backends, "_is_root", lambda: False)
+    cell = "try:\n    open('/etc/passwd', 'a')\nexcept OSError:\n    pass\nelse:\n    raise AssertionError"
+    with Sandbox(write_edition(tmp_path), LIMITS, name) as box:
+        with run(box, cell, RIGHT) as session:
+            assert [outcome.status for outcome in session.cells] == ["ok", "ok"]
+            assert ask(session, 4).value == 8
+        assert works(box)
+
+
+@pytest.mark.parametrize("name", ["bubblewrap", "namespaces", "landlock"])
+def test_what_is_hidden_cannot_be_read(monkeypatch, tmp_path, name):
+    """A package and a file among the installed ones that are to be hidden are neither importable nor readable."""
+    if not choose(name).isolated:
+        pytest.skip(f"{name} cannot be had here")
+    package = Path(psutil.__file__).parent
+    module = next(path for path in sorted(package.parent.glob("*.py")) if path.stat().st_size)
+    monkeypatch.setattr(view, "_hidden", lambda: (package, module))
+    cell = f"""
+    import pathlib, numpy
+    site = pathlib.Path(numpy.__file__).parents[1]
+    for path in (site / {package.name!r} / "__init__.py", site / {module.name!r}, {str(module)!r}):
+        try:
+            text = open(path).read()
+        except OSError:
+            continue
+        assert not text, path
+    try:
+        import psutil
+        psutil.Process
+    except (ImportError, AttributeError, OSError):
+        pass
+    else:
+        raise AssertionError("imported")
+    """
+    with Sandbox(write_edition(tmp_path), LIMITS, name) as box, run(box, added(cell)) as session:
+        assert session.cells[0].ok, session.cells[0]
+
+
+def test_a_worker_that_was_killed_is_started_again(tmp_path):
+    """A sandbox outlives its worker."""
+    with Sandbox(write_edition(tmp_path), LIMITS) as box:
+        process = box.warm().process
+        process.kill()
+        process.wait()
+        assert works(box)
+        with run(box, RIGHT) as session:
+            process = box.warm().process
+            process.kill()
+            process.wait()
+            assert ask(session, 1).failure.kind == "killed"
+        assert works(box)
+
+
+def judge(program: bytes, call: int, arguments: tuple[int, ...] = (), architecture: int = 0xC000003E) -> int:
+    """Run a filter as the kernel does, on one system call."""
+    data = struct.pack("<iIQ6Q", call, architecture, 0, *(*arguments, 0, 0, 0, 0, 0, 0)[:6])
+    steps = [struct.unpack_from("=HBBI", program, offset) for offset in range(0, len(program), 8)]
+    tests = {0x15: lambda a, k: a == k, 0x35: lambda a, k: a >= k, 0x45: lambda a, k: bool(a & k)}
+    accumulator, at = 0, 0
+    while True:
+        code, if_true, if_false, value = steps[at]
+        at += 1
+        if code == 0x06:
+            return value
+        if code == 0x20:
+            accumulator = struct.unpack_from("<I", data, value)[0]
+        else:
+            at += if_true if tests[code](accumulator, value) else if_false
+
+
+ALLOWED, REFUSED, UNKNOWN, ENDED = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
+
+
+@pytest.mark.parametrize(
+    ("machine", "architecture", "calls"),
+    [
+        ("x86_64", 0xC000003E, {"read": 0, "ptrace": 101, "socket": 41, "clone": 56, "chmod": 90, "ioctl": 16}),
+        ("aarch64", 0xC00000B7, {"read": 63, "ptrace": 117, "socket": 198, "clone": 220, "chmod": 53, "ioctl": 29}),
+    ],
+)
+def test_the_filter_lets_work_through_and_ways_out_not(monkeypatch, machine, architecture, calls):
+    """Ordinary calls pass; debugging, sockets, namespaces and terminal injection do not, on both processors."""
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    program = seccomp.build_filter()
+
+    def verdict(name: str, *arguments: int) -> int:
+        return judge(program, calls[name], arguments, architecture)
+
+    assert verdict("read") == ALLOWED
+    assert verdict("ptrace") == verdict("socket") == REFUSED
+    assert verdict("clone", 0x01200011) == ALLOWED
+    for namespace in (0x10000000, 0x20000, 0x20000000, 0x40000000, 0x8000000, 0x4000000, 0x2000000):
+        assert verdict("clone", namespace | 17) == REFUSED
+    assert verdict("ioctl", 0, 0x5401) == ALLOWED
+    assert verdict("ioctl", 0, 0x5412) == REFUSED
+    assert verdict("chmod") == ALLOWED
+    assert judge(seccomp.build_filter(shared_files=True), calls["chmod"], (), architecture) == REFUSED
+    assert judge(program, 435, (), architecture) == UNKNOWN
+    assert judge(program, calls["read"], (), 0x40000003) == ENDED
+
+
+def test_the_other_numbering_of_x86_is_refused(monkeypatch):
+    """x32 calls would pass a filter by number."""
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    assert judge(seccomp.build_filter(), 0x40000000 + 41) == REFUSED
+
+
+def test_hidden_parts_are_left_out_of_what_is_allowed(tmp_path):
+    """A folder with something hidden deep inside is given entry by entry, without it."""
+    for name in ("a/x/secret", "a/x/open", "b"):
+        (tmp_path / name).mkdir(parents=True)
+    hidden = (tmp_path / "a/x/secret", tmp_path / "elsewhere")
+    assert sorted(expand(tmp_path, hidden)) == [tmp_path / "a/x/open", tmp_path / "b"]
+    assert list(expand(tmp_path / "b", hidden)) == [tmp_path / "b"]
+
+
+def test_a_view_is_a_readable_copy_in_a_closed_folder(tmp_path):
+    """Other users can read the copy only through what is shown of it, and clearing leaves nothing."""
+    shown = make_view(write_edition(tmp_path))
+    assert shown.home.stat().st_mode & 0o777 == 0o700
+    assert (shown.edition / "minigrad" / "sums.py").stat().st_mode & 0o777 == 0o644
+    assert (shown.edition / "minigrad").stat().st_mode & 0o777 == 0o755
+    shown.clear()
+    assert not shown.home.exists()
+
+
+def test_any_folder_can_be_emptied(tmp_path):
+    """Deep trees, closed folders, links, odd names and names that are in the way all go; what links point to stays."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (scratch / "link").symlink_to(outside)
+    (scratch / "moved-1").touch()
+    (scratch / "inner").mkdir()
+    (scratch / "inner" / "link").symlink_to(outside)
+    (scratch / "inner" / "in\nner").mkdir()
+    before = Path.cwd()
+    os.chdir(scratch)
+    for _ in range(400):
+        os.mkdir("a-deeper-folder")
+        os.chdir("a-deeper-folder")
+    os.chdir(before)
+    (scratch / "inner").chmod(0)
+    empty(str(scratch))
+    assert list(scratch.iterdir()) == []
+    assert (outside / "kept").exists()
