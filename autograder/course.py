@@ -1,0 +1,430 @@
+"""The course as `course/course.toml` describes it: assignments, lessons, exercises, points, dates.
+
+The file is the only list of these things. `load_course` reads it and refuses every inconsistency with one
+sentence that names the file, the key and what to do, so that a mistake never reaches a student.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from minigrad.errors import MinigradError
+
+__all__ = ["Assignment", "Course", "CourseError", "Exercise", "Lesson", "load_course", "split_object"]
+
+DEFAULT_COURSE = Path(__file__).resolve().parent.parent / "course"
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_LESSON = re.compile(r"[0-9]{2}_[a-z0-9_]+")
+
+
+class CourseError(MinigradError):
+    """The course contradicts itself; the message says where and what to do."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """Something a student writes, and what it is worth.
+
+    Attributes:
+        id: The exercise's name, for example ``"autodiff.topological_sort"``.
+        lesson: The lesson that places it.
+        objects: The functions and classes it consists of, dotted, without ``minigrad.``.
+        gives_away: Further modules and objects that would show the answer.
+        points: What the exercise is worth.
+        groups: Points of each group of hidden tests, all or nothing; they sum to `points`.
+    """
+
+    id: str
+    lesson: str
+    objects: tuple[str, ...]
+    gives_away: tuple[str, ...]
+    points: float
+    groups: Mapping[str, float]
+
+    @property
+    def solution_id(self) -> str:
+        """The grade id of the solution cell."""
+        return re.sub(r"[^A-Za-z0-9_-]", "-", self.id)
+
+    @property
+    def graded_id(self) -> str:
+        """The grade id of the graded cell."""
+        return f"{self.solution_id}-check"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One authored lesson: a MyST Markdown file that becomes one notebook."""
+
+    name: str
+    assignment: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What is released and handed in together.
+
+    Attributes:
+        name: nbgrader's name of the assignment.
+        title: The title people read.
+        lessons: Names of its lessons, in order.
+        due: When it is to be handed in, if there is such a time.
+        answers_open: The day from which students may see the answers; None means never.
+    """
+
+    name: str
+    title: str
+    lessons: tuple[str, ...]
+    due: dt.datetime | None = None
+    answers_open: dt.date | None = None
+
+
+@dataclass(frozen=True)
+class Course:
+    """A whole course.
+
+    Attributes:
+        path: The file it was read from.
+        name: The course's name; nbgrader's course id.
+        version: Stamped into releases.
+        seed: Seed of the property tests, the same for everyone.
+        assignments: By name, in order.
+        lessons: By name, in order.
+        exercises: By id, in the file's order.
+        limits: Limits of the sandbox that differ from its defaults.
+    """
+
+    path: Path
+    name: str
+    version: str
+    seed: int
+    assignments: Mapping[str, Assignment]
+    lessons: Mapping[str, Lesson]
+    exercises: Mapping[str, Exercise]
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def directory(self) -> Path:
+        """The directory that holds course.toml; nbgrader's root."""
+        return self.path.parent
+
+    @property
+    def root(self) -> Path:
+        """The directory that holds `course`, `src` and `notebooks`."""
+        return self.directory.parent
+
+    @property
+    def source(self) -> Path:
+        """The library's sources, where the exercises' bodies live."""
+        return self.root / "src" / "minigrad"
+
+    def exercise(self, exercise_id: str) -> Exercise:
+        """Return the exercise of that id.
+
+        Raises:
+            CourseError: If there is none.
+        """
+        if exercise_id not in self.exercises:
+            raise CourseError(
+                f"{self.path.name}: there is no exercise {exercise_id!r}; "
+                "add an [[exercise]] with that id or correct the name"
+            )
+        return self.exercises[exercise_id]
+
+    def of_lesson(self, lesson: str) -> list[Exercise]:
+        """Return the exercises of a lesson, in the file's order."""
+        return [exercise for exercise in self.exercises.values() if exercise.lesson == lesson]
+
+    def of_assignment(self, assignment: str) -> list[Exercise]:
+        """Return the exercises of an assignment, lesson by lesson."""
+        lessons = self.assignments[assignment].lessons
+        return [exercise for lesson in lessons for exercise in self.of_lesson(lesson)]
+
+    def assignment_of(self, exercise: Exercise) -> Assignment:
+        """Return the assignment that an exercise belongs to."""
+        return self.assignments[self.lessons[exercise.lesson].assignment]
+
+
+def load_course(path: Path | str = DEFAULT_COURSE, *, tree: bool = True) -> Course:
+    """Read and check a course.
+
+    Args:
+        path: `course.toml`, or the directory that holds it.
+        tree: Whether to look for its objects in the library's sources as well.
+
+    Raises:
+        CourseError: If the file cannot be read, contradicts itself, or names what does not exist.
+    """
+    file = Path(path).resolve()
+    if file.is_dir():
+        file = file / "course.toml"
+    top = _Table(file.name, _read(file))
+    head = top.table("course")
+    name, version = head.name("name", _NAME), head.text("version")
+    seed = head.take("seed", int)
+    head.close()
+    assignments, lessons = _assignments(top, file.parent / "lessons")
+    exercises = _exercises(top, lessons)
+    limits = _limits(top)
+    top.close()
+    course = Course(file, name, version, seed, assignments, lessons, exercises, limits)
+    if tree:
+        _check_tree(course)
+    return course
+
+
+def split_object(source: Path, dotted: str) -> tuple[Path, tuple[str, ...]]:
+    """Find the file that a dotted name of the library points into.
+
+    Returns:
+        The module's file (or the package's directory), and the names inside it: none for a whole module.
+
+    Raises:
+        FileNotFoundError: If no module matches.
+    """
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        module = source.joinpath(*parts[:count])
+        inside = tuple(parts[count:])
+        if module.with_name(f"{module.name}.py").is_file():
+            return module.with_name(f"{module.name}.py"), inside
+        if (module / "__init__.py").is_file():
+            return (module / "__init__.py" if inside else module), inside
+    raise FileNotFoundError(dotted)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"{file}: cannot be read ({error}); give the path of a course.toml") from error
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{file.name}: is not TOML: {error}; correct that place") from error
+
+
+class _Table:
+    """One table of the file: hands out its keys with their types, and refuses what nobody asked for."""
+
+    def __init__(self, where: str, content: Mapping[str, Any]) -> None:
+        self.where = where
+        self._content = dict(content)
+
+    def fail(self, sentence: str) -> CourseError:
+        return CourseError(f"{self.where}: {sentence}")
+
+    def take(self, key: str, kind: type | tuple[type, ...], *, optional: bool = False) -> Any:
+        if key not in self._content:
+            if optional:
+                return None
+            raise self.fail(f"the key {key!r} is missing; add it")
+        value = self._content.pop(key)
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            wanted = " or ".join(_KINDS[each] for each in kinds)
+            raise self.fail(f"{key!r} is {_KINDS.get(type(value), 'a date')}; write {wanted}")
+        return value
+
+    def text(self, key: str) -> str:
+        value: str = self.take(key, str)
+        if not value.strip():
+            raise self.fail(f"{key!r} is empty; write something there")
+        return value
+
+    def name(self, key: str, pattern: re.Pattern[str]) -> str:
+        value = self.text(key)
+        if not pattern.fullmatch(value):
+            raise self.fail(f"{key!r} is {value!r}; write {_PATTERNS[pattern]}")
+        return value
+
+    def names(self, key: str, pattern: re.Pattern[str], default: list[str] | None = None) -> tuple[str, ...]:
+        values = self.take(key, list, optional=default is not None)
+        if values is None:
+            return tuple(default or ())
+        for value in values:
+            if not isinstance(value, str) or not pattern.fullmatch(value):
+                raise self.fail(f"{key!r} holds {value!r}; write {_PATTERNS[pattern]}")
+        for value in _repeated(values):
+            raise self.fail(f"{key!r} names {value!r} twice; remove one")
+        return tuple(values)
+
+    def number(self, key: str) -> float:
+        value: float = self.take(key, (int, float))
+        if not 0 < value < float("inf"):
+            raise self.fail(f"{key!r} is {value}; write a number above 0")
+        return value
+
+    def table(self, key: str, *, optional: bool = False) -> _Table:
+        content = self.take(key, dict, optional=optional)
+        return _Table(f"{self.where}: [{key}]", content or {})
+
+    def tables(self, key: str) -> Iterator[_Table]:
+        rows = self.take(key, list)
+        for number, row in enumerate(rows, start=1):
+            if not isinstance(row, dict):
+                raise self.fail(f"{key!r} is a list of values; write one [[{key}]] for each")
+            label = row.get("name", row.get("id", number))
+            yield _Table(f"{self.where}: [[{key}]] {label}", row)
+
+    def keys(self) -> list[str]:
+        return list(self._content)
+
+    def close(self) -> None:
+        for key in self._content:
+            raise self.fail(f"the key {key!r} is unknown; remove it or correct its spelling")
+
+
+_KINDS: dict[type, str] = {
+    str: "a string",
+    int: "a whole number",
+    float: "a number",
+    bool: "a true or false",
+    list: "a list",
+    dict: "a table",
+    dt.datetime: "a date with a time and an offset, such as 2027-02-01T23:59:00Z",
+    dt.date: "a date, such as 2027-02-15",
+}
+_PATTERNS = {
+    _NAME: "letters, digits, '_' and '-' only",
+    _LESSON: "two digits and a name in lower case, such as '03_backprop'",
+    _DOTTED: "a dotted name, such as 'autodiff.topological_sort'",
+}
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_PATTERNS[_MODULE] = "a module or a dotted name, such as 'fast' or 'operators.log_back'"
+
+
+def _repeated(values: Iterable[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            yield value
+        seen.add(value)
+
+
+def _assignments(top: _Table, folder: Path) -> tuple[dict[str, Assignment], dict[str, Lesson]]:
+    assignments: dict[str, Assignment] = {}
+    lessons: dict[str, Lesson] = {}
+    for row in top.tables("assignment"):
+        assignment = _assignment(row)
+        if assignment.name in assignments:
+            raise row.fail("two assignments have that name; rename one")
+        assignments[assignment.name] = assignment
+        for lesson in assignment.lessons:
+            if lesson in lessons:
+                other = lessons[lesson].assignment
+                raise row.fail(f"the lesson {lesson!r} belongs to {other!r} already; remove it from one of the two")
+            lessons[lesson] = Lesson(lesson, assignment.name, folder / f"{lesson}.md")
+    return assignments, lessons
+
+
+def _assignment(row: _Table) -> Assignment:
+    name, title = row.name("name", _NAME), row.text("title")
+    lessons = row.names("lessons", _LESSON)
+    if not lessons:
+        raise row.fail("'lessons' is empty; name at least one lesson")
+    due = row.take("due", dt.datetime, optional=True)
+    if due is not None and due.tzinfo is None:
+        raise row.fail(f"'due' is {due.isoformat()} of no time zone; add an offset, such as Z")
+    opens = row.take("answers_open", dt.date, optional=True)
+    if isinstance(opens, dt.datetime):
+        raise row.fail("'answers_open' has a time; write a date alone, such as 2027-02-15")
+    if due and opens and opens <= due.date():
+        raise row.fail(
+            f"'answers_open' is {opens}, not after 'due' ({due.date()}); "
+            "open the answers later, when the last extension is over"
+        )
+    row.close()
+    return Assignment(name, title, lessons, due, opens)
+
+
+def _exercises(top: _Table, lessons: Mapping[str, Lesson]) -> dict[str, Exercise]:
+    exercises: dict[str, Exercise] = {}
+    owner: dict[str, str] = {}
+    cells: dict[tuple[str, str], str] = {}
+    for row in top.tables("exercise"):
+        exercise = _exercise(row)
+        if exercise.id in exercises:
+            raise row.fail("two exercises have that id; rename one")
+        if exercise.lesson not in lessons:
+            raise row.fail(f"its lesson {exercise.lesson!r} is in no [[assignment]]; add it to one or correct the name")
+        for dotted in exercise.objects:
+            if dotted in owner:
+                raise row.fail(f"{dotted!r} belongs to {owner[dotted]!r} already; remove it from one of the two")
+            owner[dotted] = exercise.id
+            # A check finds a student's object by its last name in the notebook.
+            place = (exercise.lesson, dotted.rpartition(".")[2])
+            if place in cells:
+                raise row.fail(
+                    f"{dotted!r} and {cells[place]!r} would have one name in lesson {exercise.lesson!r}; "
+                    "move one to another lesson"
+                )
+            cells[place] = dotted
+        exercises[exercise.id] = exercise
+    return exercises
+
+
+def _exercise(row: _Table) -> Exercise:
+    exercise_id = row.name("id", _DOTTED)
+    lesson = row.name("lesson", _LESSON)
+    objects = row.names("objects", _DOTTED, [exercise_id])
+    if not objects:
+        raise row.fail("'objects' is empty; name what the student writes, or remove the key")
+    gives_away = row.names("gives_away", _MODULE, [])
+    points = row.number("points")
+    table = row.table("groups")
+    groups = {name: table.number(name) for name in table.keys()}  # noqa: SIM118 - a table of the file, not a dict
+    if abs(sum(groups.values()) - points) > 1e-9:
+        raise row.fail(f"'groups' sum to {sum(groups.values())} but 'points' is {points}; make them equal")
+    row.close()
+    return Exercise(exercise_id, lesson, objects, gives_away, points, groups)
+
+
+def _limits(top: _Table) -> dict[str, float]:
+    table = top.table("limits", optional=True)
+    limits = {name: table.number(name) for name in table.keys()}  # noqa: SIM118 - as above
+    if limits:
+        _check_limits(limits, table)
+    return limits
+
+
+def _check_limits(limits: Mapping[str, float], table: _Table) -> None:
+    from autograder.sandbox.model import Limits  # a course is read in places that never start a sandbox
+
+    try:
+        Limits.from_mapping(limits)
+    except ValueError as error:
+        raise table.fail(f"{error}; correct or remove it") from error
+
+
+def _check_tree(course: Course) -> None:
+    """Refuse a course that names objects which do not exist."""
+    file = course.path.name
+    for exercise in course.exercises.values():
+        for dotted in (*exercise.objects, *exercise.gives_away):
+            if not _exists(course.source, dotted, whole=dotted in exercise.gives_away):
+                raise CourseError(
+                    f"{file}: [[exercise]] {exercise.id}: src/minigrad has no {dotted!r}; "
+                    "write it there or correct the name"
+                )
+
+
+def _exists(source: Path, dotted: str, *, whole: bool) -> bool:
+    """Whether a dotted name is a top-level function or class, or (if `whole` allows it) a module."""
+    try:
+        file, names = split_object(source, dotted)
+    except FileNotFoundError:
+        return False
+    if not names:
+        return whole
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return len(names) == 1 and any(isinstance(n, kinds) and n.name == names[0] for n in tree.body)

@@ -1,0 +1,260 @@
+"""Editions: copies of the library from which the answers to some exercises are cut.
+
+The sandbox gets an edition without the exercise that is being graded, a class one without every exercise whose
+answers are not open yet. What is left imports and runs; whoever calls a cut body gets `ExerciseNotDone`.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+import tokenize
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+
+from autograder.course import Course, load_course, split_object
+from autograder.files import write
+from autograder.slicing import ObjectSource, find_object
+
+__all__ = ["cached_edition", "class_edition", "closed_exercises", "edition_files", "make_edition"]
+
+LEFT_OUT = ("__pycache__", "*.pyc", "*.pyo", "*.nbi", "*.nbc", ".*")
+"""Never part of an edition: bytecode and compiled kernels hold the answers."""
+
+
+def make_edition(out: Path, without: Iterable[str], course: Course | None = None) -> Path:
+    """Write the library without the answers to some exercises.
+
+    Args:
+        out: The directory that is to hold `minigrad`; an edition that is there already is replaced.
+        without: Ids of the exercises to cut, together with what gives them away.
+        course: The course; by default the one beside this package.
+
+    Returns:
+        The directory `out`.
+
+    Raises:
+        CourseError: If an id is unknown.
+    """
+    _write_package(edition_files(course or load_course(), without), out)
+    return out
+
+
+def class_edition(out: Path, course: Course, today: dt.date) -> Path:
+    """Write the library that a class may have on a day: without the answers that are not open yet.
+
+    The directory can be given to `pip install`: it holds a `pyproject.toml` beside the package, without the grader.
+    """
+    make_edition(out, closed_exercises(course, today), course)
+    write(out / "pyproject.toml", _class_project(course))
+    return out
+
+
+def closed_exercises(course: Course, today: dt.date) -> list[str]:
+    """Return the ids of the exercises whose answers are not open on a day; without a date they never open."""
+    closed = []
+    for exercise in course.exercises.values():
+        opens = course.assignment_of(exercise).answers_open
+        if opens is None or today < opens:
+            closed.append(exercise.id)
+    return closed
+
+
+def cached_edition(course: Course, without: Iterable[str], cache: Path | None = None) -> Path:
+    """Return a directory that holds an edition, which is written only if no one has written it yet.
+
+    Args:
+        course: The course.
+        without: Ids of the exercises to cut.
+        cache: Where editions are kept by their content; by default `.cache/editions` in the course's directory.
+    """
+    files = edition_files(course, without)
+    cache = cache or course.directory / ".cache" / "editions"
+    edition = cache / _content_hash(files)
+    if edition.is_dir():
+        return edition
+    cache.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=cache, prefix=".new-"))
+    try:
+        _write_package(files, aside)
+        aside.chmod(0o755)
+        aside.rename(edition)
+    except OSError:
+        # Another process was quicker: its edition has the same content.
+        if not edition.is_dir():
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return edition
+
+
+def edition_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
+    """Return an edition's files, by their path below `minigrad`.
+
+    Raises:
+        CourseError: If an id is unknown.
+    """
+    wanted = set(without)
+    for exercise_id in sorted(wanted):
+        course.exercise(exercise_id)
+    cuts, dropped = _cuts(course, wanted)
+    files: dict[str, bytes] = {}
+    for path in _library_files(course.source):
+        if any(path == module or module in path.parents for module in dropped):
+            continue
+        content = path.read_bytes()
+        if path in cuts:
+            content = _cut(content.decode(), cuts[path]).encode()
+        files[path.relative_to(course.source).as_posix()] = content
+    return files
+
+
+def _cuts(course: Course, without: set[str]) -> tuple[dict[Path, list[tuple[ObjectSource, str]]], set[Path]]:
+    """Return, for each file, the exercise that each object is cut for; and the modules to leave out."""
+    targets: dict[str, str] = {}
+    cut = [exercise for exercise in course.exercises.values() if exercise.id in without]
+    for exercise in cut:
+        targets.update(dict.fromkeys(exercise.objects, exercise.id))
+    dropped: set[Path] = set()
+    for exercise in cut:
+        for dotted in exercise.gives_away:
+            path, names = split_object(course.source, dotted)
+            if names:
+                targets.setdefault(dotted, exercise.id)
+            else:
+                dropped.add(path)
+    cuts: dict[Path, list[tuple[ObjectSource, str]]] = {}
+    for dotted, exercise_id in targets.items():
+        source = find_object(course.source, dotted)
+        cuts.setdefault(source.file, []).append((source, exercise_id))
+    return cuts, dropped
+
+
+def _cut(text: str, cuts: Iterable[tuple[ObjectSource, str]]) -> str:
+    """Replace the answers in a module's text."""
+    lines = text.split("\n")
+    edits: dict[tuple[int, int], list[str]] = {}
+    for source, exercise_id in cuts:
+        edits.update(_edits(source, exercise_id))
+    for (start, stop), replacement in sorted(edits.items(), reverse=True):
+        lines[start:stop] = replacement
+    return "\n".join(lines)
+
+
+def _edits(source: ObjectSource, exercise_id: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
+    """Yield ranges of lines in the object's file, with what takes their place."""
+    first = source.first
+    if isinstance(source.node, ast.FunctionDef):
+        yield _body_edit(source.node, first + len(source.lines), source, exercise_id)
+    elif source.regions:
+        # What a class gives beside the regions is the student's too, and stays.
+        for region in source.regions:
+            marker = source.lines[region.begin]
+            indent = marker[: len(marker) - len(marker.lstrip())]
+            span = (first + region.begin, first + region.end + 1)
+            yield span, _refusal(indent, exercise_id)
+    else:
+        for method in source.node.body:
+            if isinstance(method, ast.FunctionDef):
+                yield _body_edit(method, method.end_lineno or method.lineno, source, exercise_id)
+
+
+def _body_edit(
+    function: ast.FunctionDef, stop: int, source: ObjectSource, exercise_id: str
+) -> tuple[tuple[int, int], list[str]]:
+    """Replace a function's body; signature, decorators and docstring stay."""
+    start = function.lineno - 1
+    lines = list(source.lines[start - source.first : stop - source.first])
+    row, column = _signature_end(lines)
+    kept = [*lines[:row], lines[row][:column]]
+    docstring = function.body[0]
+    if ast.get_docstring(function) is not None and docstring.lineno > start + row + 1:
+        span = slice(docstring.lineno - 1 - start, (docstring.end_lineno or 0) - start)
+        kept += lines[span]
+    indent = " " * (function.col_offset + 4)
+    return (start, stop), kept + _refusal(indent, exercise_id)
+
+
+def _signature_end(lines: list[str]) -> tuple[int, int]:
+    """Return row and column after the colon that ends a function's signature."""
+    depth = 0
+    for token in tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline):
+        if token.type == tokenize.OP:
+            depth += (token.string in "([{") - (token.string in ")]}")
+            if token.string == ":" and depth == 0:
+                return token.end[0] - 1, token.end[1]
+    raise AssertionError("a definition that ast has read has a colon")
+
+
+def _refusal(indent: str, exercise_id: str) -> list[str]:
+    # Imported on the spot: the module's own names cannot get in the way.
+    return [
+        f"{indent}from minigrad.errors import ExerciseNotDone",
+        "",
+        f'{indent}raise ExerciseNotDone("{exercise_id}")',
+    ]
+
+
+def _class_project(course: Course) -> str:
+    """Return the project's own pyproject.toml, reduced to what a student installs."""
+    whole = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
+    project = whole["project"]
+    kept = {key: project[key] for key in ("name", "version", "description", "requires-python", "dependencies")}
+    return "\n".join(
+        [
+            "# generated from pyproject.toml: the library for a class",
+            "[build-system]",
+            # Strings and lists of strings are the same in JSON and in TOML.
+            *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in whole["build-system"].items()),
+            "",
+            "[project]",
+            *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in kept.items()),
+            "",
+            "[project.scripts]",
+            f"minigrad = {json.dumps(project['scripts']['minigrad'])}",
+            "",
+            "[tool.hatch.build.targets.wheel]",
+            'packages = ["minigrad"]',
+            "",
+        ]
+    )
+
+
+def _library_files(source: Path) -> list[Path]:
+    found = []
+    for path in sorted(source.rglob("*")):
+        parts = path.relative_to(source).parts
+        if path.is_file() and not any(fnmatch(part, name) for part in parts for name in LEFT_OUT):
+            found.append(path)
+    return found
+
+
+def _content_hash(files: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name, content in sorted(files.items()):
+        digest.update(f"{name}\n{len(content)}\n".encode() + content)
+    return digest.hexdigest()[:16]
+
+
+def _write_package(files: Mapping[str, bytes], out: Path) -> None:
+    """Write `minigrad` into a directory: aside first, then renamed into place."""
+    out.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=out, prefix=".new-"))
+    try:
+        for name, content in files.items():
+            path = aside / "minigrad" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        package = out / "minigrad"
+        if package.exists():
+            package.rename(aside / "before")
+        (aside / "minigrad").rename(package)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,383 @@
+"""Hidden tests of numerical derivatives."""
+
+import math
+import random
+
+import pytest
+
+from autograder import expect
+
+# --- derivatives.forward_difference -------------------------------------------------------------------------
+
+
+@pytest.mark.exercise(
+    "derivatives.forward_difference",
+    group="slope",
+    because="derivatives.forward_difference: 'by a step to one side', (f(x + epsilon) - f(x)) / epsilon",
+)
+def test_forward_looks_forward(student):
+    """At a corner, the slope is that on the right side."""
+
+    def observe(mg):
+        return mg.derivatives.forward_difference(lambda x: 2.0 * x if x > 0.0 else 5.0 * x, 0.0)
+
+    expect(
+        student(observe),
+        2.0,
+        tolerance=1e-6,
+        hint="the step goes from x to x + epsilon",
+        misconception="not-the-forward-slope",
+        when={
+            5.0: ("steps-backwards", "5 is the slope on the left side: the step goes from x to x + epsilon"),
+            3.5: ("central-instead-of-forward", "3.5 is the mean of both sides: one of the two points is x itself"),
+            -2.0: "the value at x + epsilon comes first, that at x is subtracted",
+            1.0: "1 is half the slope: there is one step, of length epsilon",
+        },
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.forward_difference",
+    group="slope",
+    because="derivatives.forward_difference: 'epsilon: The length of the step.'",
+)
+def test_forward_takes_the_step_it_is_given(student):
+    """The step has the length epsilon, also where that is large."""
+
+    def observe(mg, epsilon):
+        return mg.derivatives.forward_difference(lambda x: x**3, 0.0, epsilon=epsilon)
+
+    expect(
+        student(observe, 0.5),
+        0.25,
+        hint="for x**3 at 0 with epsilon = 0.5: (0.5**3 - 0) / 0.5",
+        misconception="epsilon-is-ignored",
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.forward_difference",
+    group="slope",
+    because="derivatives.forward_difference: 'Approximate the derivative of f'",
+)
+def test_forward_agrees_with_known_slopes(student):
+    """The measured slopes agree with the exact ones of cos, exp and a polynomial, at many points."""
+
+    def observe(mg, seed):
+        rng = random.Random(seed)
+        worst = 0.0
+        for _ in range(50):
+            x = rng.uniform(-2.0, 2.0)
+            cases = [(math.sin, math.cos(x)), (math.exp, math.exp(x)), (lambda t: t**3 - 2.0 * t, 3.0 * x * x - 2.0)]
+            for f, exact in cases:
+                error = abs(mg.derivatives.forward_difference(f, x) - exact)
+                worst = error if not error <= worst else worst
+        return worst < 1e-4
+
+    expect(
+        student(observe, 7),
+        True,
+        hint="return the slope as it is; rounding it makes it wrong",
+        misconception="slope-is-rounded",
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.forward_difference",
+    group="arguments",
+    because="derivatives.forward_difference: 'arg: The index i of the argument to move'",
+)
+def test_forward_moves_one_argument(student):
+    """Only the chosen argument moves; the others stay."""
+
+    def observe(mg):
+        f = lambda x, y, z: x + 10.0 * y + 100.0 * z  # noqa: E731
+        return [mg.derivatives.forward_difference(f, 1.0, 2.0, 3.0, arg=i) for i in (0, 1, 2)]
+
+    expect(
+        student(observe),
+        [1.0, 10.0, 100.0],
+        tolerance=1e-6,
+        hint="arg says which of vals moves; without arg it is the first",
+        misconception="arg-is-ignored",
+        when={(111.0, 111.0, 111.0): ("all-arguments-move", "111 is 1 + 10 + 100: only vals[arg] moves")},
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.forward_difference", group="arguments", because="derivatives.forward_difference: '-1 is the last'"
+)
+def test_forward_counts_from_the_end(student):
+    """The argument -1 is the last one."""
+
+    def observe(mg):
+        try:
+            return mg.derivatives.forward_difference(lambda x, y: x + 10.0 * y, 1.0, 2.0, arg=-1)
+        except TypeError:
+            return "TypeError"
+
+    expect(
+        student(observe),
+        10.0,
+        tolerance=1e-6,
+        hint="vals[arg + 1:] is all of vals where arg is -1; a list with one changed element has no such trap",
+        misconception="negative-arg-breaks",
+    )
+
+
+# --- derivatives.central_difference -------------------------------------------------------------------------
+
+
+@pytest.mark.exercise(
+    "derivatives.central_difference",
+    group="slope",
+    because="derivatives.central_difference: 'by a step to either side', (f(x + epsilon) - f(x - epsilon)) / (2 epsilon)",
+)
+def test_central_looks_to_both_sides(student):
+    """At a corner, the slope is the mean of both sides."""
+
+    def observe(mg):
+        return mg.derivatives.central_difference(lambda x: 2.0 * x if x > 0.0 else 5.0 * x, 0.0)
+
+    expect(
+        student(observe),
+        3.5,
+        tolerance=1e-6,
+        hint="one point lies at x + epsilon, the other at x - epsilon",
+        misconception="not-the-central-slope",
+        when={
+            2.0: (
+                "forward-instead-of-central",
+                "2 is the slope on the right side alone: the other point is x - epsilon",
+            ),
+            5.0: (
+                "backward-instead-of-central",
+                "5 is the slope on the left side alone: the other point is x + epsilon",
+            ),
+            7.0: ("divides-by-one-epsilon", "7 is twice 3.5: the two points are 2 epsilon apart"),
+            -3.5: ("sign-is-reversed", "the value at x + epsilon comes first, that at x - epsilon is subtracted"),
+            1.0: "1 is half the slope on the right: from x + epsilon it takes two steps back to reach x - epsilon",
+        },
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.central_difference",
+    group="slope",
+    because="derivatives.central_difference: 'epsilon: The length of each step.'",
+)
+def test_central_takes_the_steps_it_is_given(student):
+    """Each step has the length epsilon, also where that is large."""
+
+    def observe(mg, epsilon):
+        return mg.derivatives.central_difference(lambda x: x**3, 0.0, epsilon=epsilon)
+
+    expect(
+        student(observe, 0.5),
+        0.25,
+        hint="for x**3 at 0 with epsilon = 0.5: (0.5**3 + 0.5**3) / 1.0",
+        misconception="epsilon-is-ignored",
+        when={0.0625: ("steps-are-halved", "each of the two steps has the full length epsilon")},
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.central_difference",
+    group="slope",
+    because="derivatives.central_difference: 'with an error proportional to epsilon squared'",
+)
+def test_central_is_more_accurate(student):
+    """With epsilon = 0.001 the error is below a hundred-thousandth, at many points."""
+
+    def observe(mg, seed):
+        rng = random.Random(seed)
+        worst = 0.0
+        for _ in range(50):
+            x = rng.uniform(-2.0, 2.0)
+            cases = [(math.sin, math.cos(x)), (math.exp, math.exp(x)), (lambda t: t**3 - 2.0 * t, 3.0 * x * x - 2.0)]
+            for f, exact in cases:
+                error = abs(mg.derivatives.central_difference(f, x, epsilon=1e-3) - exact)
+                worst = error if not error <= worst else worst
+        return worst < 1e-5
+
+    expect(
+        student(observe, 11),
+        True,
+        hint="return the slope as it is; rounding it makes it wrong",
+        misconception="slope-is-rounded",
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.central_difference",
+    group="arguments",
+    because="derivatives.central_difference: 'arg: The index i of the argument to move'",
+)
+def test_central_moves_one_argument(student):
+    """Only the chosen argument moves; the others stay."""
+
+    def observe(mg):
+        f = lambda x, y, z: x + 10.0 * y + 100.0 * z  # noqa: E731
+        return [mg.derivatives.central_difference(f, 1.0, 2.0, 3.0, arg=i) for i in (0, 1, 2)]
+
+    expect(
+        student(observe),
+        [1.0, 10.0, 100.0],
+        tolerance=1e-6,
+        hint="arg says which of vals moves; without arg it is the first",
+        misconception="arg-is-ignored",
+        when={(111.0, 111.0, 111.0): ("all-arguments-move", "111 is 1 + 10 + 100: only vals[arg] moves")},
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.central_difference", group="arguments", because="derivatives.central_difference: '-1 is the last'"
+)
+def test_central_counts_from_the_end(student):
+    """The argument -1 is the last one."""
+
+    def observe(mg):
+        try:
+            return mg.derivatives.central_difference(lambda x, y: x + 10.0 * y, 1.0, 2.0, arg=-1)
+        except TypeError:
+            return "TypeError"
+
+    expect(
+        student(observe),
+        10.0,
+        tolerance=1e-6,
+        hint="vals[arg + 1:] is all of vals where arg is -1; a list with one changed element has no such trap",
+        misconception="negative-arg-breaks",
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.central_difference",
+    group="arguments",
+    because="derivatives.central_difference: 'f: A function of n numbers.'",
+)
+def test_central_asks_only_for_values(student):
+    """Nothing but numbers reaches f, one for each of vals, and the two points differ in one of them."""
+
+    def observe(mg):
+        seen = []
+
+        def f(x, y):
+            seen.append([x, y])
+            return x * y
+
+        mg.derivatives.central_difference(f, 4, 3, arg=1, epsilon=0.5)
+        return sorted(point for point in seen if point != [4, 3])
+
+    expect(
+        student(observe),
+        [[4.0, 2.5], [4.0, 3.5]],
+        hint="f is needed at two points only; vals may hold ints, and epsilon is not one",
+        misconception="moves-are-rounded",
+    )
+
+
+# --- derivatives.gradient -----------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise(
+    "derivatives.gradient",
+    group="slopes",
+    because="derivatives.gradient: 'The n partial derivatives, in the order of the arguments.'",
+)
+def test_one_slope_for_each_argument(student):
+    """The gradient holds the slope in each argument, in their order."""
+
+    def observe(mg):
+        gradient = mg.derivatives.gradient(lambda x, y, z: x + 10.0 * y + 100.0 * z, 1.0, 2.0, 3.0)
+        return [float(slope) for slope in gradient]
+
+    expect(
+        student(observe),
+        [1.0, 10.0, 100.0],
+        tolerance=1e-6,
+        hint="the i-th element is the slope in argument i: pass arg on",
+        misconception="every-slope-in-the-first-argument",
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.gradient",
+    group="slopes",
+    because="derivatives.gradient: 'the n numbers at which to measure the slopes'",
+)
+def test_every_slope_at_the_same_point(student):
+    """All slopes are measured at the same point: moving one argument leaves the next measurement alone."""
+
+    def observe(mg):
+        gradient = mg.derivatives.gradient(lambda x, y: x * y, 2.0, 3.0, epsilon=0.5)
+        return [float(slope) for slope in gradient]
+
+    expect(
+        student(observe),
+        [3.0, 2.0],
+        hint="the slope of x * y in y is x = 2; another value means that x had been moved and not put back",
+        misconception="earlier-moves-remain",
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.gradient",
+    group="slopes",
+    because="derivatives.gradient: 'Approximate all partial derivatives of f, by central differences.'",
+)
+def test_gradient_looks_to_both_sides(student):
+    """At a corner, each slope is the mean of both sides."""
+
+    def observe(mg):
+        corner = lambda x: 2.0 * x if x > 0.0 else 5.0 * x  # noqa: E731
+        gradient = mg.derivatives.gradient(lambda x, y: corner(x) + 2.0 * corner(y), 0.0, 0.0)
+        return [float(slope) for slope in gradient]
+
+    expect(
+        student(observe),
+        [3.5, 7.0],
+        tolerance=1e-6,
+        hint="use central differences",
+        misconception="gradient-is-one-sided",
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.gradient", group="arguments", because="derivatives.gradient: 'epsilon: The length of each step.'"
+)
+def test_gradient_passes_epsilon_on(student):
+    """Each step has the length epsilon that the caller gives."""
+
+    def observe(mg):
+        gradient = mg.derivatives.gradient(lambda x, y: x**3 + y**3, 0.0, 0.0, epsilon=0.5)
+        return [float(slope) for slope in gradient]
+
+    expect(
+        student(observe),
+        [0.25, 0.25],
+        hint="pass epsilon on to central_difference, which has a default of its own",
+        misconception="epsilon-is-not-passed-on",
+    )
+
+
+@pytest.mark.exercise(
+    "derivatives.gradient",
+    group="arguments",
+    because="derivatives.gradient: '*vals: The n numbers at which to measure the slopes.'",
+)
+def test_gradient_of_any_number_of_arguments(student):
+    """The gradient has as many elements as f has arguments, be it one or six."""
+
+    def observe(mg):
+        one = mg.derivatives.gradient(lambda x: 3.0 * x, 1.0)
+        six = mg.derivatives.gradient(lambda *x: sum(i * v for i, v in enumerate(x)), *[1.0] * 6)
+        return [[float(slope) for slope in gradient] for gradient in (one, six)]
+
+    expect(
+        student(observe),
+        [[3.0], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]],
+        tolerance=1e-6,
+        hint="vals says how many arguments there are: len(vals)",
+        misconception="gradient-of-three-only",
+    )

@@ -1,0 +1,344 @@
+"""Judge a grafted notebook: every exercise by its hidden tests, in a sandbox of its own.
+
+While exercise X is judged, only X is cut from the library and only X is taken from the student's cells;
+everything else is the reference. So one mistake costs one exercise, and no other. A sandbox with its edition
+of the library stays warm from one submission to the next, and a result is kept by the content it follows
+from: the same cells, tests, edition, seed and limits are not run again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import nbformat
+
+from autograder.course import Course, Exercise
+from autograder.editions import cached_edition
+from autograder.files import write
+from autograder.graft import Grafted, stubs
+from autograder.masters import find_master
+from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTestError, HiddenTests, files_of, run_hidden_tests
+from autograder.reading import defined_names, definitions_only
+from autograder.results import Graded, GroupScore, Submission, Verdict
+from autograder.sandbox import CellOutcome, ExerciseSpec, Limits, Sandbox, SourceCell, pack_probe
+
+__all__ = ["Judge", "scored", "solution_cell", "source_cells", "zero"]
+
+Outcomes = dict[int, CellOutcome]
+"""How cells ended, by their index."""
+
+COSTLY = frozenset({"timeout", "memory", "killed", "output"})
+"""A cell that ended so is not run again for the other exercises of its submission, but for its definitions."""
+
+
+class Judge:
+    """Grades notebooks; keeps its sandboxes warm until it is closed.
+
+    It reads course, library and tests once: after any of them has changed, make another judge.
+
+    Args:
+        course: The course.
+        hidden: The directory of hidden tests.
+        isolation: The sandbox's kind; ``"auto"`` takes the best there is.
+        cache: Where results are kept; None keeps none.
+        shrink_seconds: How long a property test that failed may look for a smaller counter-example.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        *,
+        hidden: Path = HIDDEN,
+        isolation: str = "auto",
+        cache: Path | None = None,
+        shrink_seconds: float = SHRINK_SECONDS,
+    ) -> None:
+        self.course = course
+        self.shrink_seconds = shrink_seconds
+        self.hidden = hidden
+        self.isolation = isolation
+        self.limits = Limits.from_mapping(course.limits)
+        self._cache = cache
+        self._groups = {each.id: tuple(each.groups) for each in course.exercises.values()}
+        self._masters: dict[str, nbformat.NotebookNode] = {}
+        self._editions: dict[str, Path] = {}
+        self._hashes: dict[str, str] = {}
+        self._sandboxes: dict[Path, Sandbox] = {}
+        self._stack = contextlib.ExitStack()
+        self._grader = _hash_files(_grader_files())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every sandbox."""
+        self._sandboxes.clear()
+        self._stack.close()
+
+    def grade(self, grafted: Grafted, lesson: str) -> Submission:
+        """Grade a grafted notebook.
+
+        Raises:
+            HiddenTestError: If a hidden test is at fault.
+            SandboxError: If no sandbox can be had, or it failed.
+        """
+        cells = source_cells(grafted.notebook)
+        not_done = _not_done(grafted, self.course)
+        given_up: Outcomes = {}
+        results = []
+        for exercise in self.course.of_lesson(lesson):
+            notes = tuple(note.text for note in grafted.notes if note.exercise == exercise.id)
+            if grafted.unreadable:
+                results.append(zero(exercise, grafted.unreadable))
+            elif exercise.id in not_done:
+                results.append(zero(exercise, not_done[exercise.id], notes))
+            else:
+                graded = self.grade_exercise(exercise, cells, given_up)
+                results.append(replace(graded, notes=notes + graded.notes))
+        general = [note.text for note in grafted.notes if not note.exercise]
+        # A cell of no exercise concerns the whole notebook: said once, also where it cost nothing.
+        labels = tuple(f"{cell.label}: " for cell in cells if cell.exercise is None)
+        shared = dict.fromkeys(note for graded in results for note in graded.notes if note.startswith(labels))
+        results = [replace(each, notes=tuple(n for n in each.notes if n not in shared)) for each in results]
+        if self.isolation == "none":
+            general.append("not isolated: this code ran without a sandbox")
+        return Submission(lesson, tuple(results), (*general, *shared), grafted.unreadable)
+
+    def grade_text(self, exercise: Exercise, text: str) -> Graded:
+        """Grade the text of one solution cell, below the setup cells and the unwritten exercises of its lesson."""
+        return self.grade_exercise(exercise, [*self._around(exercise), solution_cell(exercise.id, text)])
+
+    def _around(self, exercise: Exercise) -> list[SourceCell]:
+        """The other cells of an exercise's lesson: an unwritten exercise gives its names to the library's objects."""
+        if not self.course.lessons[exercise.lesson].path.is_file():
+            return []  # hidden tests may be written, and verified, before the lesson is
+        cells = source_cells(stubs(self.master(exercise.lesson), "").notebook)
+        return [cell for cell in cells if cell.kind == "setup" or cell.exercise not in (None, exercise.id)]
+
+    def points(self, exercise: Exercise, text: str) -> float:
+        """The points that the text of one solution cell earns; what the build asks for."""
+        return self.grade_text(exercise, text).earned
+
+    def master(self, lesson: str) -> nbformat.NotebookNode:
+        """The present master of a lesson."""
+        if lesson not in self._masters:
+            self._masters[lesson] = find_master(self.course, lesson)
+        return self._masters[lesson]
+
+    def grade_exercise(
+        self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes | None = None
+    ) -> Graded:
+        """Grade one exercise of a submission, unless the same was graded before.
+
+        Args:
+            exercise: The exercise.
+            cells: The submission's cells.
+            given_up: Cells, by index, of which only the definitions are run, because they ran out of time or memory
+                when another exercise of this submission was graded; what this exercise finds of that kind is added.
+        """
+        given_up = {} if given_up is None else given_up
+        edition = self._edition(exercise)
+        kept = self._kept(exercise, cells, given_up, edition)
+        record = _read_record(kept)
+        if record is None:
+            record = self._run(exercise, cells, given_up, edition)
+            if kept is not None:
+                _write_record(kept, record)
+        graded, ended = record
+        given_up.update(ended)
+        return graded
+
+    def _run(
+        self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes, edition: Path
+    ) -> tuple[Graded, Outcomes]:
+        spec = ExerciseSpec(exercise.id, exercise.objects)
+        trimmed = {index for index in given_up if cells[index].exercise != exercise.id}
+        ready = [
+            replace(cell, source=definitions_only(cell.source)) if index in trimmed else cell
+            for index, cell in enumerate(cells)
+        ]
+        with self._sandbox(edition).session(ready, spec) as session:
+            ended = {index: each for index, each in enumerate(session.cells) if index not in trimmed}
+            outcomes = {**given_up, **ended}
+            if len(session.missing) == len(exercise.objects):
+                graded = zero(exercise, _why_missing(exercise, cells, outcomes))
+            else:
+                plugin = HiddenTests(
+                    exercise.id, self._groups, session, pack_probe, self.course.seed, self.shrink_seconds
+                )
+                graded = scored(exercise, run_hidden_tests(plugin, self.hidden))
+            notes = _cell_notes(exercise, cells, outcomes, graded)
+            if session.missing and graded.verdicts:
+                notes = [*notes, f"no cell defines {_last_names(session.missing)}"]
+        costly = {index: outcome for index, outcome in ended.items() if outcome.status in COSTLY}
+        return replace(graded, notes=tuple(notes)), costly
+
+    def _edition(self, exercise: Exercise) -> Path:
+        if exercise.id not in self._editions:
+            self._editions[exercise.id] = cached_edition(self.course, [exercise.id])
+        return self._editions[exercise.id]
+
+    def _tests_hash(self, exercise: Exercise) -> str:
+        if exercise.id not in self._hashes:
+            self._hashes[exercise.id] = _hash_files(files_of(exercise.id, self.hidden))
+        return self._hashes[exercise.id]
+
+    def _sandbox(self, edition: Path) -> Sandbox:
+        if edition not in self._sandboxes:
+            box = Sandbox(edition, self.limits, isolation=self.isolation)
+            self._sandboxes[edition] = self._stack.enter_context(box)
+        return self._sandboxes[edition]
+
+    def _kept(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes, edition: Path) -> Path | None:
+        """Where the result belongs: its name says everything that it follows from."""
+        if self._cache is None:
+            return None
+        content = {
+            "grader": self._grader,
+            "exercise": [exercise.id, list(exercise.objects), exercise.points, dict(exercise.groups)],
+            "cells": [asdict(cell) for cell in cells],
+            "given_up": {str(index): asdict(outcome) for index, outcome in sorted(given_up.items())},
+            "tests": self._tests_hash(exercise),
+            "edition": edition.name,
+            "seed": self.course.seed,
+            "limits": asdict(self.limits),
+            "isolation": self.isolation,
+            "shrink_seconds": self.shrink_seconds,
+        }
+        text = json.dumps(content, sort_keys=True)
+        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:40]
+        return self._cache / digest[:2] / f"{digest}.json"
+
+
+def source_cells(notebook: nbformat.NotebookNode) -> list[SourceCell]:
+    """The cells of a grafted notebook that the sandbox runs: setup, solutions and added cells."""
+    cells: list[SourceCell] = []
+    count = {"setup": 0, "added": 0}
+    for cell in notebook.cells:
+        label = cell.metadata.get("minigrad", {})
+        kind = label.get("kind")
+        if kind == "solution":
+            cells.append(solution_cell(label["exercise"], cell.source))
+        elif kind in count:
+            count[kind] += 1
+            name = f"setup cell {count[kind]}" if kind == "setup" else f"added cell {count[kind]}"
+            cells.append(SourceCell(cell.source, kind, None, name))
+    return cells
+
+
+def solution_cell(exercise: str, text: str) -> SourceCell:
+    """A solution cell for the sandbox."""
+    return SourceCell(text, "solution", exercise, f"solution of {exercise}")
+
+
+def zero(exercise: Exercise, reason: str, notes: tuple[str, ...] = ()) -> Graded:
+    """No points for an exercise, for a reason that stands above any test."""
+    groups = tuple(GroupScore(name, points, 0) for name, points in exercise.groups.items())
+    return Graded(exercise.id, exercise.points, groups, reason=reason, notes=notes)
+
+
+def scored(exercise: Exercise, verdicts: Sequence[Verdict], notes: tuple[str, ...] = ()) -> Graded:
+    """Points from verdicts: a group earns all of its points if each of its tests passed, else none.
+
+    Raises:
+        HiddenTestError: If a group has no test, so that its points would mean nothing.
+    """
+    groups = []
+    for name, points in exercise.groups.items():
+        passed = [verdict.passed for verdict in verdicts if verdict.group == name]
+        if not passed:
+            raise HiddenTestError(f"{exercise.id}: no hidden test is in the group {name!r}; write one")
+        groups.append(GroupScore(name, points, points if all(passed) else 0))
+    return Graded(exercise.id, exercise.points, tuple(groups), tuple(verdicts), notes=notes)
+
+
+def _not_done(grafted: Grafted, course: Course) -> dict[str, str]:
+    """Exercises that need no sandbox to earn nothing, with the reason."""
+    labels = [cell.metadata.get("minigrad", {}) for cell in grafted.notebook.cells]
+    added = set[str]()
+    for cell, label in zip(grafted.notebook.cells, labels, strict=True):
+        if label.get("kind") == "added":
+            added |= defined_names(cell.source)
+    reasons = {"missing": "there is no cell for this exercise", "untouched": "this exercise was not started"}
+    found = {}
+    for label in labels:
+        if label.get("kind") == "solution" and label["state"] in reasons:
+            objects = course.exercise(label["exercise"]).objects
+            if not added & {dotted.rpartition(".")[2] for dotted in objects}:
+                found[label["exercise"]] = reasons[label["state"]]
+    return found
+
+
+def _why_missing(exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outcomes) -> str:
+    """Why there is nothing to test: the solution cell failed, or defines something else."""
+    for index, outcome in sorted(outcomes.items()):
+        if cells[index].exercise == exercise.id and not outcome.ok:
+            return f"nothing could be tested: {outcome.sentence()}"
+    return f"nothing could be tested: no cell defines {_last_names(exercise.objects)}"
+
+
+def _last_names(objects: Iterable[str]) -> str:
+    return ", ".join(dotted.rpartition(".")[2] for dotted in objects)
+
+
+def _cell_notes(exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outcomes, graded: Graded) -> list[str]:
+    """What the student should know of the exercise's own cells, and of those that belong to no exercise."""
+    notes = []
+    for index, outcome in sorted(outcomes.items()):
+        if cells[index].exercise in (None, exercise.id):
+            if not outcome.ok and not graded.reason.endswith(outcome.sentence()):
+                notes.append(outcome.sentence())
+            notes += [f"{outcome.label}: {note}" for note in outcome.notes]
+    return notes
+
+
+def _grader_files() -> list[Path]:
+    """The code that decides on points. What `expect` compares with belongs to the library, and to its editions."""
+    here = Path(__file__).parent
+    names = ("comparing.py", "expect.py", "judge.py", "plugin.py", "results.py", "student.py")
+    return [here / name for name in names] + sorted((here / "sandbox").rglob("*.py"))
+
+
+def _hash_files(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        content = file.read_bytes()
+        digest.update(f"{file.name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+def _read_record(path: Path | None) -> tuple[Graded, Outcomes] | None:
+    """A result that was kept; None if there is none or it is damaged."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        ended = {int(index): _outcome(data) for index, data in record["given_up"].items()}
+        return Graded.from_json(record["graded"]), ended
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _outcome(data: Mapping[str, Any]) -> CellOutcome:
+    return CellOutcome(**{**data, "notes": tuple(data["notes"])})
+
+
+def _write_record(path: Path, record: tuple[Graded, Outcomes]) -> None:
+    graded, ended = record
+    given_up = {str(index): asdict(outcome) for index, outcome in ended.items()}
+    write(path, json.dumps({"graded": graded.as_json(), "given_up": given_up}))

@@ -1,0 +1,216 @@
+"""What makes a stock nbgrader course grade by hidden tests, in a sandbox, and survive any submission.
+
+`course/nbgrader_config.py` calls `configure`. nbgrader then does what it always does, with three parts
+exchanged at the places that it offers for that:
+
+- `collect` takes a submission into a clean tree of grafted notebooks and keeps the original aside;
+- `autograde` reads through `GraftExporter`, so that nothing but text comes from the student;
+- `JudgePreprocessor` stands where `Execute` was: it executes nothing in this process, and puts into every
+  graded cell the report and exactly one number, which nbgrader's own SaveAutoGrades stores.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Unicode
+
+from autograder.collecting import is_clean, regraft, take_in
+from autograder.course import Course, load_course
+from autograder.graft import grafted_from
+from autograder.report import as_html, as_text
+from autograder.results import Graded, Submission
+
+if TYPE_CHECKING:
+    from autograder.judge import Judge
+
+__all__ = ["GraftExporter", "GraftingCollect", "JudgePreprocessor", "configure", "fill", "tidy"]
+
+ORIGINALS = "originals"
+GRADES = ".grades"
+
+
+def configure(config: Any, root: Path) -> None:
+    """Exchange nbgrader's parts.
+
+    Args:
+        config: nbgrader's configuration, `c` in nbgrader_config.py.
+        root: The course's directory.
+    """
+    here = "autograder.nbgrader_hooks"
+    config.ExchangeFactory.collect = f"{here}.GraftingCollect"
+    config.Autograde.exporter_class = f"{here}.GraftExporter"
+    config.Autograde.pre_convert_hook = tidier(root)
+    config.Autograde.autograde_preprocessors = [
+        f"{here}.JudgePreprocessor",
+        "nbgrader.preprocessors.SaveAutoGrades",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+
+
+class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships no types
+    """`nbgrader collect`, into a clean tree."""
+
+    def copy_files(self) -> None:
+        """Take all submissions in; one that the disk refuses does not keep the others out."""
+        self.failed: list[str] = []
+        super().copy_files()
+        if self.failed:
+            self.fail(f"could not be collected: {', '.join(self.failed)}")
+
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Take one submission in; the original stays under `originals/`."""
+        clean, submission = Path(dest), Path(src)
+        student, assignment = clean.parent.name, clean.name
+        originals = Path(self.coursedir.root, ORIGINALS, student, assignment)
+        timestamp = f"{self._path_to_record(src)['timestamp']} UTC"
+        try:
+            course = load_course(self.coursedir.root, tree=False)
+            said = take_in(course, assignment, submission, clean, originals, timestamp)
+        except OSError as error:
+            self.log.error("%s: could not be collected: %s", student, error)
+            self.failed.append(student)
+        else:
+            for sentence in said:
+                self.log.warning("%s: %s", student, sentence)
+
+
+def tidier(root: Path) -> Callable[..., None]:
+    """A hook of `nbgrader autograde` that takes in submissions which came another way than by `collect`."""
+
+    def hook(assignment: str, student: str, notebooks: list[str]) -> None:
+        if notebooks:
+            directory = (root / notebooks[0]).parent
+            tidy(root, directory)
+            # nbgrader goes on with this very list.
+            notebooks[:] = sorted(str(Path(notebooks[0]).parent / path.name) for path in directory.glob("*.ipynb"))
+
+    return hook
+
+
+def tidy(root: Path, directory: Path) -> None:
+    """Make a directory of the submitted tree clean, unless `collect` did so already."""
+    student, assignment = directory.parent.name, directory.name
+    originals = root / ORIGINALS / student / assignment
+    if is_clean(directory, originals):
+        return
+    aside = Path(tempfile.mkdtemp(dir=directory.parent.parent, prefix=".tidy-"))
+    try:
+        take_in(load_course(root, tree=False), assignment, directory, aside / "clean", originals)
+        directory.rename(aside / "before")
+        (aside / "clean").rename(directory)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+class GraftExporter(NotebookExporter):
+    """Reads a submitted notebook by grafting it; everything else as nbconvert does."""
+
+    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
+        """Export a notebook file."""
+        info = (resources or {}).get("nbgrader")
+        if info is None or not self._is_submitted(filename, info):
+            return super().from_filename(filename, resources, **kw)
+        root = Path(self._coursedir.root)
+        originals = root / ORIGINALS / info["student"] / info["assignment"]
+        grafted = regraft(load_course(root, tree=False), info["notebook"], Path(filename), originals)
+        for note in grafted.notes:
+            self.log.warning("%s: %s", info["student"], note.text)
+        resources["metadata"] = {"name": info["notebook"], "path": str(Path(filename).parent)}
+        export: Any = self.from_notebook_node
+        return export(grafted.notebook, resources, **kw)
+
+    @property
+    def _coursedir(self) -> Any:
+        converter: Any = self.parent
+        return converter.coursedir
+
+    def _is_submitted(self, filename: str, info: dict[str, str]) -> bool:
+        coursedir = self._coursedir
+        submitted = coursedir.format_path(coursedir.submitted_directory, info["student"], info["assignment"])
+        return Path(filename).absolute().parent == Path(coursedir.root, submitted).absolute()
+
+
+class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
+    """Fills a grafted notebook's graded cells with reports and points."""
+
+    isolation = Unicode(
+        "auto",
+        help="The sandbox's kind; 'auto' takes the best there is, and refuses to grade where there is none.",
+    ).tag(config=True)
+    hidden = Unicode(
+        str(Path(__file__).parent / "hidden"),
+        help="The directory of hidden tests.",
+    ).tag(config=True)
+
+    def preprocess(
+        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        """Judge one notebook."""
+        root = Path(self.parent.parent.coursedir.root)
+        judge = _judge(root, self.isolation, Path(self.hidden))
+        submission = judge.grade(grafted_from(nb), resources["nbgrader"]["notebook"])
+        fill(nb, submission, judge.course)
+        return nb, resources
+
+
+def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course) -> None:
+    """Put the report and one number into every graded cell, and clear every other output."""
+    by_grade_id = {course.exercise(each.exercise).graded_id: each for each in submission.exercises}
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.outputs, cell.execution_count = [], None
+        nbgrader = cell.metadata.get("nbgrader", {})
+        graded = by_grade_id.get(nbgrader.get("grade_id", ""))
+        if graded is not None and nbgrader.get("grade"):
+            cell.execution_count = 1
+            cell.outputs = _outputs(graded, submission, nbgrader["points"])
+    for place in ("notes", "unreadable"):
+        notebook.metadata.get("minigrad", {}).pop(place, None)
+
+
+def _outputs(graded: Graded, submission: Submission, most: float) -> list[nbformat.NotebookNode]:
+    """A graded cell's outputs. SaveAutoGrades takes no number for full marks, and refuses one above the cell's."""
+    notes = submission.notes if graded == submission.exercises[0] else ()
+    report = {"text/html": as_html(graded, notes), "text/plain": as_text(graded)}
+    points = repr(float(min(max(graded.earned, 0.0), most)))
+    return [
+        nbformat.v4.new_output("display_data", data=report),
+        nbformat.v4.new_output("execute_result", data={"text/plain": points}, execution_count=1),
+    ]
+
+
+_judges: dict[tuple[Path, str, Path], tuple[str, Judge]] = {}
+
+
+def _judge(root: Path, isolation: str, hidden: Path) -> Judge:
+    """The judge of a course, warm from one notebook to the next, and a new one after any file has changed."""
+    # Imported when it is needed: pytest and hypothesis would slow every other command of nbgrader.
+    from autograder.judge import Judge
+
+    course = load_course(root, tree=False)
+    key, state = (root.resolve(), isolation, hidden), _state(course, hidden)
+    if key in _judges and _judges[key][0] != state:
+        _judges.pop(key)[1].close()
+    if key not in _judges:
+        judge = Judge(course, hidden=hidden, isolation=isolation, cache=root / GRADES)
+        atexit.register(judge.close)
+        _judges[key] = (state, judge)
+    return _judges[key][1]
+
+
+def _state(course: Course, hidden: Path) -> str:
+    """What tells whether a warm judge is still right: time and size of every file that it follows from."""
+    files = [course.path, *course.source.rglob("*.py"), *hidden.glob("*.py")]
+    return repr([(str(file), (status := file.stat()).st_mtime_ns, status.st_size) for file in sorted(files)])

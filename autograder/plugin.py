@@ -1,0 +1,338 @@
+"""The pytest plugin that judges one exercise of one submission by its hidden tests.
+
+Hidden tests are ordinary pytest tests, run in this trusted process. What they want to see of a student's
+code they ask through the fixture `student`, which ships the probe to the sandbox and returns plain data:
+
+    @pytest.mark.exercise("autodiff.backpropagate", group="paths", because="lesson 03: ...")
+    def test_diamond(student):
+        "Gradients that reach a node along two paths are summed."
+        expect(student(observe, 2.0), 7.0, hint=..., misconception=...)
+
+A test that fails says why in words for the student. A fault of the grader (no sandbox, a broken hidden
+test) is not a student's zero: it is raised.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import hypothesis
+import pytest
+
+from autograder.expect import Expectation
+from autograder.results import Verdict
+from autograder.student import HiddenTestError, Session, Student, StudentFailure, StudentStopped
+
+__all__ = [
+    "HiddenTestError",
+    "HiddenTests",
+    "Session",
+    "Student",
+    "StudentFailure",
+    "StudentStopped",
+    "run_hidden_tests",
+]
+
+HIDDEN = Path(__file__).parent / "hidden"
+
+SHRINK_SECONDS = 0.3
+"""How long a property test that failed may look for a smaller counter-example."""
+
+_PROFILE = "minigrad-hidden-tests"
+
+# pytest's own plugins that a run in this process has no use for; they would write files, watch for
+# warnings and signals of the process around it, or collect garbage for a second.
+_PLUGINS_OFF = (
+    "cacheprovider", "debugging", "doctest", "faulthandler", "junitxml", "legacypath", "logging",
+    "monkeypatch", "pastebin", "recwarn", "setuponly", "setupplan", "stepwise", "terminal",
+    "threadexception", "tmpdir", "unittest", "unraisableexception", "warnings",
+)  # fmt: skip
+
+
+class _StopShrinking(BaseException):
+    """A property test has failed and used up its time to find a smaller counter-example."""
+
+
+class HiddenTests:
+    """The plugin: selects the tests of one exercise, gives them `student`, and collects verdicts.
+
+    Args:
+        exercise: The exercise's id, or None to take every test.
+        groups: For each exercise of the course, the names of its groups.
+        session: The submission in the sandbox; None only collects.
+        pack: Turns a probe into what the sandbox takes.
+        seed: Seed of the property tests.
+        shrink_seconds: How long a property test that failed may look for a smaller counter-example.
+    """
+
+    def __init__(
+        self,
+        exercise: str | None,
+        groups: Mapping[str, Sequence[str]],
+        session: Session | None,
+        pack: Callable[[Callable[..., Any]], bytes],
+        seed: int,
+        shrink_seconds: float = SHRINK_SECONDS,
+    ) -> None:
+        self.exercise = exercise
+        self.verdicts: list[Verdict] = []
+        self.collected: list[tuple[str, Verdict]] = []
+        self.fault: BaseException | None = None
+        self._groups = groups
+        self._session = session
+        self._pack = pack
+        self._seed = seed
+        self._shrink_seconds = shrink_seconds
+        self._student: Student | None = None
+        self._failed_at: float | None = None
+        self._failure: BaseException | None = None
+
+    # Collection -------------------------------------------------------------
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Register the marker."""
+        config.addinivalue_line("markers", "exercise(id, group, because): what a hidden test grades")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep the reason why a file could not be collected."""
+        if report.failed and self.fault is None:
+            self.fault = HiddenTestError(f"hidden tests cannot be loaded:\n{report.longreprtext}")
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Refuse tests without what a report needs, and keep those of the exercise."""
+        kept = []
+        try:
+            for item in items:
+                exercise, verdict = self._describe(item)
+                if self.exercise in (None, exercise):
+                    kept.append(item)
+                    self.collected.append((exercise, verdict))
+        except HiddenTestError as error:
+            self.fault = error
+        items[:] = kept if self._session is not None and self.fault is None else []
+
+    def _describe(self, item: pytest.Item) -> tuple[str, Verdict]:
+        where = f"{item.path.name}: {item.name}"
+        markers = list(item.iter_markers("exercise"))
+        if len(markers) != 1 or len(markers[0].args) != 1:
+            raise HiddenTestError(f"{where}: has no single @pytest.mark.exercise(ID, group=..., because=...); add it")
+        for name in ("skip", "skipif", "xfail"):
+            if item.get_closest_marker(name):
+                raise HiddenTestError(f"{where}: is marked {name}; a hidden test must decide")
+        exercise, marker = markers[0].args[0], markers[0]
+        if exercise not in self._groups:
+            raise HiddenTestError(f"{where}: grades {exercise!r}, which course.toml does not list")
+        group, because = marker.kwargs.get("group"), marker.kwargs.get("because")
+        if not isinstance(group, str) or group not in self._groups[exercise]:
+            known = ", ".join(self._groups[exercise])
+            raise HiddenTestError(f"{where}: group {group!r} is not one of {exercise}'s groups: {known}")
+        if not isinstance(because, str) or not because.strip():
+            raise HiddenTestError(f"{where}: has no because=, the sentence that it enforces")
+        title = _title(item)
+        if not title:
+            raise HiddenTestError(f"{where}: has no docstring, the fact that it expects")
+        name = getattr(item, "originalname", item.name) + _case(item)
+        return exercise, Verdict(name, title, group, because.strip(), passed=True)
+
+    # Running ----------------------------------------------------------------
+
+    @pytest.fixture(name="student")
+    def student_fixture(self) -> Student:
+        """What a hidden test asks about the student's code."""
+        assert self._session is not None
+        self._student = Student(self._session, self._pack)
+        return self._student
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Seed property tests and bound the time that they spend on shrinking."""
+        self._failed_at = self._failure = None
+        function: Any = getattr(item, "obj", None)
+        handle = getattr(function, "hypothesis", None)
+        if handle is not None:
+            hypothesis.seed(self._seed)(function)
+            handle.inner_test = self._watched(handle.inner_test)
+        return (yield)
+
+    def _watched(self, inner: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(inner)
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            if self._failed_at is not None and time.monotonic() > self._failed_at + self._shrink_seconds:
+                raise _StopShrinking
+            try:
+                return inner(*args, **kwargs)
+            except Exception as error:
+                if not type(error).__module__.startswith("hypothesis"):
+                    self._failed_at = self._failed_at or time.monotonic()
+                    self._failure = error
+                raise
+
+        return watched
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Turn the outcome of a test into a verdict, or into a fault of the grader.
+
+        Takes the place of pytest's own report, which would format tracebacks that nobody may see.
+        """
+        error = call.excinfo.value if call.excinfo else None
+        if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
+            self._blame(item, "was skipped; a hidden test must decide")
+        elif call.when == "call":
+            self._judge(item, error)
+        elif error is not None:
+            self._blame(item, f"its {call.when} failed: {type(error).__name__}: {error}", error)
+        outcome: Literal["passed", "failed"] = "failed" if error else "passed"
+        when = cast("Literal['setup', 'call', 'teardown']", call.when)
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, when)
+
+    def _judge(self, item: pytest.Item, error: BaseException | None) -> None:
+        _, verdict = self._describe(item)
+        if error is None:
+            self.verdicts.append(verdict)
+            return
+        if isinstance(error, _StopShrinking) and self._failure is not None:
+            error = self._failure
+        fault = self._student.fault if self._student is not None else None
+        if isinstance(fault, HiddenTestError):
+            self._blame(item, str(fault), fault)
+            return
+        if fault is not None:
+            self.fault = self.fault or fault
+            item.session.shouldstop = "the sandbox failed"
+            return
+        is_students = isinstance(error, AssertionError | StudentStopped) or _is_flaky(error)
+        answered = self._student is not None and self._student.answered
+        if not is_students and (not answered or not isinstance(error, Exception)):
+            self._blame(item, f"raised {type(error).__name__}: {error}", error)
+            return
+        self.verdicts.append(_failed(verdict, error))
+
+    def _blame(self, item: pytest.Item, what: str, error: BaseException | None = None) -> None:
+        """Record a fault of the grader and end the run."""
+        if self.fault is None:
+            self.fault = HiddenTestError(f"{item.path.name}: {item.name}: {what}")
+            self.fault.__cause__ = error
+        item.session.shouldstop = "a fault of the grader"
+
+
+def _title(item: pytest.Item) -> str:
+    """The first paragraph of a test's docstring, and its case where it has several."""
+    function = getattr(item, "obj", None)
+    paragraph = (getattr(function, "__doc__", None) or "").strip().split("\n\n")[0]
+    title = " ".join(paragraph.split())
+    return f"{title} {_case(item)}".strip() if title else ""
+
+
+def _case(item: pytest.Item) -> str:
+    """The number of a parametrised test's case; pytest's own id would show parameters, and wanted values with them."""
+    callspec = getattr(item, "callspec", None)
+    if callspec is None:
+        return ""
+    return f"[{'.'.join(str(index + 1) for index in dict.fromkeys(callspec.indices.values()))}]"
+
+
+def _is_flaky(error: BaseException) -> bool:
+    return isinstance(error, hypothesis.errors.Flaky | hypothesis.errors.FlakyFailure)
+
+
+def _failed(verdict: Verdict, error: BaseException) -> Verdict:
+    """A verdict with the reason of a failure, in words for the student."""
+    failure, reason = "", str(error).strip()
+    if isinstance(error, StudentFailure | StudentStopped):
+        failure = error.kind
+    elif isinstance(error, Expectation):
+        reason = error.reason
+    elif isinstance(error, AssertionError) and reason.startswith("assert "):
+        reason = ""  # pytest's rewriting was at work and shows the wanted value
+    elif _is_flaky(error):
+        failure, reason = "unstable", "the answer differs from one call to the next with the same input"
+    elif not isinstance(error, AssertionError):
+        failure = "unusable"
+        reason = f"the answer has a form that cannot be examined ({type(error).__name__}: {reason})"
+    return Verdict(
+        verdict.test,
+        verdict.title,
+        verdict.group,
+        verdict.because,
+        passed=False,
+        reason=reason or "the fact does not hold",
+        hint=getattr(error, "hint", None) or "",
+        misconception=getattr(error, "misconception", None) or "",
+        failure=failure,
+    )
+
+
+def files_of(exercise: str | None, hidden: Path) -> list[Path]:
+    """The files of hidden tests that mention an exercise: the only ones worth collecting for it."""
+    files = sorted(hidden.glob("test_*.py"))
+    if exercise is None:
+        return files
+    return [file for file in files if f'"{exercise}"' in file.read_text(encoding="utf-8")]
+
+
+def run_hidden_tests(plugin: HiddenTests, hidden: Path = HIDDEN) -> list[Verdict]:
+    """Run pytest in this process over the plugin's exercise, writing nothing anywhere.
+
+    Raises:
+        HiddenTestError: If a hidden test is at fault.
+        BaseException: Whatever the sandbox raised because it could not do its work.
+    """
+    files = files_of(plugin.exercise, hidden)
+    if not files:
+        raise HiddenTestError(f"no hidden test grades {plugin.exercise or 'anything'}; write one in {hidden}")
+    arguments = [
+        "-c", os.devnull, "--rootdir=/", "--assert=plain", "--capture=no", "--import-mode=importlib",
+        "--disable-plugin-autoload", "--strict-markers",
+        *(f"-pno:{name}" for name in _PLUGINS_OFF), *map(str, files),
+    ]  # fmt: skip
+    output = io.StringIO()
+    with _quiet_process(files), contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        code = pytest.main(arguments, plugins=[plugin])
+    if plugin.fault is not None:
+        raise plugin.fault
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise HiddenTestError(f"pytest ended with {code!r}:\n{output.getvalue()[-2000:]}")
+    return plugin.verdicts
+
+
+@contextlib.contextmanager
+def _quiet_process(files: Sequence[Path]) -> Iterator[None]:
+    """No bytecode beside the tests, no stale module of an edited file, hypothesis as grading needs it."""
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    before = hypothesis.settings.get_current_profile_name()
+    hypothesis.settings.register_profile(
+        _PROFILE,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=30,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    hypothesis.settings.load_profile(_PROFILE)
+    addopts = os.environ.pop("PYTEST_ADDOPTS", None)
+    current = os.environ.get("PYTEST_CURRENT_TEST")
+    try:
+        yield
+    finally:
+        hypothesis.settings.load_profile(before)
+        sys.dont_write_bytecode = bytecode
+        if addopts is not None:
+            os.environ["PYTEST_ADDOPTS"] = addopts
+        if current is not None:
+            os.environ["PYTEST_CURRENT_TEST"] = current
+        paths = {str(file) for file in files}
+        for name in [n for n, m in sys.modules.items() if getattr(m, "__file__", None) in paths]:
+            del sys.modules[name]

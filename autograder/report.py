@@ -1,0 +1,178 @@
+"""Reports on graded work: text for a terminal, an HTML fragment for feedback pages, JSON for programs.
+
+A report shows the points of each group, and for each failed test its title, what was seen, a hint, the
+misconception's name and the sentence that the test enforces. It never shows a test's source or a wanted
+value. Whatever comes from a student's process is cleaned of control characters and escaped, so that it
+can neither steer a terminal nor put markup on a page.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from autograder.results import Graded, Submission, Verdict, format_points
+
+__all__ = ["as_html", "as_json", "as_rich", "as_text", "clean", "page"]
+
+MAX_TEXT = 700
+"""Longest piece of text from a student's process that a report repeats, in characters."""
+
+_STYLE = """
+.mg-report{--ink:#1f2328;--dim:#59636e;--line:#d1d9e0;--bg:#fff;--good:#1a7f37;--bad:#b42318;
+  color:var(--ink);background:var(--bg);border:1px solid var(--line);border-radius:6px;
+  padding:.6em .9em;margin:.4em 0;font:14px/1.45 system-ui,sans-serif;max-width:60em}
+@media(prefers-color-scheme:dark){.mg-report{--ink:#e6edf3;--dim:#9198a1;--line:#3d444d;
+  --bg:#151b23;--good:#3fb950;--bad:#ff7b72}}
+.mg-report p{margin:.3em 0}.mg-report ul{margin:.3em 0;padding:0;list-style:none}
+.mg-report li{margin:.5em 0;padding-left:1.5em;text-indent:-1.5em}
+.mg-report li>div{text-indent:0;overflow-wrap:anywhere;white-space:pre-wrap}
+.mg-report table{border-collapse:collapse;margin:.3em 0}
+.mg-report td{border:0;padding:.1em 1.2em .1em 0;text-align:left;color:var(--ink);background:var(--bg)}
+.mg-report .good{color:var(--good)}.mg-report .bad{color:var(--bad)}.mg-report .dim{color:var(--dim)}
+""".strip()
+
+
+def clean(text: str, limit: int = MAX_TEXT) -> str:
+    """Text from a student's process, without control characters and of bounded length."""
+    kept = "".join(
+        character
+        for character in text[: 4 * limit]
+        if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co")
+    ).strip()
+    return kept if len(kept) <= limit else kept[:limit].rstrip() + " ... (cut here)"
+
+
+def _words(slug: str) -> str:
+    return slug.replace("-", " ")
+
+
+def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """The labelled lines under a failed test."""
+    named = (
+        ("", verdict.reason),
+        ("hint", verdict.hint),
+        ("misconception", _words(verdict.misconception)),
+        ("because", verdict.because),
+    )
+    for label, text in named:
+        if text:
+            yield label, clean(text)
+
+
+def _headline(graded: Graded) -> str:
+    earned, points = format_points(graded.earned), format_points(graded.points)
+    return f"{graded.exercise}: {earned} of {points} points"
+
+
+def _rich_exercise(graded: Graded) -> Iterator[Text]:
+    yield Text(_headline(graded), style="bold green" if graded.full else "bold red")
+    if graded.reason:
+        yield Text(f"  {clean(graded.reason)}")
+    for group in graded.groups if graded.verdicts else ():
+        mark = "green" if group.earned == group.points else "red"
+        score = f"{format_points(group.earned)} of {format_points(group.points)}"
+        yield Text.assemble(f"  {group.name}: ", (score, mark))
+    for verdict in graded.verdicts:
+        if not verdict.passed:
+            yield Text.assemble(("  ✗ ", "red"), verdict.title)
+            for label, text in _explanations(verdict):
+                yield _indented(f"{label}: {text}" if label else text)
+    for note in graded.notes:
+        yield Text(f"  note: {clean(note)}", style="yellow")
+
+
+def _indented(text: str) -> Text:
+    return Text("\n".join(f"      {line}" for line in text.splitlines()))
+
+
+def as_rich(submission: Submission) -> RenderableType:
+    """The report on a notebook for a terminal."""
+    lines: list[RenderableType] = []
+    if submission.unreadable:
+        lines.append(Text(clean(submission.unreadable), style="bold red"))
+    lines += [Text(f"note: {clean(note)}", style="yellow") for note in submission.notes]
+    for graded in submission.exercises:
+        lines += [Text(), *_rich_exercise(graded)] if lines else list(_rich_exercise(graded))
+    total = f"{format_points(submission.earned)} of {format_points(submission.points)} points"
+    lines += [Text(), Text(f"{submission.lesson}: {total}", style="bold")]
+    return Group(*lines)
+
+
+def as_text(report: Graded | Submission) -> str:
+    """The report on an exercise or a notebook as plain text."""
+    renderable = Group(*_rich_exercise(report)) if isinstance(report, Graded) else as_rich(report)
+    console = Console(width=100, color_system=None, force_terminal=False, soft_wrap=True)
+    with console.capture() as capture:
+        console.print(renderable)
+    return capture.get().rstrip("\n")
+
+
+def _paragraphs(kind: str, texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        yield f'<p class="{kind}">{html.escape(clean(text))}</p>'
+
+
+def _html_verdict(verdict: Verdict) -> str:
+    details = []
+    for label, text in _explanations(verdict):
+        name = f'<span class="dim">{label}:</span> ' if label else ""
+        details.append(f"<div>{name}{html.escape(text)}</div>")
+    title = html.escape(verdict.title)
+    return f'<li><span class="bad">✗</span> <b>{title}</b>{"".join(details)}</li>'
+
+
+def _html_body(graded: Graded) -> Iterator[str]:
+    colour = "good" if graded.full else "bad"
+    yield f'<p><b class="{colour}">{html.escape(_headline(graded))}</b></p>'
+    if graded.reason:
+        yield from _paragraphs("", [graded.reason])
+    if graded.verdicts:
+        rows = "".join(
+            f"<tr><td>{html.escape(group.name)}</td>"
+            f'<td class="{"good" if group.earned == group.points else "bad"}">'
+            f"{format_points(group.earned)} of {format_points(group.points)}</td></tr>"
+            for group in graded.groups
+        )
+        yield f"<table>{rows}</table>"
+    failed = [_html_verdict(verdict) for verdict in graded.verdicts if not verdict.passed]
+    if failed:
+        yield f"<ul>{''.join(failed)}</ul>"
+    yield from _paragraphs("dim", graded.notes)
+
+
+def as_html(graded: Graded, notes: Iterable[str] = ()) -> str:
+    """The report on an exercise as a fragment that needs no other file.
+
+    Args:
+        graded: The result.
+        notes: What to say above it about the notebook as a whole.
+    """
+    body = "".join([*_paragraphs("", notes), *_html_body(graded)])
+    return f'<div class="mg-report"><style>{_STYLE}</style>{body}</div>'
+
+
+def page(submission: Submission) -> str:
+    """The report on a notebook as a whole HTML page."""
+    title = html.escape(f"{submission.lesson}: report")
+    total = f"{format_points(submission.earned)} of {format_points(submission.points)} points"
+    notes = [submission.unreadable] if submission.unreadable else []
+    head = "".join(_paragraphs("", [*notes, *submission.notes]))
+    fragments = "".join(as_html(graded) for graded in submission.exercises)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="color-scheme" content="light dark"></head>'
+        f'<body style="font-family:system-ui,sans-serif;max-width:62em;margin:2em auto">'
+        f"<h1>{html.escape(submission.lesson)}</h1><p><b>{total}</b></p>{head}{fragments}"
+        "</body></html>\n"
+    )
+
+
+def as_json(submission: Submission) -> str:
+    """The report on a notebook as JSON."""
+    return json.dumps(submission.as_json(), indent=2, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,145 @@
+"""What grading finds out, as plain data: one value object for each level of a report.
+
+A `Submission` holds one `Graded` for each exercise, which holds `GroupScore`s (where points come from)
+and `Verdict`s (one for each hidden test). `as_json` and `graded_from_json` take them to plain JSON and
+back. Nothing here ever holds a test's source or a wanted value, so every report may be shown to a student.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Graded", "GroupScore", "Submission", "Verdict", "format_points"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one hidden test found.
+
+    Attributes:
+        test: The test's name, for instructors and for `verify`.
+        title: The test's docstring: the fact it expects.
+        group: The group of points it belongs to.
+        because: The sentence of a lesson or a docstring that it enforces.
+        passed: Whether the fact holds.
+        reason: What was seen instead, in words for the student.
+        hint: What to look at.
+        misconception: The misconception it shows, in kebab-case.
+        failure: The sandbox's word for what kept the code from answering (``"timeout"``, ``"error"``, ...).
+    """
+
+    test: str
+    title: str
+    group: str
+    because: str
+    passed: bool
+    reason: str = ""
+    hint: str = ""
+    misconception: str = ""
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class GroupScore:
+    """Points of one group of tests: all of them, or none."""
+
+    name: str
+    points: float
+    earned: float
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The result of one exercise.
+
+    Attributes:
+        exercise: The exercise's id.
+        points: What it is worth.
+        groups: Where the points come from.
+        verdicts: What each hidden test found; empty where nothing could be tested.
+        reason: Why nothing could be tested, for the student; empty where tests ran.
+        notes: What the student should know about the cells.
+    """
+
+    exercise: str
+    points: float
+    groups: tuple[GroupScore, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def earned(self) -> float:
+        """The points earned."""
+        return sum(group.earned for group in self.groups)
+
+    @property
+    def full(self) -> bool:
+        """Whether every point was earned."""
+        return all(group.earned == group.points for group in self.groups)
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as plain JSON."""
+        return {"earned": self.earned, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Graded:
+        """The inverse of `as_json`.
+
+        Raises:
+            KeyError: If a field is missing.
+            TypeError: If a field is unknown.
+        """
+        return cls(
+            exercise=data["exercise"],
+            points=data["points"],
+            groups=tuple(GroupScore(**group) for group in data["groups"]),
+            verdicts=tuple(Verdict(**verdict) for verdict in data["verdicts"]),
+            reason=data["reason"],
+            notes=tuple(data["notes"]),
+        )
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The result of one notebook.
+
+    Attributes:
+        lesson: The notebook's lesson.
+        exercises: One result for each of its exercises, in the course's order.
+        notes: What was repaired or ignored in the notebook as a whole.
+        unreadable: Why the notebook could not be read; empty where it could.
+    """
+
+    lesson: str
+    exercises: tuple[Graded, ...]
+    notes: tuple[str, ...] = ()
+    unreadable: str = ""
+
+    @property
+    def earned(self) -> float:
+        """The points earned in the whole notebook."""
+        return sum(exercise.earned for exercise in self.exercises)
+
+    @property
+    def points(self) -> float:
+        """The points there are in the whole notebook."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as plain JSON."""
+        return {
+            "lesson": self.lesson,
+            "earned": self.earned,
+            "points": self.points,
+            "unreadable": self.unreadable,
+            "notes": list(self.notes),
+            "exercises": [exercise.as_json() for exercise in self.exercises],
+        }
+
+
+def format_points(points: float) -> str:
+    """Points as people write them: 2 rather than 2.0."""
+    return f"{points:g}"

@@ -1,0 +1,14 @@
+"""Every step back is taken with the first derivative instead of the one that has arrived."""
+
+def backpropagate(variable, deriv):
+    derivatives = {variable.unique_id: deriv}
+    for node in topological_sort(variable):
+        d_output = derivatives[node.unique_id]
+        if node.is_leaf():
+            node.accumulate_derivative(d_output)
+        else:
+            for parent, d in node.chain_rule(deriv):
+                if parent.unique_id in derivatives:
+                    derivatives[parent.unique_id] = derivatives[parent.unique_id] + d
+                else:
+                    derivatives[parent.unique_id] = d

@@ -1,0 +1,40 @@
+"""Neg hands the derivative back with its sign unchanged."""
+
+class Mul(Elementwise):
+    kernel = "mul"
+
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return operators.mul(a, b)
+
+    @staticmethod
+    def backward(ctx, d_output):
+        a, b = ctx.saved_values
+        return d_output * b, d_output * a
+
+
+class Neg(Elementwise):
+    kernel = "neg"
+
+    @staticmethod
+    def forward(ctx, a):
+        return operators.neg(a)
+
+    @staticmethod
+    def backward(ctx, d_output):
+        return d_output
+
+
+class Inv(Elementwise):
+    kernel = "inv"
+
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        return operators.inv(a)
+
+    @staticmethod
+    def backward(ctx, d_output):
+        (a,) = ctx.saved_values
+        return -d_output / (a * a)

@@ -1,0 +1,40 @@
+"""The slopes alone are returned; d_output is ignored."""
+
+class Mul(Elementwise):
+    kernel = "mul"
+
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return operators.mul(a, b)
+
+    @staticmethod
+    def backward(ctx, d_output):
+        a, b = ctx.saved_values
+        return b, a
+
+
+class Neg(Elementwise):
+    kernel = "neg"
+
+    @staticmethod
+    def forward(ctx, a):
+        return operators.neg(a)
+
+    @staticmethod
+    def backward(ctx, d_output):
+        return -1.0
+
+
+class Inv(Elementwise):
+    kernel = "inv"
+
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        return operators.inv(a)
+
+    @staticmethod
+    def backward(ctx, d_output):
+        (a,) = ctx.saved_values
+        return -1.0 / (a * a)

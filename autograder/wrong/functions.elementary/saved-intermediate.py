@@ -1,0 +1,58 @@
+"""Sigmoid saves its finished slope, from which no way leads back to the input."""
+
+class Log(Elementwise):
+    kernel = "log"
+
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        return operators.log(a)
+
+    @staticmethod
+    def backward(ctx, d_output):
+        (a,) = ctx.saved_values
+        return d_output / a
+
+
+class Exp(Elementwise):
+    kernel = "exp"
+
+    @staticmethod
+    def forward(ctx, a):
+        output = operators.exp(a)
+        ctx.save_for_backward(output)
+        return output
+
+    @staticmethod
+    def backward(ctx, d_output):
+        (output,) = ctx.saved_values
+        return d_output * output
+
+
+class Sigmoid(Elementwise):
+    kernel = "sigmoid"
+
+    @staticmethod
+    def forward(ctx, a):
+        s = operators.sigmoid(a)
+        ctx.save_for_backward(s * (1.0 - s))
+        return s
+
+    @staticmethod
+    def backward(ctx, d_output):
+        (slope,) = ctx.saved_values
+        return d_output * slope
+
+
+class ReLU(Elementwise):
+    kernel = "relu"
+
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        return operators.relu(a)
+
+    @staticmethod
+    def backward(ctx, d_output):
+        (a,) = ctx.saved_values
+        return where(a <= 0.0, 0.0, d_output)

@@ -1,0 +1,17 @@
+"""The formula without a comparison overflows for large numbers."""
+
+
+def lt(x: float, y: float) -> float:
+    return 1.0 if x < y else 0.0
+
+
+def eq(x: float, y: float) -> float:
+    return 1.0 if x == y else 0.0
+
+
+def max(x: float, y: float) -> float:
+    return (x + y + abs(x - y)) / 2.0
+
+
+def is_close(x: float, y: float) -> float:
+    return 1.0 if abs(x - y) < 1e-2 else 0.0

@@ -1,0 +1,29 @@
+"""The exponent is limited so that nothing overflows."""
+
+
+def id(x: float) -> float:
+    return x
+
+
+def inv(x: float) -> float:
+    return 1.0 / x
+
+
+def relu(x: float) -> float:
+    return 0.0 if x <= 0.0 else x
+
+
+def exp(x: float) -> float:
+    if x > 700.0:
+        x = 700.0
+    return math.exp(x)
+
+
+def log(x: float) -> float:
+    return math.log(x)
+
+
+def sigmoid(x: float) -> float:
+    if x >= 0.0:
+        return 1.0 / (1.0 + math.exp(-x))
+    return math.exp(x) / (1.0 + math.exp(x))

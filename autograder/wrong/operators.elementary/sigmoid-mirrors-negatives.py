@@ -1,0 +1,27 @@
+"""For negative x the exponent has the wrong sign, so that the curve falls towards 0 on neither side."""
+
+
+def id(x: float) -> float:
+    return x
+
+
+def inv(x: float) -> float:
+    return 1.0 / x
+
+
+def relu(x: float) -> float:
+    return 0.0 if x <= 0.0 else x
+
+
+def exp(x: float) -> float:
+    return math.exp(x)
+
+
+def log(x: float) -> float:
+    return math.log(x)
+
+
+def sigmoid(x: float) -> float:
+    if x >= 0.0:
+        return 1.0 / (1.0 + math.exp(-x))
+    return 1.0 / (1.0 + math.exp(x))

@@ -1,0 +1,25 @@
+"""The textbook formula, which overflows for very negative x."""
+
+
+def id(x: float) -> float:
+    return x
+
+
+def inv(x: float) -> float:
+    return 1.0 / x
+
+
+def relu(x: float) -> float:
+    return 0.0 if x <= 0.0 else x
+
+
+def exp(x: float) -> float:
+    return math.exp(x)
+
+
+def log(x: float) -> float:
+    return math.log(x)
+
+
+def sigmoid(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x))

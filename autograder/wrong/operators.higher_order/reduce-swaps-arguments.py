@@ -1,0 +1,25 @@
+"""The element stands first and the result so far second."""
+
+
+def map(fn: Callable[[float], float]) -> Callable[[Iterable[float]], list[float]]:
+    def apply(values: Iterable[float]) -> list[float]:
+        return [fn(x) for x in values]
+
+    return apply
+
+
+def zipWith(fn: Callable[[float, float], float]) -> Callable[[Iterable[float], Iterable[float]], list[float]]:
+    def apply(left: Iterable[float], right: Iterable[float]) -> list[float]:
+        return [fn(x, y) for x, y in zip(left, right)]
+
+    return apply
+
+
+def reduce(fn: Callable[[float, float], float], start: float) -> Callable[[Iterable[float]], float]:
+    def fold(values: Iterable[float]) -> float:
+        result = start
+        for x in values:
+            result = fn(x, result)
+        return result
+
+    return fold

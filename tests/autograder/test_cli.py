@@ -1,0 +1,217 @@
+"""The command line grades, verifies and builds; a user's mistake is one sentence and an honest exit code."""
+
+import json
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from rich.text import Text
+from two_lessons import ARITHMETIC, COMPARISON, make_course
+from typer.testing import CliRunner
+
+from autograder.cli import app
+
+TWO_FACTS = '''
+import pytest
+from autograder import expect
+
+
+def observe(mg, x, y):
+    return [mg.operators.lt(x, y), mg.operators.eq(x, y)]
+
+
+@pytest.mark.exercise("operators.comparison", group="order", because="lesson 01: lt compares")
+def test_lt(student):
+    """lt says whether x is less."""
+    expect([student(observe, x, 2.0)[0] for x in (1.0, 3.0)], [1.0, 0.0], misconception="not-less")
+
+
+@pytest.mark.exercise("operators.comparison", group="order", because="lesson 01: eq compares")
+def test_eq(student):
+    """eq says whether x is y."""
+    expect([student(observe, x, 2.0)[1] for x in (1.0, 2.0)], [0.0, 1.0], misconception="not-equal")
+'''
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, root):
+    return make_course(tmp_path_factory.mktemp("cli"), root)
+
+
+@pytest.fixture
+def run(place):
+    """Run a command against the small course."""
+
+    def invoke(command, *arguments, code=0):
+        options = ["--course", str(place)] if command != "doctor" else []
+        if command in ("build", "grade", "verify") and "--hidden" not in arguments:
+            options += ["--hidden", str(place.parent / "hidden")]
+        result = CliRunner().invoke(app, [command, *map(str, arguments), *options], env={"COLUMNS": "200"})
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return Text.from_ansi(result.output).plain
+
+    return invoke
+
+
+@pytest.fixture
+def notebook(place, tmp_path):
+    """A student's notebook of the first lesson with a wrong `add`."""
+    released = nbformat.read(place.parent / "notebooks" / "00_numbers.ipynb", as_version=4)
+    cell = next(cell for cell in released.cells if cell.source.startswith("# exercise"))
+    cell.source = ARITHMETIC.replace("x + y", "x - y")
+    path = tmp_path / "00_numbers.ipynb"
+    nbformat.write(released, path)
+    return path
+
+
+def test_grade_prints_the_report(run, notebook):
+    """Grading one file prints points, reasons and the total; lost points are not an error."""
+    output = run("grade", notebook)
+    assert "operators.arithmetic: 1 of 3 points" in output
+    assert "got -41412.25" in output
+    assert output.strip().endswith("00_numbers: 1 of 3 points")
+
+
+def test_grade_as_json(run, notebook):
+    """--json prints the result and nothing else."""
+    data = json.loads(run("grade", notebook, "--json"))
+    assert (data["lesson"], data["earned"], data["points"]) == ("00_numbers", 1, 3)
+
+
+def test_grade_as_html(run, notebook, tmp_path):
+    """--html writes a page beside the printed report."""
+    run("grade", notebook, "--html", tmp_path / "report.html")
+    assert "1 of 3 points" in (tmp_path / "report.html").read_text()
+
+
+def test_grade_finds_the_lesson_by_the_cells(run, notebook, tmp_path):
+    """A file of any name is recognised by its cells; --lesson decides otherwise."""
+    other = notebook.rename(tmp_path / "my answer.ipynb")
+    assert "00_numbers: 1 of 3" in run("grade", other)
+    assert "01_order: 0 of 4" in run("grade", other, "--lesson", "01_order")
+
+
+def test_grade_uses_kept_results_only_if_it_may(run, notebook, place):
+    """Results are kept in the course's directory; --fresh runs again."""
+    run("grade", notebook)
+    records = list((place / ".grades").rglob("*.json"))
+    for record in records:
+        record.write_text(record.read_text().replace("got -41412.25", "KEPT"))
+    assert "KEPT" in run("grade", notebook)
+    assert "KEPT" not in run("grade", notebook, "--fresh")
+    for record in records:
+        record.unlink()
+
+
+def test_an_unreadable_notebook_is_reported(run, notebook):
+    """A truncated notebook prints its report, with the reason, and ends with exit code 2."""
+    notebook.write_bytes(notebook.read_bytes()[:-200])
+    output = run("grade", notebook, code=2)
+    assert "cut off" in output
+    assert "00_numbers: 0 of 3 points" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["grade", "nowhere.ipynb"], "there is no such file"),
+        (["grade", "empty.ipynb"], "the file is empty"),
+        (["grade", "foreign.ipynb"], "name its lesson by --lesson"),
+        (["grade", "foreign.ipynb", "--lesson", "99_none"], "the lessons are 00_numbers, 01_order"),
+        (["verify", "no.such"], "there is no exercise 'no.such'"),
+        (["edition", "--out", "out", "--date", "yesterday"], "--date"),
+        (["grade"], "Missing argument"),
+    ],
+)
+def test_mistakes_of_usage(run, tmp_path, monkeypatch, arguments, words):
+    """A wrong name, file or option is one sentence and exit code 2."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.ipynb").write_text("")
+    nbformat.write(nbformat.v4.new_notebook(), tmp_path / "foreign.ipynb")
+    assert words in run(*arguments, code=2)
+
+
+def test_no_sandbox(run, notebook):
+    """Without a sandbox grading stops with exit code 3 and says where to look."""
+    assert "autograder doctor" in run("grade", notebook, "--isolation", "no-such-thing", "--fresh", code=3)
+
+
+def test_a_broken_hidden_test(run, notebook, place, tmp_path):
+    """A hidden test at fault is named, with exit code 3."""
+    text = (place.parent / "hidden" / "test_operators.py").read_text()
+    (tmp_path / "test_operators.py").write_text(text.replace('because="lesson 00: add adds"', ""))
+    output = CliRunner().invoke(
+        app, ["grade", str(notebook), "--course", str(place), "--hidden", str(tmp_path)], env={"COLUMNS": "200"}
+    )
+    assert output.exit_code == 3
+    assert "test_add: has no because=" in output.output
+
+
+def test_verify_prints_table_and_problems(run, place, tmp_path):
+    """Problems are listed under the table, and make the exit code 1."""
+    output = run("verify", "--answers", tmp_path, "--jobs", "1", code=1)
+    assert "operators.comparison: has 0 known-wrong answers" in output
+    assert "2 exercises, 3 hidden tests, 0 wrong answers, 0 variants" in output
+
+
+def test_verify_says_when_all_is_well(run, tmp_path, monkeypatch):
+    """Without problems the exit code is 0."""
+    monkeypatch.setattr("autograder.verify.FEWEST_WRONG", 1)
+    monkeypatch.setattr("autograder.verify.FEWEST_VARIANTS", 1)
+    half = COMPARISON.replace("1.0 if x < y", "0.0 if x < y")
+    for name, text in {"wrong": half, "variants": COMPARISON}.items():
+        folder = tmp_path / name / "operators.comparison"
+        folder.mkdir(parents=True)
+        (folder / "not-less.py").write_text(f'"""A mistake."""\n{text}')
+    hidden = tmp_path / "test_operators.py"
+    hidden.write_text(TWO_FACTS)
+    output = run("verify", "operators.comparison", "--answers", tmp_path, "--hidden", tmp_path, code=1)
+    assert "test_eq could be deleted unnoticed" in output
+    (tmp_path / "wrong" / "operators.comparison" / "not-equal.py").write_text(
+        f'"""A mistake."""\n{COMPARISON.replace("1.0 if x == y", "0.0 if x == y")}'
+    )
+    output = run("verify", "operators.comparison", "--answers", tmp_path, "--hidden", tmp_path)
+    assert "1 exercises, 2 hidden tests, 2 wrong answers, 1 variants: all is well" in output
+
+
+def test_build_twice(run, place):
+    """A build checks stub and reference by the hidden tests, and a second one changes nothing."""
+    assert "0 files written" in run("build")
+    assert "0 files written" in run("build", "--quick")
+
+
+def test_build_refuses_a_reference_that_loses_points(run, place):
+    """A reference that its own hidden tests reject is refused, and nothing is written."""
+    hidden = place.parent / "hidden" / "test_operators.py"
+    text = hidden.read_text()
+    hidden.write_text(text.replace("41416.25", "0.5"))
+    try:
+        assert "the reference earns 1" in run("build", code=2)
+    finally:
+        hidden.write_text(text)
+
+
+def test_edition(run, tmp_path):
+    """The class's library has no answer that is not open yet."""
+    output = run("edition", "--out", tmp_path / "class", "--date", "2027-02-01")
+    assert "2 of 2 exercises cut" in output
+    assert 'ExerciseNotDone("operators.arithmetic")' in (tmp_path / "class" / "minigrad" / "operators.py").read_text()
+
+
+def test_doctor(run):
+    """The doctor names the isolation of this machine."""
+    assert "isolation: " in run("doctor")
+
+
+def test_help_teaches():
+    """Help has an example for every command and names the exit codes."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from autograder.cli import main; main()", "--help"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "autograder grade 03_backprop.ipynb" in done.stdout
+    assert "Exit codes" in done.stdout
+    for command in ("build", "grade", "verify", "edition", "doctor"):
+        assert f"autograder {command}" in CliRunner().invoke(app, [command, "--help"]).output

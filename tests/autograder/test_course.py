@@ -1,0 +1,161 @@
+"""`course.toml` is read whole, or refused with one sentence that names the place and the remedy."""
+
+import datetime as dt
+
+import pytest
+from small_course import SmallCourse
+
+from autograder.course import CourseError, load_course
+from minigrad.errors import MinigradError
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A course to bend out of shape."""
+    return SmallCourse(tmp_path)
+
+
+def refusal(small):
+    """Return the sentence with which the course is refused."""
+    with pytest.raises(CourseError) as caught:
+        small.load()
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert sentence.startswith("course.toml")
+    return sentence
+
+
+def test_everything_is_read(small):
+    """Every key of the file reaches its attribute."""
+    course = small.load()
+    assert (course.name, course.version, course.seed) == ("small", "1.0", 7)
+    assert course.limits == {"cell_seconds": 5}
+    week0 = course.assignments["week0"]
+    assert (week0.title, week0.lessons) == ("Numbers", ("00_numbers",))
+    assert week0.due == dt.datetime(2027, 2, 1, 23, 59, tzinfo=dt.UTC)
+    assert week0.answers_open == dt.date(2027, 2, 15)
+    assert course.lessons["00_numbers"].path == small.lesson
+    pair = course.exercise("numbers.pair")
+    assert pair.objects == ("numbers.double", "numbers.half")
+    assert pair.gives_away == ("fast", "other.twin", "other.Helper")
+    assert (pair.points, pair.groups) == (3, {"values": 2, "special": 1})
+
+
+def test_an_exercise_is_one_object_of_its_name_unless_it_lists_others(small):
+    """`objects` is the id by default, and nothing gives an exercise away."""
+    square = small.load().exercise("shapes.Square")
+    assert square.objects == ("shapes.Square",)
+    assert square.gives_away == ()
+
+
+def test_the_grade_ids_are_legal_for_nbgrader(small):
+    """Every character but letters, digits, _ and - becomes a -."""
+    square = small.load().exercise("shapes.Square")
+    assert (square.solution_id, square.graded_id) == ("shapes-Square", "shapes-Square-check")
+
+
+def test_exercises_are_found_by_lesson_and_by_assignment(small):
+    """Both keep the file's order."""
+    course = small.load()
+    assert [e.id for e in course.of_lesson("00_numbers")] == ["numbers.pair", "numbers.clamp"]
+    assert [e.id for e in course.of_assignment("week1")] == ["shapes.Square"]
+    assert course.assignment_of(course.exercise("numbers.clamp")).name == "week0"
+
+
+def test_a_directory_stands_for_the_course_in_it(small):
+    """The directory of course.toml may be given instead of the file."""
+    assert load_course(small.toml.parent).path == small.toml
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    """A path without a course.toml is refused by its name, as an error of this project."""
+    with pytest.raises(MinigradError, match=r"course\.toml: cannot be read"):
+        load_course(tmp_path)
+
+
+def test_an_unknown_exercise_is_refused(small):
+    """Asking for an exercise that is not listed names it."""
+    with pytest.raises(CourseError, match=r"no exercise 'numbers\.tripel'"):
+        small.load().exercise("numbers.tripel")
+
+
+CHANGES = [
+    ("seed = 7", "seed = = 7", "is not TOML"),
+    ("seed = 7", "", "[course]: the key 'seed' is missing"),
+    ("seed = 7", "seed = true", "'seed' is a true or false; write a whole number"),
+    ("seed = 7", "seed = 7\ncolour = 1", "[course]: the key 'colour' is unknown"),
+    ('version = "1.0"', 'version = " "', "'version' is empty"),
+    ("[limits]", "[limit]", "the key 'limit' is unknown"),
+    ("cell_seconds = 5", "cell_second = 5", "[limits]: unknown limit 'cell_second'"),
+    ("cell_seconds = 5", "memory_mb = 1.5", "[limits]: limit memory_mb is 1.5; it must be a whole number"),
+    ("cell_seconds = 5", "cell_seconds = -5", "[limits]: 'cell_seconds' is -5; write a number above 0"),
+    ('name = "week0"', 'name = "week 0"', "'name' is 'week 0'; write letters, digits"),
+    ('name = "week1"', 'name = "week0"', "two assignments have that name"),
+    ('title = "Shapes"', "titel = 1", "[[assignment]] week1: the key 'title' is missing"),
+    ('title = "Shapes"', 'title = "Shapes"\nx = 1', "[[assignment]] week1: the key 'x' is unknown"),
+    ('["01_shapes"]', "[]", "week1: 'lessons' is empty"),
+    ('["01_shapes"]', '["shapes"]', "'lessons' holds 'shapes'; write two digits"),
+    ('["01_shapes"]', '["01_shapes", "01_shapes"]', "'lessons' names '01_shapes' twice"),
+    ('["01_shapes"]', '["01_shapes", "00_numbers"]', "'00_numbers' belongs to 'week0' already"),
+    ("23:59:00Z", "23:59:00", "'due' is 2027-02-01T23:59:00 of no time zone"),
+    ("due = 2027-02-01T23:59:00Z", "due = 2027-02-01", "'due' is a date"),
+    ("answers_open = 2027-02-15", "answers_open = 2027-02-15T00:00:00Z", "'answers_open' has a time"),
+    ("answers_open = 2027-02-15", "answers_open = 2027-02-01", "not after 'due'"),
+    ("answers_open = 2027-02-15", 'answers_open = "soon"', "'answers_open' is a string; write a date"),
+    ('id = "numbers.clamp"', 'id = "clamp"', "[[exercise]] clamp: 'id' is 'clamp'; write a dotted name"),
+    ('id = "numbers.clamp"', 'id = "numbers.pair"', "two exercises have that id"),
+    ('id = "numbers.clamp"', 'id = "numbers.none"', "src/minigrad has no 'numbers.none'"),
+    ('id = "numbers.clamp"', 'id = "nothing.none"', "src/minigrad has no 'nothing.none'"),
+    ('id = "numbers.clamp"', 'id = "numbers.AFTER"', "src/minigrad has no 'numbers.AFTER'"),
+    ('"numbers.half"]', '"numbers.clamp"]', "'numbers.clamp' belongs to 'numbers.pair' already"),
+    ('"numbers.half"]', '"numbers.double"]', "'objects' names 'numbers.double' twice"),
+    ('["numbers.double", "numbers.half"]', "[]", "numbers.pair: 'objects' is empty"),
+    ('["numbers.double", "numbers.half"]', '"numbers.double"', "'objects' is a string; write a list"),
+    ('"other.twin", ', '"other.nobody", ', "src/minigrad has no 'other.nobody'"),
+    ('"fast", ', '"slow", ', "src/minigrad has no 'slow'"),
+    ('lesson = "01_shapes"', 'lesson = "09_lost"', "its lesson '09_lost' is in no [[assignment]]"),
+    ("points = 2\n", "points = 3\n", "'groups' sum to 2 but 'points' is 3"),
+    ("points = 2\n", "points = 0\n", "'points' is 0; write a number above 0"),
+    ("points = 2\n", "points = inf\n", "'points' is inf; write a number above 0"),
+    ("points = 2\n", 'points = "two"\n', "'points' is a string; write a whole number or a number"),
+    ("edge = 0.5", "edge = -0.5", "[groups]: 'edge' is -0.5"),
+    ("points = 2.5", "points = 2.5\nhidden = 1", "shapes.Square: the key 'hidden' is unknown"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), CHANGES, ids=[change[2] for change in CHANGES])
+def test_an_inconsistency_is_refused(small, old, new, words):
+    """Each mistake is one sentence that names the file, the key and what to do."""
+    small.change(small.toml, old, new)
+    assert words in refusal(small)
+
+
+def test_two_objects_of_one_name_in_a_lesson_are_refused(small):
+    """A check finds objects by their last name in the notebook, so a lesson cannot hold two of one name."""
+    small.change(small.toml, 'id = "numbers.clamp"', 'id = "other.half"')
+    other = small.source / "other.py"
+    other.write_text(other.read_text() + "\n\ndef half(x):\n    return x\n")
+    assert "would have one name in lesson '00_numbers'" in refusal(small)
+
+
+def test_a_list_of_values_where_tables_belong_is_refused(small):
+    """`exercise = [1]` is answered by the way to write an exercise."""
+    text = small.toml.read_text()
+    small.toml.write_text("exercise = [1]\n" + text[: text.index("[[exercise]]")])
+    assert "write one [[exercise]] for each" in refusal(small)
+
+
+def test_the_tree_can_be_left_unread(small):
+    """With tree=False a course is loaded although the library's sources are elsewhere."""
+    small.numbers.unlink()
+    assert "numbers.pair" in load_course(small.toml, tree=False).exercises
+
+
+def test_objects_may_live_in_packages(small):
+    """A dotted name of three parts is an object of a package's module."""
+    package = small.source / "kernels"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "loops.py").write_text("def add(x):\n    return x\n")
+    small.change(small.toml, '"other.twin", ', '"kernels.loops.add", "kernels", ')
+    assert "kernels.loops.add" in small.load().exercise("numbers.pair").gives_away

@@ -1,0 +1,347 @@
+"""An edition imports and runs, but the answers that were to be cut are nowhere in it."""
+
+import ast
+import datetime as dt
+import multiprocessing
+import os
+import py_compile
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from small_course import SmallCourse
+
+from autograder import editions
+from autograder.course import CourseError, load_course
+from autograder.editions import (
+    cached_edition,
+    class_edition,
+    closed_exercises,
+    edition_files,
+    make_edition,
+)
+from autograder.slicing import find_object, squeeze, telling_lines
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A course to cut."""
+    return SmallCourse(tmp_path / "here")
+
+
+@pytest.fixture(scope="module")
+def course(root):
+    """The course of this repository."""
+    return load_course(root / "course")
+
+
+def run(edition, code):
+    """Run a program that sees the edition and nothing of this repository."""
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(edition), "PYTHONDONTWRITEBYTECODE": "1", "PATH": os.environ["PATH"]},
+        cwd=edition,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_a_full_edition_is_the_library(small, tmp_path):
+    """Without exercises to cut, every source file is copied as it is."""
+    edition = make_edition(tmp_path / "out", [], small.load())
+    for path in small.source.iterdir():
+        assert (edition / "minigrad" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_cut_function_keeps_signature_decorator_and_docstring(small):
+    """Its body, given lines and all, becomes one exception that names the exercise."""
+    text = edition_files(small.load(), ["numbers.pair"])["numbers.py"].decode()
+    assert (
+        "# A banner between the two.\n"
+        "@loud\n"
+        "def half(\n"
+        "    x: float,\n"
+        '    scale: dict[str, float] = {"unit": 1.0},\n'
+        ") -> float:\n"
+        '    """Return half of x.\n'
+        "\n"
+        "    On two lines.\n"
+        '    """\n'
+        "    from minigrad.errors import ExerciseNotDone\n"
+        "\n"
+        '    raise ExerciseNotDone("numbers.pair")\n'
+        "\n"
+        "\n"
+        "def clamp(x):\n"
+        "    ### BEGIN SOLUTION\n"
+    ) in text
+
+
+def test_a_cut_class_keeps_what_it_gives(small):
+    """In a class only the marked regions go: students keep the structure."""
+    files = edition_files(small.load(), ["shapes.Square"])
+    text = files["shapes.py"].decode()
+    assert "self.edge * self.edge" not in text
+    assert "    @staticmethod\n    def of_area(area):\n" in text
+    assert "return 4 * self.edge" in text
+    assert text.count('        raise ExerciseNotDone("shapes.Square")\n') == 2
+    ast.parse(text)
+
+
+def test_what_gives_an_exercise_away_is_cut_as_well(small):
+    """A module is left out; a function loses its body, a class without markers the bodies of its methods."""
+    files = edition_files(small.load(), ["numbers.pair"])
+    assert "fast.py" not in files
+    other = files["other.py"].decode()
+    assert "def twin(x):\n    from minigrad.errors import ExerciseNotDone\n" in other
+    assert "x + x" not in other
+    assert "secret_half" not in other
+    assert '        """Return half."""\n        from minigrad.errors' in other
+    assert "scale = 0.5" in other
+    assert "def untouched(x):\n    return x\n" in other
+    assert other.count('ExerciseNotDone("numbers.pair")') == 2
+
+
+def test_what_gives_nothing_away_stays(small):
+    """`gives_away` counts only while its own exercise is cut."""
+    files = edition_files(small.load(), ["numbers.clamp"])
+    assert "fast.py" in files
+    assert "secret_half" in files["other.py"].decode()
+
+
+def test_an_object_that_is_an_exercise_itself_names_its_own(small):
+    """An exercise that another one gives away says its own id when both are cut."""
+    small.change(small.toml, '"other.twin", ', '"shapes.Square", ')
+    both = edition_files(small.load(), ["numbers.pair", "shapes.Square"])["shapes.py"].decode()
+    assert both.count('ExerciseNotDone("shapes.Square")') == 2
+    alone = edition_files(small.load(), ["numbers.pair"])["shapes.py"].decode()
+    assert alone.count('ExerciseNotDone("numbers.pair")') == 2
+
+
+def test_a_package_can_give_an_exercise_away(small):
+    """A whole package is left out with everything in it."""
+    kernels = small.source / "kernels"
+    kernels.mkdir()
+    (kernels / "__init__.py").write_text("")
+    (kernels / "loops.py").write_text("x = 1\n")
+    small.change(small.toml, '"fast", ', '"kernels", ')
+    files = edition_files(small.load(), ["numbers.pair"])
+    assert not [name for name in files if name.startswith("kernels")]
+    assert "kernels/loops.py" in edition_files(small.load(), [])
+
+
+def test_an_edition_imports_and_its_cut_bodies_raise(small, tmp_path):
+    """In a process of its own the package imports, given code runs, and a cut body says which exercise it is."""
+    edition = make_edition(tmp_path / "out", ["numbers.pair", "shapes.Square"], small.load())
+    said = run(
+        edition,
+        "import minigrad\n"
+        "from minigrad.errors import ExerciseNotDone\n"
+        "square = minigrad.shapes.Square(3)\n"
+        "print(minigrad.fast, square.given(), minigrad.numbers.clamp(7))\n"
+        "for call in (lambda: minigrad.numbers.half(1.0), square.area, lambda: minigrad.other.twin(1)):\n"
+        "    try:\n"
+        "        call()\n"
+        "    except ExerciseNotDone as error:\n"
+        "        print(error)\n",
+    )
+    assert said.split("\n") == ["None 12 1.0", "numbers.pair", "shapes.Square", "numbers.pair"]
+
+
+def test_no_bytecode_is_copied(small, tmp_path):
+    """Bytecode, kernel caches and hidden files of the library hold answers, and stay behind."""
+    py_compile.compile(str(small.numbers), doraise=True)
+    (small.source / "numbers.pyc").write_bytes(b"")
+    (small.source / ".numbers.py.swp").write_bytes(b"")
+    edition = make_edition(tmp_path / "out", ["numbers.pair"], small.load())
+    names = {path.name for path in edition.rglob("*")}
+    assert not {name for name in names if name.endswith(".pyc") or name.startswith((".", "__pyc"))}
+
+
+def test_an_edition_replaces_the_one_before(small, tmp_path):
+    """Files that are no longer in the library disappear, and nothing is left aside."""
+    edition = make_edition(tmp_path / "out", [], small.load())
+    make_edition(tmp_path / "out", ["numbers.pair"], small.load())
+    assert [path.name for path in edition.iterdir()] == ["minigrad"]
+    assert not (edition / "minigrad" / "fast.py").exists()
+
+
+def test_an_unknown_exercise_is_refused(small, tmp_path):
+    """A misspelt id would silently leave an answer in the edition."""
+    with pytest.raises(CourseError, match=r"no exercise 'numbers\.pear'"):
+        make_edition(tmp_path / "out", ["numbers.pear"], small.load())
+    assert not (tmp_path / "out").exists()
+
+
+def test_answers_open_on_their_day(small):
+    """The day before an answer is closed, on the day it is open; without a date it never opens."""
+    course = small.load()
+    everything = ["numbers.pair", "numbers.clamp", "shapes.Square"]
+    assert closed_exercises(course, dt.date(2027, 2, 14)) == everything
+    assert closed_exercises(course, dt.date(2027, 2, 15)) == ["shapes.Square"]
+    assert closed_exercises(course, dt.date(2099, 1, 1)) == ["shapes.Square"]
+
+
+def test_a_class_gets_what_is_open(small, tmp_path):
+    """The edition of a class holds the answers that are open, and no other."""
+    edition = class_edition(tmp_path / "out", small.load(), dt.date(2027, 2, 15))
+    assert "doubled = x + x" in (edition / "minigrad" / "numbers.py").read_text()
+    assert "self.edge * self.edge" not in (edition / "minigrad" / "shapes.py").read_text()
+
+
+def test_a_class_can_install_its_edition(small, tmp_path):
+    """Beside the package stands a project file with what a student needs, and without the grader."""
+    edition = class_edition(tmp_path / "out", small.load(), dt.date(2027, 2, 15))
+    project = tomllib.loads((edition / "pyproject.toml").read_text())
+    assert project["project"] == {
+        "name": "minigrad",
+        "version": "0.1.0",
+        "description": 'A "small" library',
+        "requires-python": ">=3.11",
+        "dependencies": ["numpy>=2.1", "rich"],
+        "scripts": {"minigrad": "minigrad.cli:main"},
+    }
+    assert project["build-system"]["build-backend"] == "hatchling.build"
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["minigrad"]
+
+
+def test_an_edition_is_kept_by_its_content(small):
+    """The same content is written once; another source or another cut makes another edition."""
+    first = cached_edition(small.load(), ["numbers.pair"])
+    stamp = (first / "minigrad" / "numbers.py").stat().st_mtime_ns
+    assert first.parent == small.root / "course" / ".cache" / "editions"
+    assert cached_edition(small.load(), ["numbers.pair"]) == first
+    assert (first / "minigrad" / "numbers.py").stat().st_mtime_ns == stamp
+    assert cached_edition(small.load(), ["numbers.clamp"]) != first
+    small.change(small.numbers, 'AFTER = "clamp"', 'AFTER = "after"')
+    assert cached_edition(small.load(), ["numbers.pair"]) != first
+
+
+def test_an_edition_of_a_changed_answer_is_the_same(small):
+    """What is cut cannot tell editions apart."""
+    first = cached_edition(small.load(), ["numbers.pair"])
+    small.change(small.numbers, "doubled = x + x", "doubled = 2 * x")
+    assert cached_edition(small.load(), ["numbers.pair"]) == first
+
+
+def test_a_cached_edition_can_be_read_by_another_user(small):
+    """The sandbox runs as another user than the instructor."""
+    edition = cached_edition(small.load(), ["numbers.pair"])
+    for path in [edition, *edition.rglob("*")]:
+        assert path.stat().st_mode & 0o444 == 0o444
+
+
+def build_one(root, cache, barrier, queue):
+    """Ask for the same edition as the other processes, at the same moment."""
+    barrier.wait()
+    queue.put(cached_edition(SmallCourseAt(root).load(), ["numbers.pair"], cache))
+
+
+class SmallCourseAt(SmallCourse):
+    """A course that is there already."""
+
+    def __init__(self, root):
+        self.toml = root / "course" / "course.toml"
+
+
+def test_processes_that_build_the_same_edition_agree(small, tmp_path):
+    """Four processes at once leave one whole edition and no debris."""
+    context = multiprocessing.get_context("spawn")
+    barrier, queue, cache = context.Barrier(4), context.Queue(), tmp_path / "cache"
+    workers = [context.Process(target=build_one, args=(small.root, cache, barrier, queue)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    answers = {queue.get(timeout=60) for _ in workers}
+    for worker in workers:
+        worker.join(timeout=60)
+    assert [worker.exitcode for worker in workers] == [0, 0, 0, 0]
+    assert answers == set(cache.iterdir())
+    assert len(answers) == 1
+
+
+def test_the_process_that_comes_second_takes_the_first_ones_edition(small, tmp_path, monkeypatch):
+    """If the edition appears while this process writes its own, its own is thrown away."""
+    course, cache = small.load(), tmp_path / "cache"
+    write = editions._write_package
+
+    def slow(files, out):
+        monkeypatch.setattr(editions, "_write_package", write)
+        cached_edition(course, ["numbers.pair"], cache)
+        write(files, out)
+
+    monkeypatch.setattr(editions, "_write_package", slow)
+    edition = cached_edition(course, ["numbers.pair"], cache)
+    assert list(cache.iterdir()) == [edition]
+
+
+def test_a_disk_that_is_full_is_not_taken_for_a_second_process(small, tmp_path, monkeypatch):
+    """An edition that could not be written is an error, and leaves nothing behind."""
+
+    def full(files, out):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(editions, "_write_package", full)
+    with pytest.raises(OSError, match="disk full"):
+        cached_edition(small.load(), [], tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+GIVEN = {("mlp.SGD", "module.py", "parameter.value.grad = None")}
+"""`Module.zero_grad` is public, and the same loop: what the optimizer adds is `step`."""
+
+
+def test_the_answer_to_an_exercise_is_nowhere_in_its_edition(course):
+    """For each exercise of this course: no telling line of the answer stands in any file without it."""
+    for exercise in course.exercises.values():
+        files = edition_files(course, [exercise.id])
+        lines = {name: text.decode().split("\n") for name, text in files.items() if name.endswith(".py")}
+        squeezed = {name: {squeeze(line) for line in text} for name, text in lines.items()}
+        answer = telling_lines(course, exercise)
+        found = {
+            (exercise.id, name, line) for line in answer for name in files if squeeze(line) in squeezed.get(name, ())
+        }
+        assert found <= GIVEN
+
+
+def test_every_object_of_an_exercise_is_cut(course):
+    """For each object of this course, the edition raises once for a function, once a region for a class."""
+    for exercise in course.exercises.values():
+        files = edition_files(course, [exercise.id])
+        for dotted in exercise.objects:
+            source = find_object(course.source, dotted)
+            text = files[source.file.relative_to(course.source).as_posix()].decode()
+            node = next(each for each in ast.parse(text).body if getattr(each, "name", "") == source.node.name)
+            cut = ast.unparse(node).count(f"raise ExerciseNotDone('{exercise.id}')")
+            assert cut == (1 if isinstance(node, ast.FunctionDef) else len(source.regions)), dotted
+
+
+def test_this_course_imports_in_every_edition(course, tmp_path):
+    """`import minigrad` works with each exercise cut, and with all of them, and a cut function raises."""
+    cuts = [[exercise_id] for exercise_id in course.exercises]
+    for number, without in enumerate([*cuts, list(course.exercises)]):
+        edition = make_edition(tmp_path / str(number), without, course)
+        name = course.exercise(without[0]).objects[0]
+        said = run(
+            edition,
+            "import inspect, importlib, minigrad\n"
+            "from minigrad.errors import ExerciseNotDone\n"
+            f"module, _, last = 'minigrad.{name}'.rpartition('.')\n"
+            "thing = getattr(importlib.import_module(module), last)\n"
+            "if inspect.isfunction(thing):\n"
+            "    kinds = [p for p in inspect.signature(thing).parameters.values() if p.default is p.empty]\n"
+            "    try:\n"
+            "        thing(*[1.0 for p in kinds if p.kind is not p.VAR_POSITIONAL])\n"
+            "    except ExerciseNotDone as error:\n"
+            "        print(error.exercise)\n"
+            "else:\n"
+            f"    print({without[0]!r})\n"
+            "assert minigrad.__file__.startswith(" + repr(str(edition)) + ")\n",
+        )
+        assert said == without[0]
+        assert not list(Path(edition).rglob("__pycache__"))

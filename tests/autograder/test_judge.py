@@ -1,0 +1,311 @@
+"""The judge gives the points that the work deserves, whatever the work does."""
+
+import dataclasses
+import time
+
+import nbformat
+import pytest
+
+from autograder.course import load_course
+from autograder.graft import graft, stubs
+from autograder.judge import Judge, scored, solution_cell, source_cells
+from autograder.plugin import HiddenTestError
+from autograder.results import Verdict
+from autograder.sandbox import SandboxError, SourceCell
+
+HIDDEN = '''
+import pytest
+from autograder import expect
+
+
+@pytest.mark.exercise("operators.arithmetic", group="values", because="lesson 00: add adds")
+def test_add(student):
+    """add adds."""
+    def observe(mg, x, y):
+        return mg.operators.add(x, y)
+    expect(student(observe, 2.0, 5.5, twice=True), 7.5, misconception="not-a-sum")
+
+
+@pytest.mark.exercise("operators.arithmetic", group="special", because="lesson 00: neg negates")
+def test_neg(student):
+    """neg negates."""
+    def observe(mg, x):
+        return mg.operators.neg(x)
+    expect(student(observe, 2.0), -2.0)
+
+
+@pytest.mark.exercise("operators.comparison", group="order", because="lesson 00: lt compares")
+def test_lt(student):
+    """lt says whether x is less."""
+    def observe(mg, x, y):
+        return [mg.operators.lt(x, y), mg.operators.add(x, y)]
+    expect(student(observe, 1.0, 2.0), [1.0, 3.0])
+
+
+@pytest.mark.exercise("operators.comparison", group="closeness", because="lesson 00: is_close")
+def test_close(student):
+    """is_close says whether two numbers are close."""
+    def observe(mg, x, y):
+        return bool(mg.operators.is_close(x, y))
+    expect(student(observe, 1.0, 1.001), True)
+'''
+
+ARITHMETIC = "def add(x, y):\n    return x + y\ndef mul(x, y):\n    return x * y\ndef neg(x):\n    return -x\n"
+COMPARISON = (
+    "def lt(x, y):\n    return 1.0 if x < y else 0.0\ndef eq(x, y):\n    return 1.0 if x == y else 0.0\n"
+    "def max(x, y):\n    return x if x > y else y\ndef is_close(x, y):\n    return abs(x - y) < 1e-2\n"
+)
+FIRST, SECOND = "operators.arithmetic", "operators.comparison"
+
+
+@pytest.fixture(scope="module")
+def course(root):
+    return dataclasses.replace(load_course(root / "course", tree=False), limits={"cell_seconds": 1, "test_seconds": 1})
+
+
+@pytest.fixture(scope="module")
+def hidden(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hidden")
+    (folder / "test_operators.py").write_text(HIDDEN)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def judge(course, hidden):
+    with Judge(course, hidden=hidden) as judge:
+        yield judge
+
+
+def added(source, number=1):
+    return SourceCell(source, "added", None, f"added cell {number}")
+
+
+@pytest.fixture
+def grade(judge, course):
+    """Grade cells for an exercise."""
+
+    def run(*cells, exercise=FIRST, given_up=None):
+        ready = [solution_cell(FIRST, cell) if isinstance(cell, str) else cell for cell in cells]
+        return judge.grade_exercise(course.exercise(exercise), ready, given_up)
+
+    return run
+
+
+def earned(graded):
+    return {group.name: group.earned for group in graded.groups}
+
+
+def test_right_work_earns_everything(grade):
+    """A right answer earns every group's points."""
+    graded = grade(ARITHMETIC)
+    assert graded.full and earned(graded) == {"values": 2, "special": 1} and graded.notes == ()
+
+
+def test_a_group_is_all_or_nothing(grade):
+    """One wrong function costs its group and no other."""
+    graded = grade(ARITHMETIC.replace("x + y", "x - y"))
+    assert earned(graded) == {"values": 0, "special": 1}
+    failed = [verdict for verdict in graded.verdicts if not verdict.passed]
+    assert [(v.reason, v.misconception) for v in failed] == [("got -3.5", "not-a-sum")]
+
+
+def test_text_that_does_not_parse(grade):
+    """A syntax error earns nothing, and the report names its line."""
+    graded = grade(ARITHMETIC.replace("return x + y", "return x +"))
+    assert graded.earned == 0 and "SyntaxError" in graded.reason and "line 2" in graded.reason
+
+
+def test_nothing_defined(grade):
+    """A cell that defines none of the objects earns nothing, and the names are said."""
+    graded = grade("print('hello')")
+    assert graded.earned == 0 and "no cell defines add, mul, neg" in graded.reason
+
+
+def test_one_function_missing(grade):
+    """A missing function costs its group alone, and is named."""
+    graded = grade(ARITHMETIC.replace("def neg", "def minus"))
+    assert earned(graded) == {"values": 2, "special": 0}
+    assert "no cell defines neg" in graded.notes
+
+
+def test_errors_name_the_students_line(grade):
+    """What the student's code raised is the reason, with their line."""
+    graded = grade(ARITHMETIC.replace("return x + y", "return x + z"))
+    (failed,) = [verdict for verdict in graded.verdicts if not verdict.passed]
+    assert "NameError" in failed.reason and "line 2" in failed.reason and failed.failure == "error"
+
+
+def test_mistakes_do_not_cascade(grade):
+    """Another exercise's wrong functions are the reference while this one is judged."""
+    wrong_add = solution_cell(FIRST, ARITHMETIC.replace("x + y", "x - y"))
+    graded = grade(wrong_add, solution_cell(SECOND, COMPARISON), exercise=SECOND)
+    assert graded.full
+
+
+@pytest.mark.parametrize(
+    ("body", "failure"),
+    [
+        ("while True: pass", "timeout"),
+        ("import os; os._exit(0)", "killed"),
+        ("raise SystemExit", "error"),
+        ("return bytearray(10**10)", "memory"),
+        ("return object()", "not-plain"),
+        ("print('x' * 10**8); return x + y", "output"),
+        ("import random; return random.random()", "unstable"),
+        ("raise NotImplementedError", "not-done"),
+    ],
+)
+def test_hostile_functions_lose_their_own_points(grade, body, failure):
+    """A function that loops, exits, floods or lies costs its own group, with the reason."""
+    graded = grade(ARITHMETIC.replace("return x + y", body))
+    (failed,) = [verdict for verdict in graded.verdicts if not verdict.passed]
+    assert (failed.failure, earned(graded)["special"]) == (failure, 1)
+    assert failed.reason
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("while True: pass", "did not end"),
+        ("import os\nos._exit(3)", "ended"),
+        ("raise ValueError('oops')", "oops"),
+        ("import sys; sys.exit()", "exit"),
+        ("print('x' * 10**8)", "print"),
+        ("def broken(:", "SyntaxError"),
+    ],
+)
+def test_a_bad_cell_costs_nothing_else(grade, cell, words):
+    """A cell that loops, exits, floods or does not parse leaves the rest its points."""
+    assert grade(added(cell), ARITHMETIC).full
+    graded = grade(added(cell), ARITHMETIC.replace("x + y", "x - y"))
+    assert graded.earned == 1
+    assert any("added cell 1" in note and words in note for note in graded.notes)
+
+
+def test_a_cell_that_ran_out_of_time_is_not_run_again(judge, course):
+    """Every exercise of a notebook with an endless cell is graded, its helpers stay, its time is spent once."""
+    endless = added("def less(x, y):\n    return 1.0 if x < y else 0.0\nwhile True: pass")
+    comparison = COMPARISON.replace("1.0 if x < y else 0.0", "less(x, y)")
+    cells = [endless, solution_cell(FIRST, ARITHMETIC), solution_cell(SECOND, comparison)]
+    given_up = {}
+    assert judge.grade_exercise(course.exercise(FIRST), cells, given_up).full
+    assert {index: outcome.status for index, outcome in given_up.items()} == {0: "timeout"}
+    start = time.monotonic()
+    assert judge.grade_exercise(course.exercise(SECOND), cells, given_up).full
+    assert time.monotonic() - start < 1
+
+
+def test_without_a_sandbox_the_report_says_so(course, hidden):
+    """Work that ran unprotected, because the instructor insisted, is reported as that."""
+    with Judge(course, hidden=hidden, isolation="none") as judge:
+        submission = judge.grade(graft(nbformat.writes(small_master()).encode(), small_master()), "00_fundamentals")
+    assert any("not isolated" in note for note in submission.notes)
+
+
+def test_kept_results(course, hidden, tmp_path, monkeypatch):
+    """The same content is not run again; other cells, other tests or a damaged record are."""
+    cells = [added("import os\nos._exit(1)"), solution_cell(FIRST, ARITHMETIC)]
+    with Judge(course, hidden=hidden, cache=tmp_path / "kept") as judge:
+        runs = []
+        monkeypatch.setattr(judge, "_run", lambda *args, run=judge._run: runs.append(1) or run(*args))
+        first_given_up, second_given_up = {}, {}
+        first = judge.grade_exercise(course.exercise(FIRST), cells, first_given_up)
+        second = judge.grade_exercise(course.exercise(FIRST), cells, second_given_up)
+        assert first == second and first_given_up == second_given_up and len(runs) == 1
+        judge.grade_exercise(course.exercise(FIRST), cells[1:])
+        assert len(runs) == 2
+        (record, *_) = (path for path in (tmp_path / "kept").rglob("*.json"))
+        record.write_text(record.read_text()[:50])
+        judge.grade_exercise(course.exercise(FIRST), cells)
+        judge.grade_exercise(course.exercise(FIRST), cells[1:])
+        assert len(runs) == 3
+    (tmp_path / "test_operators.py").write_text(HIDDEN.replace("7.5", "8.5"))
+    with Judge(course, hidden=tmp_path, cache=tmp_path / "kept") as judge:
+        assert judge.grade_exercise(course.exercise(FIRST), cells).earned == 1
+    assert not list((tmp_path / "kept").rglob(".*"))
+
+
+def test_faults_are_not_zeros(course, hidden, tmp_path):
+    """No sandbox, and a broken hidden test, are raised; no student gets a zero for them."""
+    cells = [solution_cell(FIRST, ARITHMETIC)]
+    with Judge(course, hidden=hidden, isolation="no-such-thing") as judge, pytest.raises(SandboxError):
+        judge.grade_exercise(course.exercise(FIRST), cells)
+    (tmp_path / "test_operators.py").write_text(HIDDEN.replace("expect(", "expct("))
+    with Judge(course, hidden=tmp_path) as judge, pytest.raises(HiddenTestError, match="NameError"):
+        judge.grade_exercise(course.exercise(FIRST), cells)
+
+
+def test_a_group_without_tests_is_refused(course):
+    """Points of a group that no test decides would be a gift."""
+    verdict = Verdict("t", "T", "values", "b", passed=True)
+    with pytest.raises(HiddenTestError, match="special"):
+        scored(course.exercise(FIRST), [verdict])
+
+
+def small_master():
+    def solution(exercise, names):
+        stub = f"# exercise: {exercise}\n" + "\n".join(f"def {n}():\n    raise NotImplementedError()" for n in names)
+        nbgrader = {"solution": True, "grade": False, "grade_id": exercise.replace(".", "-")}
+        return nbformat.v4.new_code_cell(stub, metadata={"nbgrader": nbgrader}, id=exercise[-5:])
+
+    setup = nbformat.v4.new_code_cell("import math", metadata={"tags": ["setup"]}, id="setup")
+    pair = (solution(FIRST, ["add", "mul", "neg"]), solution(SECOND, ["lt", "eq", "max", "is_close"]))
+    return nbformat.v4.new_notebook(cells=[setup, *pair], metadata={"minigrad": {"stamp": "0"}})
+
+
+@pytest.fixture
+def lesson(course, judge, monkeypatch):
+    """A course whose first lesson has two exercises."""
+    two = {key: course.exercises[key] for key in (FIRST, SECOND)}
+    monkeypatch.setattr(judge, "course", dataclasses.replace(course, exercises=two))
+    return "00_fundamentals"
+
+
+def test_a_whole_notebook(judge, lesson):
+    """A notebook's exercises are graded in the course's order, with the notes of each."""
+    student = small_master()
+    student.cells[1].source = ARITHMETIC
+    del student.cells[2]
+    submission = judge.grade(graft(nbformat.writes(student).encode(), small_master()), lesson)
+    assert [(each.exercise, each.earned) for each in submission.exercises] == [(FIRST, 3), (SECOND, 0)]
+    assert "no cell for this exercise" in submission.exercises[1].reason
+    assert submission.exercises[1].notes and not submission.notes
+    assert (submission.earned, submission.points) == (3, 7)
+
+
+def test_not_started(judge, lesson):
+    """Stubs earn nothing, and the report says that they were not started."""
+    submission = judge.grade(graft(nbformat.writes(small_master()).encode(), small_master()), lesson)
+    assert submission.earned == 0
+    assert {each.reason for each in submission.exercises} == {"this exercise was not started"}
+
+
+def test_work_in_a_cell_of_their_own(judge, lesson):
+    """Work in an added cell counts though the stub was left alone."""
+    student = small_master()
+    student.cells.insert(2, nbformat.v4.new_code_cell(ARITHMETIC, id="own"))
+    student.cells[1].source += "  "
+    submission = judge.grade(graft(nbformat.writes(student).encode(), small_master()), lesson)
+    assert submission.exercises[0].full
+
+
+def test_unreadable(judge, lesson):
+    """A submission that cannot be read is a zero with its reason at every exercise."""
+    submission = judge.grade(stubs(small_master(), "it is not JSON"), lesson)
+    assert submission.unreadable == "it is not JSON"
+    assert {each.reason for each in submission.exercises} == {"it is not JSON"} and submission.earned == 0
+
+
+def test_source_cells():
+    """Setup, solutions and added cells go to the sandbox in order, with labels to name them by; nothing else does."""
+    student = small_master()
+    student.cells.append(nbformat.v4.new_code_cell("1 + 1", id="own"))
+    student.cells.append(nbformat.v4.new_markdown_cell("words", id="md"))
+    cells = source_cells(graft(nbformat.writes(student).encode(), small_master()).notebook)
+    assert [(cell.kind, cell.exercise) for cell in cells] == [
+        ("setup", None),
+        ("solution", FIRST),
+        ("solution", SECOND),
+        ("added", None),
+    ]
+    assert [cell.label for cell in cells][0::3] == ["setup cell 1", "added cell 1"]

@@ -1,0 +1,330 @@
+"""Stock nbgrader commands grade any submission by hidden tests, and record what the work deserves."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
+from traitlets.config import Config, PyFileConfigLoader
+from two_lessons import ARITHMETIC, COMPARISON, make_course
+
+from autograder.collecting import is_clean, take_in
+from autograder.course import load_course
+from autograder.nbgrader_hooks import GraftingCollect, tidy
+
+WHEN = "2027-01-01 10:00:00.000000 UTC"
+
+
+def nbgrader(course, *arguments, code=0):
+    command = [sys.executable, "-m", "nbgrader", *arguments]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        command, cwd=course, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert done.returncode == code, done.stdout[-4000:]
+    return done.stdout
+
+
+class Student:
+    """One student's directory in the exchange."""
+
+    def __init__(self, course, name):
+        self.course = course
+        self.folder = course / "exchange" / "minigrad" / "inbound" / f"{name}+week0+{WHEN}+x1"
+        self.folder.mkdir(parents=True)
+        (self.folder / "timestamp.txt").write_text(WHEN)
+        (self.folder / "submission_secret.txt").write_text("5" * 64)
+
+    def released(self, lesson):
+        return nbformat.read(self.course / "release" / "week0" / f"{lesson}.ipynb", as_version=4)
+
+    def write(self, lesson, text=None, name=None, change=None):
+        notebook = self.released(lesson)
+        if text is not None:
+            next(c for c in notebook.cells if c.source.startswith("# exercise")).source = text
+        if change is not None:
+            change(notebook)
+        (self.folder / f"{name or lesson}.ipynb").write_text(json.dumps(notebook))
+        return self
+
+
+def forge(notebook):
+    """Every trick of a notebook's metadata and outputs that stock nbgrader falls for."""
+    check = next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade"))
+    check.metadata.nbgrader.points = 1000
+    check.metadata.tags = ["skip-execution"]
+    check.outputs = [nbformat.v4.new_output("execute_result", data={"text/plain": "3.0"})]
+    check.source = "3.0"
+    notebook.metadata.kernelspec = {"name": "evil", "display_name": "evil", "language": "python"}
+    notebook.metadata.minigrad = {"notes": [{"text": "GIVE FULL MARKS", "exercise": ""}], "stamp": "../../x"}
+    notebook.cells.append(check.copy())
+
+
+def spy(notebook):
+    source = (
+        "import glob, os, sys\n"
+        "for path in glob.glob('/**/test_operators.py', recursive=True) + glob.glob('*'):\n"
+        "    print(path, open(path).read() if os.path.isfile(path) else '')\n"
+        "print(os.environ, file=sys.stderr)\n"
+    )
+    notebook.cells.append(nbformat.v4.new_code_cell(source))
+
+
+def loop(notebook):
+    notebook.cells.insert(1, nbformat.v4.new_code_cell("while True: pass"))
+
+
+SUBMISSIONS = {
+    # name: (points, what the feedback of lesson 00 says)
+    "ada": (7, "3 of 3 points"),
+    "bea": (5, "not a sum"),
+    "cut": (4, "cut off"),
+    "dup": (7, "2 cells hold this exercise"),
+    "evil": (0, "not started"),
+    "hand": (7, "it was recognised by its cells"),
+    "loop": (7, "3 of 3 points"),
+    "none": (0, "no notebook 00_numbers.ipynb was handed in"),
+    "name": (7, "it was recognised by its cells"),
+    "spy": (5, "got -41412.25"),
+    "syn": (4, "SyntaxError"),
+    "time": (0, "not started"),
+}
+
+
+def hand_in(course):
+    wrong = ARITHMETIC.replace("x + y", "x - y")
+    Student(course, "ada").write("00_numbers", ARITHMETIC).write("01_order", COMPARISON)
+    Student(course, "bea").write("00_numbers", wrong).write("01_order", COMPARISON)
+    cut = Student(course, "cut").write("00_numbers", ARITHMETIC).write("01_order", COMPARISON)
+    whole = (cut.folder / "00_numbers.ipynb").read_bytes()
+    (cut.folder / "00_numbers.ipynb").write_bytes(whole[: len(whole) // 2])
+
+    def duplicate(notebook):
+        cell = next(c for c in notebook.cells if c.source.startswith("# exercise"))
+        notebook.cells.insert(0, nbformat.from_dict({**cell, "source": wrong}))
+
+    Student(course, "dup").write("00_numbers", ARITHMETIC, change=duplicate).write("01_order", COMPARISON)
+    evil = Student(course, "evil").write("00_numbers", change=forge).write("01_order", change=forge)
+    (evil.folder / "ipykernel_launcher.py").write_text("print('owned')")
+    (evil.folder / "link.txt").symlink_to(course / "gradebook.db")
+    (evil.folder / "linked.ipynb").symlink_to(course / "gradebook.db")
+    Student(course, "loop").write("00_numbers", ARITHMETIC, change=loop).write("01_order", COMPARISON)
+    Student(course, "none")
+    Student(course, "name").write("00_numbers", ARITHMETIC, name="my work").write("01_order", COMPARISON)
+    Student(course, "spy").write("00_numbers", wrong, change=spy).write("01_order", COMPARISON)
+    syntax = "# exercise: operators.arithmetic\ndef add(x,\n"
+    (Student(course, "time").write("00_numbers").folder / "timestamp.txt").write_text("yesterday")
+    Student(course, "syn").write("00_numbers", syntax).write("01_order", COMPARISON)
+
+
+def put_by_hand(course):
+    """Put a submission into submitted/ without `collect`, as from a learning management system."""
+    inbound = course / "exchange" / "minigrad" / "inbound"
+    shutil.copytree(inbound / f"name+week0+{WHEN}+x1", course / "submitted" / "hand" / "week0")
+    (course / "submitted" / "hand" / "week0" / "link.txt").symlink_to(course / "gradebook.db")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory, root):
+    """A course after a whole term: released, handed in, collected, graded, fed back and exported."""
+    course = make_course(tmp_path_factory.mktemp("term"), root)
+    for command in ("generate_assignment", "release_assignment"):
+        nbgrader(course, command, "week0")
+    hand_in(course)
+    logs = nbgrader(course, "collect", "week0")
+    put_by_hand(course)
+    logs += nbgrader(course, "autograde", "week0")
+    for command in ("generate_feedback", "release_feedback"):
+        nbgrader(course, command, "week0")
+    nbgrader(course, "export")
+    return course, logs
+
+
+def feedback(course, student, lesson="00_numbers"):
+    return (course / "feedback" / student / "week0" / f"{lesson}.html").read_text()
+
+
+def test_everyone_gets_the_points_they_deserve(graded):
+    """The gradebook holds each submission's points, and none needs grading by hand."""
+    course, _ = graded
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        scores = {s.student.id: s.score for s in gradebook.find_assignment("week0").submissions}
+        manual = [s.student.id for s in gradebook.find_assignment("week0").submissions if s.needs_manual_grade]
+    assert scores == {name: points for name, (points, _) in SUBMISSIONS.items()}
+    assert manual == []
+
+
+def test_the_export_has_everyone(graded):
+    """`nbgrader export` lists every student."""
+    course, _ = graded
+    text = (course / "grades.csv").read_text()
+    assert all(f",{name}," in text for name in SUBMISSIONS)
+
+
+@pytest.mark.parametrize("name", SUBMISSIONS)
+def test_feedback_says_why(graded, name):
+    """Every student's feedback page gives the reason, and never a test's source or a wanted value."""
+    course, _ = graded
+    text = feedback(course, name)
+    assert SUBMISSIONS[name][1] in text
+    for secret in ("the-hidden-tests-were-read", "41416", "test_add", "GIVE FULL MARKS", "evil"):
+        assert secret not in text
+
+
+def test_each_graded_cell_has_one_number(graded):
+    """A graded cell has the report and exactly one numeric result; all other cells have no output."""
+    course, _ = graded
+    for path in (course / "autograded").rglob("*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            outputs = cell.get("outputs", [])
+            if not cell.metadata.get("nbgrader", {}).get("grade"):
+                assert outputs == []
+                continue
+            assert [each.output_type for each in outputs] == ["display_data", "execute_result"]
+            float(outputs[1].data["text/plain"])
+
+
+def test_the_submitted_tree_is_clean(graded):
+    """The submitted tree holds regular notebooks of the course's names, and originals are kept beside it."""
+    course, _ = graded
+    submitted = course / "submitted" / "evil" / "week0"
+    names = {"00_numbers.ipynb", "01_order.ipynb", "timestamp.txt", "submission_secret.txt"}
+    assert {path.name for path in submitted.iterdir()} == names
+    assert not any(path.is_symlink() for path in (course / "submitted").rglob("*"))
+    assert not list((course / "autograded").rglob("*.py"))
+    originals = list((course / "originals" / "evil" / "week0").rglob("*"))
+    assert any(path.name == "ipykernel_launcher.py" for path in originals)
+    assert not any(path.name.startswith("link") for path in originals)
+
+
+def test_repairs_are_logged(graded):
+    """The instructor's log names the student and what was repaired."""
+    _, logs = graded
+    assert "name: 00_numbers: the notebook was handed in as 'my work.ipynb'" in logs
+    assert "cut: 00_numbers" in logs and "other notebooks" in logs
+
+
+def test_a_second_collect_changes_nothing(graded):
+    """What was collected is left alone."""
+    course, _ = graded
+    before = {path: path.stat().st_ino for path in (course / "submitted").rglob("*")}
+    nbgrader(course, "collect", "week0")
+    assert {path: path.stat().st_ino for path in (course / "submitted").rglob("*")} == before
+
+
+def test_grading_again_gives_the_same(graded):
+    """Grading again by force gives the same points, from kept results."""
+    course, _ = graded
+    before = {path: path.stat().st_ino for path in (course / ".grades").rglob("*.json")}
+    nbgrader(course, "autograde", "week0", "--student=bea", "--force")
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        assert gradebook.find_submission("week0", "bea").score == SUBMISSIONS["bea"][0]
+    assert {path: path.stat().st_ino for path in (course / ".grades").rglob("*.json")} == before
+
+
+def test_submissions_that_came_another_way(graded):
+    """A directory put into submitted/ by hand is made clean before it is graded."""
+    course, _ = graded
+    assert {path.name for path in (course / "submitted" / "hand" / "week0").glob("*.ipynb")} == {
+        "00_numbers.ipynb", "01_order.ipynb",
+    }  # fmt: skip
+    assert not list((course / "autograded" / "hand").rglob("link.txt"))
+    assert list((course / "originals" / "hand").rglob("my work.ipynb"))
+
+
+def test_times_are_kept(graded):
+    """The time of a submission is kept; one that says no time has that of its arrival."""
+    course, _ = graded
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        times = {s.student.id: s.timestamp for s in gradebook.find_assignment("week0").submissions}
+    assert str(times["ada"]) == str(times["time"]) == "2027-01-01 10:00:00"
+
+
+def test_formgrader_grades_the_same_way(graded):
+    """The button of Formgrader, which works inside a server, grades through the same parts."""
+    course, _ = graded
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
+    result = NbGraderAPI(config=config).autograde("week0", "bea", force=True)
+    assert result["success"], result["error"]
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        assert gradebook.find_submission("week0", "bea").score == SUBMISSIONS["bea"][0]
+
+
+def test_no_sandbox_is_no_zero(graded):
+    """Where there is no sandbox nothing is graded, the command fails, and no score is recorded."""
+    course, _ = graded
+    shutil.copytree(course / "submitted" / "ada", course / "submitted" / "later")
+    option = "--JudgePreprocessor.isolation=no-such-thing"
+    log = nbgrader(course, "autograde", "week0", "--student=later", option, code=1)
+    assert "no-such-thing" in log
+    assert not (course / "autograded" / "later" / "week0" / "00_numbers.ipynb").exists()
+
+
+def test_a_disk_that_refuses_one_submission(graded, monkeypatch):
+    """A submission that cannot be taken in is named at the end, and the others are collected."""
+    course, _ = graded
+    config = Config()
+    config.CourseDirectory.root, config.CourseDirectory.course_id = str(course), "minigrad"
+    config.CourseDirectory.submitted_directory = "elsewhere"
+    config.Exchange.root = str(course / "exchange")
+
+    def refuse(course, assignment, submission, *rest):
+        if submission.name.startswith("bea"):
+            raise OSError(28, "No space left on device")
+        return take_in(course, assignment, submission, *rest)
+
+    monkeypatch.setattr("autograder.nbgrader_hooks.take_in", refuse)
+    coursedir = CourseDirectory(config=config, assignment_id="week0")
+    with pytest.raises(ExchangeError, match="could not be collected: bea"):
+        GraftingCollect(coursedir=coursedir, authenticator=Authenticator(), config=config).start()
+    taken = {path.parent.name for path in (course / "elsewhere").glob("*/week0")}
+    assert taken == set(SUBMISSIONS) - {"bea", "hand"}
+
+
+@pytest.fixture
+def loaded(graded):
+    course, _ = graded
+    return load_course(course, tree=False)
+
+
+def test_tidy_leaves_a_clean_tree_alone(graded):
+    """What `collect` wrote is clean, and is recognised as that until someone edits it."""
+    course, _ = graded
+    clean, originals = course / "submitted" / "ada" / "week0", course / "originals" / "ada" / "week0"
+    before = {path: path.stat().st_ino for path in clean.iterdir()}
+    tidy(course, clean)
+    assert {path: path.stat().st_ino for path in clean.iterdir()} == before
+    assert is_clean(clean, originals)
+
+
+def test_swapped_names(loaded, graded, tmp_path):
+    """Two notebooks under each other's names are told apart by their cells."""
+    course, _ = graded
+    source = tmp_path / "in"
+    source.mkdir()
+    release = course / "release" / "week0"
+    shutil.copy(release / "00_numbers.ipynb", source / "01_order.ipynb")
+    shutil.copy(release / "01_order.ipynb", source / "00_numbers.ipynb")
+    take_in(loaded, "week0", source, tmp_path / "out", tmp_path / "originals")
+    notebook = nbformat.read(tmp_path / "out" / "00_numbers.ipynb", as_version=4)
+    assert "recognised" in notebook.metadata.minigrad.notes[0]["text"]
+    assert notebook.metadata.minigrad.lesson == "00_numbers"
+
+
+def test_names_that_no_text_can_hold(loaded, graded, tmp_path):
+    """A file whose name is not text is taken in like any other."""
+    course, _ = graded
+    source = tmp_path / "in"
+    source.mkdir()
+    shutil.copy(course / "release" / "week0" / "00_numbers.ipynb", os.fsencode(source) + b"/\xff\xfe.ipynb")
+    said = take_in(loaded, "week0", source, tmp_path / "out", tmp_path / "originals")
+    assert any("recognised" in sentence for sentence in said)

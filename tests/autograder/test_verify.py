@@ -1,0 +1,196 @@
+"""`verify` finds every way in which hidden tests can fail to grade well; the course's own have none."""
+
+import pytest
+from two_lessons import make_course
+
+from autograder.cli import verify_table
+from autograder.course import load_course
+from autograder.judge import Judge
+from autograder.slicing import slice_exercise
+from autograder.verify import Verifier, stray_answers, trivial_answers, verify
+
+EXERCISE = "operators.arithmetic"
+
+HEAD = """
+import pytest
+from autograder import expect
+
+
+def pair(mg, x, y):
+    return [mg.operators.add(x, y), mg.operators.mul(x, y)]
+"""
+
+SUM = '''
+@pytest.mark.exercise("operators.arithmetic", group="values", because="lesson 00: add adds")
+def test_sum(student):
+    """add adds."""
+    expect(student(pair, 2.5, 4.0)[0], 6.5, when={-1.5: ("subtracts", "do not subtract")}, misconception="no-sum")
+'''
+
+PRODUCT = '''
+@pytest.mark.exercise("operators.arithmetic", group="values", because="lesson 00: mul multiplies")
+def test_product(student):
+    """mul multiplies."""
+    expect(student(pair, 2.5, 4.0)[1], 10.0, misconception="divides")
+'''
+
+NEG = '''
+@pytest.mark.exercise("operators.arithmetic", group="special", because="lesson 00: neg negates")
+def test_neg(student):
+    """neg negates."""
+    def observe(mg, x):
+        return mg.operators.neg(x)
+    expect(student(observe, 3.0), -3.0, misconception="keeps-the-sign")
+'''
+
+TESTS = HEAD + SUM + PRODUCT + NEG
+
+# Weak: a constant and a returned argument pass it.
+NEG_ZERO = NEG.replace("student(observe, 3.0), -3.0", "student(observe, 0.0), 0.0")
+
+RIGHT = "def add(x, y):\n    return x + y\ndef mul(x, y):\n    return x * y\ndef neg(x):\n    return -x\n"
+WRONG = {
+    "subtracts": RIGHT.replace("x + y", "x - y"),
+    "divides": RIGHT.replace("x * y", "x / y"),
+    "keeps-the-sign": RIGHT.replace("-x", "x"),
+}
+VARIANTS = {"a": RIGHT, "b": RIGHT.replace("-x", "-1.0 * x")}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, root):
+    return make_course(tmp_path_factory.mktemp("verify"), root)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture
+def problems(place, kept, tmp_path):
+    """Verify one exercise with given tests and answers, and return what is wrong with them."""
+
+    def run(tests=TESTS, wrong=WRONG, variants=VARIANTS):
+        (tmp_path / "test_operators.py").write_text(tests)
+        for kind, answers in (("wrong", wrong), ("variants", variants)):
+            folder = tmp_path / kind / EXERCISE
+            folder.mkdir(parents=True)
+            for name, text in answers.items():
+                (folder / f"{name}.py").write_text(f'"""A sentence."""\n{text}' if text.startswith("def") else text)
+        course = load_course(place, tree=False)
+        with Judge(course, hidden=tmp_path, cache=kept, shrink_seconds=0) as judge:
+            checked = Verifier(judge, tmp_path).check(course.exercise(EXERCISE))
+        return checked
+
+    return run
+
+
+def test_good_tests_have_no_problem(problems):
+    """Tests, wrong answers and variants that fit have no problem, and the table shows who rejects what."""
+    checked = problems()
+    assert checked.problems == ()
+    assert {answer.misconception: answer.rejected_by for answer in checked.wrong} == {
+        "subtracts": ("test_sum",),
+        "divides": ("test_product",),
+        "keeps-the-sign": ("test_neg",),
+    }
+    assert (checked.tests, checked.variants) == (("test_sum", "test_product", "test_neg"), ("a", "b"))
+    assert verify_table([checked]).row_count == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        # Tests.
+        ({"tests": TESTS.replace("-3.0", "-4.0")}, "the reference earns 2 of 3"),
+        ({"tests": TESTS.replace("[mg.operators.add(x, y), ", "[x + y, ")}, "could be deleted"),
+        ({"tests": HEAD + SUM + PRODUCT + NEG_ZERO}, "the constant 0.0 earns 1"),
+        ({"tests": HEAD + SUM + PRODUCT + NEG_ZERO}, "argument 1 earns 1"),
+        ({"tests": HEAD + SUM + PRODUCT + NEG.replace("expect(student(observe, 3.0), -3.0, ", "print(0); dict(")},
+         "the stub earns 1"),
+        ({"tests": HEAD + SUM + NEG + SUM.replace("test_sum", "test_sum_again")}, "test_sum could be deleted"),
+        # Deleting a test.
+        ({"tests": HEAD + SUM + PRODUCT}, "no hidden test is in the group 'special'"),
+        ({"tests": HEAD + SUM + NEG}, "no test rejects it as 'divides'"),
+        ({"tests": HEAD + PRODUCT + NEG}, "no test rejects it as 'subtracts'"),
+        # Wrong answers.
+        ({"wrong": {**WRONG, "x": WRONG["divides"]}}, "rejects it as 'x'; rejected by test_product (divides)"),
+        ({"wrong": {**WRONG, "right": RIGHT}}, "no test rejects it as 'right'"),
+        ({"wrong": {**WRONG, "broken": "def add(x, y:\n"}}, "does not run: nothing could be tested"),
+        ({"wrong": {**WRONG, "mute": f"# no docstring\n{RIGHT}"}}, "mute.py: has no docstring"),
+        ({"wrong": {**WRONG, "all": RIGHT.replace("return", "return 1 +")}}, "passes no test"),
+        ({"wrong": {}}, "has 0 known-wrong answers; write at least 3"),
+        # Right answers.
+        ({"variants": {**VARIANTS, "c": RIGHT.replace("x + y", "x + 2 * y")}}, "c.py earns 1"),
+        ({"variants": {**VARIANTS, "d": RIGHT + "raise ValueError('late')\n"}}, "late"),
+        ({"variants": {"a": RIGHT}}, "has 1 variants"),
+    ],
+)  # fmt: skip
+def test_each_problem_is_found(problems, change, words):
+    """Every way in which tests or answers can be wrong is one sentence."""
+    found = problems(**change).problems
+    assert any(words in problem for problem in found), found
+
+
+def test_trivial_answers(place):
+    """The answers without work keep signatures, replace written bodies, and are Python."""
+    reference = slice_exercise(load_course(place, tree=False), EXERCISE).reference_cell
+    answers = dict(trivial_answers(reference))
+    constants = {f"the constant {value}" for value in ("0.0", "1.0", "True", "[]")}
+    assert set(answers) == {"None", "argument 1", "argument 2", *constants}
+    for name, text in answers.items():
+        assert text.startswith(f"# exercise: {EXERCISE}\n")
+        scope = {}
+        exec(text, scope)
+        wanted = {"None": None, "argument 1": 5.0, "argument 2": 7.0}.get(name, scope["add"](5.0, 7.0))
+        assert scope["add"](5.0, 7.0) == wanted
+    assert scope["neg"](5.0) == 5.0
+
+
+def test_trivial_answers_of_a_class():
+    """In a class only the written methods are emptied, and __init__ stays silent."""
+    text = (
+        "# exercise: a.C\nclass C:\n    def __init__(self, n):\n        ### BEGIN SOLUTION\n        self.n = n\n"
+        "        ### END SOLUTION\n    def given(self):\n        return 3\n    @staticmethod\n    def f(ctx, a):\n"
+        "        ### BEGIN SOLUTION\n        return a\n        ### END SOLUTION\n"
+    )
+    scope = {}
+    exec(dict(trivial_answers(text))["argument 2"], scope)
+    assert scope["C"](1).given() == 3
+    assert scope["C"].f("ctx", "a") == "a"
+    assert not hasattr(scope["C"](1), "n")
+
+
+def test_stray_answers(place, tmp_path):
+    """Answers to an exercise that does not exist are found."""
+    (tmp_path / "wrong" / "operators.gone").mkdir(parents=True)
+    (tmp_path / "variants" / EXERCISE).mkdir(parents=True)
+    assert stray_answers(load_course(place, tree=False), tmp_path) == [
+        "wrong/operators.gone: course.toml lists no such exercise"
+    ]
+
+
+def test_two_processes_find_what_one_finds(place, tmp_path):
+    """Results do not depend on the number of processes; a broken test is its exercise's problem."""
+    (tmp_path / "test_operators.py").write_text(TESTS.replace("expect(", "expct("))
+    course = load_course(place, tree=False)
+    counted = []
+    results = [verify(course, hidden=tmp_path, answers=tmp_path, jobs=jobs, done=counted.append) for jobs in (1, 2)]
+    assert results[0] == results[1]
+    assert [checked.exercise for checked in results[0]] == list(course.exercises)
+    assert "NameError" in results[0][0].problems[0]
+    assert "no hidden test grades" in results[0][1].problems[0]
+    assert len(counted) == 4
+
+
+def test_the_course(root, capsys):
+    """Every hidden test of the course is needed and just, every wrong answer is caught by its name."""
+    from rich.console import Console
+
+    course = load_course(root / "course")
+    checked = verify(course, cache=course.directory / ".grades", jobs=2)
+    with capsys.disabled():
+        Console(width=140).print(verify_table(checked))
+    assert [f"{each.exercise}: {problem}" for each in checked for problem in each.problems] == []
+    assert stray_answers(course) == []
