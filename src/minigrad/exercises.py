@@ -164,8 +164,9 @@ class Installation:
         if scope.get(theirs.__name__) is theirs:
             scope[theirs.__name__] = ours
             self._undo.append(lambda: scope.update({theirs.__name__: theirs}))
+        before = _written_by_student.get(ours, ours)
         _written_by_student[ours] = theirs
-        self._undo.append(lambda: _written_by_student.__delitem__(ours))
+        self._undo.append(lambda: _written_by_student.update({ours: before}))
 
     def _set(self, owner: Any, attribute: str, value: Any) -> None:
         before = vars(owner).get(attribute, _MISSING)

@@ -625,7 +625,7 @@ def last_function_rule(variable, d_output):
 
 
 def test_an_engine_in_minitorchs_manner_works_when_installed(engine):
-    """A recursive search, a dictionary and last_fn._backward give the library's gradients, of graphs made before too."""
+    """A recursive search, a dictionary and last_fn._backward give the library's gradients, on older graphs too."""
 
     def program(x, y):
         a = x * 2.0 + y

@@ -213,6 +213,35 @@ def test_installations_nest():
     assert values == [(2.0, 10.0), (1.0, 10.0), (0.0, 0.0)]
 
 
+def test_installations_of_one_class_nest():
+    """A check of an exercise that `use` has installed already: both ends of the nest are as before."""
+
+    def exp_with(factor):
+        class Exp(functions.Elementwise):
+            """Off by a factor."""
+
+            kernel = "exp"
+            saves_output = True
+
+            @staticmethod
+            def backward(ctx, d_output):
+                """Multiply."""
+                return factor * d_output * ctx.saved_values[0]
+
+        return Exp
+
+    def slope():
+        x = Scalar(0.0)
+        x.exp().backward()
+        return x.grad
+
+    with exercises.install({"functions.Exp": exp_with(2.0)}):
+        with exercises.install({"functions.Exp": exp_with(3.0)}):
+            assert slope() == 3.0
+        assert slope() == 2.0
+    assert slope() == 1.0
+
+
 def test_for_good_and_undone_twice():
     """Without `with` it lasts until undo, which may be called again."""
     installation = exercises.install({"operators.add": lambda a, b: 7.0})
@@ -232,9 +261,9 @@ def test_an_exception_in_the_block_undoes():
 def test_a_class_for_a_function_and_the_other_way_round():
     """The wrong kind of object is refused by name, and what was put in before it is taken out."""
     mine = {"operators.add": lambda a, b: 7.0}
-    with pytest.raises(TypeError, match="functions.Mul is a class; the object given for it is a function"):
+    with pytest.raises(TypeError, match=r"functions\.Mul is a class; the object given for it is a function"):
         exercises.install({**mine, "functions.Mul": lambda a, b: a})
-    with pytest.raises(TypeError, match="operators.mul is a function; the object given for it is a float"):
+    with pytest.raises(TypeError, match=r"operators\.mul is a function; the object given for it is a float"):
         exercises.install({**mine, "operators.mul": 3.0})
     with pytest.raises(AttributeError, match="no_such"):
         exercises.install({**mine, "operators.no_such": print})
@@ -388,7 +417,7 @@ def test_collect_takes_the_students_objects_only():
     mine = {"topological_sort": topological_sort, "other": 3}
     assert exercises.collect("autodiff.topological_sort", mine) == {"autodiff.topological_sort": topological_sort}
     for namespace in ({}, {"topological_sort": autodiff.topological_sort}):
-        with pytest.raises(ExerciseNotDone, match="autodiff.topological_sort is not written yet"):
+        with pytest.raises(ExerciseNotDone, match=r"autodiff\.topological_sort is not written yet"):
             exercises.collect("autodiff.topological_sort", namespace)
     with pytest.raises(ExerciseNotDone):
         exercises.collect("functions.arithmetic", {"Mul": functions.Mul, "Neg": functions.Neg, "Inv": functions.Inv})
@@ -451,6 +480,12 @@ def test_use_prefers_the_running_notebook(tmp_path, capsys):
     assert (Scalar(1.0) + 2.0).data == 9.0
 
 
+def test_use_takes_no_number_for_an_answer(tmp_path, capsys):
+    """A number that a notebook happens to give an exercise's name is not installed."""
+    exercises.use(tmp_path, {"gradient": -6.0})
+    assert states(capsys)[0]["derivatives.gradient"] == "reference"
+
+
 def test_use_takes_one_notebook(tmp_path, capsys):
     """A path may name a notebook; its siblings are left alone."""
     notebook(tmp_path / "a.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
@@ -493,7 +528,7 @@ def test_a_file_that_is_no_notebook_costs_itself_alone(text, tmp_path, capsys):
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from 00.ipynb"
     assert others == ["left out: broken.ipynb is not a notebook that can be read"]
-    with pytest.raises(MinigradError, match="broken.ipynb is not a notebook that can be read"):
+    with pytest.raises(MinigradError, match=r"broken\.ipynb is not a notebook that can be read"):
         exercises.namespace_of(tmp_path / "broken.ipynb")
 
 
@@ -536,7 +571,7 @@ def test_needs_says_which_exercise_is_still_to_do():
     namespace = {"exercises": exercises}
     for cell in ("pass", STUB):
         exec(cell, namespace)
-        with pytest.raises(ExerciseNotDone, match="autodiff.chain_rule is not written yet"):
+        with pytest.raises(ExerciseNotDone, match=r"autodiff\.chain_rule is not written yet"):
             exec("exercises.needs('autodiff.chain_rule')", namespace)
     exec("def chain_rule(variable, d_output):\n    return []\nexercises.needs('autodiff.chain_rule')", namespace)
 

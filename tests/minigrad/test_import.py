@@ -10,11 +10,9 @@ import minigrad
 HEAVY = ["numpy", "numba", "matplotlib", "IPython", "typer", "rich", "ipywidgets"]
 
 
-def python(code, *options):
+def python(code):
     """Run code in an interpreter of its own, and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, *options, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     return done.stdout.strip()
 
 

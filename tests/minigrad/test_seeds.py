@@ -26,7 +26,7 @@ def test_micrograds_expression(engine):
 
 
 def test_derivatives_add_up_until_they_are_set_to_zero(engine):
-    """Two passes without zeroing between them leave 2 + 3 = 5 and 1 + 1 = 2; after zeroing the second leaves 3 and 1."""
+    """Two passes without zeroing leave 2 + 3 = 5 and 1 + 1 = 2; after zeroing the second leaves 3 and 1."""
     x1, x2 = Scalar(10.0), Scalar(20.0)
     (x1 * 2.0 + x2).backward()
     y = x1 * 3.0 + x2

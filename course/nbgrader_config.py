@@ -1,0 +1,35 @@
+"""A stock nbgrader course: `nbgrader generate_assignment module0` and its sisters run in this directory."""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+
+from autograder.nbgrader_hooks import configure
+
+c = get_config()
+here = Path(__file__).resolve().parent
+
+# nbgrader starts `alembic` by its bare name, which is beside this Python whether or not its environment is active.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+
+# SQLAlchemy 2.1 remarks on the order in which nbgrader makes its own rows; they are made all the same.
+warnings.filterwarnings("ignore", message="Object of type <Submitted", module="nbgrader.api")
+
+c.CourseDirectory.course_id = "minigrad"
+c.CourseDirectory.root = str(here)
+
+# On one machine; a class on JupyterHub has an exchange that everyone can write to.
+c.Exchange.root = str(here / "exchange")
+Path(c.Exchange.root).mkdir(exist_ok=True)
+
+# The build writes the same stub into notebooks/, so that a release and a reader's notebook agree.
+c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
+c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"  # nbgrader's spelling
+c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
+
+# Formgrader and feedback pages: formulas as MathML, so that a page needs nothing from the network.
+c.HTMLExporter.preprocessors = ["autograder.formulas.Formulas"]
+
+# Collecting and autograding: grafted, and judged by hidden tests in a sandbox.
+configure(c, here)
