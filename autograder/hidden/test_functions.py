@@ -12,7 +12,6 @@ elementary = functools.partial(pytest.mark.exercise, "functions.elementary")
 
 UPSTREAM = "lesson 02, 'A box that knows its slope': backward returns d_output times the derivative"
 SAVED = "lesson 02, 'What forward should save': Save inputs or the output, nothing else."
-AGAIN = "lesson 02, 'A box that knows its slope': The rule is written with + - * / and differentiable functions"
 
 
 # --- functions.arithmetic -----------------------------------------------------------------------------------
@@ -142,31 +141,6 @@ def test_saved_values_of_arithmetic(student):
         -1.0,
         hint="a saved a * a is neither an input nor the output, so the library cannot tell how it depends on a",
         misconception="saved-intermediate",
-    )
-
-
-@arithmetic(group="backward", because=AGAIN)
-def test_second_derivatives_of_arithmetic(student):
-    """The rules can be differentiated: the second derivative of a^3 is 6 a, that of 1 / a is 2 / a^3."""
-
-    def observe(mg, a):
-        def second(f):
-            x = mg.Scalar(a)
-            try:
-                f(x).backward(create_graph=True)
-                first, x.grad = x.grad, None
-                first.backward()
-            except (mg.errors.GraphError, TypeError, AttributeError) as error:
-                return type(error).__name__
-            return x.grad
-
-        return [second(lambda x: x * x * x), second(mg.functions.Inv.apply), second(lambda x: x * -x)]
-
-    expect(
-        student(observe, 2.0),
-        [12.0, 0.25, -2.0],
-        hint="math.pow and float turn a variable into a plain number, and its derivative is lost; write a * a",
-        misconception="rule-in-floats",
     )
 
 
@@ -376,26 +350,4 @@ def test_saved_values_of_elementary(student):
         [0.5, math.exp(2.0), s * (1.0 - s), 1.0],
         hint="a finished slope is neither an input nor the output, so the library cannot differentiate it",
         misconception="saved-intermediate",
-    )
-
-
-@elementary(group="backward", because=AGAIN)
-def test_second_derivative_of_log(student):
-    """The rule of log can be differentiated: the second derivative of log a is -1 / a^2."""
-
-    def observe(mg, a):
-        x = mg.Scalar(a)
-        try:
-            x.log().backward(create_graph=True)
-            first, x.grad = x.grad, None
-            first.backward()
-        except (mg.errors.GraphError, TypeError, AttributeError) as error:
-            return type(error).__name__
-        return x.grad
-
-    expect(
-        student(observe, 2.0),
-        -0.25,
-        hint="float turns a variable into a plain number, and its derivative is lost",
-        misconception="rule-in-floats",
     )

@@ -496,17 +496,17 @@ def test_a_pass_inside_a_rule_on_the_same_variables(engine):
 def test_threads_may_share_leaves():
     """Passes at the same time over graphs that share a leaf give what they give one after the other."""
     shared = Scalar(2.0)
-    own = [Scalar(float(i)) for i in range(8)]
+    own = [Scalar(float(i)) for i in range(4)]
 
     def work(leaf):
-        for _ in range(30):
+        for _ in range(10):
             y = leaf
-            for _ in range(100):
+            for _ in range(2_000):
                 y = y + shared
             y.backward()
 
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
+    sys.setswitchinterval(1e-6)
     try:
         threads = [threading.Thread(target=work, args=(leaf,)) for leaf in own]
         for thread in threads:
@@ -515,8 +515,33 @@ def test_threads_may_share_leaves():
             thread.join()
     finally:
         sys.setswitchinterval(interval)
-    assert [leaf.grad for leaf in own] == [30.0] * 8
-    assert shared.grad == 8 * 30 * 100
+    assert [leaf.grad for leaf in own] == [10.0] * 4
+    assert shared.grad == 4 * 10 * 2_000
+
+
+def test_threads_take_turns():
+    """A pass in another thread, over the same leaf, waits until this one is done; both are complete in the end."""
+    shared = Scalar(2.0)
+    other = threading.Thread(target=lambda: (shared * 3.0).backward())
+    waited = []
+
+    class Slow(Function):
+        """The identity, whose rule gives the other thread time to finish."""
+
+        @staticmethod
+        def forward(ctx, a):
+            return a
+
+        @staticmethod
+        def backward(ctx, d_output):
+            other.start()
+            other.join(0.1)
+            waited.append(other.is_alive())
+            return d_output
+
+    Slow.apply(shared * shared).backward()
+    other.join()
+    assert (waited, shared.grad) == ([True], 4.0 + 3.0)
 
 
 # --- recording --------------------------------------------------------------------------------------------------

@@ -367,7 +367,7 @@ MIXED = CheckReport(
     2.0,
     (
         CheckResult("It <b>works</b>", True, section="01 'Slope'"),
-        CheckResult("It & more", False, "got '<script>'", 'say "hi"', "01 <Slope>"),
+        CheckResult("It & <i>more</i>", False, "got '<script>'", 'say "hi"', "01 <Slope>"),
         CheckResult("Bare", False, "no hint"),
     ),
 )
@@ -386,7 +386,7 @@ def test_the_report_as_text():
     assert str(MIXED).splitlines() == [
         f"{ID}: 1 of 3 checks pass",
         "  ✓ It <b>works</b>",
-        "  ✗ It & more",
+        "  ✗ It & <i>more</i>",
         "      got '<script>'",
         '      Hint: say "hi"',
         "      Read again: lesson 01 <Slope>",
@@ -403,6 +403,7 @@ def test_the_report_as_html_is_escaped():
         ("<script>", "got &#x27;&lt;script&gt;&#x27;"),
         ('"hi"', "say &quot;hi&quot;"),
         ("<Slope>", "lesson 01 &lt;Slope&gt;"),
+        ("<i>", "It &amp; &lt;i&gt;more&lt;/i&gt;"),
     ):
         assert raw not in html
         assert shown in html

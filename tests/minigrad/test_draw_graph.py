@@ -108,6 +108,12 @@ def test_stand_ins_without_derivatives():
     assert "derivative" not in picture.description
 
 
+def test_digits():
+    """A box shows six digits of a number, an arrow four."""
+    shown = texts(expression_graph(result("z", (leaf("x"), 1.0 / 3.0))))
+    assert "grad 0.333333" in shown and "\u00d7 0.3333" in shown
+
+
 def test_leaf_alone():
     """A leaf by itself is a picture, too."""
     assert texts(expression_graph(Scalar(2.0, name="x"))) == ["x", "value 2", "grad 1"]

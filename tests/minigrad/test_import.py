@@ -55,7 +55,12 @@ def test_modules_come_when_they_are_used():
     )
 
 
-def test_it_works_without_the_quick_twins(tmp_path):
+def test_the_quick_twins_are_in_place():
+    """After the import a Scalar has its quick methods."""
+    assert python("import minigrad; print(minigrad.Scalar.__mul__.__module__)") == "minigrad.fast"
+
+
+def test_it_works_without_the_quick_twins():
     """An edition without `fast` runs on the specification."""
     code = (
         "import sys; sys.modules['minigrad.fast'] = None\n"

@@ -199,7 +199,7 @@ class ExpressionGraph:
         texts = []
         slopes = getattr(node.variable, "slopes", ())
         if slopes and _kind(self._graph[start]) != "constant":
-            texts.append(("mg-text", f"\u00d7 {_number(slopes[place][1])}"))
+            texts.append(("mg-text", f"\u00d7 {_short(slopes[place][1])}"))
         parts = self._handed(node, start, place)
         if parts:
             texts.append(("mg-back", ", ".join(parts)))
@@ -219,7 +219,7 @@ class ExpressionGraph:
         for pairs in node.handed:
             mine = [derivative for key, derivative in pairs if key == start]
             if same.index(place) < len(mine):
-                found.append(_number(mine[same.index(place)]))
+                found.append(_short(mine[same.index(place)]))
         return found
 
     def _lines(self, node: _Watched) -> list[str]:
@@ -298,7 +298,12 @@ def _value(node: _Watched) -> str:
     return "" if value is None else _number(value)
 
 
-def _number(x: Any) -> str:
-    """A number as short as it can be read."""
+def _number(x: Any, digits: int = 6) -> str:
+    """A number with so many digits at most."""
     value = float(x)
-    return f"{value:.6g}" if math.isfinite(value) else str(value)
+    return f"{value:.{digits}g}" if math.isfinite(value) else str(value)
+
+
+def _short(x: Any) -> str:
+    """A number for an arrow, where room is scarce."""
+    return _number(x, 4)

@@ -1,4 +1,4 @@
-"""Log's rule turns the saved variable into a plain float."""
+"""A rule that turns the variable into a plain float: right, though it cannot be differentiated again."""
 
 class Log(Elementwise):
     kernel = "log"
