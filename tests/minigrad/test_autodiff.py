@@ -522,7 +522,7 @@ def test_threads_may_share_leaves():
 def test_threads_take_turns():
     """A pass in another thread, over the same leaf, waits until this one is done; both are complete in the end."""
     shared = Scalar(2.0)
-    other = threading.Thread(target=lambda: (shared * 3.0).backward())
+    other = threading.Thread(target=(shared * 3.0).backward)
     waited = []
 
     class Slow(Function):

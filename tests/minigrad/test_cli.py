@@ -118,11 +118,12 @@ def test_train_reports_progress():
 def test_magic_checks_and_refuses(tmp_path):
     """`%minigrad check ID` returns the report; a bad line is a sentence."""
     from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
 
     from minigrad.errors import MinigradError
     from minigrad.magics import register
 
-    shell = InteractiveShell()
+    shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))  # no file that outlives the test
     register(shell)
     shell.user_ns.clear()
     report = shell.run_line_magic("minigrad", "check autodiff.topological_sort")
