@@ -21,6 +21,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -99,7 +100,7 @@ class HiddenTests:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Register the marker."""
-        config.addinivalue_line("markers", "exercise(id, group, because): what a hidden test grades")
+        config.addinivalue_line("markers", "exercise(id, group, because, general): what a hidden test grades")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep the reason why a file could not be collected."""
@@ -140,7 +141,8 @@ class HiddenTests:
         if not title:
             raise HiddenTestError(f"{where}: has no docstring, the fact that it expects")
         name = getattr(item, "originalname", item.name) + _case(item)
-        return exercise, Verdict(name, title, group, because.strip(), passed=True)
+        general = bool(marker.kwargs.get("general", False))
+        return exercise, Verdict(name, title, group, because.strip(), passed=True, general=general)
 
     # Running ----------------------------------------------------------------
 
@@ -258,11 +260,8 @@ def _failed(verdict: Verdict, error: BaseException) -> Verdict:
     elif not isinstance(error, AssertionError):
         failure = "unusable"
         reason = f"the answer has a form that cannot be examined ({type(error).__name__}: {reason})"
-    return Verdict(
-        verdict.test,
-        verdict.title,
-        verdict.group,
-        verdict.because,
+    return replace(
+        verdict,
         passed=False,
         reason=reason or "the fact does not hold",
         hint=getattr(error, "hint", None) or "",

@@ -57,7 +57,7 @@ def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
     named = (
         ("", verdict.reason),
         ("hint", verdict.hint),
-        ("misconception", _words(verdict.misconception)),
+        ("typical cause", _words(verdict.misconception)),
         ("because", verdict.because),
     )
     for label, text in named:
@@ -78,11 +78,10 @@ def _rich_exercise(graded: Graded) -> Iterator[Text]:
         mark = "green" if group.earned == group.points else "red"
         score = f"{format_points(group.earned)} of {format_points(group.points)}"
         yield Text.assemble(f"  {group.name}: ", (score, mark))
-    for verdict in graded.verdicts:
-        if not verdict.passed:
-            yield Text.assemble(("  ✗ ", "red"), verdict.title)
-            for label, text in _explanations(verdict):
-                yield _indented(f"{label}: {text}" if label else text)
+    for verdict in graded.failures:
+        yield Text.assemble(("  ✗ ", "red"), verdict.title)
+        for label, text in _explanations(verdict):
+            yield _indented(f"{label}: {text}" if label else text)
     for note in graded.notes:
         yield Text(f"  note: {clean(note)}", style="yellow")
 
@@ -140,7 +139,7 @@ def _html_body(graded: Graded) -> Iterator[str]:
             for group in graded.groups
         )
         yield f"<table>{rows}</table>"
-    failed = [_html_verdict(verdict) for verdict in graded.verdicts if not verdict.passed]
+    failed = [_html_verdict(verdict) for verdict in graded.failures]
     if failed:
         yield f"<ul>{''.join(failed)}</ul>"
     yield from _paragraphs("dim", graded.notes)

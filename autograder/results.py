@@ -8,7 +8,7 @@ back. Nothing here ever holds a test's source or a wanted value, so every report
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 __all__ = ["Graded", "GroupScore", "Submission", "Verdict", "format_points"]
@@ -28,6 +28,7 @@ class Verdict:
         hint: What to look at.
         misconception: The misconception it shows, in kebab-case.
         failure: The sandbox's word for what kept the code from answering (``"timeout"``, ``"error"``, ...).
+        general: Whether many mistakes fail this test, so that a more specific one knows better which it was.
     """
 
     test: str
@@ -39,6 +40,7 @@ class Verdict:
     hint: str = ""
     misconception: str = ""
     failure: str = ""
+    general: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,14 @@ class Graded:
     def full(self) -> bool:
         """Whether every point was earned."""
         return all(group.earned == group.points for group in self.groups)
+
+    @property
+    def failures(self) -> tuple[Verdict, ...]:
+        """The failed tests; a general one leaves the naming of the mistake to a specific one, where one failed too."""
+        failed = [verdict for verdict in self.verdicts if not verdict.passed]
+        if all(verdict.general for verdict in failed):
+            return tuple(failed)
+        return tuple(replace(v, hint="", misconception="") if v.general else v for v in failed)
 
     def as_json(self) -> dict[str, Any]:
         """The result as plain JSON."""

@@ -180,7 +180,7 @@ def _names(exercises: Sequence[Graded]) -> str:
 def _telling(graded: Graded) -> Iterator[Verdict]:
     """For each group of tests whose points were lost, the failed test that says most."""
     for group in graded.groups:
-        failed = [verdict for verdict in graded.verdicts if verdict.group == group.name and not verdict.passed]
+        failed = [verdict for verdict in graded.failures if verdict.group == group.name]
         if failed:
             # An error explains wrong values, not the other way round.
             yield next((verdict for verdict in failed if verdict.failure), failed[0])

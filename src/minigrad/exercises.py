@@ -89,8 +89,8 @@ def collect(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in get(id).objects:
         value = namespace.get(name.rpartition(".")[2], _MISSING)
-        if isinstance(value, type):
-            value = _written_by_student.get(value, value)
+        if isinstance(value, type) and _written_by_student.get(value, (value, None))[1] is namespace:
+            value = _written_by_student[value][0]
         if value is _MISSING or _is_ours(value):
             raise ExerciseNotDone(id)
         found[name] = value
@@ -164,8 +164,8 @@ class Installation:
         if scope.get(theirs.__name__) is theirs:
             scope[theirs.__name__] = ours
             self._undo.append(lambda: scope.update({theirs.__name__: theirs}))
-        before = _written_by_student.get(ours, ours)
-        _written_by_student[ours] = theirs
+        before = _written_by_student.get(ours, (ours, {}))
+        _written_by_student[ours] = theirs, scope
         self._undo.append(lambda: _written_by_student.update({ours: before}))
 
     def _set(self, owner: Any, attribute: str, value: Any) -> None:
@@ -198,7 +198,8 @@ class Installation:
 
 
 _installed: list[Installation] = []
-_written_by_student: dict[type, type] = {}  # the class that each class of ours has its members from
+# For each class of ours the one that it has its members from, and the namespace where that was written.
+_written_by_student: dict[type, tuple[type, Mapping[str, Any]]] = {}
 
 
 def _moved_into(owner: type, member: Any) -> Any:

@@ -117,10 +117,12 @@ class MLP(Module):
 def binary_cross_entropy(logit: Any, target: int) -> Any:
     """Return -log of the probability that the logit gives to the target, without overflow.
 
-    With z the logit and p = sigmoid(z), this is -log p for target 1 and -log(1 - p) for target 0, which both equal
-    max(z, 0) - z * target + log(1 + e^-|z|).
+    With z the logit and p = sigmoid(z), this is -log p for target 1 and -log(1 - p) for target 0. Both equal
+    log(1 + e^z) - z * target, and log(1 + e^z) = z + log(1 + e^-z): the form whose exponent is negative is used.
     """
-    return functions.relu(logit) - logit * float(target) + functions.log(1.0 + functions.exp(-abs(logit)))
+    if logit > 0.0:
+        return logit * (1.0 - target) + functions.log(1.0 + functions.exp(-logit))
+    return functions.log(1.0 + functions.exp(logit)) - logit * float(target)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -59,12 +60,22 @@ def test_text_has_everything_a_student_needs(graded):
         "✗ Gradients along two paths are summed.",
         "got 3.0",
         "hint: each use adds",
-        "misconception: gradient overwritten",
+        "typical cause: gradient overwritten",
         "because: lesson 03, 'Two paths': gradients are summed",
         "note: a cell was moved",
     ):
         assert words in text
     assert "A leaf gets" not in text and "test_diamond" not in text
+
+
+def test_a_general_test_leaves_the_naming_to_a_specific_one(graded):
+    """Beside a specific failure, a general one says what was seen, and no cause; alone it names one."""
+    specific = next(verdict for verdict in graded.verdicts if not verdict.passed)
+    general = replace(specific, title="Any graph works.", misconception="marked-too-early", general=True)
+    both = as_text(replace(graded, verdicts=(specific, general)))
+    alone = as_text(replace(graded, verdicts=(general,)))
+    assert "Any graph works." in both and "marked too early" not in both and "gradient overwritten" in both
+    assert "typical cause: marked too early" in alone
 
 
 def test_html_says_the_same(graded):
