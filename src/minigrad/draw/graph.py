@@ -203,8 +203,9 @@ class ExpressionGraph:
         parts = self._handed(node, start, place)
         if parts:
             texts.append(("mg-back", ", ".join(parts)))
-        (xa, ya), (xb, yb) = points[-2], points[-1]
-        x, y = (xa + xb) / 2, (ya + yb) / 2
+        # Where many edges leave one box, the labels stand near the other ends, which are farther apart.
+        crowded = sum(edge[0] == start for edge in self._edges) > 2
+        x, y = _on_curve(points[-2], points[-1], 0.74 if crowded else 0.5)
         lines = [
             f'<text class="{style} mg-halo" x="{x:.1f}" y="{y + 13.0 * i - 3.0:.1f}" text-anchor="middle">'
             f"{escape(text)}</text>"
@@ -251,6 +252,13 @@ class ExpressionGraph:
 
     def _inputs(self, node: _Watched) -> str:
         return " and ".join(self._name(parent) or _value(parent) or "a result" for parent in node.parents)
+
+
+def _on_curve(start: tuple[float, float], end: tuple[float, float], t: float) -> tuple[float, float]:
+    """The point at t in [0, 1] of the curve that `_edge` draws: a cubic Bézier with both handles halfway across."""
+    (xa, ya), (xb, yb) = start, end
+    middle, s = (xa + xb) / 2, 1.0 - t
+    return s**3 * xa + 3.0 * s * t * middle + t**3 * xb, ya + (yb - ya) * t * t * (3.0 - 2.0 * t)
 
 
 def expression_graph(result: Any, gradients: bool = True, gradient: float = 1.0, /, **names: Any) -> ExpressionGraph:

@@ -112,7 +112,7 @@ def _grid(low: float, high: float, n: int = 301) -> list[float]:
 # --- functions and slopes -------------------------------------------------------------------------------------
 
 
-def curves(functions: Mapping[str, Curve], low: float = -4.0, high: float = 4.0) -> Picture:
+def curves(functions: Mapping[str, Curve], low: float = -4.0, high: float = 4.0, variable: str = "x") -> Picture:
     """Draw functions of one number side by side, each under its name."""
     figure, axes = canvas(len(functions), width=2.6 * len(functions), height=2.5)
     xs = _grid(low, high)
@@ -120,8 +120,8 @@ def curves(functions: Mapping[str, Curve], low: float = -4.0, high: float = 4.0)
         ax.axhline(0.0, color=MUTED, linewidth=0.8)
         ax.plot(xs, [f(x) for x in xs], color=colour, linewidth=2.0)
         ax.set_title(name)
-        ax.set_xlabel("x")
-    return Picture(figure, f"the graphs of {', '.join(functions)} for x from {low:g} to {high:g}")
+        ax.set_xlabel(variable)
+    return Picture(figure, f"the graphs of {', '.join(functions)} for {variable} from {low:g} to {high:g}")
 
 
 def elementary() -> Picture:
