@@ -57,6 +57,7 @@ def check(
     Example: `minigrad check notebooks/03_backprop.ipynb --exercise autodiff.topological_sort`
     """
     from minigrad.checks import run
+    from minigrad.checks.report import as_text
 
     all_pass = True
     for notebook in notebooks:
@@ -69,16 +70,20 @@ def check(
         for id in wanted:
             report = run(id, namespace)
             all_pass = all_pass and report.passed
-            console.print(escape(str(report)), style="green" if report.passed else None, highlight=False)
+            style = "green" if report.passed else None
+            console.print(escape(as_text(report, console.width)), style=style, highlight=False, soft_wrap=True)
     raise typer.Exit(0 if all_pass else 1)
 
 
 @app.command()
 def use(
-    path: Annotated[Path, typer.Argument(help="A folder with notebooks, or one notebook.")] = Path(),
+    paths: Annotated[list[Path] | None, typer.Argument(help="Folders with notebooks, or notebooks.")] = None,
 ) -> None:
-    """Show what `minigrad.use()` would install: for each exercise your own answer, the reference, or nothing."""
-    exercises.use(path)
+    """Show what `minigrad.use()` would install: for each exercise your own answer, the reference, or nothing.
+
+    Without arguments it looks into the current folder, and for lessons in the folders beside it.
+    """
+    exercises.use(*paths or ())
 
 
 @app.command()

@@ -34,7 +34,10 @@ class ExerciseNotDone(MinigradError):
         self.exercise = exercise
         self.lesson = lesson or _lesson_of(exercise)
         where = f" (lesson {self.lesson})" if self.lesson else ""
-        super().__init__(f"{exercise} is not written yet{where}: do that exercise first, then run this again")
+        super().__init__(
+            f"{exercise} is not written yet{where}: do that exercise first, then run this again; if you did it in "
+            "another notebook, `minigrad.use('that/folder')` brings it here"
+        )
 
     def __reduce__(self) -> tuple[type[ExerciseNotDone], tuple[str, str | None]]:
         return type(self), (self.exercise, self.lesson)  # as pickle needs it: the message is no argument

@@ -10,9 +10,10 @@ from __future__ import annotations
 import difflib
 import importlib
 import json
+import linecache
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -86,15 +87,23 @@ def collect(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ExerciseNotDone: If one of them is not defined there.
     """
-    found: dict[str, Any] = {}
-    for name in get(id).objects:
-        value = namespace.get(name.rpartition(".")[2], _MISSING)
-        if isinstance(value, type) and _written_by_student.get(value, (value, None))[1] is namespace:
-            value = _written_by_student[value][0]
-        if value is _MISSING or _is_ours(value):
-            raise ExerciseNotDone(id)
-        found[name] = value
+    found = {name: _written(name, namespace) for name in get(id).objects}
+    if any(value is _MISSING for value in found.values()):
+        raise ExerciseNotDone(id)
     return found
+
+
+def missing(id: str, namespace: Mapping[str, Any]) -> list[str]:
+    """Return the names that an exercise asks for and a namespace does not define."""
+    return [name.rpartition(".")[2] for name in get(id).objects if _written(name, namespace) is _MISSING]
+
+
+def _written(name: str, namespace: Mapping[str, Any]) -> Any:
+    """Return what the student wrote under a name, not what they imported from here."""
+    value = namespace.get(name.rpartition(".")[2], _MISSING)
+    if isinstance(value, type) and _written_by_student.get(value, (value, None))[1] is namespace:
+        return _written_by_student[value][0]
+    return _MISSING if _is_ours(value) else value
 
 
 def needs(*ids: str) -> None:
@@ -246,26 +255,26 @@ def _fast_path(allowed: bool) -> None:
 # --- a student's work, from this notebook and its siblings --------------------------------------------------
 
 
-def use(path: str | os.PathLike[str] | None = None, namespace: Mapping[str, Any] | None = None) -> None:
+def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = None) -> None:
     """Install everything that the student has written so far, for good, and print a line for each exercise.
 
-    Looks into the running notebook first, then into the notebooks of a folder. Exercises that are not done keep the
-    library's own body, where this edition has one.
+    Looks into the running notebook first, then into notebooks. Exercises that are not done keep the library's own
+    body, where this edition has one.
 
     Args:
-        path: A folder with notebooks, or one notebook; the current folder if None.
+        *paths: Folders with notebooks, or notebooks. If none is given: the current folder, then the lessons in the
+            folders beside it, since a course hands out each assignment in a folder of its own.
         namespace: Where the running notebook keeps its names; found by itself in Jupyter.
     """
     if os.environ.get("MINIGRAD_SANDBOX"):  # a grader decides by itself what is installed
         return
-    here = Path(path) if path is not None else Path()
-    if not here.exists():
-        raise FileNotFoundError(f"use: there is no {str(here)!r}; give a folder with notebooks, or a notebook")
-    notebooks = [here] if here.is_file() else sorted(here.glob("*.ipynb"))
     sources = [("this notebook", _running_namespace() if namespace is None else namespace)]
-    for notebook in notebooks:
+    found = [(notebook.name, notebook) for notebook in _notebooks_in(paths or [Path()])]
+    if not paths:
+        found += [(f"{notebook.parent.name}/{notebook.name}", notebook) for notebook in _lessons_beside(Path())]
+    for origin, notebook in found:
         try:
-            sources.append((notebook.name, namespace_of(notebook)))
+            sources.append((origin, namespace_of(notebook)))
         except MinigradError as error:  # one broken file in a folder does not cost the others
             print(f"left out: {error}")
     for exercise in catalogue().values():
@@ -274,6 +283,24 @@ def use(path: str | os.PathLike[str] | None = None, namespace: Mapping[str, Any]
             install(objects)
         state = f"yours, from {origin}" if objects else "missing" if _is_cut(exercise) else "reference"
         print(f"{exercise.id:32} {state}")
+
+
+def _notebooks_in(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Return the notebooks that were named, and those in the folders that were named."""
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if not path.exists():
+            raise FileNotFoundError(f"use: there is no {str(path)!r}; give a folder with notebooks, or a notebook")
+        found += [path] if path.is_file() else sorted(path.glob("*.ipynb"))
+    return found
+
+
+def _lessons_beside(folder: Path) -> list[Path]:
+    """Return the lessons' notebooks, known by their names, in the folders beside a folder."""
+    here = folder.resolve()
+    lessons = {exercise.lesson for exercise in catalogue().values()}
+    found = [path for lesson in sorted(lessons) for path in here.parent.glob(f"*/{lesson}.ipynb")]
+    return sorted(path for path in found if path.parent != here)
 
 
 def _running_namespace() -> Mapping[str, Any]:
@@ -285,9 +312,11 @@ def _running_namespace() -> Mapping[str, Any]:
 def namespace_of(notebook: Path) -> dict[str, Any]:
     """Run a notebook's imports and answers, and return the names that they define."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    for source in _answer_cells(notebook):
+    for number, source in enumerate(_answer_cells(notebook), start=1):
+        name = f"<{notebook.name}, answer {number}>"
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)  # for error messages
         try:
-            exec(compile(source, str(notebook), "exec"), namespace)
+            exec(compile(source, name, "exec"), namespace)
         except (Exception, SystemExit) as error:
             print(f"{notebook.name}: a cell was left out: {type(error).__name__}: {error}")
     return namespace

@@ -15,10 +15,10 @@ def register(shell: Any) -> None:
     """Give an IPython shell the magic."""
 
     def minigrad(line: str) -> Any:
-        """``%minigrad use [FOLDER]`` installs your answers; ``%minigrad check ID`` runs the checks of an exercise."""
+        """``%minigrad use [FOLDER ...]`` installs your answers; ``%minigrad check ID`` checks one of them."""
         command, _, argument = line.strip().partition(" ")
         if command == "use":
-            return exercises.use(argument or None, shell.user_ns)
+            return exercises.use(*argument.split(), namespace=shell.user_ns)
         if command == "check" and argument:
             return run(argument.strip("\"'"), shell.user_ns)
         raise MinigradError(f"%minigrad {line}: write `%minigrad use`, or `%minigrad check` and an exercise's id")

@@ -114,7 +114,7 @@ def test_the_tolerance_is_absolute_near_zero_and_relative_elsewhere():
         (2.0, 1.0, "got 2.0, expected 1.0"),
         ([1.0, 3.0], [1.0, 2.0], "got 3.0 at [1], expected 2.0"),
         ({"a": [0.0, 5]}, {"a": [0.0, 6]}, "got 5 at ['a'][1], expected 6"),
-        ([1.0], [1.0, 2.0], "got [1.0] with 1 elements, expected [1.0, 2.0]"),
+        ([1.0], [1.0, 2.0], "got [1.0] (length 1), expected [1.0, 2.0]"),
     ],
 )
 def test_the_reason_points_at_the_first_difference(seen, wanted, reason):
@@ -171,9 +171,9 @@ def test_the_hint_fits_what_was_seen(seen, misconception, hint):
 ID = "derivatives.gradient"
 
 
-def report_of(monkeypatch, test, **namespace):
-    """Run one visible test on a namespace that defines `gradient`."""
-    monkeypatch.setattr(runner, "_tests_of", lambda id: [(test, "01 'Slope'")])
+def report_of(monkeypatch, *tests, **namespace):
+    """Run visible tests on a namespace that defines `gradient`."""
+    monkeypatch.setattr(runner, "_tests_of", lambda id: [(test, "01 'Slope'") for test in tests])
     return runner.run(ID, {"gradient": lambda f, *vals, epsilon=1e-6: [], **namespace})
 
 
@@ -224,7 +224,7 @@ def test_a_failed_expectation(monkeypatch):
 
     (result,) = report_of(monkeypatch, wrong).results
     assert (result.passed, result.hint) == (False, "one for each argument")
-    assert result.reason == "got [] with 0 elements, expected [1.0]"
+    assert result.reason == "got [] (length 0), expected [1.0]"
 
 
 def call(student):
@@ -281,9 +281,51 @@ def test_a_loop_without_end_is_stopped(monkeypatch):
     start = time.perf_counter()
     (result,) = report_of(monkeypatch, call, gradient=student_code(body)).results
     assert time.perf_counter() - start < 2.0
-    assert result.reason.startswith("still running after 0 s: does the loop end?")
+    assert result.reason.startswith("still running when its time was over")
     assert signal.getsignal(signal.SIGALRM) is handler
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_loop_without_end_is_waited_for_once(monkeypatch):
+    """After a test that does not end, the others of the exercise are not run."""
+    monkeypatch.setattr(runner, "SECONDS", 0.2)
+    gradient = student_code("def gradient(f, *vals):\n    while True:\n        pass\n")
+    report = report_of(monkeypatch, call, call, gradient=gradient)
+    assert len(report.results) == 1
+    assert report.results[0].hint == "The checks after this one were not run."
+
+
+def test_an_answer_that_is_not_there_has_one_line(monkeypatch):
+    """A stub is said once, however many tests there are."""
+    gradient = student_code("def gradient(f, *vals):\n    raise NotImplementedError()\n")
+    report = report_of(monkeypatch, call, call, gradient=gradient)
+    assert [result.title for result in report.results] == ["The answer is written"]
+    assert report.earned == 0.0
+
+
+@pytest.mark.parametrize(
+    ("body", "hint"),
+    [
+        ("return undefined", "was the cell with the imports run?"),
+        ("return None + 1", "a `return` is missing"),
+        ("return [].missing", ""),
+    ],
+)
+def test_errors_worded_for_experts_get_a_hint(body, hint, monkeypatch):
+    """A name that is not known, and None where a value belongs, are explained."""
+    (result,) = report_of(monkeypatch, call, gradient=student_code(f"def gradient(f, *vals):\n    {body}\n")).results
+    assert result.hint.rstrip(".").endswith(hint.rstrip("."))
+    assert bool(result.hint) == bool(hint)
+
+
+def test_none_asks_for_a_return():
+    """Where None is seen instead of a value, the hint asks for the return statement; a fitting `when` comes first."""
+    with pytest.raises(Expectation) as failure:
+        expect([1.0, None], [1.0, 2.0], hint="add is x + y", misconception="no-return")
+    assert failure.value.hint == "None is what a function gives without a `return`: is one missing?"
+    assert failure.value.misconception == "no-return"
+    with pytest.raises(Expectation, match="zeroed too early"):
+        expect(None, 2.0, when={None: "zeroed too early"})
 
 
 def test_checks_work_in_a_thread(monkeypatch):

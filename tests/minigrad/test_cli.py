@@ -92,6 +92,14 @@ def test_a_file_that_is_no_notebook_is_one_sentence(tmp_path):
     assert "broken.ipynb is not a notebook" in done.stderr
 
 
+def test_an_error_shows_the_students_line(tmp_path):
+    """What the student's code raises is quoted from the cell, not from the notebook's file."""
+    wrong = SORT.replace("order, seen = [], set()", "order, seen = [], set() + 1")
+    done = minigrad("check", notebook(tmp_path / "a.ipynb", "x = 1", wrong))
+    assert done.returncode == 1
+    assert "in your line `order, seen = [], set() + 1`" in " ".join(done.stdout.split())
+
+
 def test_an_unknown_exercise_suggests_one(tmp_path):
     """A misspelt id is answered with ids that look alike."""
     done = minigrad("check", notebook(tmp_path / "a.ipynb", SORT), "--exercise", "autodiff.toplogical_sort")

@@ -471,18 +471,40 @@ def test_use_installs_the_answers_of_a_folder(tmp_path, capsys):
     assert (Scalar(50.0) * 30.0).data == 500.0
 
 
+def test_use_finds_the_lessons_of_the_folders_beside(tmp_path, monkeypatch, capsys):
+    """Without a path, a lesson in another assignment's folder counts, after this folder's; other files there do not."""
+    for folder in ("module0", "module1", "module2"):
+        (tmp_path / folder).mkdir()
+    notebook(tmp_path / "module0" / "00_fundamentals.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    notebook(tmp_path / "module2" / "notes.ipynb", "# exercise: operators.folds\nraise SystemError")
+    monkeypatch.chdir(tmp_path / "module1")
+    exercises.use(namespace={})
+    said, others = states(capsys)
+    assert said["operators.arithmetic"] == "yours, from module0/00_fundamentals.ipynb"
+    assert others == []
+
+
+def test_use_takes_several_folders(tmp_path, capsys):
+    """What the first folder does not have may come from the second."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    notebook(tmp_path / "b" / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    exercises.use(tmp_path / "a", tmp_path / "b", namespace={})
+    assert states(capsys)[0]["operators.arithmetic"] == "yours, from 00.ipynb"
+
+
 def test_use_prefers_the_running_notebook(tmp_path, capsys):
     """What the running notebook defines comes first."""
     notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
     namespace = {"add": lambda x, y: 9.0, "mul": lambda x, y: 9.0, "neg": lambda x: 9.0}
-    exercises.use(tmp_path, namespace)
+    exercises.use(tmp_path, namespace=namespace)
     assert states(capsys)[0]["operators.arithmetic"] == "yours, from this notebook"
     assert (Scalar(1.0) + 2.0).data == 9.0
 
 
 def test_use_takes_no_number_for_an_answer(tmp_path, capsys):
     """A number that a notebook happens to give an exercise's name is not installed."""
-    exercises.use(tmp_path, {"gradient": -6.0})
+    exercises.use(tmp_path, namespace={"gradient": -6.0})
     assert states(capsys)[0]["derivatives.gradient"] == "reference"
 
 
@@ -490,7 +512,7 @@ def test_use_takes_one_notebook(tmp_path, capsys):
     """A path may name a notebook; its siblings are left alone."""
     notebook(tmp_path / "a.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
     notebook(tmp_path / "b.ipynb", "raise SystemError")
-    exercises.use(tmp_path / "a.ipynb", {})
+    exercises.use(tmp_path / "a.ipynb", namespace={})
     assert states(capsys)[0]["operators.arithmetic"] == "yours, from a.ipynb"
 
 
@@ -498,7 +520,7 @@ def test_use_takes_one_notebook(tmp_path, capsys):
 def test_a_cell_that_fails_is_left_out_with_a_line(bad, tmp_path, capsys):
     """A cell that raises, exits or does not parse costs itself alone."""
     notebook(tmp_path / "00.ipynb", f"# exercise: operators.folds\n{bad}", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
-    exercises.use(tmp_path, {})
+    exercises.use(tmp_path, namespace={})
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from 00.ipynb"
     assert [line.split(":")[:2] for line in others] == [["00.ipynb", " a cell was left out"]]
@@ -524,7 +546,7 @@ def test_a_file_that_is_no_notebook_costs_itself_alone(text, tmp_path, capsys):
     """In a folder a broken notebook is one line; asked for by itself it is an error."""
     (tmp_path / "broken.ipynb").write_text(text)
     notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
-    exercises.use(tmp_path, {})
+    exercises.use(tmp_path, namespace={})
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from 00.ipynb"
     assert others == ["left out: broken.ipynb is not a notebook that can be read"]
@@ -535,12 +557,12 @@ def test_a_file_that_is_no_notebook_costs_itself_alone(text, tmp_path, capsys):
 def test_use_refuses_a_folder_that_is_not_there(tmp_path):
     """The error names the path and says what to give."""
     with pytest.raises(FileNotFoundError, match=r"use: there is no '.*missing'; give a folder with notebooks"):
-        minigrad.use(tmp_path / "missing", {})
+        minigrad.use(tmp_path / "missing", namespace={})
 
 
 def test_use_of_an_empty_folder_is_the_reference(tmp_path, capsys):
     """Nothing is installed, and the quick engine stays."""
-    exercises.use(tmp_path, {})
+    exercises.use(tmp_path, namespace={})
     said, others = states(capsys)
     assert set(said.values()) == {"reference"}
     assert (others, exercises._installed) == ([], [])
@@ -549,7 +571,7 @@ def test_use_of_an_empty_folder_is_the_reference(tmp_path, capsys):
 def test_use_does_nothing_while_a_grader_decides(monkeypatch, tmp_path, capsys):
     """In the sandbox use() installs nothing and prints nothing."""
     monkeypatch.setenv("MINIGRAD_SANDBOX", "1")
-    exercises.use(tmp_path, {"add": print, "mul": print, "neg": print})
+    exercises.use(tmp_path, namespace={"add": print, "mul": print, "neg": print})
     assert (capsys.readouterr().out, exercises._installed) == ("", [])
 
 
@@ -560,7 +582,7 @@ def test_an_answer_cut_from_the_edition_is_missing(monkeypatch, tmp_path, capsys
         raise ExerciseNotDone("autodiff.topological_sort")
 
     monkeypatch.setattr(autodiff, "topological_sort", cut)
-    exercises.use(tmp_path, {})
+    exercises.use(tmp_path, namespace={})
     assert states(capsys)[0]["autodiff.topological_sort"] == "missing"
     monkeypatch.undo()
     assert fast.backpropagate is Scalar._backpropagate

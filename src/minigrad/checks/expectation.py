@@ -61,6 +61,9 @@ def expect(
         if _difference(seen, value, tolerance) is None:
             misconception, hint = meaning if isinstance(meaning, tuple) else (misconception, meaning)
             break
+    else:
+        if got is None and want is not None:
+            hint = "None is what a function gives without a `return`: is one missing?"
     reason = f"got {_short(got)}{place}" + ("" if secret else f", expected {_short(want)}")
     raise Expectation(seen, wanted, reason, hint, misconception)
 
@@ -69,7 +72,7 @@ def _difference(seen: Any, wanted: Any, tolerance: float, place: str = "") -> tu
     """Return the first place where two values differ, with both values there; None if they agree."""
     if isinstance(wanted, list | tuple) and isinstance(seen, list | tuple):
         if len(seen) != len(wanted):
-            return f"{place} with {len(seen)} elements", seen, wanted
+            return f"{f' at {place}' if place else ''} (length {len(seen)})", seen, wanted
         pairs = [(f"{place}[{i}]", a, b) for i, (a, b) in enumerate(zip(seen, wanted, strict=True))]
     elif isinstance(wanted, dict) and isinstance(seen, dict):
         if seen.keys() != wanted.keys():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -23,17 +24,21 @@ def headline(report: CheckReport) -> str:
     return f"{report.exercise}: {passed} of {total} checks pass"
 
 
-def as_text(report: CheckReport) -> str:
-    """Return the report for a terminal."""
+def as_text(report: CheckReport, width: int = 100) -> str:
+    """Return the report for a terminal, with lines of at most that width."""
     lines = [headline(report)]
+
+    def indented(text: str, first: str, rest: str) -> None:
+        lines.extend(textwrap.wrap(text, max(width, 40), initial_indent=first, subsequent_indent=rest))
+
     for result in report.results:
-        lines.append(f"  {'✓' if result.passed else '✗'} {result.title}")
+        indented(result.title, "  ✓ " if result.passed else "  ✗ ", "    ")
         if not result.passed:
-            lines.append(f"      {result.reason}")
+            indented(result.reason, "      ", "      ")
             if result.hint:
-                lines.append(f"      Hint: {result.hint}")
+                indented(f"Hint: {result.hint}", "      ", "        ")
             if result.section:
-                lines.append(f"      Read again: lesson {result.section}")
+                indented(f"Read again: lesson {result.section}", "      ", "        ")
     return "\n".join(lines)
 
 

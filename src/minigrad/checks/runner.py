@@ -24,6 +24,8 @@ __all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
 
 SECONDS = 5.0  # after which a test is stopped: a loop that does not end must not freeze the notebook
 
+_ENDLESS = "still running when its time was over: does the loop end?"
+_NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 _LIBRARY = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 Test = Callable[[Any], None]
@@ -110,17 +112,29 @@ def run(id: str, namespace: Mapping[str, Any]) -> CheckReport:
     try:
         objects = exercises.collect(id, namespace)
     except ExerciseNotDone:
-        names = ", ".join(name.rpartition(".")[2] for name in exercise.objects)
+        names = ", ".join(exercises.missing(id, namespace))
         reason = f"{names} must be defined in this notebook: run the cell above first"
         return CheckReport(id, exercise.points, (CheckResult("The answer is there", False, reason),))
     tests = _tests_of(id)
     try:
         with exercises.install(objects):
             student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
-            results = tuple(_run_one(test, section, student) for test, section in tests)
+            results = tuple(_run_all(tests, student))
     except TypeError as error:  # a class where a function belongs, or the other way round
         results = (CheckResult("The answer is of the right kind", False, str(error)),)
     return CheckReport(id, exercise.points, results)
+
+
+def _run_all(tests: list[tuple[Test, str]], student: Any) -> list[CheckResult]:
+    """Run the tests until one does not end; an answer that is not there at all gets one line instead of many."""
+    results: list[CheckResult] = []
+    for test, section in tests:
+        results.append(_run_one(test, section, student))
+        if results[-1].reason == _ENDLESS:
+            break
+    if all(result.reason == _NOT_WRITTEN for result in results):
+        return [CheckResult("The answer is written", False, _NOT_WRITTEN)]
+    return results
 
 
 def _as_tested(name: str, value: Any) -> Any:
@@ -143,19 +157,27 @@ def _run_one(test: Test, section: str, student: Any) -> CheckResult:
             test(student)
     except Expectation as failure:
         return CheckResult(title, False, failure.reason, failure.hint or "", section)
-    except NotImplementedError:
-        reason = "not written yet: replace the line `raise NotImplementedError()` by your code"
-        return CheckResult(title, False, reason, "", section)
     except ExerciseNotDone as error:
         return CheckResult(title, False, str(error), "", section)
     except RecursionError:
         hint = "Python allows about 1,000 nested calls; a loop with a list of what is still to do has no such limit."
         return CheckResult(title, False, "your code calls itself too deeply (RecursionError)", hint, section)
     except _TooSlow:
-        return CheckResult(title, False, f"still running after {SECONDS:.0f} s: does the loop end?", "", section)
+        return CheckResult(title, False, _ENDLESS, "The checks after this one were not run.", section)
     except (Exception, SystemExit) as error:
-        return CheckResult(title, False, _explain(error, test), "", section)
+        if type(error) is NotImplementedError:
+            return CheckResult(title, False, _NOT_WRITTEN, "", section)
+        return CheckResult(title, False, _explain(error, test), _hint_for(error), section)
     return CheckResult(title, True, section=section)
+
+
+def _hint_for(error: BaseException) -> str:
+    """Say what usually lies behind an error that Python words for experts."""
+    if isinstance(error, NameError):
+        return "Is the name spelt right, and was the cell with the imports run?"
+    if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
+        return "Something is None: a function gives None when a `return` is missing."
+    return ""
 
 
 def _explain(error: BaseException, test: Test) -> str:
