@@ -64,11 +64,13 @@ class BuildReport:
         files: Every file that belongs to the course's generated part.
         removed: Notebooks of an earlier build that no lesson makes any more.
         totals: Points of each lesson.
+        course: The file that was built from.
     """
 
     files: tuple[BuiltFile, ...]
     removed: tuple[Path, ...]
     totals: Mapping[str, float]
+    course: Path
 
     @property
     def written(self) -> list[Path]:
@@ -124,7 +126,7 @@ def build(course_dir: Path | str = DEFAULT_COURSE, *, verify_points: VerifyPoint
     texts = _texts(course, lessons)
     files = tuple(BuiltFile(path, write(path, text)) for path, text in texts.items())
     totals = {built.lesson.name: _points(built.student) for built in lessons}
-    return BuildReport(files, tuple(_remove_stale(course, texts)), totals)
+    return BuildReport(files, tuple(_remove_stale(course, texts)), totals, course.path)
 
 
 def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseSource]) -> BuiltLesson:
@@ -309,16 +311,16 @@ def _texts(course: Course, lessons: list[BuiltLesson]) -> dict[Path, str]:
     for built in lessons:
         name = f"{built.lesson.name}.ipynb"
         texts[course.directory / "source" / built.lesson.assignment / name] = dump(built.source)
-        texts[course.root / "notebooks" / name] = dump(built.student)
+        texts[course.notebooks / name] = dump(built.student)
         texts[course.directory / "masters" / built.stamp / name] = dump(built.student)
     titles = {built.lesson.name: built.title for built in lessons}
-    texts[course.source / "course.json"] = course_json(course, titles)
+    texts[course.catalogue] = course_json(course, titles)
     return texts
 
 
 def _remove_stale(course: Course, texts: Mapping[Path, str]) -> Iterable[Path]:
     """Remove notebooks that an earlier build made of a lesson that is gone: nbgrader would release them."""
-    folders = [course.root / "notebooks", *(course.directory / "source").glob("*")]
+    folders = [course.notebooks, *(course.directory / "source").glob("*")]
     for path in sorted(path for folder in folders for path in folder.glob("*.ipynb")):
         if path not in texts and is_generated(path):
             path.unlink()

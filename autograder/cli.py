@@ -15,14 +15,15 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
-from autograder.course import DEFAULT_COURSE, Course, CourseError, load_course
+from autograder.course import DEFAULT_COURSE, Course, find_course, load_course
+from minigrad.errors import MinigradError
 
 if TYPE_CHECKING:
     from autograder.verify import Checked
 
 __all__ = ["app", "main", "verify_table"]
 
-OK, REJECTED, USAGE, BROKEN = 0, 1, 2, 3
+OK, REJECTED, USAGE, BROKEN, STOPPED = 0, 1, 2, 3, 130
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,15 +46,36 @@ app = typer.Typer(
     [bold]Without nbgrader:[/bold]  autograder grade 03_backprop.ipynb
 
     Exit codes: 0 all well; 1 `verify` found a problem; 2 wrong usage or an unreadable file; 3 no sandbox, or
-    the grader itself is broken.""",
+    the grader itself is broken; 130 stopped by Ctrl-C.""",
 )
 
+
+def _known_isolation(name: str) -> str:
+    try:
+        from autograder.sandbox.backends import BACKENDS  # every other option is read without it
+    except ModuleNotFoundError:  # the command itself says what is missing
+        return name
+    known = ("auto", *(backend.name for backend in BACKENDS))
+    if name not in known:
+        raise typer.BadParameter(f"there is no {name!r}; known are {', '.join(known)}")
+    return name
+
+
 CourseOption = Annotated[
-    Path, typer.Option("--course", metavar="DIR", help="The directory of course.toml.", show_default=False)
+    Path | None,
+    typer.Option(
+        "--course",
+        metavar="DIR",
+        help="The directory of course.toml; the current one, else the repository's course, if none is given.",
+        show_default=False,
+    ),
 ]
 IsolationOption = Annotated[
     str,
-    typer.Option(help="'auto' takes the best sandbox there is; 'none' runs code unprotected and is never chosen."),
+    typer.Option(
+        callback=_known_isolation,
+        help="'auto' takes the best sandbox there is; 'none' runs code unprotected and is never chosen.",
+    ),
 ]
 
 HiddenOption = Annotated[
@@ -72,27 +94,46 @@ def _honest(command: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        from autograder.plugin import HiddenTestError
-        from autograder.sandbox import SandboxError
-
         try:
-            return command(*args, **kwargs)
-        except CourseError as error:
-            _fail(str(error), USAGE)
-        except HiddenTestError as error:
-            _fail(f"a hidden test is at fault: {error}", BROKEN)
-        except SandboxError as error:
-            _fail(f"the sandbox: {error}; `autograder doctor` says what this machine offers", BROKEN)
-        except OSError as error:
-            _fail(f"{error.filename or 'a file'}: {error.strerror or error}", USAGE)
+            return _explained(lambda: command(*args, **kwargs))
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] in ("", "autograder", "minigrad"):
+                raise
+            what = "-e '.[course]'" if DEFAULT_COURSE.is_dir() else "'minigrad[course]'"
+            _fail(f"the package {error.name} is missing: `pip install {what}` installs what the grader needs", USAGE)
+        except KeyboardInterrupt:
+            _stopped()
 
     return wrapper
+
+
+def _explained(command: Callable[[], R]) -> R:
+    """Call a command, and say what it complains about."""
+    from autograder.plugin import HiddenTestError
+    from autograder.sandbox import SandboxError
+
+    try:
+        return command()
+    except MinigradError as error:
+        _fail(str(error), USAGE)
+    except HiddenTestError as error:
+        _fail(f"a hidden test is at fault: {error}", BROKEN)
+    except SandboxError as error:
+        _fail(f"the sandbox: {error}; `autograder doctor` says what this machine offers", BROKEN)
+    except OSError as error:
+        _fail(f"{error.filename or 'a file'}: {error.strerror or error}", USAGE)
+
+
+def _stopped() -> NoReturn:
+    """End after Ctrl-C; results that are kept lie in the course's folder already."""
+    Console(stderr=True).print("stopped")
+    raise typer.Exit(STOPPED)
 
 
 @app.command()
 @_honest
 def build(
-    course: CourseOption = DEFAULT_COURSE,
+    course: CourseOption = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Do not run hidden tests on each exercise's stub and reference.")
     ] = False,
@@ -109,12 +150,14 @@ def build(
     from autograder.build import build as build_course
     from autograder.judge import Judge
 
+    # It is written to: the repository's course is not meant by someone who is elsewhere.
+    place = course or find_course(anywhere=False)
     if quick:
-        report = build_course(course)
+        report = build_course(place)
     else:
-        loaded = load_course(course)
+        loaded = load_course(place)
         with Judge(loaded, hidden=hidden, isolation=isolation, cache=_cache(loaded), shrink_seconds=0) as judge:
-            report = build_course(course, verify_points=judge.points)
+            report = build_course(place, verify_points=judge.points)
     console = Console(soft_wrap=True, highlight=False)
     for path in report.written:
         console.print(f"[green]written[/green]  {escape(_short(path))}")
@@ -122,7 +165,9 @@ def build(
         console.print(f"[yellow]removed[/yellow]  {escape(_short(path))}")
     for lesson, points in report.totals.items():
         console.print(f"{lesson}: {points:g} points")
-    console.print(f"{len(report.written)} files written, {len(report.unchanged)} unchanged")
+    console.print(
+        f"{escape(_short(report.course))}: {len(report.written)} files written, {len(report.unchanged)} unchanged"
+    )
 
 
 @app.command()
@@ -134,7 +179,7 @@ def grade(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as an HTML page.")] = None,
-    course: CourseOption = DEFAULT_COURSE,
+    course: CourseOption = None,
     isolation: IsolationOption = "auto",
     hidden: HiddenOption = HERE / "hidden",
     keep: Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")] = True,
@@ -155,7 +200,7 @@ def grade(
     from autograder.grading import grade_file
     from autograder.judge import Judge
 
-    loaded = load_course(course, tree=False)
+    loaded = load_course(course or find_course(), tree=False)
     with Judge(loaded, hidden=hidden, isolation=isolation, cache=_cache(loaded) if keep else None) as judge:
         submission = grade_file(judge, notebook, lesson)
     if html is not None:
@@ -174,28 +219,34 @@ def verify(
     exercises: Annotated[
         list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="Ids; all exercises if none is given.")
     ] = None,
-    course: CourseOption = DEFAULT_COURSE,
+    course: CourseOption = None,
     isolation: IsolationOption = "auto",
     hidden: HiddenOption = HERE / "hidden",
     answers: Annotated[
         Path, typer.Option(metavar="DIR", help="The directory of `wrong` and `variants`.", show_default=False)
     ] = HERE,
+    record: Annotated[
+        bool, typer.Option("--record", help="Write what tests see of wrong answers, by which reports name causes.")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     keep: Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")] = True,
 ) -> None:
     """Prove that the hidden tests grade well, and print the table.
 
     References and variants earn every point; stubs, constants and returned arguments none; each known-wrong answer
-    is rejected by the test that names its misconception; no test could be deleted unnoticed.
+    is rejected by the test that names its misconception; no test could be deleted unnoticed; and what these tests
+    saw is what is recorded, so that a report names a cause only where it fits.
 
     Examples:
       autograder verify
 
       autograder verify autodiff.backpropagate
+
+      autograder verify --record
     """
     from autograder import verify as verifying
 
-    loaded = load_course(course, tree=False)
+    loaded = load_course(course or find_course(), tree=False)
     total = len(exercises or loaded.exercises)
     cache = _cache(loaded) if keep else None
     with Progress(transient=True, console=Console(stderr=True)) as progress:
@@ -210,10 +261,13 @@ def verify(
             jobs=jobs,
             done=lambda _: progress.advance(task),
         )
-    stray = [] if exercises else verifying.stray_answers(loaded, answers)
+    if record:
+        verifying.record(loaded, checked, answers)
+    others = verifying.stale_record(checked, answers)
+    others += [] if exercises else verifying.stray_answers(loaded, answers)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     console.print(verify_table(checked))
-    problems = [f"{each.exercise}: {problem}" for each in checked for problem in each.problems] + stray
+    problems = [f"{each.exercise}: {problem}" for each in checked for problem in each.problems] + others
     for problem in problems:
         console.print(f"[red]✗[/red] {escape(problem)}", soft_wrap=True)
     counts = f"{len(checked)} exercises, {sum(len(c.tests) for c in checked)} hidden tests, "
@@ -229,7 +283,7 @@ def demo(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="The folder for everything that it makes; emptied first.")
     ] = Path("build/demo"),
-    course: CourseOption = DEFAULT_COURSE,
+    course: CourseOption = None,
 ) -> None:
     """Grade an invented class from end to end with nbgrader, and print the table of points.
 
@@ -243,7 +297,7 @@ def demo(
     console = Console()
     if not console.is_terminal:  # a log has no width of its own
         console = Console(width=110)
-    raise typer.Exit(run_demo(out, console, course))
+    raise typer.Exit(run_demo(out, console, course or find_course()))
 
 
 @app.command()
@@ -253,7 +307,7 @@ def edition(
     date: Annotated[
         dt.datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The day that the class gets it; today otherwise.")
     ] = None,
-    course: CourseOption = DEFAULT_COURSE,
+    course: CourseOption = None,
 ) -> None:
     """Write the library that a class may have on a day: answers that are not open yet are cut out.
 
@@ -261,7 +315,7 @@ def edition(
     """
     from autograder.editions import class_edition, closed_exercises
 
-    loaded = load_course(course)
+    loaded = load_course(course or find_course())
     day = date.date() if date else dt.date.today()
     class_edition(out, loaded, day)
     closed = closed_exercises(loaded, day)
@@ -313,4 +367,7 @@ def _short(path: Path) -> str:
 
 def main() -> None:
     """Run the command line."""
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:  # before a command has begun
+        sys.exit(STOPPED)

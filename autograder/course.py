@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import minigrad
 from minigrad.errors import MinigradError
 
-__all__ = ["Assignment", "Course", "CourseError", "Exercise", "Lesson", "load_course", "split_object"]
+__all__ = ["Assignment", "Course", "CourseError", "Exercise", "Lesson", "find_course", "load_course", "split_object"]
 
 DEFAULT_COURSE = Path(__file__).resolve().parent.parent / "course"
+"""The repository's own course."""
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -119,14 +121,28 @@ class Course:
         return self.path.parent
 
     @property
-    def root(self) -> Path:
-        """The directory that holds `course`, `src` and `notebooks`."""
-        return self.directory.parent
+    def source(self) -> Path:
+        """The library's sources, where the exercises' bodies live: those beside the course, else the installed ones."""
+        return self._beside if self._has_library else Path(minigrad.__file__).resolve().parent
 
     @property
-    def source(self) -> Path:
-        """The library's sources, where the exercises' bodies live."""
-        return self.root / "src" / "minigrad"
+    def notebooks(self) -> Path:
+        """Where students' notebooks are built."""
+        return (self.directory.parent if self._has_library else self.directory) / "notebooks"
+
+    @property
+    def catalogue(self) -> Path:
+        """What the build tells the library of the course; a library that is only borrowed is left as it is."""
+        return (self._beside if self._has_library else self.directory) / "course.json"
+
+    @property
+    def _beside(self) -> Path:
+        return self.directory.parent / "src" / "minigrad"
+
+    @property
+    def _has_library(self) -> bool:
+        """Whether the course stands beside a library of its own, as in the repository."""
+        return (self._beside / "__init__.py").is_file()
 
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise of that id.
@@ -155,6 +171,27 @@ class Course:
         return self.assignments[self.lessons[exercise.lesson].assignment]
 
 
+def find_course(*, anywhere: bool = True) -> Path:
+    """Return the directory of the course that is meant where none is named.
+
+    It is the current folder, or `course` in it, if there is a course.toml; else the repository's course.
+
+    Args:
+        anywhere: Whether the repository's course may be meant from outside of the repository.
+
+    Raises:
+        CourseError: If there is none.
+    """
+    here = Path.cwd()
+    for folder in (here, here / "course"):
+        if (folder / "course.toml").is_file():
+            return folder
+    inside = here.is_relative_to(DEFAULT_COURSE.parent)
+    if (anywhere or inside) and (DEFAULT_COURSE / "course.toml").is_file():
+        return DEFAULT_COURSE
+    raise CourseError(f"{here}: has no course.toml; go to the folder of your course, or name it by --course DIR")
+
+
 def load_course(path: Path | str = DEFAULT_COURSE, *, tree: bool = True) -> Course:
     """Read and check a course.
 
@@ -168,6 +205,8 @@ def load_course(path: Path | str = DEFAULT_COURSE, *, tree: bool = True) -> Cour
     file = Path(path).resolve()
     if file.is_dir():
         file = file / "course.toml"
+        if not file.exists():
+            raise CourseError(f"{file.parent}: has no course.toml; give the folder of a course")
     top = _Table(file.name, _read(file))
     head = top.table("course")
     name, version = head.name("name", _NAME), head.text("version")
@@ -407,12 +446,13 @@ def _check_limits(limits: Mapping[str, float], table: _Table) -> None:
 
 def _check_tree(course: Course) -> None:
     """Refuse a course that names objects which do not exist."""
+    source = course.source
     file = course.path.name
     for exercise in course.exercises.values():
         for dotted in (*exercise.objects, *exercise.gives_away):
-            if not _exists(course.source, dotted, whole=dotted in exercise.gives_away):
+            if not _exists(source, dotted, whole=dotted in exercise.gives_away):
                 raise CourseError(
-                    f"{file}: [[exercise]] {exercise.id}: src/minigrad has no {dotted!r}; "
+                    f"{file}: [[exercise]] {exercise.id}: {source} has no {dotted!r}; "
                     "write it there or correct the name"
                 )
 

@@ -11,6 +11,7 @@ import datetime as dt
 import hashlib
 import io
 import json
+import re
 import shutil
 import tempfile
 import tokenize
@@ -22,11 +23,24 @@ from pathlib import Path
 from autograder.course import Course, load_course, split_object
 from autograder.files import write
 from autograder.slicing import ObjectSource, find_object
+from minigrad.errors import MinigradError
 
-__all__ = ["cached_edition", "class_edition", "closed_exercises", "edition_files", "make_edition"]
+__all__ = ["EditionError", "cached_edition", "class_edition", "closed_exercises", "edition_files", "make_edition"]
+
+MARK = ".minigrad-edition"
+"""Lies in an edition's package and says that it was made here, and may be replaced."""
+
+COMPILERS = ("numba",)
+"""Packages that an edition asks for only where one of its modules imports them."""
+
+GENERATED = "# generated from pyproject.toml: the library for a class"
 
 LEFT_OUT = ("__pycache__", "*.pyc", "*.pyo", "*.nbi", "*.nbc", ".*")
 """Never part of an edition: bytecode and compiled kernels hold the answers."""
+
+
+class EditionError(MinigradError):
+    """An edition cannot be written there; the message says why and what to do."""
 
 
 def make_edition(out: Path, without: Iterable[str], course: Course | None = None) -> Path:
@@ -35,15 +49,18 @@ def make_edition(out: Path, without: Iterable[str], course: Course | None = None
     Args:
         out: The directory that is to hold `minigrad`; an edition that is there already is replaced.
         without: Ids of the exercises to cut, together with what gives them away.
-        course: The course; by default the one beside this package.
+        course: The course; by default the repository's.
 
     Returns:
         The directory `out`.
 
     Raises:
         CourseError: If an id is unknown.
+        EditionError: If something stands there that is no edition.
     """
-    _write_package(edition_files(course or load_course(), without), out)
+    course = course or load_course()
+    _check_place(out, course)
+    _write_package(edition_files(course, without), out)
     return out
 
 
@@ -52,9 +69,21 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
 
     The directory can be given to `pip install`: it holds a `pyproject.toml` beside the package, without the grader.
     """
+    project = _class_project(course, edition_files(course, closed_exercises(course, today)))
     make_edition(out, closed_exercises(course, today), course)
-    write(out / "pyproject.toml", _class_project(course))
+    write(out / "pyproject.toml", project)
     return out
+
+
+def _check_place(out: Path, course: Course) -> None:
+    """Refuse a directory where an edition would take the place of anything but an edition."""
+    package, project = out / "minigrad", out / "pyproject.toml"
+    if out.resolve().is_relative_to(course.source.parent.resolve()):
+        raise EditionError(f"{out} lies among the library's own sources; name another directory")
+    if (package.exists() or package.is_symlink()) and (package.is_symlink() or not (package / MARK).is_file()):
+        raise EditionError(f"{package} is no edition that `autograder edition` wrote; name another directory")
+    if project.exists() and not project.read_text(encoding="utf-8", errors="replace").startswith(GENERATED):
+        raise EditionError(f"{project} was not written by `autograder edition`; name another directory")
 
 
 def closed_exercises(course: Course, today: dt.date) -> list[str]:
@@ -113,6 +142,8 @@ def edition_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
         if path in cuts:
             content = _cut(content.decode(), cuts[path]).encode()
         files[path.relative_to(course.source).as_posix()] = content
+    if course.catalogue.is_file():  # a course apart from the library keeps it itself
+        files[course.catalogue.name] = course.catalogue.read_bytes()
     return files
 
 
@@ -202,20 +233,29 @@ def _refusal(indent: str, exercise_id: str) -> list[str]:
     ]
 
 
-def _class_project(course: Course) -> str:
+def _class_project(course: Course, files: Mapping[str, bytes]) -> str:
     """Return the project's own pyproject.toml, reduced to what a student installs."""
-    whole = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
+    file = course.source.parent.parent / "pyproject.toml"
+    if not file.is_file():
+        raise EditionError(f"{file} is missing, which says what students need; work in a clone of the repository")
+    whole = tomllib.loads(file.read_text(encoding="utf-8"))
     project = whole["project"]
     kept = {key: project[key] for key in ("name", "version", "description", "requires-python", "dependencies")}
+    kept["dependencies"] = [each for each in kept["dependencies"] if _is_needed(each, files)]
+    submitting = [each for each in project["optional-dependencies"]["course"] if _package_of(each) == "nbgrader"]
     return "\n".join(
         [
-            "# generated from pyproject.toml: the library for a class",
+            GENERATED,
             "[build-system]",
             # Strings and lists of strings are the same in JSON and in TOML.
             *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in whole["build-system"].items()),
             "",
             "[project]",
             *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in kept.items()),
+            "",
+            "# for a class that hands in by `nbgrader submit`",
+            "[project.optional-dependencies]",
+            f"nbgrader = {json.dumps(submitting)}",
             "",
             "[project.scripts]",
             f"minigrad = {json.dumps(project['scripts']['minigrad'])}",
@@ -225,6 +265,19 @@ def _class_project(course: Course) -> str:
             "",
         ]
     )
+
+
+def _is_needed(requirement: str, files: Mapping[str, bytes]) -> bool:
+    """Whether an edition needs a package: a compiler is large, and only for modules that import it."""
+    package = _package_of(requirement)
+    if package not in COMPILERS:
+        return True
+    uses = re.compile(rf"^\s*(import|from) {package}\b", re.MULTILINE)
+    return any(uses.search(content.decode()) for name, content in files.items() if name.endswith(".py"))
+
+
+def _package_of(requirement: str) -> str:
+    return re.split(r"[^\w-]", requirement, maxsplit=1)[0]
 
 
 def _library_files(source: Path) -> list[Path]:
@@ -252,6 +305,7 @@ def _write_package(files: Mapping[str, bytes], out: Path) -> None:
             path = aside / "minigrad" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+        (aside / "minigrad" / MARK).touch()
         package = out / "minigrad"
         if package.exists():
             package.rename(aside / "before")

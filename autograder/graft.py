@@ -19,6 +19,7 @@ from typing import Any
 import nbformat
 
 from autograder.reading import (
+    MAX_CELL,
     StudentCell,
     StudentNotebook,
     Unreadable,
@@ -30,10 +31,16 @@ from autograder.reading import (
     read_notebook,
 )
 
-__all__ = ["Grafted", "Note", "Slot", "graft", "graft_notebook", "grafted_from", "slots_of", "stubs"]
+__all__ = ["Grafted", "Note", "Slot", "alike", "graft", "graft_notebook", "grafted_from", "slots_of", "stubs"]
 
 MAX_ADDED = 200
 """Most cells of their own that are taken from a student; a notebook has tens."""
+
+
+MAX_CANDIDATES = 10
+"""Most cells that are compared to find one exercise's solution."""
+
+MAX_NOTES = 20
 
 
 @dataclass(frozen=True)
@@ -120,22 +127,28 @@ class _Graft:
     master: nbformat.NotebookNode
     notes: list[Note] = field(default_factory=list)
     role: dict[int, int | None] = field(default_factory=dict)  # student's cell -> master's cell, None: dropped
+    own: dict[int, int] = field(default_factory=dict)  # student's cell -> the master's that it was
+    names: dict[int, set[str]] = field(default_factory=dict)  # student's cell -> what it defines
 
     def run(self) -> Grafted:
-        self.notes += [Note(note) for note in self.student.notes]
+        for note in self.student.notes:
+            self._note(note)
         self.slots = slots_of(self.master)
         self._recognise_given()
         self._note_checks()
         notebook = copy.deepcopy(self.master)
         for slot in self.slots:
             text = self._choose(slot)
-            state = "missing" if text is None else "untouched" if _alike(text, slot.stub) else "answered"
+            state = "missing" if text is None else "untouched" if alike(text, slot.stub) else "answered"
             cell = notebook.cells[slot.index]
             cell.source = slot.stub if text is None else text
             _label(cell, "solution", slot.exercise, state)
         self._note_order()
         self._note_unknown()
         notebook.cells = list(self._with_added(notebook.cells))
+        if len(self.notes) > MAX_NOTES:
+            rest = len(self.notes) - MAX_NOTES + 1
+            self.notes[MAX_NOTES - 1 :] = [Note(f"{rest} more things were repaired or ignored")]
         return Grafted(_finish(notebook, self.notes, ""), tuple(self.notes))
 
     @property
@@ -147,7 +160,9 @@ class _Graft:
         return (index for index in range(len(self.cells)) if index not in self.role)
 
     def _note(self, text: str, exercise: str = "") -> None:
-        self.notes.append(Note(text, exercise))
+        note = Note(text, exercise)
+        if note not in self.notes:
+            self.notes.append(note)
 
     # Cells that came with the notebook: their text is the master's, whatever became of it.
 
@@ -158,6 +173,7 @@ class _Graft:
         by_id = {c.get("id"): i for i, c in given.items()}
         by_text = {c.source.strip(): i for i, c in given.items() if c.source.strip()}
         known = {slot.grade_id for slot in self.slots} | {slot.exercise for slot in self.slots}
+        edited = set[int]()
         for index, cell in enumerate(self.cells):
             if cell.grade_id in known or exercise_line(cell.text) in known:
                 continue
@@ -166,9 +182,16 @@ class _Graft:
             place = by_id.get(cell.id or "-", place)
             if place is not None and self._is_given(cell, place):
                 self.role[index] = place
+                if cell.code and place not in self._checks() and not alike(cell.text, self.master.cells[place].source):
+                    edited.add(index)
+            elif place is not None:
+                self.own[index] = place
+        if edited:
+            what = "1 cell of the course was" if len(edited) == 1 else f"{len(edited)} cells of the course were"
+            self._note(f"{what} edited; for grading they stand as they were given out")
 
     def _is_given(self, cell: StudentCell, place: int) -> bool:
-        """Whether a cell is the master's; an example edited to hold a helper is the student's own."""
+        """Whether a cell is the master's; an example edited to hold a helper or constant is the student's own."""
         original = self.master.cells[place]
         if cell.text.strip() == original.source.strip() or not cell.code:
             return True
@@ -176,6 +199,9 @@ class _Graft:
         if exercise is not None:
             self._note("the locked cell with the check was edited; the edit was ignored", exercise)
             return True
+        wanted = frozenset[str]().union(*(slot.names for slot in self.slots))
+        if (defined_names(cell.text) - defined_names(original.source)) & wanted:
+            return False
         return not helper_names(cell.text) - helper_names(original.source)
 
     def _checks(self) -> dict[int, str]:
@@ -213,19 +239,29 @@ class _Graft:
             self._note("the solution stood in a cell that was not code; it was read as code", slot.exercise)
         return self._complete(index, slot)
 
+    def _few(self, candidates: list[int], slot: Slot) -> list[int]:
+        """The candidates, or the last of those that were worked on if someone made more than anyone would."""
+        if len(candidates) <= MAX_CANDIDATES:
+            return candidates
+        worked_on = [i for i in candidates if not alike(self.cells[i].text, slot.stub)]
+        few = (worked_on or candidates)[-MAX_CANDIDATES:]
+        self.role.update((i, None) for i in candidates if i not in few)
+        self._note(f"{len(candidates)} cells hold this exercise; {len(few)} of them were compared", slot.exercise)
+        return few
+
     def _candidates(self, slot: Slot) -> list[int]:
         """Cells that may be the slot's solution: by grade id, by first line, by what they define."""
         free = list(self._free())
         marked = [i for i in free if self.cells[i].grade_id == slot.grade_id]
-        named = [i for i in free if i not in marked and self._names_exercise(i, slot)]
+        named = [i for i in free if self.cells[i].grade_id != slot.grade_id and self._names_exercise(i, slot)]
         if marked or named:
             if not marked:
                 self._note("the cell had lost its metadata; it was found by its first line", slot.exercise)
-            return sorted(marked + named)
+            return self._few(sorted(marked + named), slot)
         defining = [i for i in free if self.cells[i].code and self._defines(i, slot) == slot.names]
         if defining:
             self._note("the cell had lost its metadata; it was found by what it defines", slot.exercise)
-        return defining
+        return self._few(defining, slot)
 
     def _names_exercise(self, index: int, slot: Slot) -> bool:
         known = {other.grade_id for other in self.slots}
@@ -233,14 +269,16 @@ class _Graft:
         return cell.grade_id not in known and exercise_line(cell.text) == slot.exercise
 
     def _defines(self, index: int, slot: Slot) -> frozenset[str]:
-        return slot.names & defined_names(self.cells[index].text)
+        if index not in self.names:
+            self.names[index] = defined_names(self.cells[index].text)
+        return slot.names & self.names[index]
 
     def _best(self, candidates: list[int], slot: Slot) -> int:
         """The candidate to grade: a cell with the grade id, worked on, that defines most; the last of those."""
 
         def rank(index: int) -> tuple[bool, int, bool, int]:
             cell = self.cells[index]
-            worked_on = not _alike(cell.text, slot.stub)
+            worked_on = not alike(cell.text, slot.stub)
             return worked_on, len(self._defines(index, slot)), cell.grade_id == slot.grade_id, index
 
         return max(candidates, key=rank)
@@ -255,7 +293,7 @@ class _Graft:
         if len(candidates) < 2 or any(self._defines(i, slot) == slot.names and self._whole(i) for i in candidates):
             return None
         text = "\n".join(self.cells[i].text for i in candidates)
-        if not parses(text) or slot.names - defined_names(text):
+        if len(text) > MAX_CELL or not parses(text) or slot.names - defined_names(text):
             return None
         for index in candidates:
             self.role[index] = slot.index
@@ -312,6 +350,7 @@ class _Graft:
                 place = place if recognised is None else recognised
             elif cell.code and cell.text.strip():
                 count += 1
+                place = max(place, self.own.get(index, place))
                 if count <= MAX_ADDED:
                     added.setdefault(place, []).append(cell.text)
         if count > MAX_ADDED:
@@ -329,7 +368,7 @@ def _grade_id(cell: nbformat.NotebookNode) -> str:
     return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
 
 
-def _alike(one: str, other: str) -> bool:
+def alike(one: str, other: str) -> bool:
     """Whether two texts differ in white space at most."""
     return one.split() == other.split()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any, Self
 
 import nbformat
 
+from autograder.causes import SEEN, confirmed, read_seen
 from autograder.course import Course, Exercise
 from autograder.editions import cached_edition
 from autograder.files import write
@@ -28,11 +30,18 @@ from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTestError, HiddenTes
 from autograder.reading import defined_names, definitions_only
 from autograder.results import Graded, GroupScore, Submission, Verdict
 from autograder.sandbox import CellOutcome, ExerciseSpec, Limits, Sandbox, SourceCell, pack_probe
+from autograder.shortening import shortened, shortened_notes
 
-__all__ = ["Judge", "scored", "solution_cell", "source_cells", "zero"]
+__all__ = ["Hurried", "Judge", "scored", "solution_cell", "source_cells", "zero"]
 
 Outcomes = dict[int, CellOutcome]
 """How cells ended, by their index."""
+
+UNLUCKY = frozenset({"timeout", "memory", "killed"})
+"""What a busy machine does to work that is right: a result that holds one of these is not kept."""
+
+SESSIONS = 3
+"""A notebook's exercises may take as long as this many sessions; what is left then is not run."""
 
 COSTLY = frozenset({"timeout", "memory", "killed", "output"})
 """A cell that ended so is not run again for the other exercises of its submission, but for its definitions."""
@@ -66,6 +75,7 @@ class Judge:
         self.isolation = isolation
         self.limits = Limits.from_mapping(course.limits)
         self._cache = cache
+        self._seen = read_seen(hidden.parent / SEEN)
         self._groups = {each.id: tuple(each.groups) for each in course.exercises.values()}
         self._masters: dict[str, nbformat.NotebookNode] = {}
         self._editions: dict[str, Path] = {}
@@ -101,23 +111,29 @@ class Judge:
         not_done = _not_done(grafted, self.course)
         given_up: Outcomes = {}
         results = []
+        allowed = SESSIONS * self.limits.submission_seconds
+        deadline = time.monotonic() + allowed
         for exercise in self.course.of_lesson(lesson):
-            notes = tuple(note.text for note in grafted.notes if note.exercise == exercise.id)
             if grafted.unreadable:
                 results.append(zero(exercise, grafted.unreadable))
             elif exercise.id in not_done:
-                results.append(zero(exercise, not_done[exercise.id], notes))
+                results.append(zero(exercise, not_done[exercise.id]))
+            elif time.monotonic() > deadline:
+                reason = f"not run: the exercises before it used up its {allowed:g} s, which are for the whole notebook"
+                results.append(zero(exercise, reason))
             else:
-                graded = self.grade_exercise(exercise, cells, given_up)
-                results.append(replace(graded, notes=notes + graded.notes))
+                results.append(self.grade_exercise(exercise, cells, given_up))
         general = [note.text for note in grafted.notes if not note.exercise]
         # A cell of no exercise concerns the whole notebook: said once, also where it cost nothing.
         labels = tuple(f"{cell.label}: " for cell in cells if cell.exercise is None)
         shared = dict.fromkeys(note for graded in results for note in graded.notes if note.startswith(labels))
-        results = [replace(each, notes=tuple(n for n in each.notes if n not in shared)) for each in results]
+        results = [
+            _with_notes(shortened(replace(each, notes=tuple(n for n in each.notes if n not in shared))), grafted)
+            for each in results
+        ]
         if self.isolation == "none":
             general.append("not isolated: this code ran without a sandbox")
-        return Submission(lesson, tuple(results), (*general, *shared), grafted.unreadable)
+        return Submission(lesson, tuple(results), (*general, *shortened_notes(shared)), grafted.unreadable)
 
     def grade_text(self, exercise: Exercise, text: str) -> Graded:
         """Grade the text of one solution cell, below the setup cells and the unwritten exercises of its lesson."""
@@ -157,11 +173,11 @@ class Judge:
         record = _read_record(kept)
         if record is None:
             record = self._run(exercise, cells, given_up, edition)
-            if kept is not None:
+            if kept is not None and _settled(*record):
                 _write_record(kept, record)
         graded, ended = record
         given_up.update(ended)
-        return graded
+        return confirmed(graded, self._seen.get(exercise.id, {}))
 
     def _run(
         self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes, edition: Path
@@ -178,9 +194,9 @@ class Judge:
             if len(session.missing) == len(exercise.objects):
                 graded = zero(exercise, _why_missing(exercise, cells, outcomes))
             else:
-                plugin = HiddenTests(
-                    exercise.id, self._groups, session, pack_probe, self.course.seed, self.shrink_seconds
-                )
+                asked = Hurried(session, self.limits.test_seconds)
+                seed, shrink = self.course.seed, self.shrink_seconds
+                plugin = HiddenTests(exercise.id, self._groups, asked, pack_probe, seed, shrink)
                 graded = scored(exercise, run_hidden_tests(plugin, self.hidden))
             notes = _cell_notes(exercise, cells, outcomes, graded)
             if session.missing and graded.verdicts:
@@ -223,6 +239,42 @@ class Judge:
         text = json.dumps(content, sort_keys=True)
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:40]
         return self._cache / digest[:2] / f"{digest}.json"
+
+
+class Hurried:
+    """A session in which a question gets a fifth of the time after two were answered too late.
+
+    An exercise of many tests with an endless function does not cost each of them its full time, and quick functions
+    beside it still answer.
+
+    Args:
+        session: The submission in the sandbox.
+        seconds: The time of a question.
+    """
+
+    def __init__(self, session: Any, seconds: float) -> None:
+        self._session = session
+        self._seconds = seconds
+        self._late = 0
+
+    def observe(self, probe: bytes, args: list[Any]) -> Any:
+        """Ask the session."""
+        seconds = self._seconds / 5 if self._late >= 2 else None
+        observation = self._session.observe(probe, args, seconds)
+        self._late += observation.failure is not None and observation.failure.kind == "timeout"
+        return observation
+
+
+def _with_notes(graded: Graded, grafted: Grafted) -> Graded:
+    """The result with what grafting said of the exercise before it."""
+    said = tuple(note.text for note in grafted.notes if note.exercise == graded.exercise)
+    return replace(graded, notes=said + graded.notes)
+
+
+def _settled(graded: Graded, ended: Outcomes) -> bool:
+    """Whether a result would be the same on another day."""
+    failures = {verdict.failure for verdict in graded.verdicts} | {outcome.status for outcome in ended.values()}
+    return not failures & UNLUCKY
 
 
 def source_cells(notebook: nbformat.NotebookNode) -> list[SourceCell]:

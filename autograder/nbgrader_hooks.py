@@ -12,7 +12,9 @@ exchanged at the places that it offers for that:
 from __future__ import annotations
 
 import atexit
+import logging
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -24,9 +26,11 @@ from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from autograder.collecting import is_clean, regraft, take_in
-from autograder.course import Course, load_course
+from autograder.causes import SEEN
+from autograder.collecting import NBGRADER_FILES, is_clean, last_change, refuse, regraft, take_in
+from autograder.course import Course, CourseError, load_course
 from autograder.graft import grafted_from
+from autograder.reading import one_line
 from autograder.report import as_html, as_text
 from autograder.results import Graded, Submission
 
@@ -74,15 +78,43 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
         student, assignment = clean.parent.name, clean.name
         originals = Path(self.coursedir.root, ORIGINALS, student, assignment)
         timestamp = f"{self._path_to_record(src)['timestamp']} UTC"
+        course = load_course(self.coursedir.root, tree=False)
         try:
-            course = load_course(self.coursedir.root, tree=False)
-            said = take_in(course, assignment, submission, clean, originals, timestamp)
-        except OSError as error:
+            said = _take_in_or_refuse(self.log, student, course, assignment, submission, clean, originals, timestamp)
+        except (OSError, CourseError) as error:
             self.log.error("%s: could not be collected: %s", student, error)
             self.failed.append(student)
         else:
             for sentence in said:
-                self.log.warning("%s: %s", student, sentence)
+                self.log.warning("%s: %s", student, one_line(sentence))
+
+
+def _take_in_or_refuse(
+    log: Any,
+    student: str,
+    course: Course,
+    assignment: str,
+    submission: Path,
+    clean: Path,
+    originals: Path,
+    timestamp: str,
+    changed: str = "",
+) -> list[str]:
+    """Take a submission in; one that is stranger than anyone thought of becomes stubs, a reason and an error logged.
+
+    Raises:
+        OSError: If the disk refuses.
+        CourseError: If the course is at fault.
+    """
+    try:
+        return take_in(course, assignment, submission, clean, originals, timestamp, changed)
+    except (OSError, CourseError):
+        raise
+    except Exception as error:  # the class goes on, whatever one submission does
+        what = f"the submission could not be taken in ({type(error).__name__}); it earns nothing until someone looks"
+        log.error("%s: %s: %s", student, what, one_line(str(error)))
+        refuse(course, assignment, clean, originals, timestamp or changed, what)
+        return []
 
 
 def tidier(root: Path) -> Callable[..., None]:
@@ -102,15 +134,27 @@ def tidy(root: Path, directory: Path) -> None:
     """Make a directory of the submitted tree clean, unless `collect` did so already."""
     student, assignment = directory.parent.name, directory.name
     originals = root / ORIGINALS / student / assignment
-    if is_clean(directory, originals):
+    # nbgrader's release_feedback ends for everyone at a submission without one of its files.
+    if is_clean(directory, originals) and all((directory / name).is_file() for name in NBGRADER_FILES):
         return
     aside = Path(tempfile.mkdtemp(dir=directory.parent.parent, prefix=".tidy-"))
     try:
-        take_in(load_course(root, tree=False), assignment, directory, aside / "clean", originals)
+        changed = last_change(directory)
+        course, taken = load_course(root, tree=False), aside / "clean"
+        log = logging.getLogger(__name__)
+        _take_in_or_refuse(log, student, course, assignment, directory, taken, originals, "", changed)
         directory.rename(aside / "before")
-        (aside / "clean").rename(directory)
+        taken.rename(directory)
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        _remove(aside)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, however deep folders nest in it: `shutil.rmtree` calls itself for each of them."""
+    if shutil.which("rm"):
+        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class GraftExporter(NotebookExporter):
@@ -125,7 +169,7 @@ class GraftExporter(NotebookExporter):
         originals = root / ORIGINALS / info["student"] / info["assignment"]
         grafted = regraft(load_course(root, tree=False), info["notebook"], Path(filename), originals)
         for note in grafted.notes:
-            self.log.warning("%s: %s", info["student"], note.text)
+            self.log.warning("%s: %s", info["student"], one_line(note.text))
         resources["metadata"] = {"name": info["notebook"], "path": str(Path(filename).parent)}
         export: Any = self.from_notebook_node
         return export(grafted.notebook, resources, **kw)
@@ -174,17 +218,22 @@ def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course
         nbgrader = cell.metadata.get("nbgrader", {})
         graded = by_grade_id.get(nbgrader.get("grade_id", ""))
         if graded is not None and nbgrader.get("grade"):
+            if nbgrader["points"] != graded.points:
+                raise CourseError(
+                    f"{graded.exercise} has {graded.points:g} points in course.toml but {nbgrader['points']:g} in "
+                    "the gradebook; run `autograder build` and `nbgrader generate_assignment`, then grade again"
+                )
             cell.execution_count = 1
-            cell.outputs = _outputs(graded, submission, nbgrader["points"])
+            cell.outputs = _outputs(graded, submission)
     for place in ("notes", "unreadable"):
         notebook.metadata.get("minigrad", {}).pop(place, None)
 
 
-def _outputs(graded: Graded, submission: Submission, most: float) -> list[nbformat.NotebookNode]:
-    """A graded cell's outputs. SaveAutoGrades takes no number for full marks, and refuses one above the cell's."""
+def _outputs(graded: Graded, submission: Submission) -> list[nbformat.NotebookNode]:
+    """A graded cell's outputs. SaveAutoGrades takes no number for full marks."""
     notes = submission.notes if graded == submission.exercises[0] else ()
     report = {"text/html": as_html(graded, notes), "text/plain": as_text(graded)}
-    points = repr(float(min(max(graded.earned, 0.0), most)))
+    points = repr(float(graded.earned))
     return [
         nbformat.v4.new_output("display_data", data=report),
         nbformat.v4.new_output("execute_result", data={"text/plain": points}, execution_count=1),
@@ -212,5 +261,5 @@ def _judge(root: Path, isolation: str, hidden: Path) -> Judge:
 
 def _state(course: Course, hidden: Path) -> str:
     """What tells whether a warm judge is still right: time and size of every file that it follows from."""
-    files = [course.path, *course.source.rglob("*.py"), *hidden.glob("*.py")]
+    files = [course.path, *course.source.rglob("*.py"), *hidden.glob("*.py"), *hidden.parent.glob(str(SEEN))]
     return repr([(str(file), (status := file.stat()).st_mtime_ns, status.st_size) for file in sorted(files)])

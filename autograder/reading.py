@@ -27,6 +27,7 @@ __all__ = [
     "definitions_only",
     "exercise_line",
     "helper_names",
+    "one_line",
     "parses",
     "read_bytes",
     "read_notebook",
@@ -40,6 +41,13 @@ MAX_CELL = 200_000
 
 _EXERCISE = re.compile(r"\s*#\s*exercise\s*:\s*([^\s#]+)\s*(?:\n|$)")
 _ESCAPE = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
+
+
+MAX_CELLS = 2_000
+"""Most cells of a notebook that are read; the course's have about a hundred."""
+
+MAX_CODE = 2_000_000
+"""Most characters of code that are read of a notebook."""
 
 
 class Unreadable(Exception):
@@ -73,30 +81,36 @@ class StudentNotebook:
     notes: tuple[str, ...] = ()
 
 
+def one_line(name: str) -> str:
+    """A file's name without what would steer a terminal, break a line or fit into no file."""
+    return " ".join("".join(each if each.isprintable() else " " for each in name).split())
+
+
 def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
     """Read a regular file of bounded size, without following a link or waiting for a pipe.
 
     Raises:
         Unreadable: If it is anything else.
     """
+    name = one_line(path.name)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if path.is_symlink():
-            raise Unreadable(f"{path.name} is a link, not a file; hand in the file itself") from error
-        raise Unreadable(f"{path.name} cannot be opened ({error.strerror})") from error
+            raise Unreadable(f"{name} is a link, not a file; hand in the file itself") from error
+        raise Unreadable(f"{name} cannot be opened ({error.strerror})") from error
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{path.name} is not a regular file; hand in the notebook itself")
+            raise Unreadable(f"{name} is not a regular file; hand in the notebook itself")
         if status.st_size > limit:
-            raise Unreadable(_too_large(path.name, status.st_size, limit))
+            raise Unreadable(_too_large(name, status.st_size, limit))
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(limit + 1)
     finally:
         os.close(descriptor)
     if len(data) > limit:  # it grew while it was read
-        raise Unreadable(_too_large(path.name, len(data), limit))
+        raise Unreadable(_too_large(name, len(data), limit))
     return data
 
 
@@ -174,8 +188,10 @@ def _upgrade(document: dict[str, Any], major: int) -> dict[str, Any]:
 
 
 def _cells(raw: list[object], notes: list[str]) -> Iterator[StudentCell]:
-    broken = 0
-    for item in raw:
+    broken, room, crowded = 0, MAX_CODE, False
+    if len(raw) > MAX_CELLS:
+        notes.append(f"the notebook has {len(raw):,} cells; the first {MAX_CELLS:,} cells were read")
+    for item in raw[:MAX_CELLS]:
         cell = _cell(item)
         if cell is None:
             broken += 1
@@ -183,7 +199,13 @@ def _cells(raw: list[object], notes: list[str]) -> Iterator[StudentCell]:
         if len(cell.text) > MAX_CELL:
             notes.append(f"a cell of {len(cell.text)} characters was ignored; at most {MAX_CELL} are read")
             continue
+        if cell.code and len(cell.text) > room:  # smaller ones that follow may still fit
+            crowded = True
+            continue
+        room -= len(cell.text) if cell.code else 0
         yield cell
+    if crowded:
+        notes.append(f"the notebook has more than {MAX_CODE:,} characters of code; the cells beyond were not read")
     if broken:
         notes.append(f"{broken} malformed cell{'s' if broken > 1 else ''} could not be read")
 
@@ -248,24 +270,39 @@ def defined_names(text: str) -> set[str]:
     for node in tree.body if tree else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
-        elif isinstance(node, ast.Assign):
-            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
+        else:
+            names.update(_assigned(node))
     return names
+
+
+def _assigned(node: ast.stmt) -> Iterator[str]:
+    """Names that a statement binds by assignment, also several at once."""
+    targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        targets = [node.target]
+    for target in targets:
+        # What is read in a target, as in `table[index] = 1`, is bound elsewhere.
+        yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+
+
+def _is_lambda(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Lambda)
 
 
 def definitions_only(text: str) -> str:
     """The text with its top-level functions, classes and imports alone; what is left keeps its line numbers."""
     tree, lines = _parse(text), text.split("\n")
     kept: set[int] = set()
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
     for node in tree.body if tree else ():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+        if isinstance(node, kinds) or _is_lambda(node):
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
             kept.update(range(first, (node.end_lineno or first) + 1))
     return "\n".join(line if number in kept else "" for number, line in enumerate(lines, start=1))
 
 
 def helper_names(text: str) -> set[str]:
-    """Names of functions, classes and imports: what other cells may need from this one."""
+    """Names of functions, classes, imports and what is assigned: what other cells may need from this one."""
     tree = _parse(text)
     names: set[str] = set()
     for node in tree.body if tree else ():
@@ -273,4 +310,6 @@ def helper_names(text: str) -> set[str]:
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        else:
+            names.update(_assigned(node))
     return names

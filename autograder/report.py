@@ -56,7 +56,7 @@ def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The labelled lines under a failed test."""
     named = (
         ("", verdict.reason),
-        ("hint", verdict.hint),
+        ("hint" if verdict.confirmed else "perhaps", verdict.hint),
         ("typical cause", _words(verdict.misconception)),
         ("because", verdict.because),
     )

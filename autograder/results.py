@@ -28,7 +28,7 @@ class Verdict:
         hint: What to look at.
         misconception: The misconception it shows, in kebab-case.
         failure: The sandbox's word for what kept the code from answering (``"timeout"``, ``"error"``, ...).
-        general: Whether many mistakes fail this test, so that a more specific one knows better which it was.
+        confirmed: Whether the misconception is known to look like what was seen.
     """
 
     test: str
@@ -40,7 +40,7 @@ class Verdict:
     hint: str = ""
     misconception: str = ""
     failure: str = ""
-    general: bool = False
+    confirmed: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,16 @@ class Graded:
 
     @property
     def failures(self) -> tuple[Verdict, ...]:
-        """The failed tests; a general one leaves the naming of the mistake to a specific one, where one failed too."""
+        """The failed tests as a report shows them: first those whose misconception is known to fit.
+
+        The others say what was seen, and guess at no cause; where all are such, the first keeps its hint.
+        """
         failed = [verdict for verdict in self.verdicts if not verdict.passed]
-        if all(verdict.general for verdict in failed):
-            return tuple(failed)
-        return tuple(replace(v, hint="", misconception="") if v.general else v for v in failed)
+        known = [verdict for verdict in failed if verdict.confirmed]
+        others = [replace(verdict, hint="", misconception="") for verdict in failed if not verdict.confirmed]
+        if others and not known:
+            others[0] = replace(others[0], hint=failed[0].hint)
+        return (*known, *others)
 
     def as_json(self) -> dict[str, Any]:
         """The result as plain JSON."""

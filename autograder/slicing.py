@@ -177,7 +177,7 @@ def _locate(source: Path, dotted: str) -> tuple[Path, Definition, list[str]]:
     try:
         file, names = split_object(source, dotted)
     except FileNotFoundError as error:
-        raise CourseError(f"src/minigrad has no module for {dotted!r}; correct the name in course.toml") from error
+        raise CourseError(f"{source} has no module for {dotted!r}; correct the name in course.toml") from error
     if len(names) == 1:
         text = file.read_text(encoding="utf-8")
         for node in _parse(file, text).body:

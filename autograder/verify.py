@@ -10,18 +10,31 @@ from __future__ import annotations
 
 import ast
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.causes import SEEN, Seen, essence, read_seen, seen_text
 from autograder.course import Course, Exercise, load_course
+from autograder.files import write
 from autograder.judge import Judge
 from autograder.plugin import HIDDEN, HiddenTestError
 from autograder.results import Graded
 from autograder.slicing import BEGIN, slice_exercise
 
-__all__ = ["Checked", "Verifier", "WrongAnswer", "stray_answers", "trivial_answers", "verify"]
+__all__ = [
+    "Checked",
+    "Verifier",
+    "WrongAnswer",
+    "record",
+    "seen_of",
+    "stale_record",
+    "stray_answers",
+    "trivial_answers",
+    "verify",
+]
 
 ANSWERS = Path(__file__).parent
 FEWEST_WRONG = 3
@@ -32,10 +45,17 @@ CONSTANTS = ("0.0", "1.0", "True", "[]")
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """A known-wrong answer, and the tests that rejected it by its misconception."""
+    """A known-wrong answer.
+
+    Attributes:
+        misconception: The name of the mistake.
+        rejected_by: The tests that rejected it by that name.
+        saw: Each test that it fails, with the essence of what the test saw.
+    """
 
     misconception: str
     rejected_by: tuple[str, ...]
+    saw: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -157,11 +177,12 @@ class Verifier:
         elif not any(verdict.passed for verdict in graded.verdicts):
             problems.append(f"{where}: passes no test at all; a real mistake gets something right")
         failed = [verdict for verdict in graded.verdicts if not verdict.passed]
-        rejected = dict.fromkeys(_function(v.test) for v in failed if v.misconception == slug)
+        naming = [verdict for verdict in failed if verdict.misconception == slug]
+        rejected = dict.fromkeys(_function(verdict.test) for verdict in naming)
         if not rejected:
             by = _few([f"{v.test} ({v.misconception or v.failure or 'no name'})" for v in failed], ", ")
             problems.append(f"{where}: no test rejects it as {slug!r}" + (f"; rejected by {by}" if by else ""))
-        return WrongAnswer(slug, tuple(rejected))
+        return WrongAnswer(slug, tuple(rejected), tuple((v.test, essence(v.reason)) for v in failed))
 
     def _variants(self, exercise: Exercise, problems: list[str]) -> list[str]:
         names = []
@@ -180,6 +201,32 @@ def stray_answers(course: Course, answers: Path = ANSWERS) -> list[str]:
         for path in sorted(found)
         if path.name not in course.exercises and path.name != "__pycache__"
     ]
+
+
+def seen_of(checked: Checked) -> dict[str, dict[str, str]]:
+    """What the tests of an exercise saw of each wrong answer that they reject by its name."""
+    return {answer.misconception: dict(answer.saw) for answer in checked.wrong if answer.rejected_by}
+
+
+def stale_record(checked: Iterable[Checked], answers: Path = ANSWERS) -> list[str]:
+    """Problems of the record of what tests saw: reports would take a mistake for another one."""
+    seen = read_seen(answers / SEEN)
+    return [
+        f"{SEEN}: is not what the tests of {each.exercise} see now; run `autograder verify --record`"
+        for each in checked
+        if seen.get(each.exercise, {}) != seen_of(each)
+    ]
+
+
+def record(course: Course, checked: Iterable[Checked], answers: Path = ANSWERS) -> bool:
+    """Write the record of what tests saw, for the exercises that were checked; the course's others keep theirs.
+
+    Returns:
+        Whether the record changed.
+    """
+    kept = {exercise: seen for exercise, seen in read_seen(answers / SEEN).items() if exercise in course.exercises}
+    seen: Seen = {**kept, **{each.exercise: seen_of(each) for each in checked}}
+    return write(answers / SEEN, seen_text(seen))
 
 
 def _function(test: str) -> str:
@@ -271,7 +318,9 @@ def _run(setting: _Setting, wanted: Sequence[str], jobs: int) -> Iterator[Checke
         return
     # A new interpreter for each process: forking one that runs threads is unsafe.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    # Ctrl-C reaches every process: these end at once and without a word.
+    quietly = (signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=signal.signal, initargs=quietly) as pool:
         for future in as_completed([pool.submit(_check_in_process, setting, each) for each in wanted]):
             yield future.result()
 

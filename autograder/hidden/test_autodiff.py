@@ -247,7 +247,6 @@ def test_diamond_order(student):
 @topological_sort(
     group="order",
     because="lesson 03, 'An order that works': mark a variable as met when you come to it, not when you write it on a list of things to do",
-    general=True,
 )
 def test_many_graphs(student):
     """The order works for graphs of any shape."""

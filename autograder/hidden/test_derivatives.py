@@ -18,20 +18,21 @@ from autograder import expect
 def test_forward_looks_forward(student):
     """At a corner, the slope is that on the right side."""
 
-    def observe(mg):
-        return mg.derivatives.forward_difference(lambda x: 2.0 * x if x > 0.0 else 5.0 * x, 0.0)
+    def observe(mg, epsilon):
+        return mg.derivatives.forward_difference(lambda x: 2.0 * x if x > 0.0 else 5.0 * x, 0.0, epsilon=epsilon)
 
     expect(
-        student(observe),
+        student(observe, 0.25),
         2.0,
-        tolerance=1e-6,
-        hint="the step goes from x to x + epsilon",
+        hint="the step goes from x to x + epsilon; rise over run",
         misconception="not-the-forward-slope",
         when={
             5.0: ("steps-backwards", "5 is the slope on the left side: the step goes from x to x + epsilon"),
             3.5: ("central-instead-of-forward", "3.5 is the mean of both sides: one of the two points is x itself"),
             -2.0: "the value at x + epsilon comes first, that at x is subtracted",
             1.0: "1 is half the slope: there is one step, of length epsilon",
+            0.5: ("rise-without-run", "0.5 is how far f rises from x to x + epsilon: divide it by epsilon"),
+            0.125: "0.125 is the rise times epsilon: divide by it",
         },
     )
 
@@ -48,9 +49,9 @@ def test_forward_takes_the_step_it_is_given(student):
         return mg.derivatives.forward_difference(lambda x: x**3, 0.0, epsilon=epsilon)
 
     expect(
-        student(observe, 0.5),
-        0.25,
-        hint="for x**3 at 0 with epsilon = 0.5: (0.5**3 - 0) / 0.5",
+        student(observe, 2.0),
+        4.0,
+        hint="for x**3 at 0 with epsilon = 2: (2**3 - 0) / 2",
         misconception="epsilon-is-ignored",
     )
 
@@ -61,22 +62,23 @@ def test_forward_takes_the_step_it_is_given(student):
     because="derivatives.forward_difference: 'Approximate the derivative of f'",
 )
 def test_forward_agrees_with_known_slopes(student):
-    """The measured slopes agree with the exact ones of cos, exp and a polynomial, at many points."""
+    """The measured slopes agree with the exact ones of sin, exp and a polynomial, at many points."""
 
     def observe(mg, seed):
         rng = random.Random(seed)
-        worst = 0.0
-        for _ in range(50):
-            x = rng.uniform(-2.0, 2.0)
-            cases = [(math.sin, math.cos(x)), (math.exp, math.exp(x)), (lambda t: t**3 - 2.0 * t, 3.0 * x * x - 2.0)]
-            for f, exact in cases:
-                error = abs(mg.derivatives.forward_difference(f, x) - exact)
-                worst = error if not error <= worst else worst
-        return worst < 1e-4
+        functions = (math.sin, math.exp, lambda t: t**3 - 2.0 * t)
+        return [
+            mg.derivatives.forward_difference(f, x)
+            for x in [rng.uniform(-2.0, 2.0) for _ in range(50)]
+            for f in functions
+        ]
 
+    rng = random.Random(7)
+    points = [rng.uniform(-2.0, 2.0) for _ in range(50)]
     expect(
         student(observe, 7),
-        True,
+        [slope for x in points for slope in (math.cos(x), math.exp(x), 3.0 * x * x - 2.0)],
+        tolerance=1e-5,
         hint="return the slope as it is; rounding it makes it wrong",
         misconception="slope-is-rounded",
     )
@@ -91,16 +93,25 @@ def test_forward_moves_one_argument(student):
     """Only the chosen argument moves; the others stay."""
 
     def observe(mg):
-        f = lambda x, y, z: x + 10.0 * y + 100.0 * z  # noqa: E731
-        return [mg.derivatives.forward_difference(f, 1.0, 2.0, 3.0, arg=i) for i in (0, 1, 2)]
+        seen = []
+
+        def f(x, y, z):
+            seen.append([x, y, z])
+            return x + 10.0 * y + 100.0 * z
+
+        moved = []
+        for arg in (0, 1, 2):
+            seen.clear()
+            mg.derivatives.forward_difference(f, 1.0, 2.0, 3.0, arg=arg)
+            moved.append([i for i in range(3) if any(point[i] != [1.0, 2.0, 3.0][i] for point in seen)])
+        return moved
 
     expect(
         student(observe),
-        [1.0, 10.0, 100.0],
-        tolerance=1e-6,
-        hint="arg says which of vals moves; without arg it is the first",
+        [[0], [1], [2]],
+        hint="for each arg, these are the arguments that moved; arg says which of vals does",
         misconception="arg-is-ignored",
-        when={(111.0, 111.0, 111.0): ("all-arguments-move", "111 is 1 + 10 + 100: only vals[arg] moves")},
+        when={((0, 1, 2), (0, 1, 2), (0, 1, 2)): ("all-arguments-move", "only vals[arg] moves, the others stay")},
     )
 
 
@@ -111,17 +122,26 @@ def test_forward_counts_from_the_end(student):
     """The argument -1 is the last one."""
 
     def observe(mg):
+        seen = []
+
+        def f(x, y):
+            seen.append([x, y])
+            return x + 10.0 * y
+
+        mg.derivatives.forward_difference(f, 1.0, 2.0, arg=1)
+        seen.clear()
         try:
-            return mg.derivatives.forward_difference(lambda x, y: x + 10.0 * y, 1.0, 2.0, arg=-1)
+            mg.derivatives.forward_difference(f, 1.0, 2.0, arg=-1)
         except TypeError:
             return "TypeError"
+        return [i for i in range(2) if any(point[i] != [1.0, 2.0][i] for point in seen)]
 
     expect(
         student(observe),
-        10.0,
-        tolerance=1e-6,
+        [1],
         hint="vals[arg + 1:] is all of vals where arg is -1; a list with one changed element has no such trap",
         misconception="negative-arg-breaks",
+        when={(0,): "the first argument moved: arg says which of vals does"},
     )
 
 
@@ -136,14 +156,13 @@ def test_forward_counts_from_the_end(student):
 def test_central_looks_to_both_sides(student):
     """At a corner, the slope is the mean of both sides."""
 
-    def observe(mg):
-        return mg.derivatives.central_difference(lambda x: 2.0 * x if x > 0.0 else 5.0 * x, 0.0)
+    def observe(mg, epsilon):
+        return mg.derivatives.central_difference(lambda x: 2.0 * x if x > 0.0 else 5.0 * x, 0.0, epsilon=epsilon)
 
     expect(
-        student(observe),
+        student(observe, 0.25),
         3.5,
-        tolerance=1e-6,
-        hint="one point lies at x + epsilon, the other at x - epsilon",
+        hint="one point lies at x + epsilon, the other at x - epsilon; rise over run",
         misconception="not-the-central-slope",
         when={
             2.0: (
@@ -156,7 +175,13 @@ def test_central_looks_to_both_sides(student):
             ),
             7.0: ("divides-by-one-epsilon", "7 is twice 3.5: the two points are 2 epsilon apart"),
             -3.5: ("sign-is-reversed", "the value at x + epsilon comes first, that at x - epsilon is subtracted"),
+            1.75: "1.75 is how far f rises between the two points: divide it by their distance, 2 epsilon",
+            0.875: "the distance of the two points is 2 epsilon, not 2",
             1.0: "1 is half the slope on the right: from x + epsilon it takes two steps back to reach x - epsilon",
+            0.21875: (
+                "multiplies-by-epsilon",
+                "a / 2 * epsilon divides by 2 and then multiplies by epsilon; put 2 * epsilon in parentheses",
+            ),
         },
     )
 
@@ -173,11 +198,11 @@ def test_central_takes_the_steps_it_is_given(student):
         return mg.derivatives.central_difference(lambda x: x**3, 0.0, epsilon=epsilon)
 
     expect(
-        student(observe, 0.5),
-        0.25,
-        hint="for x**3 at 0 with epsilon = 0.5: (0.5**3 + 0.5**3) / 1.0",
+        student(observe, 2.0),
+        4.0,
+        hint="for x**3 at 0 with epsilon = 2: (2**3 + 2**3) / 4",
         misconception="epsilon-is-ignored",
-        when={0.0625: ("steps-are-halved", "each of the two steps has the full length epsilon")},
+        when={1.0: ("steps-are-halved", "each of the two steps has the full length epsilon")},
     )
 
 
@@ -187,22 +212,20 @@ def test_central_takes_the_steps_it_is_given(student):
     because="derivatives.central_difference: 'with an error proportional to epsilon squared'",
 )
 def test_central_is_more_accurate(student):
-    """With epsilon = 0.001 the error is below a hundred-thousandth, at many points."""
+    """With epsilon = 0.001 the slopes of sin, exp and a polynomial are right to a few millionths, at many points."""
 
     def observe(mg, seed):
         rng = random.Random(seed)
-        worst = 0.0
-        for _ in range(50):
-            x = rng.uniform(-2.0, 2.0)
-            cases = [(math.sin, math.cos(x)), (math.exp, math.exp(x)), (lambda t: t**3 - 2.0 * t, 3.0 * x * x - 2.0)]
-            for f, exact in cases:
-                error = abs(mg.derivatives.central_difference(f, x, epsilon=1e-3) - exact)
-                worst = error if not error <= worst else worst
-        return worst < 1e-5
+        functions = (math.sin, math.exp, lambda t: t**3 - 2.0 * t)
+        points = [rng.uniform(-2.0, 2.0) for _ in range(50)]
+        return [mg.derivatives.central_difference(f, x, epsilon=1e-3) for x in points for f in functions]
 
+    rng = random.Random(11)
+    points = [rng.uniform(-2.0, 2.0) for _ in range(50)]
     expect(
         student(observe, 11),
-        True,
+        [slope for x in points for slope in (math.cos(x), math.exp(x), 3.0 * x * x - 2.0)],
+        tolerance=5e-6,
         hint="return the slope as it is; rounding it makes it wrong",
         misconception="slope-is-rounded",
     )
@@ -217,16 +240,25 @@ def test_central_moves_one_argument(student):
     """Only the chosen argument moves; the others stay."""
 
     def observe(mg):
-        f = lambda x, y, z: x + 10.0 * y + 100.0 * z  # noqa: E731
-        return [mg.derivatives.central_difference(f, 1.0, 2.0, 3.0, arg=i) for i in (0, 1, 2)]
+        seen = []
+
+        def f(x, y, z):
+            seen.append([x, y, z])
+            return x + 10.0 * y + 100.0 * z
+
+        moved = []
+        for arg in (0, 1, 2):
+            seen.clear()
+            mg.derivatives.central_difference(f, 1.0, 2.0, 3.0, arg=arg)
+            moved.append([i for i in range(3) if any(point[i] != [1.0, 2.0, 3.0][i] for point in seen)])
+        return moved
 
     expect(
         student(observe),
-        [1.0, 10.0, 100.0],
-        tolerance=1e-6,
-        hint="arg says which of vals moves; without arg it is the first",
+        [[0], [1], [2]],
+        hint="for each arg, these are the arguments that moved; arg says which of vals does",
         misconception="arg-is-ignored",
-        when={(111.0, 111.0, 111.0): ("all-arguments-move", "111 is 1 + 10 + 100: only vals[arg] moves")},
+        when={((0, 1, 2), (0, 1, 2), (0, 1, 2)): ("all-arguments-move", "only vals[arg] moves, the others stay")},
     )
 
 
@@ -237,17 +269,26 @@ def test_central_counts_from_the_end(student):
     """The argument -1 is the last one."""
 
     def observe(mg):
+        seen = []
+
+        def f(x, y):
+            seen.append([x, y])
+            return x + 10.0 * y
+
+        mg.derivatives.central_difference(f, 1.0, 2.0, arg=1)
+        seen.clear()
         try:
-            return mg.derivatives.central_difference(lambda x, y: x + 10.0 * y, 1.0, 2.0, arg=-1)
+            mg.derivatives.central_difference(f, 1.0, 2.0, arg=-1)
         except TypeError:
             return "TypeError"
+        return [i for i in range(2) if any(point[i] != [1.0, 2.0][i] for point in seen)]
 
     expect(
         student(observe),
-        10.0,
-        tolerance=1e-6,
+        [1],
         hint="vals[arg + 1:] is all of vals where arg is -1; a list with one changed element has no such trap",
         misconception="negative-arg-breaks",
+        when={(0,): "the first argument moved: arg says which of vals does"},
     )
 
 
@@ -272,8 +313,9 @@ def test_central_asks_only_for_values(student):
     expect(
         student(observe),
         [[4.0, 2.5], [4.0, 3.5]],
-        hint="f is needed at two points only; vals may hold ints, and epsilon is not one",
+        hint="here vals are the ints 4 and 3, and epsilon is 0.5: these are the points at which f was asked",
         misconception="moves-are-rounded",
+        when={((4.0, 2.0),): ("moves-are-rounded", "an array of ints rounds what is put into it; make floats of vals")},
     )
 
 
@@ -296,7 +338,7 @@ def test_one_slope_for_each_argument(student):
         student(observe),
         [1.0, 10.0, 100.0],
         tolerance=1e-6,
-        hint="the i-th element is the slope in argument i: pass arg on",
+        hint="as many slopes as arguments, and the i-th element is the slope in argument i: pass arg on",
         misconception="every-slope-in-the-first-argument",
     )
 
@@ -338,7 +380,7 @@ def test_gradient_looks_to_both_sides(student):
         student(observe),
         [3.5, 7.0],
         tolerance=1e-6,
-        hint="use central differences",
+        hint="one step to either side, in each argument: central differences",
         misconception="gradient-is-one-sided",
     )
 

@@ -110,15 +110,19 @@ def test_upstream_of_arithmetic(student):
     """Every derivative is multiplied by the one that arrives from above."""
 
     def observe(mg, a, b, d):
-        x, y, z, u = (mg.Scalar(v) for v in (a, b, a, a))
-        (x * y).backward(d)
-        (-z).backward(d)
-        mg.functions.Inv.apply(u).backward(d)
-        return [x.grad, y.grad, z.grad, u.grad]
+        grads = []
+        for start in (d, 1.0):
+            x, y, z, u = (mg.Scalar(v) for v in (a, b, a, a))
+            (x * y).backward(start)
+            (-z).backward(start)
+            mg.functions.Inv.apply(u).backward(start)
+            grads.append([x.grad, y.grad, z.grad, u.grad])
+        return grads
 
+    scaled, alone = student(observe, 2.0, 3.0, -2.5)
     expect(
-        student(observe, 2.0, 3.0, -2.5),
-        [-7.5, -5.0, 2.5, 0.625],
+        scaled,
+        [-2.5 * slope for slope in alone],  # whether the slopes are right is asked elsewhere
         hint="d_output is a factor of everything that backward returns",
         misconception="upstream-forgotten",
     )
@@ -288,16 +292,17 @@ def test_upstream_of_elementary(student):
 
     def observe(mg, a, d):
         grads = []
-        for name in ("log", "exp", "sigmoid", "relu"):
-            x = mg.Scalar(a)
-            getattr(x, name)().backward(d)
-            grads.append(x.grad)
+        for start in (d, 1.0):
+            leaves = [mg.Scalar(a) for _ in range(4)]
+            for x, name in zip(leaves, ("log", "exp", "sigmoid", "relu"), strict=True):
+                getattr(x, name)().backward(start)
+            grads.append([x.grad for x in leaves])
         return grads
 
-    s = 1.0 / (1.0 + math.exp(-2.0))
+    scaled, alone = student(observe, 2.0, -3.0)
     expect(
-        student(observe, 2.0, -3.0),
-        [-1.5, -3.0 * math.exp(2.0), -3.0 * s * (1.0 - s), -3.0],
+        scaled,
+        [-3.0 * slope for slope in alone],  # whether the slopes are right is asked elsewhere
         hint="d_output is a factor of everything that backward returns",
         misconception="upstream-forgotten",
     )

@@ -230,7 +230,7 @@ def test_parameters_of_the_whole_tree(student):
     expect(
         student(observe),
         [1.0, 2.0],
-        hint="the module's own _parameters are only a part",
+        hint="Parameter objects without their names, of the whole tree: the module's own _parameters are only a part",
         misconception="parameters-of-the-top-only",
     )
 

@@ -37,8 +37,25 @@ def test_relu_keeps_positive_numbers(student):
         student(observe, [3.5, -3.5, 0.25, -1e-9, 0.0, 100.0]),
         [3.5, 0.0, 0.25, 0.0, 0.0, 100.0],
         tolerance=1e-12,
-        hint="1.0 for positive numbers is the slope of relu; its value there is x",
+        hint="x for positive numbers, 0.0 for all others; 1.0 for positive numbers would be its slope",
         misconception="relu-is-its-slope",
+    )
+
+
+@pytest.mark.exercise(
+    "operators.elementary", group="stability", because="operators.relu: 'Return x where x is positive, else 0.0'"
+)
+def test_relu_of_infinities(student):
+    """Relu of minus infinity is 0.0, and of infinity infinity."""
+
+    def observe(mg):
+        return [mg.operators.relu(-math.inf), mg.operators.relu(math.inf)]
+
+    expect(
+        student(observe),
+        [0.0, math.inf],
+        hint="choose between x and 0.0; a product or a sum with infinity in it can be nan",
+        misconception="relu-by-arithmetic",
     )
 
 
@@ -88,7 +105,7 @@ def test_sigmoid_on_both_sides(student):
     expect(
         student(observe, values),
         [1.0 / (1.0 + math.exp(-x)) for x in values],
-        hint="at x = -4 the value is near 0; look at the sign in your exponent for negative x",
+        hint="at x = -4 the value is near 0; look at the sign of your exponent for negative x, and at the parentheses",
         misconception="sigmoid-mirrors-negatives",
     )
 

@@ -94,8 +94,10 @@ def test_reduce_of_nothing_is_start(student):
     """Reduce of an empty list is start."""
 
     def observe(mg):
+        fold = mg.operators.reduce(lambda x, y: x + y, 7.0)
+        fold([1.0])  # another error than that of an empty list ends here
         try:
-            return mg.operators.reduce(lambda x, y: x + y, 7.0)([])
+            return fold([])
         except (IndexError, StopIteration, TypeError, ValueError) as error:
             return type(error).__name__
 
@@ -197,11 +199,14 @@ def test_any_iterable_will_do(student):
     """A generator may come in where a list may: it has no length and no [i]."""
 
     def observe(mg, values):
+        add_one, minus = mg.operators.map(lambda x: x + 1.0), mg.operators.zipWith(lambda x, y: x - y)
+        total = mg.operators.reduce(lambda x, y: x + y, 0.0)
+        add_one(values), minus(values, values), total(values)  # another error than that of a generator ends here
         try:
             return [
-                list(mg.operators.map(lambda x: x + 1.0)(x for x in values)),
-                list(mg.operators.zipWith(lambda x, y: x - y)((x for x in values), (2.0 * x for x in values))),
-                mg.operators.reduce(lambda x, y: x + y, 0.0)(x for x in values),
+                list(add_one(x for x in values)),
+                list(minus((x for x in values), (2.0 * x for x in values))),
+                total(x for x in values),
             ]
         except TypeError:
             return "TypeError"
@@ -318,6 +323,8 @@ def test_empty_sum_is_no_error(student):
     """An empty list has the sum 0.0; it is no error."""
 
     def observe(mg):
+        # Another error than that of an empty list ends here.
+        mg.operators.sum([1.0]), list(mg.operators.negList([1.0])), list(mg.operators.addLists([1.0], [1.0]))
         try:
             return [mg.operators.sum([]), list(mg.operators.negList([])), list(mg.operators.addLists([], []))]
         except (IndexError, StopIteration, TypeError) as error:

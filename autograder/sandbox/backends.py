@@ -17,11 +17,12 @@ from typing import IO, Any
 
 from autograder.sandbox import seccomp
 from autograder.sandbox.model import Limits
-from autograder.sandbox.view import BOOT, View, expand
+from autograder.sandbox.view import BOOT, NOBODIES, View, expand
 
 __all__ = ["BACKENDS", "Backend", "Launch"]
 
 _SCRATCH, _HOME, _EDITION, _SITE = "/scratch", "/sandbox", "/sandbox/edition", "/sandbox/site"
+_MAX_FILES = 20_000  # in the scratch, where it is a file system of its own; bubblewrap bounds their size alone
 _SPARE_PROCESSES = 128  # room for what the user starts elsewhere, where all of it is counted
 _CAN_COUNT_PER_NAMESPACE = (5, 14)  # before Linux 5.14, RLIMIT_NPROC counts a user's processes over all namespaces
 
@@ -60,7 +61,7 @@ def _is_root() -> bool:
 
 def _own_uid() -> int | None:
     """For root, a user of nobody's: limits on processes do not bind root, and root owns too many files."""
-    return 61184 + secrets.randbelow(4096) if _is_root() else None
+    return secrets.choice(NOBODIES) if _is_root() else None
 
 
 def _kernel() -> tuple[int, int]:
@@ -140,7 +141,7 @@ def _popen(
 
 
 def _inside_places() -> dict[str, Any]:
-    return {"edition": _EDITION, "scratch": _SCRATCH, "home": _HOME, "sweep": "all"}
+    return {"edition": _EDITION, "scratch": _SCRATCH, "home": _HOME, "sweep": "all", "files": _MAX_FILES}
 
 
 def _inside_paths(view: View) -> tuple[str, list[str]]:
@@ -267,6 +268,7 @@ def _start_namespaces(view: View, limits: Limits) -> Launch:
         "shared_memory": "/dev/shm",
         "scratch": _SCRATCH,
         "file_mb": limits.file_mb,
+        "files": _MAX_FILES,
         "filter": seccomp.build_filter().hex(),
         "command": _python(view, *_inside_paths(view)),
         "environment": _environment(_SCRATCH),
@@ -333,7 +335,11 @@ BACKENDS: tuple[Backend, ...] = (
     Backend(
         "landlock",
         (_FILES, *_OTHERS, *_BOUNDS),
-        ("the names of files can be asked for", "the sum of files in the scratch folder has no bound"),
+        (
+            "the names of files can be asked for",
+            "the sum of files in the scratch folder has no bound",
+            "the number of files has no bound",
+        ),
         _landlock_missing,
         _start_landlock,
     ),

@@ -95,7 +95,7 @@ def _build_root(plan: dict[str, Any]) -> None:
     os.symlink(plan["scratch"], root + plan["shared_memory"])  # semaphores: bounded and wiped with the scratch
     os.mkdir(root + "/proc")
     os.mkdir(root + plan["scratch"])
-    options = f"size={plan['file_mb']}m,nr_inodes=20000,mode=777"
+    options = f"size={plan['file_mb']}m,nr_inodes={plan['files']},mode=777"
     _mount("tmpfs", root + plan["scratch"], "tmpfs", _NOSUID | _NODEV, options)
     os.mkdir(root + "/old")
 

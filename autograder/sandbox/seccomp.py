@@ -14,20 +14,26 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _ENOSYS = 1, 38
 _NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEWUSER, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWCGROUP, NEWNS and NEWTIME
 _TERMINAL_INJECTION = 0x5412  # TIOCSTI
-_SYSTEM_CALL, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
+_SYSTEM_CALL, _ARCHITECTURE, _FIRST_ARGUMENT, _FIRST_ARGUMENT_HIGH, _SECOND_ARGUMENT = 0, 4, 16, 20, 24
 
 _ARCHITECTURES = {
     "x86_64": (0xC000003E, "x86_64"),
     "aarch64": (0xC00000B7, "aarch64"),
     "arm64": (0xC00000B7, "aarch64"),
 }
-_SPECIAL = {"x86_64": {"clone": 56, "clone3": 435, "ioctl": 16}, "aarch64": {"clone": 220, "clone3": 435, "ioctl": 29}}
+_SPECIAL = {
+    "x86_64": {"clone": 56, "clone3": 435, "ioctl": 16, "prlimit64": 302},
+    "aarch64": {"clone": 220, "clone3": 435, "ioctl": 29, "prlimit64": 261},
+}
 
 # name: (x86-64, AArch64); None where the architecture has no such call
 _COMMON: dict[str, tuple[int | None, int | None]] = {
     # other processes' memory and descriptors
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_getfd": (438, 438),
     "kcmp": (312, 272), "process_madvise": (440, 440), "move_pages": (279, 239), "migrate_pages": (256, 238),
+    # other processes' priority, scheduling and processors, which the sessions after this one would inherit
+    "setpriority": (141, 140), "sched_setparam": (142, 118), "sched_setscheduler": (144, 119),
+    "sched_setaffinity": (203, 122), "sched_setattr": (314, 274), "ioprio_set": (251, 30),
     # sockets, and what outlives a process: System V objects, message queues, keys
     "socket": (41, 198), "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190),
     "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189),
@@ -104,4 +110,8 @@ def build_filter(shared_files: bool = False) -> bytes:
     ):
         program += [_step(_EQUAL, special[name], 0, 4), _step(_LOAD, argument), _step(test, bits, 0, 1), refuse]
         program += [_step(_RETURN, _ALLOW)]
+    # A process may change its own limits, number 0; another one's, such as the worker's, would bind later sessions.
+    program += [_step(_EQUAL, special["prlimit64"], 0, 6)]
+    for half in (_FIRST_ARGUMENT, _FIRST_ARGUMENT_HIGH):
+        program += [_step(_LOAD, half), _step(_EQUAL, 0, 1, 0), refuse]
     return b"".join([*program, _step(_RETURN, _ALLOW)])

@@ -1,10 +1,10 @@
 """Sessions: a student's cells run in the sandbox, and what the grader asks of the state after them."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 from autograder.sandbox.inside import wire
 from autograder.sandbox.isolation import Isolation, backend_of, choose
@@ -24,6 +24,7 @@ __all__ = ["Sandbox", "Session"]
 
 _CELL_GRACE = 0.5  # inside, a cell's time limit rings first and keeps what the cell has defined
 _TEST_GRACE = 1.5
+_T = TypeVar("_T")
 _STATUSES = frozenset(get_args(CellStatus))
 _KINDS = frozenset(get_args(FailureKind))
 
@@ -197,7 +198,7 @@ class Session:
         answer = self._hear(self.box.limits.cell_seconds + _CELL_GRACE)
         if answer.get("cell") != number:
             raise wire.Malformed("an answer about another cell")
-        return _read_outcome(answer, self._cells[number].label)
+        return _read(_read_outcome, answer, self._cells[number].label)
 
     def _hear_missing(self) -> None:
         self._current = -1
@@ -241,7 +242,7 @@ class Session:
         request = {"function": fn_pickle.hex(), "args": wire.encode(list(args)), "seconds": allowed}
         try:
             self.box.warm().send(op="observe", **request)
-            return _read_observation(self._hear(allowed + _TEST_GRACE))
+            return _read(_read_observation, self._hear(allowed + _TEST_GRACE))
         except Silent:
             return self._lose("timeout", f"no answer within {allowed:g} s")
         except (Lost, wire.Malformed) as error:
@@ -262,9 +263,25 @@ def _line(raw: object, limit: int) -> str:
     return " ".join(text.split())[:limit]
 
 
+def _read(reader: Callable[..., _T], *answer: Any) -> _T:
+    """What a reader makes of an answer: any error of reading is the answer's fault, for it may be forged.
+
+    Raises:
+        Malformed: if it cannot be read.
+    """
+    try:
+        return reader(*answer)
+    except wire.Malformed:
+        raise
+    except Exception as error:
+        raise wire.Malformed("an answer that cannot be read") from error
+
+
 def _read_outcome(answer: dict[str, Any], label: str) -> CellOutcome:
     status, line, notes, output = (answer.get(name) for name in ("status", "line", "notes", "output"))
-    if status not in _STATUSES or not isinstance(notes, list) or not isinstance(output, str):
+    if not isinstance(status, str) or status not in _STATUSES:
+        raise wire.Malformed("an outcome of no known status")
+    if not isinstance(notes, list) or not isinstance(output, str):
         raise wire.Malformed("an outcome that cannot be read")
     number = line if isinstance(line, int) and not isinstance(line, bool) and 0 < line < 1_000_000 else None
     texts = {name: _line(answer.get(name), 300) for name in ("error", "message", "text")}
@@ -278,6 +295,8 @@ def _read_observation(answer: dict[str, Any]) -> Observation:
     if set(answer) == {"value"}:
         return Observation(ok=True, value=wire.decode(answer["value"]))
     failure = answer.get("failure")
-    if isinstance(failure, list) and len(failure) == 2 and failure[0] in _KINDS:
+    if not isinstance(failure, list) or len(failure) != 2 or not isinstance(failure[0], str):
+        raise wire.Malformed("an answer that is neither a value nor a failure")
+    if failure[0] in _KINDS:
         return Observation(ok=False, failure=Failure(cast(FailureKind, failure[0]), _line(failure[1], 500)))
-    raise wire.Malformed("an answer that is neither a value nor a failure")
+    raise wire.Malformed("a failure of no known kind")

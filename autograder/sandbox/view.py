@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import stat
 import sys
 import sysconfig
 import tempfile
@@ -14,14 +15,16 @@ from pathlib import Path
 
 from autograder.sandbox.inside.files import empty
 
-__all__ = ["BOOT", "View", "expand", "make_view"]
+__all__ = ["BOOT", "NOBODIES", "View", "expand", "make_view", "remove_stale"]
 
 # The worker is started by this line; its arguments are the folder that holds `inside` and the site folders.
 BOOT = "import sys; sys.path += sys.argv[1:]; from inside.worker import main; main()"
+_PREFIX = "sandbox-"  # then the number of the process that made the folder
+NOBODIES = range(61184, 65280)  # numbers of users, one of whom root's sandboxes run as
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/local/lib", "/lib", "/lib64", "/etc/ld.so.cache")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-# An installed copy of the project would hold every answer and every test.
-_OWN = ("minigrad", "autograder", "__editable__")
+# An installed copy of the project would hold every answer and every test; a peer of it, the same in other words.
+_OWN = ("minigrad", "micrograd", "autograder", "__editable__")
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,8 @@ def make_view(edition: Path) -> View:
     Raises:
         OSError: if there is none.
     """
-    home = Path(tempfile.mkdtemp(prefix="sandbox-"))
+    remove_stale()
+    home = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
     try:
         shutil.copytree(edition / "minigrad", home / "edition" / "minigrad")
         shutil.copytree(Path(__file__).parent / "inside", home / "inside")
@@ -83,6 +87,34 @@ def make_view(edition: Path) -> View:
         raise
     python = Path(sys.executable).resolve()
     return View(home / "edition", home, python, _libraries(), _site(), _hidden())
+
+
+@cache
+def remove_stale() -> None:
+    """Remove, once in each process, the folders whose owners were killed before they could."""
+    if not hasattr(os, "geteuid"):
+        return
+    users = {os.geteuid()} | (set(NOBODIES) if os.geteuid() == 0 else set())
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        with contextlib.suppress(OSError):
+            found = folder.lstat()
+            if _is_gone(owner) and stat.S_ISDIR(found.st_mode) and found.st_uid in users:
+                empty(str(folder))
+                folder.rmdir()
+
+
+def _is_gone(pid: str) -> bool:
+    """Whether `pid` is the number of a process that has ended."""
+    if not (pid.isdecimal() and 0 < int(pid) < 1 << 22):
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 @cache
@@ -105,8 +137,13 @@ def _site() -> tuple[Path, ...]:
 
 @cache
 def _hidden() -> tuple[Path, ...]:
-    """Installed copies of this project, and the package folders of the base installation, which no sandbox imports."""
-    own = [entry for site in _site() for entry in site.iterdir() if entry.name.lower().startswith(_OWN)]
+    """What of the installed packages no sandbox imports.
+
+    These are copies of this project and of its peers, files that name folders of the host, and the package folders of
+    the base installation.
+    """
+    entries = [entry for site in _site() for entry in site.iterdir()]
+    own = [entry for entry in entries if entry.name.lower().startswith(_OWN) or entry.suffix == ".pth"]
     base = Path(sys.base_prefix).resolve()
     for root in dict.fromkeys([base / "lib", Path("/usr/lib"), Path("/usr/local/lib")]):
         for pattern in ("python3*/site-packages", "python3*/dist-packages"):

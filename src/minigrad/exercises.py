@@ -122,8 +122,12 @@ def needs(*ids: str) -> None:
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether an object comes from this library, imported rather than written by the student."""
-    return str(getattr(value, "__module__", "")).split(".")[0] == "minigrad"
+    """Whether an object comes from this library, imported rather than written by the student.
+
+    A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
+    """
+    is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
+    return not is_made and str(getattr(value, "__module__", "")).split(".")[0] == "minigrad"
 
 
 class Installation:

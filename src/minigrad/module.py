@@ -60,7 +60,6 @@ class Module:
         if isinstance(value, Parameter):
             self._parameters[name] = value
         elif isinstance(value, Module):
-            # Not isinstance(value, Module): a notebook has a Module of its own, and both are trees.
             self._modules[name] = value
         else:
             super().__setattr__(name, value)  # so that a property keeps its setter

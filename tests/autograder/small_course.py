@@ -167,7 +167,7 @@ requires-python = ">=3.11"
 dependencies = ["numpy>=2.1", "rich"]
 
 [project.optional-dependencies]
-course = ["nbgrader"]
+course = ["nbgrader>=0.9.5"]
 
 [project.scripts]
 autograder = "autograder.cli:main"

@@ -1,8 +1,12 @@
 """The command line grades, verifies and builds; a user's mistake is one sentence and an honest exit code."""
 
 import json
+import os
+import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import nbformat
 import pytest
@@ -133,9 +137,91 @@ def test_mistakes_of_usage(run, tmp_path, monkeypatch, arguments, words):
     assert words in run(*arguments, code=2)
 
 
-def test_no_sandbox(run, notebook):
+def test_no_sandbox(run, notebook, monkeypatch):
     """Without a sandbox grading stops with exit code 3 and says where to look."""
-    assert "autograder doctor" in run("grade", notebook, "--isolation", "no-such-thing", "--fresh", code=3)
+    monkeypatch.setattr("autograder.sandbox.isolation._try", lambda backend: "not on this machine")
+    assert "autograder doctor" in run("grade", notebook, "--fresh", code=3)
+
+
+def test_an_unknown_isolation(run, notebook):
+    """A kind of sandbox that does not exist is wrong usage; those that exist are named."""
+    assert "bubblewrap" in run("grade", notebook, "--isolation", "bogus", code=2)
+
+
+@pytest.mark.parametrize("command", ["build", "grade", "verify", "edition"])
+def test_ctrl_c(run, notebook, tmp_path, monkeypatch, command):
+    """Ctrl-C ends a command with one line and exit code 130."""
+
+    def stopped(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("autograder.cli.load_course", stopped)
+    words = {"grade": [notebook], "edition": ["--out", tmp_path]}.get(command, [])
+    assert run(command, *words, code=130).strip() == "stopped"
+
+
+def test_ctrl_c_while_processes_work(place):
+    """Ctrl-C reaches the processes of `verify` too; none of them shows a traceback."""
+    command = [sys.executable, "-c", "from autograder.cli import main; main()", "verify", "--fresh", "--jobs", "2"]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True
+    )
+    time.sleep(3)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in said and "stopped" in said
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["build"], ["grade", "a.ipynb", "--isolation", "none"], ["demo"]])
+@pytest.mark.parametrize("package", ["hypothesis", "cloudpickle", "pytest"])
+def test_a_missing_package(words, package):
+    """Without the grader's packages a command says how to install them, with exit code 2."""
+    code = f"import sys; sys.modules['{package}'] = None; from autograder.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert package in done.stderr and "pip install -e '.[course]'" in done.stderr
+    assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def plain(*words, code=0):
+    """Run a command as it is typed, without naming a course."""
+    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "300"})
+    assert result.exit_code == code, result.output
+    return Text.from_ansi(result.output).plain
+
+
+def test_the_current_folders_course_is_meant(place, monkeypatch):
+    """A course.toml in the current folder, or in `course` below it, is the course that is built, and is named."""
+    for folder in (place, place.parent):
+        monkeypatch.chdir(folder)
+        assert "course.toml: 0 files written" in plain("build", "--quick")
+        assert "2 of 2 exercises cut" in plain("edition", "--out", folder / "elsewhere")
+
+
+def test_a_folder_without_a_course(tmp_path, monkeypatch):
+    """Where there is no course nothing is built: one sentence, exit code 2."""
+    monkeypatch.chdir(tmp_path)
+    assert f"{tmp_path}: has no course.toml" in plain("build", "--quick", code=2)
+    assert f"{tmp_path}: has no course.toml" in plain("build", "--course", tmp_path, code=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_of_a_course(root, place, notebook, tmp_path, monkeypatch):
+    """A course apart from any library uses the installed one, leaves it as it is, and builds beside itself."""
+    copy = tmp_path / "anywhere" / "my-course"
+    copy.mkdir(parents=True)
+    shutil.copy(place / "course.toml", copy)
+    shutil.copytree(place / "lessons", copy / "lessons")
+    before = (root / "src" / "minigrad" / "course.json").read_bytes()
+    monkeypatch.chdir(copy)
+    hidden = place.parent / "hidden"
+    assert "course.toml: 7 files written" in plain("build", "--hidden", hidden)
+    assert (root / "src" / "minigrad" / "course.json").read_bytes() == before
+    assert [path.name for path in copy.parent.iterdir()] == ["my-course"]
+    assert "00_numbers: 1 of 3 points" in plain("grade", notebook, "--hidden", hidden)
+    assert "2 of 2 exercises cut" in plain("edition", "--out", tmp_path / "class")
+    assert json.loads((tmp_path / "class" / "minigrad" / "course.json").read_text())["version"] == "1"
 
 
 def test_a_broken_hidden_test(run, notebook, place, tmp_path):
@@ -172,7 +258,9 @@ def test_verify_says_when_all_is_well(run, tmp_path, monkeypatch):
     (tmp_path / "wrong" / "operators.comparison" / "not-equal.py").write_text(
         f'"""A mistake."""\n{COMPARISON.replace("1.0 if x == y", "0.0 if x == y")}'
     )
-    output = run("verify", "operators.comparison", "--answers", tmp_path, "--hidden", tmp_path)
+    output = run("verify", "operators.comparison", "--answers", tmp_path, "--hidden", tmp_path, code=1)
+    assert "run `autograder verify --record`" in output
+    output = run("verify", "operators.comparison", "--answers", tmp_path, "--hidden", tmp_path, "--record")
     assert "1 exercises, 2 hidden tests, 2 wrong answers, 1 variants: all is well" in output
 
 
@@ -198,6 +286,16 @@ def test_edition(run, tmp_path):
     output = run("edition", "--out", tmp_path / "class", "--date", "2027-02-01")
     assert "2 of 2 exercises cut" in output
     assert 'ExerciseNotDone("operators.arithmetic")' in (tmp_path / "class" / "minigrad" / "operators.py").read_text()
+    run("edition", "--out", tmp_path / "class", "--date", "2027-02-02")
+
+
+def test_an_edition_replaces_nothing_else(run, place, tmp_path, monkeypatch):
+    """From the folder above a clone, `--out .` would replace the clone: it is refused, with exit code 2."""
+    (tmp_path / "minigrad" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert "minigrad is no edition" in run("edition", "--out", ".", code=2)
+    assert "own sources" in run("edition", "--out", place.parent / "src", code=2)
+    assert [path.name for path in (tmp_path / "minigrad").iterdir()] == [".git"]
 
 
 def test_doctor(run):

@@ -191,6 +191,7 @@ def test_each_notebook_of_one_student_misbehaves_in_its_own_way(course, released
 
 
 def verdict(group="a", passed=False, **words):
+    words.setdefault("confirmed", "misconception" in words)
     return Verdict("test_x", "It adds.", group, "the lesson", passed, reason=words.pop("reason", "got 3"), **words)
 
 
@@ -284,7 +285,7 @@ def test_the_folder_is_emptied_only_if_it_is_the_demos(tmp_path, course):
 def test_the_real_course_is_out_of_reach(tmp_path, course):
     """Whatever a build or nbgrader writes for the scratch course, notebooks, library and all, lies in the folder."""
     classroom = prepare(tmp_path / "demo", course.directory)
-    assert classroom.course.root == classroom.out == tmp_path / "demo"
+    assert classroom.root.parent == classroom.out == tmp_path / "demo"
     assert not any(path.is_symlink() for path in classroom.out.rglob("*"))
     assert classroom.course.exercises == course.exercises
 

@@ -16,6 +16,8 @@ from small_course import SmallCourse
 from autograder import editions
 from autograder.course import CourseError, load_course
 from autograder.editions import (
+    MARK,
+    EditionError,
     cached_edition,
     class_edition,
     closed_exercises,
@@ -160,7 +162,7 @@ def test_no_bytecode_is_copied(small, tmp_path):
     (small.source / "numbers.pyc").write_bytes(b"")
     (small.source / ".numbers.py.swp").write_bytes(b"")
     edition = make_edition(tmp_path / "out", ["numbers.pair"], small.load())
-    names = {path.name for path in edition.rglob("*")}
+    names = {path.name for path in edition.rglob("*")} - {MARK}
     assert not {name for name in names if name.endswith(".pyc") or name.startswith((".", "__pyc"))}
 
 
@@ -205,10 +207,55 @@ def test_a_class_can_install_its_edition(small, tmp_path):
         "description": 'A "small" library',
         "requires-python": ">=3.11",
         "dependencies": ["numpy>=2.1", "rich"],
+        "optional-dependencies": {"nbgrader": ["nbgrader>=0.9.5"]},
         "scripts": {"minigrad": "minigrad.cli:main"},
     }
     assert project["build-system"]["build-backend"] == "hatchling.build"
     assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["minigrad"]
+
+
+def test_an_edition_asks_for_a_compiler_only_if_it_compiles(small, tmp_path):
+    """numba is required where a module of the edition imports it, and nowhere else."""
+    small.change(small.root / "pyproject.toml", '"rich"', '"rich", "numba>=0.61"')
+
+    def required():
+        edition = class_edition(tmp_path / "out", small.load(), dt.date(2027, 2, 15))
+        return tomllib.loads((edition / "pyproject.toml").read_text())["project"]["dependencies"]
+
+    assert required() == ["numpy>=2.1", "rich"]
+    (small.source / "kernels.py").write_text("def f():\n    from numba import njit\n")
+    assert required() == ["numpy>=2.1", "rich", "numba>=0.61"]
+
+
+@pytest.mark.parametrize("name", ["minigrad/__init__.py", "minigrad/.git/HEAD", "minigrad", "pyproject.toml"])
+def test_what_is_no_edition_is_left_alone(small, tmp_path, name):
+    """A directory that holds anything but an edition of ours is refused, and nothing in it is touched."""
+    file = tmp_path / "out" / name
+    file.parent.mkdir(exist_ok=True, parents=True)
+    file.write_text("precious")
+    with pytest.raises(EditionError, match="name another directory"):
+        class_edition(tmp_path / "out", small.load(), dt.date(2027, 2, 15))
+    assert [path for path in (tmp_path / "out").rglob("*") if path.is_file()] == [file]
+    assert file.read_text() == "precious"
+
+
+def test_a_link_is_no_edition(small, tmp_path):
+    """A link to an edition belongs to someone else."""
+    edition = make_edition(tmp_path / "first", [], small.load())
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "minigrad").symlink_to(edition / "minigrad")
+    with pytest.raises(EditionError, match="is no edition"):
+        make_edition(tmp_path / "second", [], small.load())
+    assert (tmp_path / "second" / "minigrad").is_symlink()
+
+
+@pytest.mark.parametrize("place", ["src", "src/minigrad", "src/minigrad/deeper", "course/../src"])
+def test_no_edition_among_the_sources(small, place):
+    """The library's own sources are never written to."""
+    before = {path: path.read_bytes() for path in small.root.rglob("*") if path.is_file()}
+    with pytest.raises(EditionError, match="own sources"):
+        class_edition(small.root / place, small.load(), dt.date(2027, 2, 15))
+    assert {path: path.read_bytes() for path in small.root.rglob("*") if path.is_file()} == before
 
 
 def test_an_edition_is_kept_by_its_content(small):

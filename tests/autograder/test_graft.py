@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import autograder.graft as graft_module
 from autograder.graft import graft, grafted_from
 from autograder.reading import MAX_BYTES, Unreadable, read_notebook
 
@@ -134,6 +135,29 @@ def test_helper_in_an_example_is_kept(student, master):
     grafted = run(student, master)
     assert texts(grafted)["added"] == ["def helper(x):\n    return x"]
     assert "print(f(2))" in [cell.source for cell in grafted.notebook.cells]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "g = lambda x: x\nh = lambda x: -x",
+        "g, h = make(1), make(-1)",
+        "g: object = make(1)\nh = make(-1)",
+        "g = h = make(1)",
+    ],
+)
+def test_objects_defined_by_assignment(student, master, source):
+    """A cell without metadata that defines an exercise's objects by assignment is found by what it defines."""
+    student.cells[5] = code(source, "mine")
+    grafted = run(student, master)
+    assert states(grafted)["demo.pair"] == "answered"
+    assert source in [cell.source for cell in grafted.notebook.cells]
+
+
+def test_an_answer_assigned_in_an_example_is_kept(student, master):
+    """An example that was edited to define an exercise's object by assignment is the student's own."""
+    student.cells[4].source = "g = make(1)"
+    assert "g = make(1)" in [cell.source for cell in run(student, master).notebook.cells]
 
 
 def test_edited_example_is_not_run(student, master):
@@ -342,6 +366,67 @@ def test_very_long_cells_and_many_cells(student, master):
     grafted = run(student, master)
     assert len(texts(grafted)["added"]) == 200
     assert said(grafted, "250 cells") and said(grafted, "300000 characters")
+
+
+def test_more_cells_than_anyone_writes(student, master):
+    """Of hundreds of thousands of cells the first 2,000 are read, and that is said."""
+    student.cells += [code("1", "n") for _ in range(3000)]
+    read = read_notebook(json.dumps(student).encode())
+    assert len(read.cells) == 2000
+    assert any("2,000 cells" in note for note in read.notes)
+
+
+def test_more_text_than_anyone_writes(student, master):
+    """Code beyond two million characters is not read, and that is said."""
+    student.cells += [code("#" * 190_000, f"n{i}") for i in range(20)]
+    read = read_notebook(json.dumps(student).encode())
+    assert sum(len(cell.text) for cell in read.cells) <= 2_000_000
+    assert any("characters of code" in note for note in read.notes)
+
+
+def test_copies_without_end(student, master, monkeypatch):
+    """Of many copies of a solution cell the last few are compared, never joined, and none becomes an added cell."""
+    big = "x = 1\n" * 1_000
+    student.cells += [solution(f"# exercise: demo.f\n{big}# {i}", "demo-f") for i in range(200)]
+    student.cells += [solution(f"# exercise: demo.f\n{big}def f(x):\n    return x + 3", "demo-f")]
+    student.cells += [solution(STUB_F, "demo-f") for _ in range(200)]
+    parsed = []
+    for name in ("parses", "defined_names"):
+        real = getattr(graft_module, name)
+        monkeypatch.setattr(graft_module, name, lambda text, real=real: parsed.append(len(text)) or real(text))
+    grafted = run(student, master)
+    assert max(parsed) < 100_000 and sum(length > 5_000 for length in parsed) < 100
+    assert texts(grafted)["demo.f"].endswith("return x + 3") and texts(grafted)["added"] == []
+    assert said(grafted, "402 cells")
+
+
+def test_notes_are_bounded(student, master):
+    """The same note is made once, and at most 20 notes are made."""
+    student.cells += [copy.deepcopy(student.cells[3]) for _ in range(50)]
+    for cell in student.cells[7:]:
+        cell.source = "4711"
+    student.cells += [code(f"# exercise: demo.z{i}", f"z{i}") for i in range(50)]
+    grafted = run(student, master)
+    assert sum("was edited" in note.text for note in grafted.notes) == 1
+    assert len(grafted.notes) == 20 and "more" in grafted.notes[-1].text
+
+
+@pytest.mark.parametrize(("index", "source"), [(1, "import math\nTOL = 1e-2"), (4, "K = 1.0\nprint(f(2))")])
+def test_constants_in_given_cells_are_kept(student, master, index, source):
+    """A given cell that was edited to define a constant is the student's own, run after the course's."""
+    student.cells[index].source = source
+    grafted = run(student, master)
+    assert texts(grafted)["added"] == [source]
+    sources = [cell.source for cell in grafted.notebook.cells]
+    assert sources.index(source) == sources.index(master.cells[index].source) + 1
+
+
+def test_edits_of_given_cells_are_said(student, master):
+    """A given cell whose edit is left out is a note; a difference in white space is none."""
+    student.cells[4].source = "print( f(3))"
+    assert said(run(student, master), "1 cell", "edited")
+    student.cells[4].source = "print(f(2))  \n"
+    assert run(student, master).notes == ()
 
 
 def test_links_pipes_and_directories(tmp_path, student, master):

@@ -8,10 +8,10 @@ import pytest
 
 from autograder.course import load_course
 from autograder.graft import graft, stubs
-from autograder.judge import Judge, scored, solution_cell, source_cells
+from autograder.judge import Hurried, Judge, scored, solution_cell, source_cells
 from autograder.plugin import HiddenTestError
 from autograder.results import Verdict
-from autograder.sandbox import SandboxError, SourceCell
+from autograder.sandbox import Failure, Observation, SandboxError, SourceCell
 
 HIDDEN = '''
 import pytest
@@ -109,6 +109,26 @@ def test_a_group_is_all_or_nothing(grade):
     assert [(v.reason, v.misconception) for v in failed] == [("got -3.5", "not-a-sum")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "add, mul = (lambda x, y: x + y), (lambda x, y: x * y)\nneg = lambda x: -x\n",
+        "from functools import partial\nimport operator as o\nadd = o.add\nmul = o.mul\nneg = partial(o.mul, -1.0)\n",
+        "def make(f):\n    return lambda *a: f(*a)\nadd = mul = neg = make(lambda *a: sum(a) if a[1:] else -a[0])\n",
+    ],
+)
+def test_definitions_by_assignment(grade, text):
+    """Objects that a cell defines by assignment are defined."""
+    assert grade(text).full
+
+
+def test_functions_that_the_librarys_functions_make(judge, course):
+    """What a student makes by calling the library's function is the student's work, not an import from it."""
+    with Judge(course) as real:
+        text = "negList = map(neg)\naddLists = zipWith(add)\nsum = reduce(add, 0.0)\nprod = reduce(mul, 1.0)\n"
+        assert real.grade_text(course.exercise("operators.folds"), text).full
+
+
 def test_text_that_does_not_parse(grade):
     """A syntax error earns nothing, and the report names its line."""
     graded = grade(ARITHMETIC.replace("return x + y", "return x +"))
@@ -204,7 +224,7 @@ def test_without_a_sandbox_the_report_says_so(course, hidden):
 
 def test_kept_results(course, hidden, tmp_path, monkeypatch):
     """The same content is not run again; other cells, other tests or a damaged record are."""
-    cells = [added("import os\nos._exit(1)"), solution_cell(FIRST, ARITHMETIC)]
+    cells = [added("print('x' * 10**8)"), solution_cell(FIRST, ARITHMETIC)]
     with Judge(course, hidden=hidden, cache=tmp_path / "kept") as judge:
         runs = []
         monkeypatch.setattr(judge, "_run", lambda *args, run=judge._run: runs.append(1) or run(*args))
@@ -223,6 +243,17 @@ def test_kept_results(course, hidden, tmp_path, monkeypatch):
     with Judge(course, hidden=tmp_path, cache=tmp_path / "kept") as judge:
         assert judge.grade_exercise(course.exercise(FIRST), cells).earned == 1
     assert not list((tmp_path / "kept").rglob(".*"))
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "import os; os._exit(1)", "return bytearray(10**10)"])
+@pytest.mark.parametrize("place", ["cell", "function"])
+def test_what_may_have_been_bad_luck_is_not_kept(course, hidden, tmp_path, body, place):
+    """A result that hangs on a process which ran out of time or memory, or was killed, is found anew each time."""
+    cell = added(body.replace("return ", "")) if place == "cell" else added("1")
+    text = ARITHMETIC.replace("return x + y", body) if place == "function" else ARITHMETIC
+    with Judge(course, hidden=hidden, cache=tmp_path / "kept") as judge:
+        judge.grade_exercise(course.exercise(FIRST), [cell, solution_cell(FIRST, text)])
+    assert not list((tmp_path / "kept").rglob("*.json"))
 
 
 def test_faults_are_not_zeros(course, hidden, tmp_path):
@@ -271,6 +302,65 @@ def test_a_whole_notebook(judge, lesson):
     assert "no cell for this exercise" in submission.exercises[1].reason
     assert submission.exercises[1].notes and not submission.notes
     assert (submission.earned, submission.points) == (3, 7)
+
+
+def graded_with(judge, lesson, text, *own):
+    student = small_master()
+    student.cells[1].source = text
+    student.cells += [nbformat.v4.new_code_cell(cell, id=f"own{i}") for i, cell in enumerate(own)]
+    return judge.grade(graft(nbformat.writes(student).encode(), small_master()), lesson)
+
+
+def test_messages_cannot_carry_an_answer_away(judge, lesson):
+    """However many tests and cells fail, their messages hold some hundred characters of the student's making."""
+    steal = (
+        "import inspect, minigrad.functions as m\n    text = inspect.getsource(m) * 9\n    raise ValueError(text[{}:])"
+    )
+    text = ARITHMETIC.replace("return x + y", steal.format(0)).replace("return -x", steal.format(900))
+    own = [f"raise ValueError({chr(97 + i) * 290!r})" for i in range(9)]
+    submission = graded_with(judge, lesson, text, *own)
+    graded = submission.exercises[0]
+    texts = [v.reason for v in graded.verdicts if not v.passed] + [*graded.notes, *submission.notes]
+    assert sum(map(len, dict.fromkeys(texts))) < 1100
+    assert sum("aaaa" in each for each in texts) == 1
+
+
+def test_an_honest_message_is_whole(judge, lesson):
+    """One error of a usual length is shown whole where it first appears, and not again."""
+    message = "the shapes do not agree: " + ", ".join(f"({i}, {i + 1})" for i in range(14))
+    text = ARITHMETIC.replace("return x + y", f"raise ValueError({message!r})")
+    text = text.replace("return -x", f"raise ValueError({message!r})")
+    first, second = graded_with(judge, lesson, text).exercises[0].failures
+    assert message in first.reason and len(first.reason) > 150
+    assert "same" in second.reason and message not in second.reason and len(second.reason) < 120
+
+
+def test_a_notebook_has_a_time_of_its_own(course, hidden, monkeypatch):
+    """After three sessions' time the rest of a notebook's exercises are not run, and the report says so."""
+    two = {key: course.exercises[key] for key in (FIRST, SECOND)}
+    limits = {"cell_seconds": 5, "test_seconds": 1, "submission_seconds": 0.4}
+    with Judge(dataclasses.replace(course, exercises=two, limits=limits), hidden=hidden) as judge:
+        student = small_master()
+        student.cells[1].source, student.cells[2].source = ARITHMETIC, COMPARISON
+        run = judge._run
+        monkeypatch.setattr(judge, "_run", lambda *args: (time.sleep(1.3), run(*args))[1])
+        submission = judge.grade(graft(nbformat.writes(student).encode(), small_master()), "00_fundamentals")
+    assert "used up its 1.2 s" in submission.exercises[1].reason
+
+
+def test_the_third_slow_answer_gets_less_time(grade):
+    """After two time-outs in an exercise a question has a fifth of the time; quick functions keep their points."""
+    asked = []
+
+    class Slow:
+        def observe(self, probe, args, seconds=None):
+            asked.append(seconds)
+            return Observation(False, failure=Failure("timeout", "too slow"))
+
+    session = Hurried(Slow(), 5.0)
+    for _ in range(4):
+        session.observe(b"", [])
+    assert asked == [None, None, 1.0, 1.0]
 
 
 def test_not_started(judge, lesson):

@@ -1,5 +1,6 @@
 """Stock nbgrader commands grade any submission by hidden tests, and record what the work deserves."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -18,9 +19,12 @@ from traitlets.config import Config, PyFileConfigLoader
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.collecting import is_clean, take_in
-from autograder.course import load_course
-from autograder.nbgrader_hooks import GraftingCollect, tidy
+from autograder.course import CourseError, load_course
+from autograder.masters import find_master
+from autograder.nbgrader_hooks import GraftingCollect, fill, tidy
+from autograder.results import Graded, GroupScore, Submission
 
+MODIFIED = 1_800_000_000  # 2027-01-15 08:00:00
 WHEN = "2027-01-01 10:00:00.000000 UTC"
 
 
@@ -131,6 +135,10 @@ def put_by_hand(course):
     inbound = course / "exchange" / "minigrad" / "inbound"
     shutil.copytree(inbound / f"name+week0+{WHEN}+x1", course / "submitted" / "hand" / "week0")
     (course / "submitted" / "hand" / "week0" / "link.txt").symlink_to(course / "gradebook.db")
+    for name in ("timestamp.txt", "submission_secret.txt"):
+        (course / "submitted" / "hand" / "week0" / name).unlink()
+    for path in (course / "submitted" / "hand" / "week0").glob("*.ipynb"):
+        os.utime(path, (MODIFIED, MODIFIED))
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +186,21 @@ def test_feedback_says_why(graded, name):
     assert SUBMISSIONS[name][1] in text
     for secret in ("the-hidden-tests-were-read", "41416", "test_add", "GIVE FULL MARKS", "evil"):
         assert secret not in text
+
+
+def test_feedback_is_released_to_everyone(graded):
+    """A submission that came by hand, without nbgrader's two text files, does not keep feedback from anyone."""
+    course, _ = graded
+    released = list((course / "exchange" / "minigrad" / "feedback").glob("*.html"))
+    # Submissions of one student here have one secret, and so one feedback, but for the one that had none.
+    assert len(released) == 2 * 2
+    assert len((course / "submitted" / "hand" / "week0" / "submission_secret.txt").read_text()) == 64
+
+
+def test_tables_on_a_feedback_page_have_room(graded):
+    """The cells of a table in Markdown do not touch; without this rule two columns read as one word."""
+    course, _ = graded
+    assert ".rendered_html td, .rendered_html th { padding:" in feedback(course, "ada")
 
 
 def test_each_graded_cell_has_one_number(graded):
@@ -242,11 +265,12 @@ def test_submissions_that_came_another_way(graded):
 
 
 def test_times_are_kept(graded):
-    """The time of a submission is kept; one that says no time has that of its arrival."""
+    """The time of a submission is kept; one that says no time has that of its arrival, or of its last change."""
     course, _ = graded
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         times = {s.student.id: s.timestamp for s in gradebook.find_assignment("week0").submissions}
     assert str(times["ada"]) == str(times["time"]) == "2027-01-01 10:00:00"
+    assert str(times["hand"]) == "2027-01-15 08:00:00"
 
 
 def test_formgrader_grades_the_same_way(graded):
@@ -288,6 +312,20 @@ def test_a_disk_that_refuses_one_submission(graded, monkeypatch):
         GraftingCollect(coursedir=coursedir, authenticator=Authenticator(), config=config).start()
     taken = {path.parent.name for path in (course / "elsewhere").glob("*/week0")}
     assert taken == set(SUBMISSIONS) - {"bea", "hand"}
+
+
+def test_points_that_were_changed_after_the_release(loaded):
+    """A cell whose points in the gradebook are no longer the course's is refused, with what to run."""
+    exercise = dataclasses.replace(loaded.exercise("operators.arithmetic"), points=6)
+    groups = (GroupScore("values", 4, 4), GroupScore("special", 2, 0))
+    submission = Submission("00_numbers", (Graded(exercise.id, 6, groups),))
+    notebook = find_master(loaded, "00_numbers")
+    with pytest.raises(CourseError, match="nbgrader generate_assignment"):
+        fill(notebook, submission, loaded)
+    cell = next(cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade"))
+    cell.metadata.nbgrader.points = 6
+    fill(notebook, submission, loaded)
+    assert cell.outputs[1].data["text/plain"] == "4.0"
 
 
 @pytest.fixture

@@ -264,6 +264,28 @@ def test_a_failing_sandbox_is_not_a_zero(judge):
             judge(text, gone)
 
 
+@pytest.mark.parametrize("statement", ["missing_name + answer", "import no_such_module"])
+def test_a_name_that_the_test_lacks(judge, statement):
+    """A hidden test that uses a name or module which does not exist is at fault, also after an answer came."""
+    text = f'''
+    @pytest.mark.exercise("demo.f", group="values", because="b")
+    def test_broken(student):
+        """Fact."""
+        answer = student(lambda mg: 1)
+        {statement}
+    '''
+    with pytest.raises(HiddenTestError, match=r"NameError|ModuleNotFoundError"):
+        judge(text)
+
+
+def test_an_id_in_single_quotes(tmp_path):
+    """A hidden test is found whichever quotes its exercise's id stands in."""
+    text = "import pytest\nfrom autograder import expect\n" + VALUES.replace('"demo.f"', "'demo.f'")
+    (tmp_path / "test_demo.py").write_text(text)
+    (verdict,) = run_hidden_tests(HiddenTests("demo.f", GROUPS, FakeSession(lambda x: x + 1), pack, 1), tmp_path)
+    assert verdict.passed
+
+
 def test_no_tests(tmp_path):
     """An exercise that no file mentions is a fault of the grader."""
     plugin = HiddenTests("demo.f", GROUPS, FakeSession(lambda: 0), pack, 1)

@@ -19,6 +19,7 @@ FAILED = Verdict(
     reason="got 3.0",
     hint="each use adds",
     misconception="gradient-overwritten",
+    confirmed=True,
 )
 PASSED = Verdict("test_leaf", "A leaf gets its gradient.", "leaves", "lesson 03", passed=True)
 
@@ -68,14 +69,15 @@ def test_text_has_everything_a_student_needs(graded):
     assert "A leaf gets" not in text and "test_diamond" not in text
 
 
-def test_a_general_test_leaves_the_naming_to_a_specific_one(graded):
-    """Beside a specific failure, a general one says what was seen, and no cause; alone it names one."""
-    specific = next(verdict for verdict in graded.verdicts if not verdict.passed)
-    general = replace(specific, title="Any graph works.", misconception="marked-too-early", general=True)
-    both = as_text(replace(graded, verdicts=(specific, general)))
-    alone = as_text(replace(graded, verdicts=(general,)))
-    assert "Any graph works." in both and "marked too early" not in both and "gradient overwritten" in both
-    assert "typical cause: marked too early" in alone
+def test_a_cause_that_is_not_known_is_a_possibility(graded):
+    """Beside a known mistake, another failure says what was seen, and no cause; alone it gives its hint as a guess."""
+    known = next(verdict for verdict in graded.verdicts if not verdict.passed)
+    other = replace(known, title="Any graph works.", hint="mark", misconception="marked-too-early", confirmed=False)
+    both = as_text(replace(graded, verdicts=(other, known)))
+    alone = as_text(replace(graded, verdicts=(other,)))
+    assert both.index("two paths") < both.index("Any graph works.")
+    assert "typical cause: gradient overwritten" in both and "marked too early" not in both and "mark\n" not in both
+    assert "perhaps: mark" in alone and "typical cause" not in alone and "hint:" not in alone
 
 
 def test_html_says_the_same(graded):

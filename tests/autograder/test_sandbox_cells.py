@@ -81,6 +81,16 @@ def test_magics_are_dropped_and_named(box):
         ]
 
 
+def test_a_magic_that_is_assigned_is_dropped(box):
+    """`name = !command` and `name = %magic` cost neither the cell nor what it defines."""
+    cell = "files = !ls\nif True:\n    t, u = %timeit double(2)\ndef double(x):\n    return 2 * x"
+    with run(box, solution(cell)) as session:
+        outcome = session.cells[0]
+        assert outcome.ok, outcome
+        assert [note.rpartition(": ")[2] for note in outcome.notes] == ["files = !ls", "t, u = %timeit double(2)"]
+        assert ask(session, 2).value == 4
+
+
 def test_a_magic_inside_a_string_stays(box):
     """Text that begins with a percent sign inside a string is the student's data."""
     with run(box, 'text = """\n%d\n"""\nassert text == "\\n%d\\n"') as session:
@@ -98,7 +108,9 @@ def test_what_notebooks_provide_is_there_and_harmless(box):
     """display, get_ipython, check and hint exist and do nothing, also when imported from the library."""
     cell = """
     display(3)
-    assert get_ipython() is None
+    shell = get_ipython()
+    assert shell.run_line_magic("matplotlib", "inline") is shell.system("ls") is None
+    shell.events.register("post_run_cell", print)
     check("sums.double")
     hint("sums.double")
     from minigrad.checks import check

@@ -3,7 +3,9 @@
 import os
 import platform
 import struct
+import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -185,6 +187,23 @@ def test_the_filter_lets_work_through_and_ways_out_not(monkeypatch, machine, arc
     assert judge(program, calls["read"], (), 0x40000003) == ENDED
 
 
+@pytest.mark.parametrize(
+    ("machine", "architecture", "prlimit", "others"),
+    [
+        ("x86_64", 0xC000003E, 302, (141, 142, 144, 203, 251, 314)),
+        ("aarch64", 0xC00000B7, 261, (140, 118, 119, 122, 30, 274)),
+    ],
+)
+def test_the_filter_keeps_other_processes_bounds(monkeypatch, machine, architecture, prlimit, others):
+    """A process may change its own limits, in whichever half of the argument another one's number stands."""
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    program = seccomp.build_filter()
+    assert judge(program, prlimit, (0, 6), architecture) == ALLOWED
+    for pid in (1, 4711, 1 << 32, 2**64 - 1):
+        assert judge(program, prlimit, (pid, 6), architecture) == REFUSED
+    assert [judge(program, call, (0,), architecture) for call in others] == [REFUSED] * 6
+
+
 def test_the_other_numbering_of_x86_is_refused(monkeypatch):
     """x32 calls would pass a filter by number."""
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
@@ -208,6 +227,30 @@ def test_a_view_is_a_readable_copy_in_a_closed_folder(tmp_path):
     assert (shown.edition / "minigrad").stat().st_mode & 0o777 == 0o755
     shown.clear()
     assert not shown.home.exists()
+
+
+def test_folders_of_dead_owners_are_removed(monkeypatch, tmp_path):
+    """A grader that was killed leaves its folders; the next one removes them, and nobody else's."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    edition = tmp_path / "edition"
+    edition.mkdir()
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    stale = tmp_path / f"sandbox-{dead.pid}-x"
+    kept = [
+        tmp_path / name for name in (f"sandbox-{os.getppid()}-x", "sandbox-x", "sandbox-0-x", f"other-{dead.pid}-x")
+    ]
+    linked = tmp_path / f"sandbox-{dead.pid}-link"
+    linked.symlink_to(edition)
+    for folder in (stale, *kept):
+        (folder / "inner").mkdir(parents=True)
+    view.remove_stale.cache_clear()
+    shown = make_view(write_edition(edition))
+    assert shown.home.name.startswith(f"sandbox-{os.getpid()}-")
+    assert not stale.exists()
+    assert all((folder / "inner").exists() for folder in kept)
+    assert linked.is_symlink()
+    shown.clear()
 
 
 def test_any_folder_can_be_emptied(tmp_path):

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_edition import DAEMONS, ISOLATED, LIMITS, RIGHT, added, ask, available, outcome_of, run, write_edition
+from small_edition import DAEMONS, ISOLATED, LIMITS, RIGHT, added, ask, available, outcome_of, run, works, write_edition
 
-from autograder.sandbox import Sandbox
+from autograder.sandbox import Limits, Sandbox
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,9 @@ def test_an_installed_copy_of_the_project_is_hidden(jail):
     import pathlib, numpy
     site = pathlib.Path(numpy.__file__).parents[1]
     for entry in site.iterdir():
-        if entry.name.lower().startswith(("minigrad", "autograder", "__editable__")):
+        if entry.name.lower().startswith(("minigrad", "micrograd", "autograder", "__editable__")) or (
+            entry.suffix == ".pth"
+        ):
             try:
                 seen = list(entry.iterdir()) if entry.is_dir() else entry.read_bytes()
             except OSError:
@@ -152,6 +155,24 @@ def test_the_scratch_is_bounded(edition):
         if "the sum of files in the scratch folder has no bound" in box.isolation.leaves:
             pytest.skip(f"{box.isolation.name} has no scratch of bounded size")
         succeeded(box, cell)
+
+
+def test_the_number_of_files_is_bounded(jail, edition):
+    """Empty files, which have no size, end the session that makes too many, where the scratch is its own."""
+    if "the number of files has no bound" in jail.isolation.leaves:
+        pytest.skip(f"{jail.isolation.name} has no scratch of its own")
+    cell = """
+    import os
+    for number in range(400_000):
+        os.close(os.open(str(number), os.O_CREAT))
+    """
+    with Sandbox(edition, replace(LIMITS, cell_seconds=30), jail.isolation.name) as box:
+        with run(box, added(cell), RIGHT) as session:
+            hostile, right = session.cells
+            assert "files" in hostile.message or "No space" in hostile.message, hostile
+            assert right.ok
+            assert ask(session, 4).value == 8
+        assert works(box)
 
 
 def test_no_socket_can_be_opened(jail):
@@ -284,3 +305,87 @@ def test_everything_ends_with_the_sandbox(edition, tmp_path_factory):
     assert not home.exists()
     assert home.parent == Path(tempfile.gettempdir())
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+# Each of these reaches for the worker itself, whose bounds all later sessions inherit.
+SQUEEZES = {
+    "processes": "resource.prlimit(worker, resource.RLIMIT_NPROC, (2, 2))",
+    "memory": "resource.prlimit(worker, resource.RLIMIT_AS, (2**28, 2**28))",
+    "cpu": "resource.prlimit(worker, resource.RLIMIT_CPU, (3, 3))",
+    "stack": "resource.prlimit(worker, resource.RLIMIT_STACK, (2**16, 2**16))",
+    "nice": "os.setpriority(os.PRIO_PROCESS, worker, 19)",
+    "idle": "os.sched_setscheduler(worker, os.SCHED_IDLE, os.sched_param(0))",
+    "batch": "os.sched_setparam(worker, os.sched_param(0))",
+    "affinity": "os.sched_setaffinity(worker, {max(os.sched_getaffinity(0))})",
+    "group": "os.setpriority(os.PRIO_USER, 0, 19)",
+}
+
+
+@pytest.mark.parametrize("name", SQUEEZES)
+def test_no_session_can_bind_the_next_ones(jail, name):
+    """The limits, priority, scheduling and processors of the worker are out of a session's reach."""
+    cell = f"""
+    import os, resource
+    for worker in (1, os.getppid()):
+        try:
+            {SQUEEZES[name]}
+        except PermissionError:
+            continue
+        raise AssertionError(worker)
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 256
+    """
+    worker = jail.warm()
+    succeeded(jail, cell)
+    assert jail.warm() is worker
+
+
+def test_a_worker_whose_bounds_were_changed_is_not_used_again(edition):
+    """Where nothing stops a session from changing its worker, the next session gets a worker of its own."""
+    cell = "import os\nos.setpriority(os.PRIO_PROCESS, os.getppid(), 19)"
+    report = "import os, resource\nprint(os.getpriority(os.PRIO_PROCESS, 0), resource.getrlimit(resource.RLIMIT_CPU))"
+    limit = "import os, resource\nresource.prlimit(os.getppid(), resource.RLIMIT_CPU, (50, 50))"
+    with Sandbox(edition, LIMITS, "none") as box:
+        with run(box, report) as session:
+            before = session.cells[0].output
+        for squeeze in (cell, limit):
+            with run(box, squeeze) as session:
+                assert session.cells[0].ok, session.cells[0]
+            with run(box, report) as session:
+                assert session.cells[0].output == before
+
+
+def test_numerical_libraries_run_behind_the_filter(edition):
+    """Threads of NumPy and Numba, which may ask for processors and priorities, start and compute."""
+    cell = """
+    import numba, numpy
+    assert numpy.linalg.inv(numpy.eye(300) * 2)[0, 0] == 0.5
+    @numba.njit(parallel=True)
+    def total(values):
+        sum = 0.0
+        for index in numba.prange(values.size):
+            sum += values[index]
+        return sum
+    assert total(numpy.ones(1000)) == 1000
+    """
+    with Sandbox(edition, Limits(cell_seconds=60), preload=["numba"]) as box, run(box, cell) as session:
+        assert session.cells[0].ok, session.cells[0]
+
+
+def test_no_attribute_of_the_scratch_outlives_a_session(jail):
+    """What a session attaches to the scratch folder itself is gone in the next one, as the files are."""
+    leave = """
+    import os
+    try:
+        os.setxattr(os.getcwd(), "user.left", b"behind")
+    except OSError as error:
+        print(error)
+    try:
+        os.utime(os.getcwd(), (1, 12345))
+    except OSError as error:
+        print(error)
+    """
+    find = "import os\nassert os.listxattr('.') == []\nassert os.stat('.').st_mtime != 12345"
+    with run(jail, added(leave)) as session:
+        assert session.cells[0].ok, session.cells[0]
+    with run(jail, find) as session:
+        assert session.cells[0].ok, session.cells[0]

@@ -76,7 +76,7 @@ def test_other_types_are_not_plain(value):
         wire.encode([value])
 
 
-@pytest.mark.parametrize("value", [[0] * 200_001, 10**1001, np.zeros(2_000_000)])
+@pytest.mark.parametrize("value", [[0] * 200_001, 10**1001, np.zeros(2_000_000), np.empty((0, 2**40))])
 def test_large_values_are_too_large(value):
     """Counts, digits and bytes have a bound."""
     with pytest.raises(wire.TooLarge):
@@ -117,6 +117,10 @@ HONEST = {"descr": "<f8", "fortran_order": False, "shape": (1,)}
         npy(HONEST, b"\0" * 16),
         npy({**HONEST, "shape": (10**15,)}, b"\0" * 8),
         npy({**HONEST, "shape": (-1,)}, b"\0" * 8),
+        npy({**HONEST, "shape": (0, 2**63 - 1)}, b""),
+        npy({**HONEST, "shape": (0, 2**70)}, b""),
+        npy({**HONEST, "shape": (0,) + (2**22,) * 20}, b""),
+        npy({**HONEST, "shape": (True,)}, b"\0" * 8),
         npy({**HONEST, "descr": "|O"}, b"\0" * 8),
         npy({**HONEST, "descr": "<U2"}, b"\0" * 8),
         npy({**HONEST, "descr": [("a", "<f4"), ("b", "<f4")]}, b"\0" * 8),

@@ -1,13 +1,16 @@
 """`verify` finds every way in which hidden tests can fail to grade well; the course's own have none."""
 
+from dataclasses import replace
+
 import pytest
 from two_lessons import make_course
 
+from autograder.causes import read_seen
 from autograder.cli import verify_table
 from autograder.course import load_course
 from autograder.judge import Judge
 from autograder.slicing import slice_exercise
-from autograder.verify import Verifier, stray_answers, trivial_answers, verify
+from autograder.verify import Verifier, record, stale_record, stray_answers, trivial_answers, verify
 
 EXERCISE = "operators.arithmetic"
 
@@ -133,6 +136,24 @@ def test_each_problem_is_found(problems, change, words):
     assert any(words in problem for problem in found), found
 
 
+def test_the_record_of_what_tests_saw(problems, place, tmp_path):
+    """The record holds what each wrong answer made tests see; one that is missing or old is a problem."""
+    checked = problems()
+    (problem,) = stale_record([checked], tmp_path)
+    assert EXERCISE in problem and "autograder verify --record" in problem
+    course = load_course(place, tree=False)
+    assert record(course, [checked], tmp_path) and not record(course, [checked], tmp_path)
+    assert stale_record([checked], tmp_path) == []
+    saw = read_seen(tmp_path / "wrong" / "seen.json")[EXERCISE]
+    assert saw["subtracts"] == {"test_sum": "got -1.5"} and set(saw) == set(WRONG)
+    # An exercise that was not checked keeps its entry; one that the course has no more does not.
+    other = replace(checked, exercise="operators.comparison")
+    assert record(course, [other, replace(checked, exercise="operators.gone")], tmp_path)
+    assert stale_record([checked, other], tmp_path) == []
+    record(course, [checked], tmp_path)
+    assert set(read_seen(tmp_path / "wrong" / "seen.json")) == {EXERCISE, "operators.comparison"}
+
+
 def test_trivial_answers(place):
     """The answers without work keep signatures, replace written bodies, and are Python."""
     reference = slice_exercise(load_course(place, tree=False), EXERCISE).reference_cell
@@ -185,7 +206,7 @@ def test_two_processes_find_what_one_finds(place, tmp_path):
 
 
 def test_the_course(root, capsys):
-    """Every hidden test of the course is needed and just, every wrong answer is caught by its name."""
+    """Every hidden test of the course is needed and just, every wrong answer is caught by its name and recorded."""
     from rich.console import Console
 
     course = load_course(root / "course")
@@ -194,3 +215,4 @@ def test_the_course(root, capsys):
         Console(width=140).print(verify_table(checked))
     assert [f"{each.exercise}: {problem}" for each in checked for problem in each.problems] == []
     assert stray_answers(course) == []
+    assert stale_record(checked) == []

@@ -3,6 +3,7 @@
 import shutil
 
 from autograder.build import build
+from autograder.causes import essence, seen_text
 
 TOML = """
 [course]
@@ -101,6 +102,9 @@ def make_course(folder, root):
     shutil.copy(root / "pyproject.toml", folder)
     (folder / "hidden").mkdir()
     (folder / "hidden" / "test_operators.py").write_text(HIDDEN)
+    (folder / "wrong").mkdir()
+    seen = {"operators.arithmetic": {"not-a-sum": {"test_add": essence("got -41412.25")}}}
+    (folder / "wrong" / "seen.json").write_text(seen_text(seen))
     config = (root / "course" / "nbgrader_config.py").read_text()
     config += f"\nc.JudgePreprocessor.hidden = {str(folder / 'hidden')!r}\n"
     (folder / "course" / "nbgrader_config.py").write_text(config)

@@ -5,6 +5,8 @@ from test_visible_checks import COURSE, _namespace
 
 from autograder.verify import ANSWERS
 from minigrad.checks import run
+from minigrad.errors import ExerciseNotDone
+from minigrad.exercises import install
 
 HINTS = [
     ("operators.backs", "divided-by-slope", "divided by the slope; multiply instead"),
@@ -13,13 +15,14 @@ HINTS = [
     ("functions.arithmetic", "forward-computes-slope", "is the derivative at 4"),
     ("functions.arithmetic", "mul-derivatives-swapped", "these two are swapped"),
     ("functions.arithmetic", "neg-sign-lost", "the sign is missing"),
-    ("functions.arithmetic", "upstream-forgotten", "multiply it by d_output, which was 10 here"),
+    ("functions.arithmetic", "upstream-forgotten", "the same for every d_output"),
     ("functions.elementary", "log-saved-output", "did forward save its output instead of a?"),
     ("functions.elementary", "power-rule-for-exp", "here a is the exponent"),
     ("functions.elementary", "relu-asks-upstream", "a decides, not d_output"),
     ("functions.elementary", "relu-slope-at-zero", "at a = 0 nothing passes"),
     ("functions.elementary", "saved-outside-ctx", "the class is shared by all calls"),
     ("functions.elementary", "sigmoid-slope-from-input", "put sigmoid(a) in its place"),
+    ("functions.elementary", "upstream-forgotten", "the same for every d_output"),
     ("autodiff.chain_rule", "bare-backward", "backward returns a bare number"),
     ("autodiff.chain_rule", "constants-kept", "ask each input whether it is_constant()"),
     ("autodiff.chain_rule", "filtered-before-pairing", "pair first, filter afterwards"),
@@ -33,7 +36,7 @@ HINTS = [
     ("autodiff.backpropagate", "breadth-first-order", "not breadth first"),
     ("autodiff.backpropagate", "gradient-overwritten", "add to what has arrived already"),
     ("autodiff.backpropagate", "leaf-overwritten", "accumulate_derivative, which adds"),
-    ("autodiff.backpropagate", "path-by-path", "asked several times"),
+    ("autodiff.backpropagate", "path-by-path", "how often a was asked"),
     ("autodiff.backpropagate", "start-ignored", "begin with deriv"),
     ("autodiff.backpropagate", "stored-at-results", "accumulate_derivative for leaves only"),
     ("mlp.Linear", "bias-forgotten", "the biases are missing"),
@@ -61,9 +64,9 @@ def test_the_hint_fits_the_mistake(id, mistake, words):
     assert any(words in result.hint for result in report.results if not result.passed), str(report)
 
 
-def test_a_step_that_hands_over_a_result():
-    """A new value made by Scalar arithmetic, which Parameter refuses, is explained instead of shown as an error."""
-    answer = """
+def sgd(step):
+    """An answer to mlp.SGD with this body of the loop in step."""
+    return f"""
 class SGD:
     def __init__(self, parameters, lr=0.5):
         self.parameters, self.lr = parameters, lr
@@ -74,8 +77,161 @@ class SGD:
 
     def step(self):
         for parameter in self.parameters:
-            if parameter.value.grad is not None:
-                parameter.update(parameter.value - self.lr * parameter.value.grad)
+            {step}
 """
+
+
+LINEAR = """
+class Linear(Module):
+    def __init__(self, in_size, out_size, rng):
+        super().__init__()
+
+        def parameter(name):
+            return self.add_parameter(name, Scalar(2.0 * (rng.random() - 0.5)))
+
+        {start}
+
+    def forward(self, inputs):
+        {forward}
+"""
+START = """self.weights = [[parameter(f"weight_{i}_{j}") for j in range(out_size)] for i in range(in_size)]
+        self.biases = [parameter(f"bias_{j}") for j in range(out_size)]"""
+FORWARD = (
+    "return [functions.dot([w[j].value for w in self.weights], inputs, b.value) for j, b in enumerate(self.biases)]"
+)
+
+SORT = """
+def topological_sort(variable):
+    order, seen, stack = [], set(), [(variable, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+        elif node.unique_id not in seen and not node.is_constant():
+            seen.add(node.unique_id)
+            stack += [(node, True), *((parent, False) for parent in node.parents)]
+    {end}
+"""
+WALK = """
+def backpropagate(variable, deriv):
+    derivatives = {variable.unique_id: deriv}
+    for node in topological_sort(variable):
+        d = derivatives[node.unique_id]
+        if node.is_leaf():
+            LEAF
+            continue
+        for parent, part in STEP:
+            derivatives[parent.unique_id] = derivatives.get(parent.unique_id, 0.0) + part
+"""
+ACCUMULATE = "node.accumulate_derivative(d)"
+INLINE = (
+    "[(p, x) for p, x in zip(node.history.inputs, node.history.last_fn._backward(node.history.ctx, d)) "
+    "if not p.is_constant()]"
+)
+SLIPS = {
+    "sorted, but reversed in place": (
+        "autodiff.topological_sort",
+        SORT.format(end="return order.reverse()"),
+        "order.reverse() gives None",
+    ),
+    "gradient of the box": (
+        "mlp.SGD",
+        sgd("parameter.update(Scalar(parameter.value.data - self.lr * parameter.grad))"),
+        ".value",
+    ),
+    "a float for a Scalar": (
+        "mlp.SGD",
+        sgd("parameter.update(parameter.value.data - self.lr * (parameter.value.grad or 0.0))"),
+        "Scalar(...)",
+    ),
+    "computed with the boxes": (
+        "mlp.Linear",
+        LINEAR.format(start=START, forward=FORWARD.replace("w[j].value", "w[j]")),
+        "ask it for its .value",
+    ),
+    "a name misspelt": (
+        "mlp.Linear",
+        LINEAR.format(start=START.replace("weight_", "w_"), forward=FORWARD),
+        "as parameter(name) returned",
+    ),
+    "no weights": ("mlp.Linear", LINEAR.format(start="pass", forward="return []"), "as many rows as inputs"),
+    "a flat list of weights": (
+        "mlp.Linear",
+        LINEAR.format(start='self.weights = [parameter("weight_0_0")] * in_size', forward="return []"),
+        "as many rows as inputs",
+    ),
+    "leaves get nothing": (
+        "autodiff.backpropagate",
+        WALK.replace("LEAF", "pass").replace("STEP", "node.chain_rule(d)"),
+        "x has received nothing",
+    ),
+    "the method asked by the function": (
+        "autodiff.chain_rule",
+        "def chain_rule(variable, d_output):\n    return variable.chain_rule(d_output)",
+        "by yourself",
+    ),
+    "backward without return": (
+        "functions.arithmetic",
+        "".join(
+            f"class {name}(Function):\n"
+            f"    @staticmethod\n    def forward(ctx, *a):\n        ctx.save_for_backward(*a)\n"
+            f"    @staticmethod\n    def backward(ctx, d_output):\n        d_output * 2.0\n"
+            for name in ("Mul", "Neg", "Inv")
+        ),
+        "is a `return` missing?",
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_slips_are_explained(slip):
+    """A slip that would end in an error somewhere inside is explained by a hint."""
+    id, answer, words = SLIPS[slip]
+    report = check(id, answer)
+    assert any(words in result.hint for result in report.results if not result.passed), str(report)
+    assert not any("minigrad/checks" in result.reason for result in report.results)
+
+
+@pytest.mark.parametrize("step", ["node.chain_rule(d)", "autodiff.chain_rule(node, d)", "chain_rule(node, d)", INLINE])
+def test_every_way_to_ask_for_a_step_counts(step):
+    """backpropagate may ask the variable, the function in autodiff, or the history."""
+    report = check("autodiff.backpropagate", WALK.replace("LEAF", ACCUMULATE).replace("STEP", step))
+    assert report.passed, str(report)
+
+
+def test_a_step_of_an_exercise_still_to_do():
+    """Where chain_rule is another exercise to do, stand-ins take the step; a name imported before is explained."""
+    cut = "def chain_rule(variable, d_output):\n    raise ExerciseNotDone('autodiff.chain_rule')\n"
+    answer = WALK.replace("LEAF", ACCUMULATE)
+    with install({"autodiff.chain_rule": _cut}):
+        assert check("autodiff.backpropagate", answer.replace("STEP", "autodiff.chain_rule(node, d)")).passed
+    cut = f"from minigrad.errors import ExerciseNotDone\n{cut}"
+    report = check("autodiff.backpropagate", cut + answer.replace("STEP", "chain_rule(node, d)"))
+    assert "write `variable.chain_rule(d_output)`" in report.results[0].hint
+
+
+def _cut(variable, d_output):
+    raise ExerciseNotDone("autodiff.chain_rule")
+
+
+@pytest.mark.parametrize(
+    ("id", "mistake", "title"),
+    [
+        ("functions.arithmetic", "inv-sign-lost", "Every derivative is multiplied by d_output."),
+        ("functions.elementary", "log-saved-output", "Every derivative is multiplied by d_output."),
+        ("functions.elementary", "power-rule-for-exp", "Two calls keep their saved values apart."),
+        ("autodiff.topological_sort", "leaves-first", "Constants are left out."),
+    ],
+)
+def test_one_mistake_is_not_held_against_another_fact(id, mistake, title):
+    """A wrong slope, for example, is multiplied by d_output all the same."""
+    report = check(id, (ANSWERS / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+    assert {result.title: result.passed for result in report.results}[title]
+    assert not report.passed
+
+
+def test_a_step_that_hands_over_a_result():
+    """A new value made by Scalar arithmetic, which Parameter refuses, is explained instead of shown as an error."""
+    answer = sgd("parameter.update(parameter.value - self.lr * (parameter.value.grad or 0.0))")
     hints = [result.hint for result in check("mlp.SGD", answer).results if not result.passed]
     assert any("compute with .data, then make a Scalar of it" in hint for hint in hints)

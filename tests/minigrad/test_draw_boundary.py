@@ -53,6 +53,12 @@ def test_film_takes_moments():
     assert picture.png().startswith(b"\x89PNG")
 
 
+def test_loss_curve_of_nothing():
+    """Without a loss, as after a training that failed, there is a sentence and no IndexError."""
+    with pytest.raises(ValueError, match="no loss to draw"):
+        loss_curve([])
+
+
 def test_loss_curve():
     """The curve begins at epoch 1, shows every loss, and the axis of the loss begins at 0."""
     picture = loss_curve([0.7, 0.5, 0.2], "title")

@@ -89,7 +89,7 @@ def test_parts_on_the_arrows():
 def test_start():
     """The derivative to start from multiplies all others."""
     _, _, _, z = example()
-    assert "grad -240" in texts(expression_graph(z, True, -2.0))
+    assert "grad -240" in texts(expression_graph(z, gradient=-2.0))
 
 
 def test_two_arrows_for_a_square():
@@ -103,7 +103,7 @@ def test_stand_ins_without_derivatives():
     """A graph of stand-ins shows names and slopes, and nothing of a derivative unless asked."""
     x = leaf("x")
     a = result("a", (x, 2.0), (constant("seven"), 7.0))
-    picture = expression_graph(result("z", (a, 30.0)), False)
+    picture = expression_graph(result("z", (a, 30.0)), gradients=False)
     assert set(texts(picture)) == {"x", "a", "seven", "z", "\u00d7 2", "\u00d7 30"}
     assert "derivative" not in picture.description
 
@@ -112,6 +112,15 @@ def test_digits():
     """A box shows six digits of a number, an arrow four."""
     shown = texts(expression_graph(result("z", (leaf("x"), 1.0 / 3.0))))
     assert "grad 0.333333" in shown and "\u00d7 0.3333" in shown
+
+
+def test_long_slopes_leave_their_arrow_to_be_seen():
+    """Between two boxes there is more room than a long slope takes."""
+    root = ET.fromstring(expression_graph(result("z", (leaf("x"), -0.62817)), gradients=False).svg)
+    boxes = [rect for rect in root.iter(f"{SVG}rect") if rect.get("class") == "mg-box"]
+    left, right = sorted(boxes, key=lambda box: float(box.get("x")))
+    room = float(right.get("x")) - float(left.get("x")) - float(left.get("width"))
+    assert room > len("\u00d7 -0.6282") * 7.3 + 40.0
 
 
 def test_leaf_alone():
@@ -123,7 +132,7 @@ def test_numbers_that_are_not_finite():
     """Infinite and undefined derivatives are shown as such."""
     x = Scalar(0.0, name="x")
     assert "grad inf" in texts(expression_graph(x.log()))
-    assert "grad nan" in texts(expression_graph(x.log(), True, float("nan")))
+    assert "grad nan" in texts(expression_graph(x.log(), gradient=float("nan")))
 
 
 # --- the engine that is watched ------------------------------------------------------------------------------
@@ -151,9 +160,49 @@ def test_without_an_engine(monkeypatch):
         raise AssertionError("asked")
 
     monkeypatch.setattr(autodiff, "backpropagate", refuse)
-    assert "value 300" in texts(expression_graph(example()[3], False))
+    assert "value 300" in texts(expression_graph(example()[3], gradients=False))
     with pytest.raises(AssertionError, match="asked"):
         expression_graph(example()[3])
+
+
+def _by_function(node, d_output):
+    return autodiff.chain_rule(node, d_output)
+
+
+def _by_history(node, d_output):
+    history = node.history
+    pairs = zip(history.inputs, history.last_fn._backward(history.ctx, d_output), strict=True)
+    return [(parent, d) for parent, d in pairs if not parent.is_constant()]
+
+
+def _by_backward(node, d_output):
+    history = node.history
+    found = history.last_fn.backward(history.ctx, d_output)
+    found = found if isinstance(found, tuple) else (found,)
+    return [(parent, d) for parent, d in zip(history.inputs, found, strict=True) if not parent.is_constant()]
+
+
+@pytest.mark.parametrize("step", [_by_function, _by_history, _by_backward])
+def test_every_way_to_take_a_step_is_seen(monkeypatch, step):
+    """An engine may ask the variable's method, the function, or the history itself: the picture is the same."""
+
+    def backpropagate(variable, deriv):
+        derivatives = {variable.unique_id: deriv}
+        for node in autodiff.topological_sort(variable):
+            d_output = derivatives[node.unique_id]
+            if node.is_leaf():
+                node.accumulate_derivative(d_output)
+                continue
+            for parent, d in step(node, d_output):
+                derivatives[parent.unique_id] = derivatives.get(parent.unique_id, 0.0) + d
+
+    _, a, b, z = example()
+    wanted = expression_graph(z, a=a, b=b, z=z).svg
+    monkeypatch.setattr(autodiff, "backpropagate", backpropagate)
+    assert expression_graph(z, a=a, b=b, z=z).svg == wanted
+    x = leaf("x")
+    y = result("y", (x, 3.0), (constant("two"), 7.0))
+    assert {"grad 12", "12", "grad 4"} <= set(texts(expression_graph(result("z", (y, 4.0)))))
 
 
 def test_pairs_with_constants(monkeypatch):

@@ -82,6 +82,12 @@ def test_tree_names_every_module_and_parameter():
     assert texts == ["layer", "weight, bias", "model", "scale"]
 
 
+def test_fold_ends_in_its_result():
+    """The picture of a fold begins with start and ends with the result, with fn under every element."""
+    texts = [text.get_text() for text in PICTURES["fold"]().figure.axes[0].texts]
+    assert [text for text in texts if text] == ["start", "x1", "fn", "x2", "fn", "result"]
+
+
 def test_boundary_only_where_the_network_is_undecided():
     """A network that answers class 1 everywhere has no boundary, and draws no warning."""
     sure, unsure = (

@@ -16,7 +16,7 @@ from typing import Any
 __all__ = ["CappedOutput", "CellRunner", "OutputLimit", "TimeLimit", "capture", "describe", "is_not_done", "time_limit"]
 
 MAGICS_IGNORED = "magics are ignored when grading"
-_MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w.]+\?{1,2}\s*$")
+_MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w.]+\?{1,2}\s*$|^\s*\w[\w., ]*=\s*[%!]")
 _MAX_MESSAGE = 300
 _MAX_OUTPUT_SENT = 10_000
 _FUTURE_FLAGS = 0
@@ -152,6 +152,18 @@ def _nothing(*_args: object, **_kwargs: object) -> None:
     """Do nothing, whatever the arguments."""
 
 
+class _Shell:
+    """What `get_ipython()` gives: every method is there and does nothing, and so are their methods."""
+
+    def __getattr__(self, name: str) -> "_Shell":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_args: object, **_kwargs: object) -> None:
+        """Do nothing, whatever the arguments."""
+
+
 def _silence_checks() -> None:
     """Make `check` and `hint` do nothing, under whichever name a cell imports them."""
     for name in ("minigrad", "minigrad.checks"):
@@ -172,7 +184,7 @@ class CellRunner:
         self.files: dict[str, str] = {}
         self.module = types.ModuleType("__main__")
         self.namespace = self.module.__dict__
-        self.namespace.update(display=_nothing, get_ipython=_nothing, check=_nothing, hint=_nothing)
+        self.namespace.update(display=_nothing, get_ipython=_Shell, check=_nothing, hint=_nothing)
         sys.modules["__main__"] = self.module
         builtins.input = _refuse_input
         _silence_checks()

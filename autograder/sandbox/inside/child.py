@@ -203,8 +203,12 @@ class Child:
 
 
 def _is_ours(value: object) -> bool:
-    """Whether an object was imported from the library rather than written in a cell."""
-    return str(getattr(value, "__module__", "")).partition(".")[0] == "minigrad"
+    """Whether an object was imported from the library rather than written in a cell.
+
+    A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
+    """
+    is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
+    return not is_made and str(getattr(value, "__module__", "")).partition(".")[0] == "minigrad"
 
 
 def _failed(kind: str, message: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ __all__ = ["empty"]
 
 
 def empty(folder: str) -> None:
-    """Remove all that is in `folder`, which no other process uses any more.
+    """Remove all that is in `folder`, which no other process uses any more, and what is attached to the folder itself.
 
     Folders inside folders are first moved up: a tree may be deeper than a path can be long or a call stack high.
 
@@ -29,12 +29,28 @@ def empty(folder: str) -> None:
                 else:
                     os.unlink(os.path.join(path, inner))
             os.rmdir(path)
+    _clear_attributes(folder)
 
 
 def _entries(folder: str) -> list[tuple[str, bool]]:
     _open_up(folder)
     with os.scandir(folder) as found:
         return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
+
+
+def _clear_attributes(folder: str) -> None:
+    """Remove extended attributes and access lists, and reset the times."""
+    names: list[str] = []
+    with contextlib.suppress(OSError, AttributeError):  # not every system or file system has them
+        names = os.listxattr(folder)
+    for name in names:
+        if name.startswith("user."):
+            os.removexattr(folder, name)
+        elif name.startswith("system."):
+            with contextlib.suppress(OSError):  # an access list that came with the folder is not ours to remove
+                os.removexattr(folder, name)
+    with contextlib.suppress(OSError):
+        os.utime(folder)
 
 
 def _open_up(folder: str) -> None:

@@ -6,7 +6,6 @@ Nothing here unpickles: the receiver believes no byte of what it reads.
 """
 
 import base64
-import binascii
 import io
 import json
 import math
@@ -113,8 +112,8 @@ def _encode_int(value: int) -> int:
 def _encode_array(array: "np.ndarray[Any, Any]") -> str:
     if array.dtype.kind not in _PLAIN_KINDS or array.dtype.itemsize > 8:
         raise NotPlain(f"an array of dtype {array.dtype}, not plain numbers")
-    if array.nbytes > MAX_ARRAY_BYTES:
-        raise TooLarge(f"an array of {array.nbytes:,} bytes")
+    if array.nbytes > MAX_ARRAY_BYTES or max(array.shape, default=0) > MAX_ARRAY_BYTES:
+        raise TooLarge(f"an array of shape {array.shape} and {array.nbytes:,} bytes")
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
@@ -174,14 +173,21 @@ def _decode_array(body: str) -> "np.ndarray[Any, Any]":
         if np.lib.format.read_magic(buffer) != (1, 0):
             raise Malformed("an array in another format")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, binascii.Error) as error:
+        if dtype.kind not in _PLAIN_KINDS or dtype.itemsize > 8 or not _is_shape(shape):
+            raise Malformed("an array that is not plain numbers")
+        data = buffer.read()
+        if math.prod(shape) * dtype.itemsize != len(data) or len(data) > MAX_ARRAY_BYTES:
+            raise Malformed("an array whose length does not fit its shape")
+        return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C").copy()
+    except Malformed:
+        raise
+    except Exception as error:  # the header is parsed as Python: there is no list of what that may raise
         raise Malformed("an array that cannot be read") from error
-    if dtype.kind not in _PLAIN_KINDS or dtype.itemsize > 8 or len(shape) > 32 or any(size < 0 for size in shape):
-        raise Malformed("an array that is not plain numbers")
-    data = buffer.read()
-    if math.prod(shape) * dtype.itemsize != len(data) or len(data) > MAX_ARRAY_BYTES:
-        raise Malformed("an array whose length does not fit its shape")
-    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C").copy()
+
+
+def _is_shape(shape: tuple[Any, ...]) -> bool:
+    """Whether these are numbers of items; a bool is not, nor is a number that only an empty array could have."""
+    return len(shape) <= 32 and all(type(size) is int and 0 <= size <= MAX_ARRAY_BYTES for size in shape)
 
 
 def pack(payload: dict[str, Any]) -> bytes:
@@ -210,7 +216,7 @@ def unpack(data: bytes) -> dict[str, Any]:
     """
     try:
         payload = json.loads(data.decode("ascii"), parse_int=_bounded_int)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, MemoryError) as error:
         raise Malformed("bytes that are not JSON") from error
     if not isinstance(payload, dict):
         raise Malformed("JSON that is not an object")

@@ -24,6 +24,7 @@ from .files import empty
 __all__ = ["main"]
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
+_LOOK_SECONDS = 0.1  # how long a session may make files unseen
 _PROC = Path("/proc")
 _CAPABILITIES_VERSION = 0x20080522
 _LANDLOCK_CREATE, _LANDLOCK_RESTRICT, _LANDLOCK_SCOPES = 444, 446, 3
@@ -61,6 +62,21 @@ def _limit_resources(config: dict[str, Any]) -> None:
                 resource.setrlimit(kind, (bound, bound))
 
 
+def _bounds() -> list[Any]:
+    """What this process may use, all of which the sessions inherit: limits, priority, scheduling and processors."""
+    found: list[Any] = []
+    with contextlib.suppress(ImportError):
+        import resource
+
+        kinds = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
+        found += [resource.getrlimit(kind) for kind in kinds]
+    if hasattr(os, "getpriority"):
+        found.append(os.getpriority(os.PRIO_PROCESS, 0))
+    if sys.platform == "linux":
+        found += [os.sched_getscheduler(0), os.sched_getparam(0).sched_priority, sorted(os.sched_getaffinity(0))]
+    return found
+
+
 def _keep_signals_inside() -> None:
     """From here on, signals reach only this process and its descendants (a landlock scope, where the kernel has it)."""
     if sys.platform != "linux":
@@ -85,6 +101,7 @@ class Parent:
         self.child = 0
         self.incoming, self.outgoing = bytearray(), bytearray()
         self.credit = 0
+        self.bounds = _bounds()
 
     def serve(self) -> None:
         """Relay until the grader closes its end."""
@@ -93,7 +110,10 @@ class Parent:
         while self.forks:
             reading = [self.commands] + ([self.from_child] if self.from_child >= 0 else [])
             writing = [self.to_child] if self.outgoing and self.to_child >= 0 else []
-            ready, free, _ = select.select(reading, writing, [])
+            ready, free, _ = select.select(reading, writing, [], _LOOK_SECONDS if self.child else None)
+            if self.child and self._has_too_many_files():
+                self._lose_child("the session made more files than it may")
+                continue
             if free:
                 self._feed_child()
             if self.from_child in ready:
@@ -102,6 +122,14 @@ class Parent:
                 break
         if self.forks:
             self._end_session()
+
+    def _has_too_many_files(self) -> bool:
+        """Whether the scratch, if it is a file system of its own, holds more files than it may, whatever their size."""
+        most: int | None = self.config.get("files")
+        if most is None:
+            return False
+        found = os.statvfs(self.config["scratch"])
+        return found.f_files - found.f_ffree > most
 
     def say(self, **payload: Any) -> None:
         """Tell the grader something in the parent's own name."""
@@ -213,12 +241,12 @@ class Parent:
         self.incoming, self.outgoing = bytearray(), bytearray()
 
     def _wipe(self) -> bool:
-        """Empty the scratch folder; False if something is left, and the grader then starts afresh."""
+        """Empty the scratch folder; False if anything is not as it was, and the grader then starts afresh."""
         try:
             empty(self.config["scratch"])
+            return _bounds() == self.bounds
         except OSError:
             return False
-        return True
 
 
 class _Tagged:

@@ -12,7 +12,7 @@ def inv(x: float) -> float:
 def relu(x: float) -> float:
     if math.isnan(x):
         return x
-    return (x + abs(x)) / 2.0
+    return (0.0, x)[x > 0.0]
 
 
 def exp(x: float) -> float:

@@ -7,9 +7,11 @@ the engine to be written.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from minigrad.checks.expectation import expect
+from minigrad.checks.expectation import Expectation, expect
 from minigrad.checks.runner import visible
 from minigrad.errors import GraphError
 from minigrad.module import Parameter
@@ -21,6 +23,29 @@ LINE = "03 'A line with weights'"
 DOWN = "03 'Downhill'"
 
 
+BOX = "a Parameter is a box around a Scalar: ask it for its .value"
+
+
+@contextmanager
+def box_and_value() -> Iterator[None]:
+    """Explain the errors of those who compute with a Parameter, or ask it what only its value knows."""
+    try:
+        yield
+    except (TypeError, AttributeError) as error:
+        if "Parameter" not in str(error):
+            raise
+        raise Expectation(error, None, f"raised {type(error).__name__}: {error}", BOX, None) from error
+
+
+def scalar_in(parameter: Any) -> Scalar:
+    """Return a parameter's value, which has to be a Scalar."""
+    value = getattr(parameter, "value", None)
+    if not isinstance(value, Scalar):
+        hint = "the value of a Parameter is a Scalar, which can carry a gradient; make one by Scalar(...)"
+        raise Expectation(value, None, f"got a {type(value).__name__}, expected a Scalar as value", hint, None)
+    return value
+
+
 # --- mlp.Linear ---------------------------------------------------------------------------------------------
 
 
@@ -28,7 +53,12 @@ def outputs(layer: Any, inputs: list[float], **values: float) -> list[float]:
     """Set the named parameters, all others to 0, and return the outputs."""
     for name, parameter in layer._parameters.items():
         parameter.update(values.get(name, 0.0))
-    return [float(output) for output in layer.forward(inputs)]
+    with box_and_value():
+        found = layer.forward(inputs)
+    if not isinstance(found, list | tuple) or not all(isinstance(output, int | float | Scalar) for output in found):
+        hint = "forward returns a list with one number for each output"
+        raise Expectation(found, None, f"forward gives {found!r:.60}", hint, None)
+    return [float(output) for output in found]
 
 
 @visible("mlp.Linear", section=LINE)
@@ -45,21 +75,28 @@ def parameters_are_registered(student: Any) -> None:
     )
 
 
+def lengths(row: Any) -> int | str:
+    """Return how long a list is; the name of the type of what is none."""
+    return len(row) if isinstance(row, list | tuple) else type(row).__name__
+
+
 @visible("mlp.Linear", section=LINE)
 def weights_and_biases(student: Any) -> None:
     """weights is a list of 2 rows with 3 parameters each, biases one of 3 parameters."""
     layer = student.Linear(2, 3, random.Random(0))
     hint = "weights[i][j] leads from input i to output j, so there are as many rows as inputs"
-    expect([len(row) for row in layer.weights], [3, 3], hint=hint)
-    expect(len(layer.biases), 3, hint="each output has a bias of its own")
-    expect(layer.weights[1][2] is layer._parameters["weight_1_2"], True, hint=hint)
+    expect([lengths(row) for row in getattr(layer, "weights", ())], [3, 3], hint=hint)
+    expect(lengths(getattr(layer, "biases", None)), 3, hint="each output has a bias of its own, in self.biases")
+    named = {id(parameter): name for name, parameter in layer._parameters.items()}
+    place = "weights[1][2] keeps the parameter that leads from input 1 to output 2, as parameter(name) returned it"
+    expect(named.get(id(layer.weights[1][2]), "a parameter without a name"), "weight_1_2", hint=place)
 
 
 @visible("mlp.Linear", section=LINE)
 def starting_values(student: Any) -> None:
     """All parameters start at different values in [-1, 1)."""
     layer = student.Linear(2, 3, random.Random(0))
-    values = [parameter.value.data for parameter in layer._parameters.values()]
+    values = [scalar_in(parameter).data for parameter in layer._parameters.values()]
     expect(len(set(values)), 9, hint="weights that start equal stay equal; parameter(name) draws a value for each")
     expect(all(-1.0 <= value < 1.0 for value in values), True)
 
@@ -97,11 +134,12 @@ def step(student: Any, grad: float | None) -> tuple[Scalar, Scalar]:
     before = parameter.value
     before.grad = grad
     try:
-        student.SGD([parameter], 0.5).step()
+        with box_and_value():
+            student.SGD([parameter], 0.5).step()
     except GraphError:
         hint = "Scalar arithmetic is recorded, and its result is no leaf: compute with .data, then make a Scalar of it"
         expect("a result with a history", "a fresh leaf", hint=hint)
-    return before, parameter.value
+    return before, scalar_in(parameter)
 
 
 @visible("mlp.SGD", section=DOWN)
@@ -137,10 +175,11 @@ def forgetting(student: Any) -> None:
     parameters = [Parameter(Scalar(1.0)), Parameter(Scalar(2.0))]
     for parameter in parameters:
         parameter.value.grad = 3.0
-    student.SGD(parameters).zero_grad()
+    with box_and_value():
+        student.SGD(parameters).zero_grad()
     meanings = {
         (3.0, 3.0): "the gradient lives on the parameter's value: parameter.value.grad",
         (0.0, 0.0): "None says that there is no gradient; 0.0 says that there is one, and it is 0",
         (None, 3.0): "all parameters, not only the first",
     }
-    expect([parameter.value.grad for parameter in parameters], [None, None], when=meanings)
+    expect([scalar_in(parameter).grad for parameter in parameters], [None, None], when=meanings)

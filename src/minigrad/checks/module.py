@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from minigrad.checks.expectation import expect
@@ -9,6 +10,9 @@ from minigrad.checks.runner import visible
 from minigrad.module import Module, Parameter
 
 SECTION = "00 'A tree of modules'"
+
+NAMES = ("bias", "layer.weight", "layer.part.scale")
+VALUES = (1.0, 2.0, 3.0)
 
 
 # The student's methods stand in the library's own class while these tests run, and are looked at there.
@@ -29,11 +33,19 @@ def _tree() -> tuple[Module, Module, Module]:
 def modes_reach_everything(student: Any) -> None:
     """Eval and train reach the module, its children and their children."""
     nodes = _tree()
-    nodes[0].eval()
-    hint = "set the module's own mode, then call the same method of each child"
-    expect([node.training for node in nodes], [False, False, False], hint=hint)
-    nodes[0].train()
-    expect([node.training for node in nodes], [True, True, True], hint=hint)
+    for wanted, change in ((False, nodes[0].eval), (True, nodes[0].train)):
+        change()
+        when = {
+            (wanted, not wanted, not wanted): "its children are not reached: each of self.modules() is to do the same",
+            (
+                wanted,
+                wanted,
+                not wanted,
+            ): "one level is reached: call the child's own method, which calls its children's",
+            (not wanted, wanted, wanted): "the module itself is not reached: set self.training too",
+        }
+        hint = "set the module's own mode, then call the same method of each child"
+        expect([node.training for node in nodes], [wanted] * 3, hint=hint, when=when)
 
 
 @visible("module.Module", SECTION)
@@ -42,30 +54,51 @@ def own_names(student: Any) -> None:
     leaf = Module()
     leaf.a = Parameter(1.0)
     leaf.b = Parameter(2.0)
-    seen = [(name, parameter.value) for name, parameter in leaf.named_parameters()]
-    expect(seen, [("a", 1.0), ("b", 2.0)], hint="self._parameters is a dictionary of names and parameters")
+    when = {("a", "b"): "these are the names alone: pairs of name and parameter are wanted"}
+    hint = "a list of pairs; self._parameters.items() has each name with its parameter"
+    expect(_shown(leaf.named_parameters()), [("a", 1.0), ("b", 2.0)], hint=hint, when=when)
 
 
 @visible("module.Module", SECTION)
 def names_are_paths(student: Any) -> None:
     """A descendant's parameter is listed under its path, after the module's own."""
-    root = _tree()[0]
-    seen = [name for name, _ in root.named_parameters()]
+    named = _shown(_tree()[0].named_parameters())
+    seen = (
+        [pair[0] if isinstance(pair, tuple) and pair else pair for pair in named] if isinstance(named, list) else named
+    )
+    prefix = "put the child's name and a dot before each of the names that the child gives"
     when = {
-        ("bias", "weight", "scale"): "put the child's name and a dot before each of the child's names",
+        **dict.fromkeys(itertools.permutations(NAMES), "own parameters first, then child by child"),
+        ("bias", "weight", "scale"): prefix,
+        ("bias", "layer.weight", "layer.scale"): "the last one hangs below layer.part: " + prefix,
+        ("bias", "layer.weight", "part.scale"): "the last one hangs below layer.part: " + prefix,
         ("bias", "layer.weight"): "the grandchild is missing: ask each child for its named_parameters()",
         ("bias",): "the children are missing: self._modules is a dictionary of names and modules",
     }
-    expect(
-        seen, ["bias", "layer.weight", "layer.part.scale"], hint="own parameters first, then child by child", when=when
-    )
+    expect(seen, NAMES, hint="a path is the names on the way down, with a dot between them", when=when)
 
 
 @visible("module.Module", SECTION)
 def parameters_without_names(student: Any) -> None:
     """Parameters lists the same parameters, without the names."""
     root = _tree()[0]
-    seen = [parameter.value for parameter in root.parameters()]
-    expect(seen, [1.0, 2.0, 3.0], hint="named_parameters has them all, each with its name")
-    same = next(iter(root.parameters())) is root.bias
-    expect(same, True, hint="return the Parameter objects, not their values")
+    listed = root.parameters()
+    when = {
+        NAMES: "these are the names: the other half of each pair is wanted",
+        tuple(zip(NAMES, VALUES, strict=True)): "these are pairs: leave out the names",
+        (1.0,): "the children's parameters are missing: named_parameters has them all",
+    }
+    expect(_shown(listed), VALUES, hint="named_parameters has them all, each with its name", when=when)
+    same = [parameter is wanted for parameter, wanted in zip(root.parameters(), [root.bias], strict=False)]
+    expect(same, [True], hint="return the Parameter objects, not their values")
+
+
+def _shown(listed: Any) -> Any:
+    """What a method listed, with a value in the place of each parameter; what is no list as it is."""
+    if isinstance(listed, Parameter):
+        return listed.value
+    if isinstance(listed, tuple):
+        return tuple(_shown(each) for each in listed)
+    if listed is None or isinstance(listed, str | dict) or not hasattr(listed, "__iter__"):
+        return listed
+    return [_shown(each) for each in listed]

@@ -15,6 +15,14 @@ ELEMENTARY = "00 'Elementary functions'"
 HIGHER = "00 'Functions that make functions'"
 FOLDS = "00 'Folds'"
 
+BOOLS = "True and False are not wanted here: choose 1.0 or 0.0 by the comparison"
+LISTS: dict[Any, str] = {
+    "generator": "this can be walked through only once: make a list of it, as in [... for ... in ...]",
+    "map": "Python's map can be walked through only once: make a list of it",
+    "zip": "Python's zip can be walked through only once: make a list of it",
+}
+"""Hints for results that are not lists, by the names of their types."""
+
 
 @visible("operators.arithmetic", THREE)
 def sums_and_products(student: Any) -> None:
@@ -37,24 +45,43 @@ def neg_returns_a_float(student: Any) -> None:
     expect([result, type(result).__name__], [-3.0, "float"], hint="-3 is an int; float(3) is a float")
 
 
+@visible("operators.arithmetic", THREE)
+def neg_of_zero(student: Any) -> None:
+    """Neg turns 0.0 into -0.0."""
+    seen = str(student.neg(0.0))
+    when = {"0.0": "0.0 - 0.0 is 0.0: subtracting loses the sign, a minus sign in front of x does not"}
+    expect(seen, "-0.0", hint="there are two zeros: -x of 0.0 is -0.0", when=when)
+
+
 @visible("operators.comparison", COMPARISONS)
 def less_than(student: Any) -> None:
     """Lt answers 1.0 or 0.0, and a number is not less than itself."""
     seen = [student.lt(1.0, 2.0), student.lt(2.0, 1.0), student.lt(2.0, 2.0)]
-    expect(seen, [1.0, 0.0, 0.0], hint="x < y is True or False; choose 1.0 or 0.0 by it")
+    when = {
+        (True, False, False): BOOLS,
+        (1.0, 0.0, 1.0): "2 is not less than 2: < instead of <=",
+        (0.0, 1.0, 0.0): "this is greater than: x is the left side, y the right one",
+    }
+    expect(seen, [1.0, 0.0, 0.0], hint="1.0 where x < y, else 0.0", when=when)
 
 
 @visible("operators.comparison", COMPARISONS)
 def equal(student: Any) -> None:
     """Eq answers 1.0 or 0.0, without any tolerance."""
-    seen = [student.eq(2.0, 2.0), student.eq(2.0, 3.0), student.eq(0.1 + 0.2, 0.3)]
-    expect(seen, [1.0, 0.0, 0.0], hint="eq compares exactly, with ==, and answers with a float")
+    # Two objects with one value: literals could be the same object, and `is` would go unnoticed.
+    seen = [student.eq(float("2.5"), float("2.5")), student.eq(2.0, 3.0), student.eq(0.1 + 0.2, 0.3)]
+    when = {
+        (True, False, False): BOOLS,
+        (0.0, 0.0, 0.0): "`is` asks whether two names mean one object in memory; == compares values",
+        (1.0, 0.0, 1.0): "0.1 + 0.2 is the float next to 0.3: only is_close forgives that",
+    }
+    expect(seen, [1.0, 0.0, 0.0], hint="eq compares exactly, with ==, and answers with a float", when=when)
 
 
 @visible("operators.comparison", COMPARISONS)
 def larger_of_two(student: Any) -> None:
     """Max is the larger one, and nan if either is nan."""
-    expect([student.max(-1.0, -2.0), student.max(1.0, 3.0)], [-1.0, 3.0], hint="return x or y")
+    expect([student.max(-1.0, -2.0), student.max(1.0, 3.0)], [-1.0, 3.0], hint="one of x and y: the larger one")
     hint = "every comparison with nan is false; x != x is true for nan and for nothing else"
     expect([student.max(math.nan, 1.0), student.max(1.0, math.nan)], [math.nan, math.nan], hint=hint)
 
@@ -63,7 +90,12 @@ def larger_of_two(student: Any) -> None:
 def close_together(student: Any) -> None:
     """Is_close is 1.0 for a difference below 0.01, on either side."""
     seen = [student.is_close(1.0, 1.005), student.is_close(1.0, 1.02), student.is_close(1.0, 5.0)]
-    expect(seen, [1.0, 0.0, 0.0], hint="the distance of x and y is abs(x - y)")
+    when = {
+        (True, False, False): BOOLS,
+        (1.0, 1.0, 1.0): "x - y is negative where y is the larger one: the distance is abs(x - y)",
+        (1.0, 1.0, 0.0): "1 and 1.02 are farther apart than 0.01",
+    }
+    expect(seen, [1.0, 0.0, 0.0], hint="1.0 where the distance of x and y, abs(x - y), is less than 0.01", when=when)
 
 
 @visible("operators.elementary", ELEMENTARY)
@@ -78,6 +110,8 @@ def rectified(student: Any) -> None:
     """Relu keeps positive numbers, turns negative ones into 0.0, and passes nan on."""
     expect([student.relu(2.5), student.relu(-2.5)], [2.5, 0.0], hint="x where x is positive, else 0.0")
     expect(student.relu(math.nan), math.nan, hint="ask a question to which the answer for nan leads to x")
+    hint = "choose between x and 0.0; infinity times 0 is nan, and so is infinity minus infinity"
+    expect(student.relu(-math.inf), 0.0, hint=hint)
 
 
 @visible("operators.elementary", ELEMENTARY)
@@ -98,7 +132,10 @@ def special_values(student: Any) -> None:
 def sigmoid_near_the_middle(student: Any) -> None:
     """Sigmoid rises from 0 to 1 and is 1/2 at 0."""
     seen = [student.sigmoid(x) for x in (-2.0, 0.0, 2.0)]
-    expect(seen, [0.11920292202211755, 0.5, 0.8807970779778823], hint="look at the sign of the exponent")
+    high, low = 0.8807970779778823, 0.11920292202211755
+    when = dict.fromkeys([(high, 0.5, high), (high, 0.5, low), (low, 0.5, low)], "look at the sign of the exponent")
+    hint = "1 / (1 + e^-x), and e^x / (1 + e^x) for negative x: mind the parentheses"
+    expect(seen, [low, 0.5, high], hint=hint, when=when)
 
 
 @visible("operators.elementary", ELEMENTARY)
@@ -111,53 +148,78 @@ def sigmoid_far_out(student: Any) -> None:
     expect(seen, [0.0, 1.0], hint="two formulas: for negative x the exponent must be x, not -x")
 
 
+@visible("operators.elementary", ELEMENTARY)
+def sigmoid_keeps_its_digits(student: Any) -> None:
+    """Sigmoid at -40 is about e^-40: tiny, but not 0."""
+    value = student.sigmoid(-40.0)
+    times = value * math.exp(40.0) if isinstance(value, int | float) else value
+    when = {0.0: "1 minus a number next to 1 has no digits left: for negative x use e^x / (1 + e^x)"}
+    expect(times, 1.0, hint="sigmoid(-40) * e^40 should be 1: for negative x use e^x / (1 + e^x)", when=when)
+
+
 @visible("operators.higher_order", HIGHER)
 def map_makes_a_function(student: Any) -> None:
     """map(fn) is a function that applies fn to every element and returns a list."""
     double = student.map(lambda x: 2.0 * x)
-    expect(callable(double), True, hint="map returns the inner function itself: no parentheses behind its name")
-    expect(_plain(double([1.0, 2.0, 2.0])), [2.0, 4.0, 4.0], hint="one result for each element")
+    _expect_function(double, "map")
+    hint = "a list with one result for each element"
+    expect(_plain(double([1.0, 2.0, 2.0])), [2.0, 4.0, 4.0], hint=hint, when=LISTS)
 
 
 @visible("operators.higher_order", HIGHER)
 def zip_with_pairs(student: Any) -> None:
     """zipWith(fn) combines first with first and second with second, as far as the shorter list goes."""
     minus = student.zipWith(lambda x, y: x - y)
-    expect(_plain(minus([5.0, 7.0], [1.0, 2.0])), [4.0, 5.0], hint="walk through both lists together")
-    expect(_plain(minus([5.0, 7.0, 9.0], [1.0])), [4.0], hint="Python's zip stops with the shorter list")
+    _expect_function(minus, "zipWith")
+    when = {
+        **LISTS,
+        (-4.0, -5.0): "fn takes the element of the first list first",
+        (4.0, 3.0, 6.0, 5.0): "a loop inside a loop makes all pairs: walk through both lists together",
+    }
+    expect(_plain(minus([5.0, 7.0], [1.0, 2.0])), [4.0, 5.0], hint="walk through both lists together", when=when)
+    expect(_plain(minus([5.0, 7.0, 9.0], [1.0])), [4.0], hint="Python's zip stops with the shorter list", when=LISTS)
 
 
 @visible("operators.higher_order", HIGHER)
 def reduce_folds(student: Any) -> None:
     """reduce(fn, start) folds from the left: fn(fn(start, x1), x2)."""
-    digits = student.reduce(lambda so_far, x: 10.0 * so_far + x, 4.0)
+    digits, nothing = (student.reduce(lambda so_far, x: 10.0 * so_far + x, 4.0) for _ in range(2))
+    _expect_function(digits, "reduce")
     wrong = {
         21.0: "21 comes from the right and without start",
         421.0: "421 comes from the right: begin with the first element",
         12.0: "12 leaves out start, which the fold begins with",
     }
     expect(digits([1.0, 2.0]), 412.0, hint="write down fn(fn(4, 1), 2) by hand", when=wrong)
-    expect(digits([]), 4.0, hint="an empty list leaves start as it is")
+    expect(nothing([]), 4.0, hint="an empty list leaves start as it is")
 
 
 @visible("operators.higher_order", HIGHER)
 def every_call_begins_anew(student: Any) -> None:
     """The functions that come back can be called twice, with the same result."""
     double, total = student.map(lambda x: 2.0 * x), student.reduce(lambda x, y: x + y, 0.0)
-    expect(
-        [_plain(double([1.0])), _plain(double([1.0]))], [[2.0], [2.0]], hint="make the list inside the inner function"
+    _expect_function(double, "map")
+    _expect_function(total, "reduce")
+    seen = [_plain(double([1.0])), _plain(double([1.0]))]
+    kept = "the second result still holds the first: make the list inside the inner function"
+    when = {((2.0,), (2.0, 2.0)): kept, ((2.0, 2.0), (2.0, 2.0)): kept}
+    expect(seen, [[2.0], [2.0]], hint="map: each call gives a new list", when=when)
+    left = (
+        "the second call went on where the first ended: nonlocal (or a variable outside) keeps its value between calls"
     )
-    expect(
-        [total([1.0]), total([1.0])], [1.0, 1.0], hint="a variable of the inner function begins anew; nonlocal does not"
-    )
+    hint = "reduce: each call begins with start, in a variable of the inner function"
+    expect([total([1.0]), total([1.0])], [1.0, 1.0], hint=hint, when={(1.0, 2.0): left})
 
 
 @visible("operators.folds", FOLDS)
 def lists_element_by_element(student: Any) -> None:
     """negList and addLists work element by element."""
-    expect(_plain(student.negList([1.0, -2.0])), [-1.0, 2.0], hint="map(neg) is a function of a list")
+    called = {**LISTS, "function": "a function came back: call it with what came in"}
+    hint = "map(neg) is a function of a list"
+    expect(_plain(student.negList([1.0, -2.0])), [-1.0, 2.0], hint=hint, when=called)
+    when = {**called, (1.0, 2.0, 10.0, 20.0): "for Python's lists + puts one behind the other: zipWith(add)"}
     hint = "zipWith(add) is a function of two lists"
-    expect(_plain(student.addLists([1.0, 2.0], [10.0, 20.0])), [11.0, 22.0], hint=hint)
+    expect(_plain(student.addLists([1.0, 2.0], [10.0, 20.0])), [11.0, 22.0], hint=hint, when=when)
 
 
 @visible("operators.folds", FOLDS)
@@ -176,8 +238,14 @@ def empty_lists(student: Any) -> None:
 
 
 def _plain(values: Any) -> Any:
-    """A list or tuple as it is; anything else by the name of its type, which tells a generator from a list."""
-    return values if isinstance(values, list | tuple) else type(values).__name__
+    """A list, a tuple or None as it is; anything else by the name of its type, which tells a generator from a list."""
+    return values if values is None or isinstance(values, list | tuple) else type(values).__name__
+
+
+def _expect_function(made: Any, maker: str) -> None:
+    """Expect what map, zipWith or reduce returned to be a function."""
+    seen = made if made is None else "a function" if callable(made) else type(made).__name__
+    expect(seen, "a function", hint=f"{maker} returns the inner function itself: no parentheses behind its name")
 
 
 # --- operators.backs ----------------------------------------------------------------------------------------

@@ -22,17 +22,21 @@ class Node:
     Attributes:
         name: What tests call it.
         slopes: The inputs, each with the derivative in it.
+        varying: Those of `slopes` whose input is no constant.
         derivative: What `accumulate_derivative` has added up.
-        received: Every d_output that `chain_rule` was called with.
+        received: Every d_output that a step back was taken with, whichever way it was asked for.
     """
 
-    def __init__(self, name: str, history: History | None, slopes: Sequence[tuple[Node, float]] = ()) -> None:
+    def __init__(
+        self, name: str, history: History | None, slopes: Sequence[tuple[Node, float]] = (), received: Any = None
+    ) -> None:
         self.name = name
+        self.history: History | None = history
         self.slopes = slopes
+        self.varying = [(node, slope) for node, slope in slopes if node.history]
         self.unique_id = next(_numbers)
-        self.history = history
         self.derivative: Any = None
-        self.received: list[Any] = []
+        self.received: list[Any] = [] if received is None else received
 
     @property
     def parents(self) -> Sequence[Node]:
@@ -50,7 +54,7 @@ class Node:
     def chain_rule(self, d_output: Any) -> list[tuple[Node, Any]]:
         """Return the inputs that are not constant with d_output times the given derivatives."""
         self.received.append(d_output)
-        return [(parent, d_output * slope) for parent, slope in self.slopes if not parent.is_constant()]
+        return [(node, d_output * slope) for node, slope in self.varying]
 
     def accumulate_derivative(self, x: Any) -> None:
         """Add x to the derivative."""
@@ -60,17 +64,32 @@ class Node:
         return self.name
 
 
+class _Slopes(Context):
+    """The context of a stand-in: the given derivatives, and a note of every step back.
+
+    Args:
+        slopes: The derivative in each input.
+    """
+
+    def __init__(self, slopes: Sequence[float]) -> None:
+        super().__init__()
+        self.save_for_backward(*slopes)
+        self.received: list[Any] = []
+
+
 class _Given:
     """A function whose derivatives were given as numbers."""
 
     @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
+    def backward(ctx: _Slopes, d_output: Any) -> Any:
         """Return one derivative bare and several as a tuple, as a function's own backward does."""
-        derivatives = tuple(d_output * slope for slope in ctx.saved_values)
+        derivatives = _Given._backward(ctx, d_output)
         return derivatives if len(derivatives) != 1 else derivatives[0]
 
     @staticmethod
-    def _backward(ctx: Context, d_output: Any) -> tuple[Any, ...]:
+    def _backward(ctx: _Slopes, d_output: Any) -> tuple[Any, ...]:
+        # Noted here and not in the variable: `chain_rule`, or whoever asks the function himself, comes by here.
+        ctx.received.append(d_output)
         return tuple(d_output * slope for slope in ctx.saved_values)
 
 
@@ -86,6 +105,5 @@ def constant(name: str) -> Node:
 
 def result(name: str, *inputs: tuple[Node, float]) -> Node:
     """Return a variable computed from inputs, each with the derivative in it."""
-    ctx = Context()
-    ctx.save_for_backward(*(slope for _, slope in inputs))
-    return Node(name, History(_Given, ctx, [node for node, _ in inputs]), inputs)
+    ctx = _Slopes([slope for _, slope in inputs])
+    return Node(name, History(_Given, ctx, [node for node, _ in inputs]), inputs, ctx.received)

@@ -76,7 +76,13 @@ def snapshot(model: MLP, epoch: Epoch) -> Moment:
 
 
 def loss_curve(losses: Sequence[float], title: str = "") -> Picture:
-    """Draw the loss against the number of the epoch."""
+    """Draw the loss against the number of the epoch.
+
+    Raises:
+        ValueError: If there is no loss yet.
+    """
+    if not losses:
+        raise ValueError("loss_curve: there is no loss to draw; has the cell with the training run to its end?")
     figure, (ax,) = canvas(width=5.2, height=3.0)
     ax.plot(range(1, len(losses) + 1), losses, color=LINES[0], linewidth=1.8)
     ax.set(xlabel="epoch", ylabel="mean loss", title=title)

@@ -49,8 +49,8 @@ class _Watched:
     Attributes:
         variable: The variable itself, which stays untouched.
         parents: The watched inputs.
-        arrived: What `chain_rule` was called with, or what a leaf has received.
-        handed: For each call of `chain_rule`, what went to which input.
+        arrived: What a step back was taken with, or what a leaf has received.
+        handed: For each step back, what went to which input.
     """
 
     variable: Any
@@ -65,7 +65,11 @@ class _Watched:
 
     @property
     def history(self) -> Any:
-        return self.variable.history
+        """The history with the watched inputs, and a function that takes notes when it is asked directly."""
+        history = self.variable.history
+        if history is None or history.last_fn is None:
+            return history
+        return autodiff.History(_Noted(self, history.last_fn), history.ctx, self.parents)
 
     def is_leaf(self) -> bool:
         return bool(self.variable.is_leaf())
@@ -84,6 +88,30 @@ class _Watched:
         ]
         self.handed.append([(parent.unique_id, derivative) for parent, derivative in pairs])
         return pairs
+
+    def note(self, d_output: Any, derivatives: Iterable[Any]) -> None:
+        """Keep what a step back has made of d_output: a derivative for each input."""
+        self.arrived.append(d_output)
+        pairs = zip(self.parents, derivatives, strict=False)
+        self.handed.append([(parent.unique_id, d) for parent, d in pairs if not parent.is_constant()])
+
+
+@dataclass(frozen=True)
+class _Noted:
+    """The function of a watched variable, for engines that go to it without the variable's `chain_rule`."""
+
+    node: _Watched
+    function: Any
+
+    def _backward(self, ctx: Any, d_output: Any) -> tuple[Any, ...]:
+        derivatives = tuple(self.function._backward(ctx, d_output))
+        self.node.note(d_output, derivatives)
+        return derivatives
+
+    def backward(self, ctx: Any, d_output: Any) -> Any:
+        derivatives = self.function.backward(ctx, d_output)
+        self.node.note(d_output, derivatives if isinstance(derivatives, tuple) else (derivatives,))
+        return derivatives
 
 
 def _watch(result: Any) -> dict[int, _Watched]:
@@ -136,8 +164,10 @@ class ExpressionGraph:
         width = max(len(line) for lines in boxes.values() for line in lines) * _CHARACTER + 16.0
         height = max(map(len, boxes.values())) * _LINE + 10.0
 
+        room = max(_ACROSS, max(map(len, self._slopes()), default=0) * _CHARACTER + 44.0)
+
         def at(x: float, y: float) -> tuple[float, float]:
-            return _MARGIN + width / 2 + x * (width + _ACROSS), _MARGIN + height / 2 + y * (height + _DOWN)
+            return _MARGIN + width / 2 + x * (width + room), _MARGIN + height / 2 + y * (height + _DOWN)
 
         parts = [
             self._edge(number, [at(*point) for point in route], width) for number, route in enumerate(layout.routes)
@@ -193,6 +223,25 @@ class ExpressionGraph:
 
     def _label(self, number: int, points: list[tuple[float, float]]) -> str:
         """What the edge does: the slope, where it is known, and the part that was handed back along it."""
+        start = self._edges[number][0]
+        texts = self._texts(number)
+        # Where many edges leave one box, the labels stand near the other ends, which are farther apart.
+        crowded = sum(edge[0] == start for edge in self._edges) > 2
+        x, y = _on_curve(points[-2], points[-1], 0.74 if crowded else 0.5)
+        lines = [
+            f'<text class="{style} mg-halo" x="{x:.1f}" y="{y + 13.0 * i - 3.0:.1f}" text-anchor="middle">'
+            f"{escape(text)}</text>"
+            for i, (style, text) in enumerate(texts)
+        ]
+        return "".join(lines)
+
+    def _slopes(self) -> list[str]:
+        """The slopes on all edges, none of which may hide its arrow."""
+        texts = [each for number in range(len(self._edges)) for each in self._texts(number)]
+        return [text for style, text in texts if style == "mg-text"]
+
+    def _texts(self, number: int) -> list[tuple[str, str]]:
+        """The lines of an edge's label, each with its style."""
         start, end = self._edges[number]
         node = self._graph[end]
         place = [i for i, edge in enumerate(self._edges) if edge[1] == end].index(number)
@@ -203,15 +252,7 @@ class ExpressionGraph:
         parts = self._handed(node, start, place)
         if parts:
             texts.append(("mg-back", ", ".join(parts)))
-        # Where many edges leave one box, the labels stand near the other ends, which are farther apart.
-        crowded = sum(edge[0] == start for edge in self._edges) > 2
-        x, y = _on_curve(points[-2], points[-1], 0.74 if crowded else 0.5)
-        lines = [
-            f'<text class="{style} mg-halo" x="{x:.1f}" y="{y + 13.0 * i - 3.0:.1f}" text-anchor="middle">'
-            f"{escape(text)}</text>"
-            for i, (style, text) in enumerate(texts)
-        ]
-        return "".join(lines)
+        return texts
 
     def _handed(self, node: _Watched, start: int, place: int) -> list[str]:
         """What a result handed to one of its inputs, in each step back that it took."""
@@ -261,7 +302,7 @@ def _on_curve(start: tuple[float, float], end: tuple[float, float], t: float) ->
     return s**3 * xa + 3.0 * s * t * middle + t**3 * xb, ya + (yb - ya) * t * t * (3.0 - 2.0 * t)
 
 
-def expression_graph(result: Any, gradients: bool = True, gradient: float = 1.0, /, **names: Any) -> ExpressionGraph:
+def expression_graph(result: Any, /, *, gradients: bool = True, gradient: float = 1.0, **names: Any) -> ExpressionGraph:
     """Draw the graph behind a result.
 
     Args:
@@ -289,7 +330,7 @@ def _kind(node: _Watched) -> str:
 
 
 def _function(node: _Watched) -> str:
-    function = node.history.last_fn
+    function = node.variable.history.last_fn
     name = getattr(function, "__name__", "") if function is not None else ""
     return "a function" if name == "_Given" else name
 

@@ -321,7 +321,7 @@ def fold(name: str, start: str, values: Sequence[str]) -> Picture:
         start: The first ingredient.
         values: The elements of the list.
     """
-    figure, (ax,) = canvas(width=1.6 * (len(values) + 1), height=1.7)
+    figure, (ax,) = canvas(width=1.6 * (len(values) + 2), height=1.7)
     _bare(ax)
     _box(ax, 0.0, 0.0, start, MUTED)
     for i, value in enumerate(values, start=1):
@@ -329,9 +329,11 @@ def fold(name: str, start: str, values: Sequence[str]) -> Picture:
         _box(ax, 2.0 * i, 0.0, name, ACCENT)
         _arrow(ax, (2.0 * i - 1.55, 0.0), (2.0 * i - 0.35, 0.0))
         _arrow(ax, (2.0 * i, 1.08), (2.0 * i, 0.36))
-    _arrow(ax, (2.0 * len(values) + 0.35, 0.0), (2.0 * len(values) + 1.2, 0.0))
-    ax.set(xlim=(-0.6, 2.0 * len(values) + 1.3), ylim=(-0.45, 1.85))
-    return Picture(figure, f"{name} combines {start} with {', then with '.join(values)}")
+    end = 2.0 * len(values) + 2.0
+    _arrow(ax, (end - 1.55, 0.0), (end - 0.55, 0.0))
+    _box(ax, end, 0.0, "result", MUTED)
+    ax.set(xlim=(-0.6, end + 0.6), ylim=(-0.45, 1.85))
+    return Picture(figure, f"{name} combines {start} with {', then with '.join(values)}: the last result comes back")
 
 
 def tree(root: Any) -> Picture:

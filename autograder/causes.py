@@ -1,0 +1,83 @@
+"""Which mistake a failed test shows: only one that is known to look like this.
+
+Many mistakes fail the same test, so the misconception that a test carries is a guess until what the test saw is
+what it saw of the known wrong answer of that name. `autograder verify --record` keeps that beside those answers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.results import Graded
+
+__all__ = ["PLACE", "SEEN", "Seen", "confirmed", "essence", "read_seen", "seen_text"]
+
+SEEN = Path("wrong", "seen.json")
+"""Where the record lies, beside the folder of hidden tests."""
+
+Seen = Mapping[str, Mapping[str, Mapping[str, str]]]
+"""For each exercise and misconception: the tests that its wrong answer fails, and the essence of what each saw."""
+
+_GENERATED = "by `autograder verify --record` from hidden/ and wrong/; do not edit"
+_NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?|-?\d+e[+-]?\d+")
+PLACE = re.compile(r" \((cell|line) .*\)$", re.DOTALL)
+# Half of all mistakes give one of these: enough only for a mistake that accounts for every failed test.
+_TELLS_LITTLE = re.compile(r"got (True|False|None|0|1)( at \S+)?")
+
+
+def essence(reason: str) -> str:
+    """What a test saw, without what differs between two answers that make the same mistake.
+
+    Examples:
+        >>> essence("got 0.30000000000000004")
+        'got 0.3'
+    """
+    rounded = _NUMBER.sub(lambda found: f"{float(found[0]):.6g}", reason)
+    return PLACE.sub("", rounded)
+
+
+def confirmed(graded: Graded, seen: Mapping[str, Mapping[str, str]]) -> Graded:
+    """The same result, in which failed tests whose misconception is known to fit are marked.
+
+    The fewest mistakes that account for what was seen are taken: one that shows only where a better one shows too
+    is no second mistake.
+
+    Args:
+        graded: The result of an exercise.
+        seen: For each misconception of the exercise, what the tests that its wrong answer fails saw.
+    """
+    failed = {verdict.test: verdict for verdict in graded.verdicts if not verdict.passed}
+    saw = {test: essence(verdict.reason) for test, verdict in failed.items()}
+    explained = {name: {test for test in saw if tests.get(test) == saw[test]} for name, tests in seen.items()}
+    naming = {name: {t for t in tests if failed[t].misconception == name} for name, tests in explained.items()}
+    fitting = [
+        name
+        for name, tests in naming.items()
+        if any(not _TELLS_LITTLE.fullmatch(saw[test]) for test in tests) or (tests and explained[name] == set(saw))
+    ]
+    known, accounted = set[str](), set[str]()
+    for name in sorted(fitting, key=lambda name: (-len(explained[name]), name)):
+        if not naming[name] <= accounted:
+            known |= naming[name]
+            accounted |= explained[name]
+    return replace(graded, verdicts=tuple(replace(each, confirmed=each.test in known) for each in graded.verdicts))
+
+
+def read_seen(file: Path) -> Seen:
+    """Read the record; without one, or with one that is damaged, no cause is known."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    exercises: Seen = content.get("exercises", {}) if isinstance(content, dict) else {}
+    return exercises
+
+
+def seen_text(seen: Seen) -> str:
+    """The record as the text of its file."""
+    content = {"generated": _GENERATED, "exercises": seen}
+    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -1,0 +1,95 @@
+"""A report names a mistake only where what the tests saw is what they see of that mistake."""
+
+import json
+
+import pytest
+
+from autograder.causes import confirmed, essence, read_seen, seen_text
+from autograder.results import Graded, Verdict
+
+SEEN = {
+    "overwritten": {"test_diamond": "got 3", "test_chain": "got 0.333333 at [1]"},
+    "path-by-path": {"test_chain": "got 0.333333 at [1]"},
+    "unordered": {"test_order": "got False"},
+}
+
+
+def graded(**reasons):
+    """A result in which tests saw something; each carries the misconception after the two underscores."""
+    verdicts = [Verdict("test_leaf", "A leaf.", "g", "lesson", passed=True)]
+    for name, reason in reasons.items():
+        test, _, slug = name.partition("__")
+        slug = slug.replace("_", "-")
+        verdicts.append(
+            Verdict(f"test_{test}", test, "g", "lesson", False, reason, hint=f"mind {slug}", misconception=slug)
+        )
+    return Graded("a.b", 1, (), tuple(verdicts))
+
+
+def shown(result):
+    """What a report shows of the failed tests: title, hint, misconception."""
+    return [(each.title, each.hint, each.misconception) for each in confirmed(result, SEEN).failures]
+
+
+def test_a_known_mistake_is_named():
+    """What the test saw is what it saw of the wrong answer: hint and cause are shown."""
+    assert shown(graded(diamond__overwritten="got 3.0")) == [("diamond", "mind overwritten", "overwritten")]
+
+
+def test_an_unknown_one_is_not():
+    """Another value names no cause; the first failed test's hint alone is left."""
+    result = graded(diamond__overwritten="got 4.0", chain__path_by_path="got 5.0")
+    assert shown(result) == [("diamond", "mind overwritten", ""), ("chain", "", "")]
+
+
+def test_known_mistakes_come_first_and_the_others_are_silent():
+    """Beside a mistake that is known, the other failed tests say what was seen and no more."""
+    result = graded(order__unordered="got 7", diamond__overwritten="got 3.0")
+    assert shown(result) == [("diamond", "mind overwritten", "overwritten"), ("order", "", "")]
+
+
+def test_one_mistake_is_not_counted_twice():
+    """A mistake whose failures a named one accounts for is not named as well; on its own it is."""
+    both = graded(chain__path_by_path="got 0.3333333333333 at [1]", diamond__overwritten="got 3.0")
+    assert shown(both) == [("diamond", "mind overwritten", "overwritten"), ("chain", "", "")]
+    alone = graded(chain__path_by_path="got 0.3333333333333 at [1]")
+    assert shown(alone) == [("chain", "mind path-by-path", "path-by-path")]
+
+
+def test_two_mistakes_are_both_named():
+    """Mistakes that account for different failures are named both."""
+    result = graded(chain__path_by_path="got 0.333333333 at [1]", diamond__overwritten="got 3.0")
+    seen = {"overwritten": {"test_diamond": "got 3"}, "path-by-path": SEEN["path-by-path"]}
+    assert [each.misconception for each in confirmed(result, seen).failures] == ["path-by-path", "overwritten"]
+
+
+def test_a_bare_false_proves_little():
+    """A value that half of all mistakes give names one only where nothing else failed."""
+    assert shown(graded(order__unordered="got False")) == [("order", "mind unordered", "unordered")]
+    assert shown(graded(order__unordered="got False", tail__other="got 9.5"))[0] == ("order", "mind unordered", "")
+
+
+@pytest.mark.parametrize(
+    ("reason", "other"),
+    [
+        ("got 0.1", "got 0.10000000000000002"),
+        ("got -1.5e-07 at [0]", "got -1.50000000001e-07 at [0]"),
+        ("NameError: x (cell 'solution of a.b', line: return x)", "NameError: x (cell 'added cell 1', line: x)"),
+    ],
+)
+def test_essence(reason, other):
+    """Rounding errors and places in the student's text do not matter."""
+    assert essence(reason) == essence(other)
+    assert essence("got 0.1") != essence("got 0.2")
+
+
+def test_the_record_is_the_same_in_any_order(tmp_path):
+    """The file is sorted, says what made it, and is read back; none, or a damaged one, knows no cause."""
+    file = tmp_path / "seen.json"
+    assert read_seen(file) == {}
+    file.write_text(seen_text({"b": {"y": {"t": "got 1"}, "x": {}}, "a": {}}))
+    assert read_seen(file) == {"a": {}, "b": {"x": {}, "y": {"t": "got 1"}}}
+    assert seen_text({"a": {}, "b": {"x": {}, "y": {"t": "got 1"}}}) == file.read_text()
+    assert "autograder verify --record" in json.loads(file.read_text())["generated"]
+    file.write_text("[")
+    assert read_seen(file) == {}

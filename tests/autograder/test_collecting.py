@@ -1,0 +1,238 @@
+"""A submission is taken in whatever it is: the best work is found, no loss is silent, no file stops the batch."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+from two_lessons import ARITHMETIC, make_course
+
+from autograder.collecting import is_clean, recorded, take_in
+from autograder.course import load_course
+from autograder.graft import slots_of
+from autograder.masters import find_master
+from autograder.nbgrader_hooks import GraftingCollect, tidy
+
+WHEN = "2027-01-01 10:00:00.000000 UTC"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, root):
+    """A course of two lessons, built."""
+    return make_course(tmp_path_factory.mktemp("course"), root)
+
+
+@pytest.fixture
+def course(folder):
+    return load_course(folder, tree=False)
+
+
+@pytest.fixture
+def submission(tmp_path):
+    place = tmp_path / "in"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def taken(course, submission, tmp_path):
+    """Take the submission in; give what was said and the text of lesson 00's solution cell."""
+
+    def run(timestamp=WHEN):
+        said = take_in(course, "week0", submission, tmp_path / "out", tmp_path / "originals", timestamp)
+        notebook = nbformat.read(tmp_path / "out" / "00_numbers.ipynb", as_version=4)
+        return said, next(c.source for c in notebook.cells if c.source.startswith("# exercise"))
+
+    return run
+
+
+def notebook(course, lesson="00_numbers", text=None):
+    """A released notebook with a text in its solution cell."""
+    made = find_master(course, lesson)
+    if text is not None:
+        made.cells[slots_of(made)[0].index].source = text
+    return json.dumps(made)
+
+
+@pytest.fixture
+def nest():
+    """Make folders within folders, deeper than one path can say; they are gone afterwards."""
+    made = []
+
+    def make(folder):
+        made.append(str(folder / "d"))
+        _nest(folder, 1500)
+
+    yield make
+    subprocess.run(["rm", "-rf", *made], check=True)
+
+
+def _nest(folder, depth):
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(folder)
+        for _ in range(depth):
+            os.mkdir("d")
+            os.chdir("d")
+    finally:
+        os.chdir(before)
+        os.close(before)
+
+
+def collector(folder, submitted):
+    """nbgrader's collector for a course, into a tree of its own."""
+    config = Config()
+    config.CourseDirectory.root, config.CourseDirectory.course_id = str(folder), "minigrad"
+    config.CourseDirectory.submitted_directory = submitted
+    config.Exchange.root = str(folder / "exchange")
+    coursedir = CourseDirectory(config=config, assignment_id="week0")
+    return GraftingCollect(coursedir=coursedir, authenticator=Authenticator(), config=config)
+
+
+def hand_in(folder, student, course):
+    inbound = folder / "exchange" / "minigrad" / "inbound" / f"{student}+week0+{WHEN}+x1"
+    inbound.mkdir(parents=True)
+    (inbound / "timestamp.txt").write_text(WHEN)
+    (inbound / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    return inbound
+
+
+def test_a_time_that_no_one_can_read(taken, submission, course, tmp_path):
+    """A number in timestamp.txt that no decimal holds is a time that cannot be read, and nothing more."""
+    (submission / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    (submission / "timestamp.txt").write_text("2026-11-20 " + "9" * 50 + ".5m")
+    _, text = taken()
+    assert text == ARITHMETIC
+    assert (tmp_path / "out" / "timestamp.txt").read_text() == WHEN
+
+
+def test_folders_without_end(taken, submission, course, nest):
+    """Folders nested beyond what Python can walk do not keep the notebook beside them out."""
+    (submission / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    nest(submission)
+    assert taken()[1] == ARITHMETIC
+
+
+def test_tidying_folders_without_end(folder, course, nest):
+    """A submission of endless folders that was put in place by hand is made clean, and leaves nothing behind."""
+    place = folder / "submitted" / "deep" / "week0"
+    place.mkdir(parents=True)
+    (place / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    nest(place)
+    tidy(folder, place)
+    assert not (place / "d").exists()
+    assert not list((folder / "submitted").glob(".tidy-*"))
+
+
+def test_one_strange_submission_does_not_stop_the_class(folder, course, monkeypatch):
+    """A submission that breaks the collector is a zero with a reason, and the others are collected."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    for student in ("ann", "ben", "cem"):
+        hand_in(folder, student, course)
+
+    def breaks(course, assignment, submission, *rest):
+        if submission.name.startswith("ben"):
+            raise ArithmeticError("never thought of")
+        return take_in(course, assignment, submission, *rest)
+
+    monkeypatch.setattr("autograder.nbgrader_hooks.take_in", breaks)
+    collect = collector(folder, "strange")
+    lines = []
+    monkeypatch.setattr(collect.log, "error", lambda text, *values: lines.append(text % values))
+    collect.start()
+    assert {path.parent.name for path in (folder / "strange").glob("*/week0")} == {"ann", "ben", "cem"}
+    assert len(lines) == 1 and "ben" in lines[0] and "ArithmeticError" in lines[0]
+    clean = folder / "strange" / "ben" / "week0" / "00_numbers.ipynb"
+    record = recorded(folder / "originals" / "ben" / "week0", "00_numbers", clean.read_bytes())
+    assert record is not None and "could not be taken in" in record["unreadable"]
+
+
+def test_worked_on_beats_untouched(taken, submission, course):
+    """Work under another name is taken, not the untouched download that has the right name."""
+    (submission / "my work.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    (submission / "00_numbers.ipynb").write_text(notebook(course))
+    said, text = taken()
+    assert text == ARITHMETIC
+    assert any("my work.ipynb" in sentence for sentence in said)
+    assert any("left out" in sentence and "00_numbers.ipynb" in sentence for sentence in said)
+
+
+def test_work_with_a_deleted_cell_beats_untouched(root, submission, tmp_path):
+    """A solved notebook from which one solution cell was deleted is taken, not the whole download beside it."""
+    course = load_course(root / "course", tree=False)
+    untouched = find_master(course, "00_fundamentals")
+    solved = find_master(course, "00_fundamentals")
+    places = [slot.index for slot in slots_of(solved)]
+    for index in places:
+        solved.cells[index].source += "\n# worked on"
+    del solved.cells[places[2]]
+    (submission / "00_fundamentals.ipynb").write_text(json.dumps(solved))
+    (submission / "00_fundamentals (1).ipynb").write_text(json.dumps(untouched))
+    take_in(course, "module0", submission, tmp_path / "out", tmp_path / "originals", WHEN)
+    text = (tmp_path / "out" / "00_fundamentals.ipynb").read_text()
+    assert text.count("# worked on") == len(places) - 1
+
+
+def test_names_that_steer_a_terminal(taken, submission, course):
+    """A file's name reaches notes and log without its control characters."""
+    (submission / "a\x1b[2J\x07b.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    (submission / "00_numbers\u202e.ipynb").symlink_to(submission / "nowhere")
+    said, _ = taken()
+    assert all(sentence.isprintable() for sentence in said)
+    assert any("[2J" in sentence for sentence in said)
+
+
+def test_the_time_of_collection_wins(taken, submission, tmp_path):
+    """A student who writes an earlier time into timestamp.txt is as late as the exchange says."""
+    (submission / "timestamp.txt").write_text("2020-01-01 10:00:00 UTC")
+    taken()
+    assert (tmp_path / "out" / "timestamp.txt").read_text() == WHEN
+
+
+def test_a_file_of_more_bytes_than_there_is_memory(folder, course, tmp_path):
+    """Whether a tree is clean is told without reading a file of any size."""
+    with (tmp_path / "00_numbers.ipynb").open("wb") as file:
+        file.truncate(2**42)
+    assert not is_clean(tmp_path, folder / "originals" / "nobody" / "week0")
+
+
+def test_the_originals_are_bounded(taken, submission, course, tmp_path, monkeypatch):
+    """Files beyond the limit on originals are not kept, and the log says which."""
+    monkeypatch.setattr("autograder.collecting.MAX_KEPT", 100_000)
+    (submission / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    for number in range(4):
+        with (submission / f"z{number}.bin").open("wb") as file:
+            file.truncate(40_000)
+    said, text = taken()
+    assert text == ARITHMETIC
+    kept = [path for path in (tmp_path / "originals").rglob("*") if path.is_file() and path.name != "record.json"]
+    assert 0 < sum(path.stat().st_size for path in kept) <= 100_000
+    assert {"00_numbers.ipynb", "z0.bin"} <= {path.name for path in kept}
+    assert any("z3.bin" in sentence and "not kept" in sentence for sentence in said)
+
+
+def test_originals_of_a_second_collection(taken, submission, course, tmp_path):
+    """The same content is kept once, another content beside it; nothing half written is left."""
+    (submission / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    for number in (1, 1, 2):
+        (submission / "more.txt").write_text(f"{number}")
+        taken()
+        shutil.rmtree(tmp_path / "out")
+    folders = [path.name for path in (tmp_path / "originals").iterdir() if path.is_dir()]
+    assert len(folders) == 2 and not any(name.startswith(".") for name in folders)
+
+
+def test_a_notebook_in_a_subfolder(taken, submission, course):
+    """A notebook in a folder within the submission is found, and the report says where it stood."""
+    (submission / "final").mkdir()
+    (submission / "final" / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    said, text = taken()
+    assert text == ARITHMETIC
+    assert any(str(Path("final", "00_numbers.ipynb")) in sentence for sentence in said)
