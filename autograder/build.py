@@ -6,6 +6,7 @@ others are written aside and renamed, so that an interrupted build leaves no hal
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from autograder.notebooks import (
     check_cell,
     dump,
     is_generated,
+    is_worked_in,
     new_notebook,
     placement,
     read_lesson,
@@ -63,12 +65,14 @@ class BuildReport:
     Attributes:
         files: Every file that belongs to the course's generated part.
         removed: Notebooks of an earlier build that no lesson makes any more.
+        kept: Student notebooks that someone had worked in, under the names that they have now.
         totals: Points of each lesson.
         course: The file that was built from.
     """
 
     files: tuple[BuiltFile, ...]
     removed: tuple[Path, ...]
+    kept: tuple[Path, ...]
     totals: Mapping[str, float]
     course: Path
 
@@ -124,9 +128,10 @@ def build(course_dir: Path | str = DEFAULT_COURSE, *, verify_points: VerifyPoint
         for source in sources.values():
             _check_points(source, verify_points)
     texts = _texts(course, lessons)
+    kept = tuple(_put_aside(path) for path in texts if path.parent == course.notebooks and is_worked_in(path))
     files = tuple(BuiltFile(path, write(path, text)) for path, text in texts.items())
     totals = {built.lesson.name: _points(built.student) for built in lessons}
-    return BuildReport(files, tuple(_remove_stale(course, texts)), totals, course.path)
+    return BuildReport(files, tuple(_remove_stale(course, texts)), kept, totals, course.path)
 
 
 def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseSource]) -> BuiltLesson:
@@ -318,10 +323,19 @@ def _texts(course: Course, lessons: list[BuiltLesson]) -> dict[Path, str]:
     return texts
 
 
+def _put_aside(path: Path) -> Path:
+    """Give a notebook that holds someone's work a name that no build writes to."""
+    names = (path.with_name(f"{path.stem}-kept{n or ''}{path.suffix}") for n in itertools.count())
+    aside = next(name for name in names if not name.exists())
+    path.rename(aside)
+    return aside
+
+
 def _remove_stale(course: Course, texts: Mapping[Path, str]) -> Iterable[Path]:
     """Remove notebooks that an earlier build made of a lesson that is gone: nbgrader would release them."""
     folders = [course.notebooks, *(course.directory / "source").glob("*")]
     for path in sorted(path for folder in folders for path in folder.glob("*.ipynb")):
-        if path not in texts and is_generated(path):
+        work = path.parent == course.notebooks and is_worked_in(path)
+        if path not in texts and is_generated(path) and not work:
             path.unlink()
             yield path

@@ -161,6 +161,8 @@ def build(
     console = Console(soft_wrap=True, highlight=False)
     for path in report.written:
         console.print(f"[green]written[/green]  {escape(_short(path))}")
+    for path in report.kept:
+        console.print(f"[yellow]kept[/yellow]     {escape(_short(path))}: someone had worked in it")
     for path in report.removed:
         console.print(f"[yellow]removed[/yellow]  {escape(_short(path))}")
     for lesson, points in report.totals.items():

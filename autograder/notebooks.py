@@ -144,6 +144,18 @@ def is_generated(path: Path) -> bool:
         return False
 
 
+def is_worked_in(path: Path) -> bool:
+    """Whether someone has run or answered a student notebook; a build leaves no outputs, and every stub."""
+    try:
+        cells = [cell for cell in json.loads(path.read_bytes())["cells"] if cell["cell_type"] == "code"]
+        texts = ["".join(cell["source"]) for cell in cells]
+        was_run = any(cell["outputs"] or cell["execution_count"] is not None for cell in cells)
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    answers = [text for text in texts if text.startswith("# exercise:")]
+    return was_run or any("raise NotImplementedError()" not in answer for answer in answers)
+
+
 def stamp_of(notebook: Notebook) -> str:
     """Return a short hash of a notebook's content."""
     return _hash(dump(notebook))

@@ -229,6 +229,26 @@ def test_the_library_learns_the_course(built):
     }
 
 
+@pytest.mark.parametrize("how", ["answered", "run"])
+def test_a_notebook_that_someone_worked_in_is_kept(built, how):
+    """A build writes the notebook anew beside it, says where it is, and leaves it alone from then on."""
+    path = built.root / "notebooks/00_numbers.ipynb"
+    fresh, notebook = path.read_bytes(), student_of(built)
+    if how == "answered":
+        cell = next(cell for cell in notebook.cells if cell.source.startswith("# exercise:"))
+        cell.source = cell.source.replace("raise NotImplementedError()", "return 1.0")
+    else:
+        next(cell for cell in notebook.cells if cell.cell_type == "code").execution_count = 1
+    nbformat.write(notebook, path)
+    work, aside = path.read_bytes(), path.with_name("00_numbers-kept.ipynb")
+    assert built.build().kept == (aside,)
+    assert (path.read_bytes(), aside.read_bytes()) == (fresh, work)
+    again = built.build()
+    assert (again.kept, again.removed, aside.read_bytes()) == ((), (), work)
+    path.write_bytes(work)
+    assert built.build().kept == (path.with_name("00_numbers-kept1.ipynb"),)
+
+
 def test_notebooks_of_a_lesson_that_is_gone_are_removed(built):
     """nbgrader would release a left-over notebook; a notebook that the build did not write stays."""
     mine = built.root / "notebooks" / "mine.ipynb"
