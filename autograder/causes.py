@@ -24,6 +24,7 @@ Seen = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 _GENERATED = "by `autograder verify --record` from hidden/ and wrong/; do not edit"
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?|-?\d+e[+-]?\d+")
+_ADDRESS = re.compile(r"0x[0-9a-f]+|\b\d{12,}\b")
 PLACE = re.compile(r" \((cell|line) .*\)$", re.DOTALL)
 # Half of all mistakes give one of these: enough only for a mistake that accounts for every failed test.
 _TELLS_LITTLE = re.compile(r"got (True|False|None|0|1)( at \S+)?")
@@ -37,7 +38,7 @@ def essence(reason: str) -> str:
         'got 0.3'
     """
     rounded = _NUMBER.sub(lambda found: f"{float(found[0]):.6g}", reason)
-    return PLACE.sub("", rounded)
+    return PLACE.sub("", _ADDRESS.sub("an address", rounded))
 
 
 def confirmed(graded: Graded, seen: Mapping[str, Mapping[str, str]]) -> Graded:
