@@ -130,7 +130,7 @@ def write(rows: list[list[str]]) -> None:
 
 def main() -> None:
     """Measure, print and write everything."""
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     table = Table(*COLUMNS, title="minigrad beside micrograd")
     rows = []
     for program in programs():
