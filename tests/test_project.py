@@ -123,8 +123,8 @@ def test_no_file_names_a_machine_or_a_registry(root, tracked):
 @pytest.mark.parametrize(
     "line",
     [
-        "cd /work/main",
-        '"/root/.venv/bin/python"',
+        "cd /Users/ada/minigrad",
+        '"/home/ada/.venv/bin/python"',
         "/home/ada/course",
         "--extra-index-url x",
         "see https://example.org/simple",
