@@ -4,6 +4,9 @@
     ├── ExerciseNotDone     the body of an exercise is still to be written
     ├── UnknownExercise     no exercise has that id
     ├── GraphError          the computation graph cannot be differentiated as asked
+    ├── IndexingError       an index, an axis or a shape does not fit (an IndexError and a ValueError as well)
+    ├── GradcheckError      gradients differ from central differences (an AssertionError as well)
+    ├── KernelError         a kernel cannot be compiled
     └── FunctionError       a differentiable function broke its contract
 
 Wrong types and values raise Python's own ``TypeError`` and ``ValueError``.
@@ -11,7 +14,16 @@ Wrong types and values raise Python's own ``TypeError`` and ``ValueError``.
 
 from __future__ import annotations
 
-__all__ = ["ExerciseNotDone", "FunctionError", "GraphError", "MinigradError", "UnknownExercise"]
+__all__ = [
+    "ExerciseNotDone",
+    "FunctionError",
+    "GradcheckError",
+    "GraphError",
+    "IndexingError",
+    "KernelError",
+    "MinigradError",
+    "UnknownExercise",
+]
 
 
 class MinigradError(Exception):
@@ -47,8 +59,29 @@ class UnknownExercise(MinigradError):
     """No exercise has that id."""
 
 
+class GradcheckError(MinigradError, AssertionError):
+    """Gradients differ from central differences."""
+
+
 class GraphError(MinigradError):
     """The computation graph cannot be differentiated as asked."""
+
+
+class IndexingError(MinigradError, IndexError, ValueError):
+    """An index, an axis or a shape does not fit the array that it is used on.
+
+    It is an ``IndexError`` and a ``ValueError`` too, as numpy's ``AxisError`` is, for code that expects Python's own.
+    """
+
+
+class KernelError(MinigradError):
+    """A kernel cannot be compiled; the message says which line the compiler refuses, and why.
+
+    Attributes:
+        original: What the compiler said, for those who want to read all of it.
+    """
+
+    original = ""
 
 
 class FunctionError(MinigradError):

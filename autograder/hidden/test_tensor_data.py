@@ -1,0 +1,648 @@
+"""Hidden tests of strides, indices, positions, permuted views and broadcasting."""
+
+import functools
+
+import pytest
+
+from autograder import expect
+
+strides_from_shape = functools.partial(pytest.mark.exercise, "tensor_data.strides_from_shape")
+index_to_position = functools.partial(pytest.mark.exercise, "tensor_data.index_to_position")
+to_index = functools.partial(pytest.mark.exercise, "tensor_data.to_index")
+permute = functools.partial(pytest.mark.exercise, "tensor_data.permute")
+shape_broadcast = functools.partial(pytest.mark.exercise, "tensor_data.shape_broadcast")
+broadcast_index = functools.partial(pytest.mark.exercise, "tensor_data.broadcast_index")
+
+COMPILED = "tensor_data: 'Numba compiles this function for fast loops: use loops and arithmetic only, no generators and no classes.'"
+PLAIN = "Numba must be able to compile it for the loops of later lessons: write a for loop with numbers in it, without generators and without numpy's special functions"
+BUFFER = "on a GPU, index buffers have room for many axes: the shape or the strides say how many there are, the index does not"
+
+
+# --- tensor_data.strides_from_shape -------------------------------------------------------------------------
+
+
+def strides_of(mg, shape):
+    """Probe: the strides as a list."""
+    return [int(stride) for stride in mg.tensor_data.strides_from_shape(tuple(shape))]
+
+
+@strides_from_shape(
+    group="values", because="tensor_data.strides_from_shape: 'The last axis runs fastest: its stride is 1.'"
+)
+def test_last_axis_runs_fastest(student):
+    """In shape (2, 3) a step down passes a row of three elements, a step to the right one element."""
+    when = {
+        (1, 2): (
+            "column-major",
+            "these are the strides of an array that lies column by column: begin with the last axis",
+        ),
+        (6, 3): ("own-size-included", "a step along an axis passes the axes after it, not itself"),
+        (24, 8): ("counted-in-bytes", "strides count elements of the storage, not bytes"),
+    }
+    expect(student(strides_of, [2, 3]), [3, 1], hint="the last stride is 1", when=when)
+
+
+@strides_from_shape(
+    group="values", because="tensor_data.strides_from_shape: 'the product of the sizes of all axes after it'"
+)
+def test_products_of_all_later_sizes(student):
+    """With more axes a stride is a product of several sizes."""
+    seen = [student(strides_of, shape) for shape in ([5], [4, 1, 3], [2, 3, 5, 7])]
+    expect(
+        seen,
+        [[1], [3, 3, 1], [105, 35, 7, 1]],
+        hint="multiply the sizes of all axes after it, not only of the next one",
+        misconception="next-size-only",
+    )
+
+
+@strides_from_shape(group="values", because="tensor_data.strides_from_shape: 'A tuple with one stride for each axis'")
+def test_strides_are_a_tuple(student):
+    """The strides come as a tuple, as shapes do."""
+
+    def observe(mg, shape):
+        return type(mg.tensor_data.strides_from_shape(tuple(shape))).__name__
+
+    expect(student(observe, [2, 3]), "tuple", hint="wrap the list in tuple(...)", misconception="list-returned")
+
+
+@strides_from_shape(group="values", because="tensor_data.strides_from_shape: '() for ()'")
+def test_no_axes_no_strides(student):
+    """A single number has no axes, and no strides."""
+
+    def observe(mg):
+        try:
+            return [int(stride) for stride in mg.tensor_data.strides_from_shape(())]
+        except IndexError:
+            return "IndexError"
+
+    expect(student(observe), [], hint="one stride for each axis: here there is none", misconception="one-axis-assumed")
+
+
+# --- tensor_data.index_to_position --------------------------------------------------------------------------
+
+
+def position_of(mg, index, strides):
+    """Probe: the position, or the name of the error."""
+    try:
+        return int(mg.tensor_data.index_to_position(tuple(index), tuple(strides)))
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+
+
+@index_to_position(
+    group="values",
+    because="tensor_data.index_to_position: 'The position is the sum of each axis's index times that axis's stride'",
+)
+def test_position_is_a_sum_of_products(student):
+    """Index (2, 1) in an array with strides (3, 1) stands at 2 * 3 + 1 * 1 = 7."""
+    when = {
+        5: ("strides-reversed", "the first index belongs to the first stride"),
+        1: ("last-axis-wins", "add up what every axis brings: += instead of ="),
+    }
+    expect(student(position_of, [2, 1], [3, 1]), 7, hint="2 * 3 + 1 * 1", when=when)
+
+
+@index_to_position(group="values", because="tensor_data.index_to_position: 'whatever the strides are'")
+def test_positions_under_any_strides(student):
+    """The strides of a permuted and of an expanded array are in any order, and may be 0."""
+    seen = [
+        student(position_of, index, strides)
+        for index, strides in (([2, 1], [1, 3]), ([1, 2], [5, 2]), ([3, 2], [0, 4]), ([4, 7], [1, 0]))
+    ]
+    expect(
+        seen,
+        [5, 9, 8, 4],
+        hint="the last stride need not be 1: permuted arrays have it elsewhere, slices have larger ones",
+        misconception="last-stride-one",
+    )
+
+
+@index_to_position(group="values", because="tensor_data.index_to_position: 'The rank is the number of strides.'")
+def test_positions_for_any_rank(student):
+    """One, three and four axes are as good as two."""
+    seen = [
+        student(position_of, index, strides)
+        for index, strides in (([4], [2]), ([1, 2, 3], [20, 5, 1]), ([1, 0, 2, 1], [30, 10, 2, 1]))
+    ]
+    expect(seen, [8, 33, 35], hint="loop over the axes instead of writing them out", misconception="two-axes-only")
+
+
+@index_to_position(group="values", because="tensor_data.index_to_position: '0 for a single number, which has no axes'")
+def test_position_without_axes(student):
+    """A single number stands at position 0."""
+    expect(
+        student(position_of, [], []),
+        0,
+        hint="begin with 0 and let the loop do the rest, the first axis included",
+        misconception="one-axis-assumed",
+    )
+
+
+@index_to_position(
+    group="kernels",
+    because="tensor_data.index_to_position: 'It may be a buffer that is longer than strides; what comes after is not used.'",
+)
+def test_position_from_a_buffer(student):
+    """What a longer buffer holds behind the index does not count."""
+    seen = [student(position_of, [2, 1, 9, 9], [3, 1]), student(position_of, [5], [])]
+    expect(seen, [7, 0], hint=BUFFER, misconception="index-length-used")
+
+
+@index_to_position(group="kernels", because=COMPILED)
+def test_position_compiled(student):
+    """Numba compiles the function, and it gives the same."""
+
+    def observe(mg, index, strides):
+        import numba
+        import numpy as np
+
+        own = mg.tensor_data.index_to_position
+        try:
+            compiled = numba.njit(getattr(own, "py_func", own))
+            return int(compiled(np.array(index), np.array(strides)))
+        except Exception as error:
+            return f"Numba: {type(error).__name__}"
+
+    expect(student(observe, [2, 1, 3], [20, 5, 1]), 48, hint=PLAIN, misconception="python-only")
+
+
+# --- tensor_data.to_index -----------------------------------------------------------------------------------
+
+
+def index_of(mg, ordinal, shape, before):
+    """Probe: the buffer after to_index, or the name of the error."""
+    out_index = list(before)
+    try:
+        mg.tensor_data.to_index(ordinal, tuple(shape), out_index)
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+    return [int(i) for i in out_index]
+
+
+@to_index(
+    group="values",
+    because="tensor_data.to_index: 'Counting runs through the last axis first, as the digits of a number do'",
+)
+def test_counting_runs_through_the_last_axis(student):
+    """In shape (2, 2) the elements 0 to 3 have the indices (0, 0), (0, 1), (1, 0), (1, 1)."""
+    seen = [student(index_of, ordinal, [2, 2], [0, 0]) for ordinal in range(4)]
+    when = {
+        ((0, 0), (1, 0), (0, 1), (1, 1)): (
+            "column-major",
+            "this runs through the first axis first: begin with the last",
+        ),
+        ((0, 0), (0, 1), (1, 2), (1, 3)): ("remainder-forgotten", "the last index runs over: take a remainder, too"),
+        ((0, 0), (0, 0), (0, 0), (0, 0)): ("returned-not-filled", "nothing was written into out_index"),
+    }
+    hint = "the last index changes at every step, the first one once a row"
+    expect(seen, [[0, 0], [0, 1], [1, 0], [1, 1]], hint=hint, when=when)
+
+
+@to_index(
+    group="values",
+    because="tensor_data.to_index: 'in shape (2, 3) the elements 0 to 5 have the indices (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)'",
+)
+def test_each_axis_has_its_own_size(student):
+    """Sizes that differ, and sizes of 1, are divided by in their places."""
+    cases = ((5, [2, 3]), (3, [2, 3]), (23, [2, 3, 4]), (17, [3, 1, 2, 4]), (4, [5]), (6, [7, 1]))
+    seen = [student(index_of, ordinal, shape, [0] * len(shape)) for ordinal, shape in cases]
+    expect(
+        seen,
+        [[1, 2], [1, 0], [1, 2, 3], [2, 0, 0, 1], [4], [6, 0]],
+        hint="remainder and quotient of a step belong to the same axis",
+        misconception="neighbours-size-divided",
+    )
+
+
+@to_index(group="values", because="tensor_data.to_index: 'What it held before means nothing'")
+def test_what_the_buffer_held_does_not_count(student):
+    """A used buffer gives the same index as a new one."""
+    expect(
+        student(index_of, 3, [2, 3], [7, 8]),
+        [1, 0],
+        hint="write each number into its place, also a 0, and do not add to what is there",
+        misconception="old-values-added",
+    )
+
+
+@to_index(
+    group="values", because="tensor_data.to_index: 'It may be larger than 2**53, up to where division by `/` is exact.'"
+)
+def test_large_numbers_stay_exact(student):
+    """The last element of a shape of 2**60 elements is found exactly."""
+    expect(
+        student(index_of, 2**60 - 1, [2**30, 2**30], [0, 0]),
+        [2**30 - 1, 2**30 - 1],
+        hint="// divides whole numbers exactly; / makes floats, which have 53 digits in base 2",
+        misconception="float-division",
+    )
+
+
+@to_index(group="values", because="tensor_data.to_index: 'The size of each axis.'")
+def test_no_axes_no_index(student):
+    """A single number has an index without any numbers."""
+    expect(
+        student(index_of, 0, [], []),
+        [],
+        hint="let the loop take care of every axis, the last one included: here there is none",
+        misconception="one-axis-assumed",
+    )
+
+
+@to_index(
+    group="kernels",
+    because="tensor_data.to_index: 'it may be a buffer that is longer than shape'",
+)
+def test_index_into_a_longer_buffer(student):
+    """In a longer buffer the index stands at the front."""
+    seen = student(index_of, 5, [2, 3], [9, 9, 9, 9])
+    expect(seen[:2] if isinstance(seen, list) else seen, [1, 2], hint=BUFFER, misconception="index-length-used")
+
+
+@to_index(group="kernels", because=COMPILED)
+def test_index_compiled(student):
+    """Numba compiles the function, and a compiled loop gives the same."""
+
+    def observe(mg, shape):
+        import numba
+        import numpy as np
+
+        own = mg.tensor_data.to_index
+        found = np.full((6, 4), 9, np.int32)
+        try:
+            compiled = numba.njit(getattr(own, "py_func", own))
+
+            @numba.njit
+            def count(out, sizes):
+                for i in range(out.shape[0]):
+                    compiled(i, sizes, out[i])
+
+            count(found, np.array(shape))
+        except Exception as error:
+            return f"Numba: {type(error).__name__}"
+        return found[:, :2].tolist()
+
+    wanted = [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
+    expect(student(observe, [2, 3]), wanted, hint=PLAIN, misconception="python-only")
+
+
+# --- tensor_data.permute ------------------------------------------------------------------------------------
+
+
+@permute(group="values", because="tensor_data.permute: 'a view of the same storage with its axes in another order'")
+def test_sizes_follow_their_axes(student):
+    """Two rows of three become three rows of two."""
+
+    def observe(mg):
+        data = mg.tensor_data.TensorData([0.0] * 20, (2, 3), (3, 1))
+        return [int(size) for size in mg.tensor_data.permute(data, 1, 0).shape]
+
+    expect(student(observe), [3, 2], hint="the sizes go with their axes", misconception="strides-only")
+
+
+@permute(group="values", because="tensor_data.permute: 'Axis i of the result is axis `order[i]` of data.'")
+def test_transposed(student):
+    """Two rows of three become three rows of two: [[0, 1, 2], [3, 4, 5]] to [[0, 3], [1, 4], [2, 5]]."""
+
+    def observe(mg):
+        storage = [float(i) for i in range(20)]
+        data = mg.tensor_data.TensorData(storage, (2, 3), (3, 1))
+        return mg.tensor_data.permute(data, 1, 0).array.tolist()
+
+    when = {
+        ((0.0, 1.0), (3.0, 4.0), (6.0, 7.0)): ("shape-only", "the strides go with their axes"),
+        ((0.0, 1.0), (2.0, 3.0), (4.0, 5.0)): (
+            "strides-made-anew",
+            "new strides for the new shape read row by row again",
+        ),
+    }
+    hint = "shape and strides are both put into the new order"
+    expect(student(observe), [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], hint=hint, when=when)
+
+
+@permute(group="values", because="tensor_data.permute: 'Axis i of the result is axis `order[i]` of data.'")
+def test_order_says_where_axes_come_from(student):
+    """With order (2, 0, 1) the shape (2, 3, 4) becomes (4, 2, 3), not (3, 4, 2)."""
+
+    def observe(mg, order):
+        storage = [float(i) for i in range(24)]
+        data = mg.tensor_data.TensorData(storage, (2, 3, 4), (12, 4, 1))
+        result = mg.tensor_data.permute(data, *order)
+        return [list(result.shape), result.array[1].tolist()]
+
+    expect(
+        student(observe, [2, 0, 1]),
+        [[4, 2, 3], [[1.0, 5.0, 9.0], [13.0, 17.0, 21.0]]],
+        hint="order[i] is where axis i comes from, not where it goes to",
+        misconception="order-inverted",
+    )
+
+
+@permute(group="values", because="tensor_data.permute: 'Any view, also a permuted, sliced or expanded one.'")
+def test_permuted_again(student):
+    """A view whose strides are in another order already, or 0, is permuted as well."""
+
+    def observe(mg):
+        storage = [float(i) for i in range(6)]
+        turned = mg.tensor_data.TensorData(storage, (3, 2), (1, 3))
+        wide = mg.tensor_data.TensorData(storage, (3, 2), (0, 1))
+        return [mg.tensor_data.permute(data, 1, 0).array.tolist() for data in (turned, wide)]
+
+    expect(
+        student(observe),
+        [[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]],
+        hint="use data.strides: those of the shape belong to an array that lies row by row",
+        misconception="row-by-row-assumed",
+    )
+
+
+@permute(
+    group="views",
+    because="tensor_data.permute: 'Nothing is copied: writing through one of the two shows in the other.'",
+)
+def test_nothing_is_copied(student):
+    """What is written through the view is in the array, and the other way round."""
+
+    def observe(mg):
+        storage = [0.0] * 6
+        data = mg.tensor_data.TensorData(storage, (2, 3), (3, 1))
+        view = mg.tensor_data.permute(data, 1, 0)
+        view.set((2, 0), 5.0)
+        data.set((1, 0), 7.0)
+        return [float(data.get((0, 2))), float(view.get((0, 1)))]
+
+    expect(student(observe), [5.0, 7.0], hint="give the result the same storage", misconception="copied")
+
+
+@permute(
+    group="views",
+    because="tensor_data.permute: 'A view that does not begin at the storage's first element keeps its offset.'",
+)
+def test_offset_is_kept(student):
+    """A slice begins inside its storage, and so does the slice permuted."""
+
+    def observe(mg):
+        storage = [float(i) for i in range(12)]
+        data = mg.tensor_data.TensorData(storage, (2, 2), (4, 1), 5)
+        return mg.tensor_data.permute(data, 1, 0).array.tolist()
+
+    expect(
+        student(observe),
+        [[5.0, 9.0], [6.0, 10.0]],
+        hint="hand data.offset on, or begin with data._storage, which starts there",
+        misconception="offset-forgotten",
+    )
+
+
+@permute(group="views", because="tensor_data.permute: 'A new view; data itself is left as it is.'")
+def test_data_is_left_as_it_is(student):
+    """The array that was permuted keeps its shape and strides."""
+
+    def observe(mg):
+        storage = [float(i) for i in range(6)]
+        data = mg.tensor_data.TensorData(storage, (2, 3), (3, 1))
+        view = mg.tensor_data.permute(data, 1, 0)
+        return [data.array.tolist(), view.array.tolist()]
+
+    expect(
+        student(observe),
+        [[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]],
+        hint="make a new TensorData instead of changing the one that was given",
+        misconception="data-changed",
+    )
+
+
+# --- tensor_data.shape_broadcast ----------------------------------------------------------------------------
+
+
+def broadcast_shape(mg, shape1, shape2):
+    """Probe: the shape as a list, or the name of the error."""
+    try:
+        return list(map(int, mg.tensor_data.shape_broadcast(tuple(shape1), tuple(shape2))))
+    except mg.errors.IndexingError:
+        return "IndexingError"
+    except Exception as error:
+        return f"another error: {type(error).__name__}"
+
+
+@shape_broadcast(group="shapes", because="tensor_data.shape_broadcast: 'The shapes are aligned at their last axes'")
+def test_aligned_at_the_last_axis(student):
+    """A row of three goes with two rows of three; the shorter shape gets its ones on the left."""
+    seen = [student(broadcast_shape, a, b) for a, b in (([2, 3], [3]), ([3], [2, 3]), ([7, 2, 1, 5], [2, 3, 1]))]
+    expect(
+        seen,
+        [[2, 3], [2, 3], [7, 2, 3, 5]],
+        hint="compare the last sizes first, and go to the left from there",
+        misconception="ones-on-the-right",
+    )
+
+
+@shape_broadcast(group="shapes", because="tensor_data.shape_broadcast: 'as long as the longer of the two'")
+def test_axes_of_the_longer_shape_stay(student):
+    """What only one of the shapes has is kept, also beside a single number's shape, ()."""
+    seen = [student(broadcast_shape, a, b) for a, b in (([5, 5, 5], [5]), ([], [2, 3]), ([2, 3], []), ([], []))]
+    expect(
+        seen,
+        [[5, 5, 5], [2, 3], [2, 3], []],
+        hint="zip stops at the end of the shorter one: count missing sizes as 1",
+        misconception="shorter-shape-wins",
+    )
+
+
+@shape_broadcast(group="shapes", because="tensor_data.shape_broadcast: 'the order of the two makes no difference'")
+def test_ones_on_both_sides(student):
+    """Either shape may have the ones, in different places."""
+    seen = [student(broadcast_shape, a, b) for a, b in (([4, 1], [4, 6]), ([4, 6], [4, 1]), ([4, 1], [1, 6]))]
+    expect(seen, [[4, 6]] * 3, hint="a 1 in the first shape grows as well", misconception="only-second-grows")
+
+
+@shape_broadcast(
+    group="shapes",
+    because="tensor_data.shape_broadcast: 'Where one of them is 1, the other one is the size, even if it is 0.'",
+)
+def test_one_beside_zero(student):
+    """An axis of size 1 shrinks to an empty one."""
+    seen = [student(broadcast_shape, a, b) for a, b in (([0], [1]), ([3, 1], [3, 0]), ([0, 2], [2]), ([0], [0]))]
+    expect(
+        seen,
+        [[0], [3, 0], [0, 2], [0]],
+        hint="the larger of 1 and 0 is not the answer: take the size that is not 1",
+        misconception="zero-becomes-one",
+    )
+
+
+@shape_broadcast(group="shapes", because="tensor_data.shape_broadcast: 'A tuple, as long as the longer of the two.'")
+def test_shape_is_a_tuple(student):
+    """The shape comes as a tuple."""
+
+    def observe(mg, shape1, shape2):
+        return type(mg.tensor_data.shape_broadcast(tuple(shape1), tuple(shape2))).__name__
+
+    expect(student(observe, [2, 1], [3]), "tuple", hint="wrap the list in tuple(...)", misconception="list-returned")
+
+
+@shape_broadcast(
+    group="errors", because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and none of them is 1.'"
+)
+def test_sizes_that_differ_are_refused(student):
+    """Sizes 2 and 3 do not go together, wherever they stand."""
+    cases = (([2], [3]), ([2, 3], [3, 3]), ([4, 2, 3], [2, 1, 3]), ([2, 4], [2]))
+    seen = [student(broadcast_shape, a, b) for a, b in cases]
+    expect(
+        ["refused" if "rror" in each else each for each in seen],
+        ["refused"] * 4,
+        hint="raise IndexingError where sizes differ and none of them is 1",
+        misconception="never-refused",
+    )
+
+
+@shape_broadcast(
+    group="errors", because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and none of them is 1.'"
+)
+def test_zero_is_no_one(student):
+    """An empty axis does not go with one of size 3."""
+    seen = [student(broadcast_shape, a, b) for a, b in (([0], [3]), ([2, 0], [2, 3]), ([3, 4], [0, 4]))]
+    expect(
+        ["refused" if "rror" in each else each for each in seen],
+        ["refused"] * 3,
+        hint="only a size of exactly 1 goes with any other: 0 and 3 differ",
+        misconception="zero-goes-with-all",
+    )
+
+
+@shape_broadcast(group="errors", because="tensor_data.shape_broadcast: 'IndexingError'")
+def test_the_error_is_an_indexing_error(student):
+    """Shapes that do not go together raise IndexingError, which callers look for."""
+    expect(
+        student(broadcast_shape, [2, 3], [2]),
+        "IndexingError",
+        hint="raise IndexingError with a sentence that names both shapes",
+        misconception="another-error",
+    )
+
+
+# --- tensor_data.broadcast_index ----------------------------------------------------------------------------
+
+
+def small_index(mg, big_index, big_shape, shape, before):
+    """Probe: the buffer after broadcast_index, or the name of the error."""
+    out_index = list(before)
+    try:
+        mg.tensor_data.broadcast_index(list(big_index), tuple(big_shape), tuple(shape), out_index)
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+    return [int(i) for i in out_index]
+
+
+@broadcast_index(
+    group="values",
+    because="tensor_data.broadcast_index: 'The shapes are aligned at their last axes, so axes that only big_shape has are passed over.'",
+)
+def test_extra_axes_are_passed_over(student):
+    """A row of two in a result of shape (3, 2): the column counts, the row does not."""
+    seen = [student(small_index, [i, j], [3, 2], [2], [0]) for i in range(3) for j in range(2)]
+    when = {
+        ((0,), (0,), (1,), (1,), (2,), (2,)): ("left-aligned", "this is the row: align the shapes at their last axes"),
+        ("IndexError",) * 6: ("same-rank-assumed", "the small array has fewer axes, and out_index fewer places"),
+        ((0,),) * 6: ("sizes-compared-unaligned", "compare sizes that stand at the same place from the end"),
+    }
+    hint = "axis i of the small shape is axis i + len(big_shape) - len(shape) of the big one"
+    expect(seen, [[0], [1], [0], [1], [0], [1]], hint=hint, when=when)
+
+
+@broadcast_index(
+    group="values",
+    because="tensor_data.broadcast_index: 'Along an axis where shape has size 1, its only element, at index 0, takes part everywhere'",
+)
+def test_one_element_takes_part_everywhere(student):
+    """Along an axis of size 1 the index is 0, along the others it is that of the result."""
+    cases = (
+        ([2, 1], [3, 2], [1, 2]),
+        ([2, 1], [3, 2], [3, 1]),
+        ([4, 2, 1], [5, 3, 2], [3, 1]),
+        ([0, 2, 1], [1, 3, 2], [1, 3, 2]),
+    )
+    seen = [student(small_index, index, big, small, [0] * len(small)) for index, big, small in cases]
+    expect(
+        seen,
+        [[0, 1], [2, 0], [2, 0], [0, 2, 1]],
+        hint="where the small shape has size 1, only index 0 is there",
+        misconception="size-one-kept",
+    )
+
+
+@broadcast_index(group="values", because="tensor_data.broadcast_index: 'What it held before means nothing'")
+def test_a_used_buffer(student):
+    """A used buffer gives the same index as a new one."""
+    expect(
+        student(small_index, [2, 1], [3, 2], [1, 2], [7, 8]),
+        [0, 1],
+        hint="write the 0 as well: the buffer holds what was in it before",
+        misconception="zero-not-written",
+    )
+
+
+@broadcast_index(group="values", because="tensor_data.broadcast_index: 'and it is not changed'")
+def test_big_index_is_not_changed(student):
+    """The index into the result is still needed: for the other input, and for the position to write to."""
+
+    def observe(mg):
+        big_index, out_index = [2, 1], [0, 0]
+        mg.tensor_data.broadcast_index(big_index, (3, 2), (1, 2), out_index)
+        return [big_index, [int(i) for i in out_index]]
+
+    expect(
+        student(observe),
+        [[2, 1], [0, 1]],
+        hint="write to out_index only",
+        misconception="big-index-changed",
+    )
+
+
+@broadcast_index(group="values", because="tensor_data.broadcast_index: 'may have fewer axes'")
+def test_a_single_number_takes_part(student):
+    """An array without axes takes part with its only element: its index has no numbers."""
+    expect(
+        student(small_index, [2, 1], [3, 2], [], []),
+        [],
+        hint="there is no axis to write an index for",
+        misconception="one-axis-assumed",
+    )
+
+
+@broadcast_index(
+    group="kernels",
+    because="tensor_data.broadcast_index: 'It may be a buffer that is longer than big_shape'",
+)
+def test_index_from_a_buffer(student):
+    """Buffers may be longer than both shapes; the shapes say how many axes there are."""
+    seen = student(small_index, [2, 1, 9, 9, 9], [3, 2], [2], [8, 8, 8])
+    expect(seen[:1] if isinstance(seen, list) else seen, [1], hint=BUFFER, misconception="index-length-used")
+
+
+@broadcast_index(group="kernels", because=COMPILED)
+def test_broadcast_compiled(student):
+    """Numba compiles the function, and a compiled loop gives the same."""
+
+    def observe(mg, big_shape, shape):
+        import numba
+        import numpy as np
+
+        own = mg.tensor_data.broadcast_index
+        found = np.full((6, 3), 9, np.int32)
+        try:
+            compiled = numba.njit(getattr(own, "py_func", own))
+
+            @numba.njit
+            def visit(out, big_shape, shape):
+                for i in range(out.shape[0]):
+                    big_index = np.array([i // 2, i % 2])
+                    compiled(big_index, big_shape, shape, out[i])
+
+            visit(found, np.array(big_shape), np.array(shape))
+        except Exception as error:
+            return f"Numba: {type(error).__name__}"
+        return found[:, :1].ravel().tolist()
+
+    expect(student(observe, [3, 2], [2]), [0, 1, 0, 1, 0, 1], hint=PLAIN, misconception="python-only")

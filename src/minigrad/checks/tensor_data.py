@@ -1,0 +1,431 @@
+"""Visible tests of strides, indices, positions, permuted views and broadcasting, on numbers worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.runner import visible
+from minigrad.errors import IndexingError
+from minigrad.tensor_data import TensorData
+
+__all__: list[str] = []
+
+STRIDES = "04 'Steps through the storage'"
+INDICES = "04 'From a number to an index'"
+VIEWS = "04 'Another order, the same storage'"
+SHAPES = "04 'Shapes that go together'"
+BROADCAST = "04 'Which element takes part'"
+
+COMPILES = "Numba must be able to compile it for fast loops: write a for loop with numbers in it, without generators"
+BUFFER = "a kernel's index buffer may have more places than there are axes: {0} how many axes there are"
+NO_AXES = "there is no axis here: let the loop take care of every axis, the first and the last one too"
+
+
+def plain(seen: Any) -> Any:
+    """Numbers of numpy as Python's, a list for a tuple or an array of them; anything else as it is."""
+    if isinstance(seen, np.ndarray | tuple | list):
+        return [plain(each) for each in seen]
+    return int(seen) if isinstance(seen, np.integer) else seen
+
+
+@contextmanager
+def index_errors(hint: str) -> Iterator[None]:
+    """Turn an IndexError in the block into a failed expectation with a hint."""
+    try:
+        yield
+    except IndexError as error:
+        raise Expectation(error, None, f"raised IndexError: {error}", hint, None) from error
+
+
+def compiled(function: Any) -> Callable[..., Any]:
+    """Return a function compiled by Numba; the first call says in one line what Numba does not compile."""
+    from minigrad._numba import numba
+
+    fast = numba.njit(getattr(function, "py_func", function))
+
+    def call(*args: Any) -> Any:
+        try:
+            return fast(*args)
+        except numba.core.errors.NumbaError as error:
+            raise Expectation(None, None, f"Numba refuses: {_line_of(str(error))}", COMPILES, None) from None
+
+    return call
+
+
+def _line_of(message: str) -> str:
+    """The first line of Numba's message that says something."""
+    lines = [line.strip(" -") for line in message.splitlines()]
+    said = [line for line in lines if line and not line.startswith(("Failed in", "During", "File", "<source"))]
+    return (said or ["it does not say why"])[0][:120]
+
+
+# --- tensor_data.strides_from_shape -------------------------------------------------------------------------
+
+
+@visible("tensor_data.strides_from_shape", section=STRIDES)
+def rows_of_three(student: Any) -> None:
+    """In shape (2, 3) a step down passes three elements, a step to the right one: (3, 1)."""
+    when = {
+        (1, 2): "this is an array that lies column by column: the last axis runs fastest, so begin there",
+        (6, 3): "a step along an axis passes the sizes after it, not its own",
+        (2, 3): "this is the shape; the stride of an axis is the product of the sizes after it",
+        (3, 2): "the last stride is 1: no sizes come after the last axis",
+        (24, 8): "these are bytes; count elements",
+    }
+    expect(plain(student.strides_from_shape((2, 3))), [3, 1], hint="one row has three elements", when=when)
+
+
+@visible("tensor_data.strides_from_shape", section=STRIDES)
+def three_axes(student: Any) -> None:
+    """Shape (2, 3, 4) has the strides (12, 4, 1)."""
+    when = {
+        (3, 4, 1): "a step along the first axis passes 3 rows of 4: multiply all sizes after it",
+        (1, 2, 6): "the last axis runs fastest, so begin there",
+    }
+    expect(plain(student.strides_from_shape((2, 3, 4))), [12, 4, 1], hint="12 = 3 * 4, 4, 1", when=when)
+
+
+@visible("tensor_data.strides_from_shape", section=STRIDES)
+def few_axes(student: Any) -> None:
+    """A row has the strides (1,), a single number none: ()."""
+    seen = [plain(student.strides_from_shape(shape)) for shape in ((5,), ())]
+    when = {((1,), (1,)): "() has no axes, and so no strides"}
+    expect(seen, [[1], []], hint="one stride for each axis", when=when)
+
+
+@visible("tensor_data.strides_from_shape", section=STRIDES)
+def a_tuple_of_strides(student: Any) -> None:
+    """The strides are a tuple."""
+    expect(type(student.strides_from_shape((2, 3))).__name__, "tuple", hint="tuple(...) makes one of a list")
+
+
+# --- tensor_data.index_to_position --------------------------------------------------------------------------
+
+
+@visible("tensor_data.index_to_position", section=STRIDES)
+def along_rows_and_columns(student: Any) -> None:
+    """With strides (3, 1), index (2, 1) stands at 2 * 3 + 1 * 1 = 7."""
+    when = {
+        5: "the first index belongs to the first stride",
+        1: "only the last axis counts here: add up what each axis brings",
+        6: "only the first axis counts here: add up what each axis brings",
+    }
+    expect(plain(student.index_to_position((2, 1), (3, 1))), 7, hint="index times stride, axis by axis", when=when)
+
+
+@visible("tensor_data.index_to_position", section=VIEWS)
+def any_strides(student: Any) -> None:
+    """With strides (1, 3), as in a permuted array, index (2, 1) stands at 5; with (0, 4), index (3, 2) at 8."""
+    seen = [plain(student.index_to_position(index, strides)) for index, strides in (((2, 1), (1, 3)), ((3, 2), (0, 4)))]
+    when = {(3, 2): "the last stride is not always 1: multiply by it"}
+    expect(seen, [5, 8], hint="2 * 1 + 1 * 3, and 3 * 0 + 2 * 4", when=when)
+
+
+@visible("tensor_data.index_to_position", section=STRIDES)
+def any_number_of_axes(student: Any) -> None:
+    """One axis and three axes: positions 8 and 33."""
+    seen = [
+        plain(student.index_to_position(index, strides)) for index, strides in (((4,), (2,)), ((1, 2, 3), (20, 5, 1)))
+    ]
+    when = {(8, 30): "the third axis is missing: loop over all axes"}
+    expect(seen, [8, 33], hint="one product for each axis: 4 * 2, and 1 * 20 + 2 * 5 + 3 * 1", when=when)
+
+
+@visible("tensor_data.index_to_position", section=STRIDES)
+def no_axes_position(student: Any) -> None:
+    """A single number, with index () and strides (), stands at position 0."""
+    with index_errors(NO_AXES):
+        expect(plain(student.index_to_position((), ())), 0, hint="begin with 0")
+
+
+@visible("tensor_data.index_to_position", section=INDICES)
+def buffered_position(student: Any) -> None:
+    """What stands behind the index in a longer buffer does not count."""
+    hint = BUFFER.format("len(strides) says")
+    with index_errors(hint):
+        seen, wanted = (plain(student.index_to_position(index, (3, 1))) for index in ((2, 1, 9, 9), (2, 1)))
+    expect(seen, wanted, hint=hint)
+
+
+@visible("tensor_data.index_to_position", section=INDICES)
+def compiled_position(student: Any) -> None:
+    """Numba compiles it, and the result is the same."""
+    index, strides = np.array([2, 1]), np.array([3, 1])
+    wanted = plain(student.index_to_position(index, strides))
+    expect(plain(compiled(student.index_to_position)(index, strides)), wanted, hint=COMPILES)
+
+
+# --- tensor_data.to_index -----------------------------------------------------------------------------------
+
+
+def indices(student: Any, shape: Sequence[int], ordinals: Sequence[int], before: Sequence[int]) -> list[Any]:
+    """What to_index writes for some ordinals into buffers that hold the same numbers before."""
+    buffers = [list(before) for _ in ordinals]
+    for ordinal, buffer in zip(ordinals, buffers, strict=True):
+        student.to_index(ordinal, shape, buffer)
+    return [plain(buffer) for buffer in buffers]
+
+
+@visible("tensor_data.to_index", section=INDICES)
+def two_rows(student: Any) -> None:
+    """In shape (2, 3) the elements 0 to 5 are (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)."""
+    when = {
+        ((0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)): "this runs through the first axis first: begin with the last",
+        ((0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)): "the last index runs over: % takes what is left of a row",
+        ((0, 0),) * 6: "nothing has been written: fill out_index, a returned list is not used",
+        ((0, 0), (0, 1), (0, 2), (1, 0), (2, 1), (2, 2)): "divide by the size of the axis whose remainder was taken",
+    }
+    seen = indices(student, (2, 3), range(6), [0, 0])
+    hint = "from the last axis on: the remainder is the index, the quotient goes on"
+    expect(seen, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]], hint=hint, when=when)
+
+
+@visible("tensor_data.to_index", section=INDICES)
+def three_axes_of_their_own(student: Any) -> None:
+    """Element 23 of shape (2, 3, 4) is (1, 2, 3)."""
+    hint = "23 = 1 * 12 + 2 * 4 + 3: each axis is divided by its own size"
+    expect(indices(student, (2, 3, 4), [23], [0, 0, 0]), [[1, 2, 3]], hint=hint)
+
+
+@visible("tensor_data.to_index", section=INDICES)
+def no_axes_index(student: Any) -> None:
+    """A single number has an index without numbers."""
+    with index_errors(NO_AXES):
+        expect(indices(student, (), [0], []), [[]])
+
+
+@visible("tensor_data.to_index", section=INDICES)
+def used_buffer(student: Any) -> None:
+    """What the buffer held before makes no difference."""
+    seen, wanted = (indices(student, (2, 3), [3], before) for before in ([7, 8], [0, 0]))
+    when = {((8, 8),): "the numbers are added to what was there: write them in its place"}
+    expect(seen, wanted, hint="out_index[axis] = ..., for every axis", when=when)
+
+
+@visible("tensor_data.to_index", section=INDICES)
+def beyond_floats(student: Any) -> None:
+    """The last of 2**60 elements is found exactly."""
+    big = 2**30
+    hint = "`/` makes a float, which is exact up to 2**53 only; `//` stays with whole numbers"
+    expect(indices(student, (big, big), [big * big - 1], [0, 0]), [[big - 1, big - 1]], hint=hint)
+
+
+@visible("tensor_data.to_index", section=INDICES)
+def buffered_index(student: Any) -> None:
+    """In a longer buffer the index stands at the front."""
+    hint = BUFFER.format("len(shape) says")
+    with index_errors(hint):
+        seen, wanted = (indices(student, (2, 3), [5], [9] * length)[0][:2] for length in (4, 2))
+    expect(seen, wanted, hint=hint)
+
+
+@visible("tensor_data.to_index", section=INDICES)
+def compiled_index(student: Any) -> None:
+    """Numba compiles it, and the result is the same."""
+    first, second = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    student.to_index(5, np.array([2, 3]), first)
+    compiled(student.to_index)(5, np.array([2, 3]), second)
+    expect(plain(second), plain(first), hint=COMPILES)
+
+
+# --- tensor_data.permute ------------------------------------------------------------------------------------
+
+
+def permuted(student: Any, data: TensorData, *order: int) -> TensorData:
+    """What permute returns, if it is a TensorData."""
+    result = student.permute(data, *order)
+    if not isinstance(result, TensorData):
+        hint = "return TensorData(storage, shape, strides, offset)"
+        reason = f"got {'None' if result is None else f'a {type(result).__name__}'}, expected a TensorData"
+        raise Expectation(result, None, reason, hint, None)
+    return result
+
+
+@visible("tensor_data.permute", section=VIEWS)
+def rows_become_columns(student: Any) -> None:
+    """[[0, 1, 2], [3, 4, 5]] becomes [[0, 3], [1, 4], [2, 5]]."""
+    data = TensorData(np.arange(100.0), (2, 3), (3, 1))
+    when = {
+        ((0.0, 1.0), (3.0, 4.0), (6.0, 7.0)): "the strides must go with their axes",
+        ((0.0, 3.0, 6.0), (1.0, 4.0, 7.0)): "the sizes must go with their axes",
+        ((0.0, 1.0), (2.0, 3.0), (4.0, 5.0)): "new strides read row by row again: take the old ones, in the new order",
+    }
+    seen = permuted(student, data, 1, 0).array.tolist()
+    expect(seen, [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], hint="put sizes and strides into the new order", when=when)
+
+
+@visible("tensor_data.permute", section=VIEWS)
+def where_axes_come_from(student: Any) -> None:
+    """With order (2, 0, 1) the shape (2, 3, 4) becomes (4, 2, 3)."""
+    data = TensorData(np.arange(100.0), (2, 3, 4), (12, 4, 1))
+    result = permuted(student, data, 2, 0, 1)
+    back = "order[i] is where axis i comes from; this puts it where axis i goes to"
+    expect(list(result.shape), [4, 2, 3], hint="shape[order[i]], for each i", when={(3, 4, 2): back})
+    seen = result.array[1].tolist()
+    expect(seen, [[1.0, 5.0, 9.0], [13.0, 17.0, 21.0]], hint="strides[order[i]], for each i")
+
+
+@visible("tensor_data.permute", section=VIEWS)
+def permuted_twice(student: Any) -> None:
+    """A view that was permuted before is permuted as well."""
+    data = TensorData(np.arange(100.0), (3, 2), (1, 3))
+    hint = "use data.strides; those of its shape belong to an array that lies row by row"
+    expect(permuted(student, data, 1, 0).array.tolist(), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], hint=hint)
+
+
+@visible("tensor_data.permute", section=VIEWS)
+def a_part_permuted(student: Any) -> None:
+    """A part of an array begins inside its storage, and so does the permuted part."""
+    data = TensorData(np.arange(100.0), (2, 2), (4, 1), 5)
+    when = {((0.0, 4.0), (1.0, 5.0)): "this begins at the storage's first element: hand data.offset on"}
+    expect(permuted(student, data, 1, 0).array.tolist(), [[5.0, 9.0], [6.0, 10.0]], when=when)
+
+
+@visible("tensor_data.permute", section=VIEWS)
+def one_storage(student: Any) -> None:
+    """The view shares the storage, and the array that it was made from is left as it is."""
+    storage = np.arange(100.0)
+    data = TensorData(storage, (2, 3), (3, 1))
+    result = permuted(student, data, 1, 0)
+    storage[2] = 50.0
+    copied = "the elements were copied: give the result the same storage"
+    expect(float(result.array[2, 0]), 50.0, hint="element 2 was changed in the storage", when={2.0: copied})
+    expect([list(data.shape), list(data.strides)], [[2, 3], [3, 1]], hint="make a new TensorData, leave data alone")
+
+
+# --- tensor_data.shape_broadcast ----------------------------------------------------------------------------
+
+
+def together(student: Any, one: tuple[int, ...], other: tuple[int, ...]) -> Any:
+    """The broadcast shape, or the name of the error."""
+    try:
+        return plain(student.shape_broadcast(one, other))
+    except IndexingError:
+        return "IndexingError"
+    except (ValueError, IndexError, TypeError) as error:
+        return type(error).__name__
+
+
+@visible("tensor_data.shape_broadcast", section=SHAPES)
+def row_and_matrix(student: Any) -> None:
+    """(2, 3) and (3,) give (2, 3), in either order."""
+    seen = [together(student, (2, 3), (3,)), together(student, (3,), (2, 3))]
+    when = {
+        ("IndexingError",) * 2: "align the shapes at their last axes: the shorter one gets ones on its left",
+        ((3,), (3,)): "zip stops with the shorter shape: count missing sizes as 1",
+    }
+    expect(seen, [[2, 3], [2, 3]], hint="compare the last sizes first", when=when)
+
+
+@visible("tensor_data.shape_broadcast", section=SHAPES)
+def ones_grow(student: Any) -> None:
+    """(4, 1) and (1, 6) give (4, 6); (7, 2, 1, 5) and (2, 3, 1) give (7, 2, 3, 5)."""
+    seen = [together(student, (4, 1), (1, 6)), together(student, (7, 2, 1, 5), (2, 3, 1))]
+    when = {("IndexingError",) * 2: "a 1 in the first shape grows as well as one in the second"}
+    expect(seen, [[4, 6], [7, 2, 3, 5]], hint="a 1 takes the size of the other shape, from the right", when=when)
+
+
+@visible("tensor_data.shape_broadcast", section=SHAPES)
+def numbers_and_empty_ones(student: Any) -> None:
+    """() goes with every shape; 1 and 0 give 0."""
+    seen = [together(student, (), (2, 3)), together(student, (), ()), together(student, (0,), (1,))]
+    when = {((2, 3), (), (1,)): "1 beside 0 gives 0, the size that is not 1; the larger one is not always right"}
+    expect(
+        seen, [[2, 3], [], [0]], hint="missing sizes count as 1; where one size is 1, the other one counts", when=when
+    )
+
+
+@visible("tensor_data.shape_broadcast", section=SHAPES)
+def refused(student: Any) -> None:
+    """(2, 3) and (2,), and (0,) and (3,), raise IndexingError."""
+    seen = [together(student, (2, 3), (2,)), together(student, (0,), (3,))]
+    when = {
+        ("ValueError", "ValueError"): "raise IndexingError itself, with a sentence that names both shapes",
+        ((2, 3), (0,)): "nothing is refused: raise IndexingError",
+        ((2, 3), (3,)): "nothing is refused: raise IndexingError",
+        ("IndexingError", (0,)): "0 and 3 differ, and none of them is 1",
+        ("IndexingError", (3,)): "0 and 3 differ, and none of them is 1",
+    }
+    hint = "sizes must match, or one of them must be 1"
+    expect(seen, ["IndexingError", "IndexingError"], hint=hint, when=when)
+
+
+@visible("tensor_data.shape_broadcast", section=SHAPES)
+def a_tuple_of_sizes(student: Any) -> None:
+    """The shape is a tuple."""
+    expect(type(student.shape_broadcast((2, 3), (2, 3))).__name__, "tuple", hint="tuple(...) makes one of a list")
+
+
+# --- tensor_data.broadcast_index ----------------------------------------------------------------------------
+
+
+def taking_part(
+    student: Any, index: Sequence[int], big: Sequence[int], shape: Sequence[int], before: Sequence[int]
+) -> Any:
+    """What broadcast_index writes into a buffer."""
+    buffer = list(before)
+    student.broadcast_index(list(index), big, shape, buffer)
+    return plain(buffer)
+
+
+@visible("tensor_data.broadcast_index", section=BROADCAST)
+def one_for_all_rows(student: Any) -> None:
+    """In a result of shape (3, 2), at (2, 1), element (0, 1) of shape (1, 2) takes part, and (2, 0) of shape (3, 1)."""
+    seen = [taking_part(student, (2, 1), (3, 2), small, [0, 0]) for small in ((1, 2), (3, 1))]
+    when = {((2, 1), (2, 1)): "along an axis of size 1 there is only index 0"}
+    expect(seen, [[0, 1], [2, 0]], hint="index 0 along axes of size 1, the same index along the others", when=when)
+
+
+@visible("tensor_data.broadcast_index", section=BROADCAST)
+def fewer_axes(student: Any) -> None:
+    """At (2, 1) in a result of shape (3, 2), element (1,) of shape (2,) takes part."""
+    with index_errors("the small array has fewer axes: write one number for each axis of shape, and no more"):
+        seen = taking_part(student, (2, 1), (3, 2), (2,), [0])
+    when = {
+        (2,): "this is the row: align the shapes at their last axes",
+        (0,): "axis 0 of shape stands beside the last axis of big_shape, not beside the first",
+    }
+    expect(seen, [1], hint="skip the first len(big_shape) - len(shape) axes of big_index", when=when)
+
+
+@visible("tensor_data.broadcast_index", section=BROADCAST)
+def no_axes_small_index(student: Any) -> None:
+    """A single number takes part everywhere, with an index without numbers."""
+    with index_errors(NO_AXES):
+        expect(taking_part(student, (2, 1), (3, 2), (), []), [])
+
+
+@visible("tensor_data.broadcast_index", section=BROADCAST)
+def only_the_buffer_is_written(student: Any) -> None:
+    """What the buffer held before makes no difference, and big_index stays as it is."""
+    big_index = [2, 1]
+    seen, wanted = (taking_part(student, big_index, (3, 2), (1, 2), before) for before in ([7, 8], [0, 0]))
+    when = {(7, 1): "the first place still holds what was there before: write the 0"}
+    expect(seen, wanted, hint="write each place of out_index", when=when)
+    student.broadcast_index(big_index, (3, 2), (1, 2), [0, 0])
+    expect(big_index, [2, 1], hint="big_index is still needed by the caller: write to out_index only")
+
+
+@visible("tensor_data.broadcast_index", section=INDICES)
+def buffered_broadcast(student: Any) -> None:
+    """In longer buffers both indices stand at the front."""
+    hint = BUFFER.format("the shapes say")
+    with index_errors(hint):
+        buffered = taking_part(student, (2, 1, 9, 9, 9), (3, 2), (2,), [8, 8, 8])[:1]
+        exact = taking_part(student, (2, 1), (3, 2), (2,), [8])
+    expect(buffered, exact, hint=hint)
+
+
+@visible("tensor_data.broadcast_index", section=INDICES)
+def compiled_broadcast(student: Any) -> None:
+    """Numba compiles it, and the result is the same."""
+    first, second = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    given = np.array([2, 1]), np.array([3, 2]), np.array([1, 2])
+    student.broadcast_index(*given, first)
+    compiled(student.broadcast_index)(*given, second)
+    expect(plain(second), plain(first), hint=COMPILES)
