@@ -11,6 +11,7 @@ serves floats, `Scalar` objects and, since its own result can be differentiated 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,36 +24,56 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EQ",
+    "GE",
+    "GT",
+    "LE",
     "LT",
+    "NE",
+    "Abs",
     "Add",
+    "Clip",
     "Cos",
     "Div",
     "Dot",
     "Elementwise",
+    "Erf",
     "Exp",
     "Function",
+    "Gelu",
     "Inv",
     "Log",
     "Max",
+    "Min",
     "Mul",
     "Neg",
     "Pow",
     "ReLU",
     "Sigmoid",
+    "Sign",
     "Sin",
+    "Sqrt",
+    "Square",
     "Sub",
     "Tanh",
     "Where",
+    "absolute",
     "all_functions",
+    "clip",
     "cos",
     "dot",
+    "erf",
     "exp",
+    "gelu",
     "log",
     "maximum",
+    "minimum",
     "power",
     "relu",
     "sigmoid",
+    "sign",
     "sin",
+    "sqrt",
+    "square",
     "tanh",
     "where",
 ]
@@ -76,6 +97,8 @@ class Function:
     """
 
     differentiable: ClassVar[bool] = True
+    raw: ClassVar[bool] = False
+    """Whether forward is given the arrays of tensors, and backward may be too; else both are given tensors."""
 
     @staticmethod
     def forward(ctx: Context, *values: Any) -> Any:
@@ -93,11 +116,17 @@ class Function:
         raise FunctionError(f"{cls.__name__} has no forward-mode rule: give it a jvp(ctx, *tangents)")
 
     @classmethod
-    def apply(cls, *inputs: Any) -> Any:
-        """Apply the function to numbers and variables, and record it where a variable asks for gradients."""
+    def apply(cls, *inputs: Any, **options: Any) -> Any:
+        """Apply the function to numbers and variables, and record it where a variable asks for gradients.
+
+        Args:
+            *inputs: Variables and numbers: forward's arguments.
+            **options: Further arguments of forward, such as an axis, for functions of tensors; no derivative is
+                asked of them.
+        """
         for x in inputs:
             if hasattr(x, "chain_rule"):
-                return type(x)._apply(cls, inputs)
+                return type(x)._apply(cls, inputs, **options)
         from minigrad.scalar import Scalar  # numbers alone: scalar.py imports this module
 
         return Scalar._apply(cls, inputs)
@@ -136,10 +165,10 @@ class Function:
         return tuple(0.0 if d is None else d for d in derivatives)  # None: no derivative, as in PyTorch
 
 
-def _check_arity(function: type[Function], given: int) -> None:
-    """Raise TypeError in plain words if forward does not take that many values."""
+def _check_arity(function: type[Function], given: int, options: dict[str, Any] | None = None) -> None:
+    """Raise TypeError in plain words if forward does not take that many values, and these options."""
     try:
-        inspect.signature(function.forward).bind(None, *[0.0] * given)
+        inspect.signature(function.forward).bind(None, *[0.0] * given, **(options or {}))
     except TypeError:
         wanted = len(inspect.signature(function.forward).parameters) - 1
         raise TypeError(f"{function.__name__} takes {wanted} inputs, got {given}") from None
@@ -159,16 +188,18 @@ class Elementwise(Function):
     Attributes:
         kernel: The name of the function in `minigrad.operators` (looked up late, so that it can be replaced).
         saves_output: Whether backward is given the output instead of the inputs.
+        saves_inputs: Whether backward is given the inputs, where not the output.
     """
 
     kernel: ClassVar[str]
     saves_output: ClassVar[bool] = False
+    saves_inputs: ClassVar[bool] = True
 
     @classmethod
     def _from_kernel(cls, ctx: Context, *values: float) -> float:
         """Compute the kernel, and save the inputs or the output."""
         output: float = getattr(operators, cls.kernel)(*values)
-        ctx.save_for_backward(*((output,) if cls.saves_output else values))
+        ctx.save_for_backward(*((output,) if cls.saves_output else values if cls.saves_inputs else ()))
         return output
 
     # A class method here, a static method in subclasses that write their own: both are called as forward(ctx, ...).
@@ -191,6 +222,7 @@ class Add(Elementwise):
     """a + b."""
 
     kernel = "add"
+    saves_inputs = False
 
     @staticmethod
     def backward(ctx: Context, d_output: Any) -> Any:
@@ -202,6 +234,7 @@ class Sub(Elementwise):
     """a - b."""
 
     kernel = "sub"
+    saves_inputs = False
 
     @staticmethod
     def backward(ctx: Context, d_output: Any) -> Any:
@@ -457,6 +490,69 @@ class Cos(Elementwise):
         return -d_output * sin(a)
 
 
+class Sqrt(Elementwise):
+    """The square root of a."""
+
+    kernel = "sqrt"
+    saves_output = True
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivative is 1 / (2 sqrt a)."""
+        (output,) = ctx.saved_values
+        return d_output / (2.0 * output)
+
+
+class Square(Elementwise):
+    """a * a."""
+
+    kernel = "square"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivative is 2 a."""
+        (a,) = ctx.saved_values
+        return d_output * (2.0 * a)
+
+
+class Abs(Elementwise):
+    """a without its sign."""
+
+    kernel = "abs"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivative is the sign of a; 0 at 0, as in PyTorch."""
+        (a,) = ctx.saved_values
+        return d_output * sign(a)
+
+
+class Erf(Elementwise):
+    """The error function of a."""
+
+    kernel = "erf"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivative is 2 / sqrt(pi) e^(-a^2)."""
+        (a,) = ctx.saved_values
+        return d_output * (2.0 / math.sqrt(math.pi) * exp(-a * a))
+
+
+class Gelu(Elementwise):
+    """a times the probability that a standard normal number is below a."""
+
+    kernel = "gelu"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivative is that probability, plus a times its density."""
+        (a,) = ctx.saved_values
+        probability = 0.5 * (1.0 + erf(a * math.sqrt(0.5)))
+        density = exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
+        return d_output * (probability + a * density)
+
+
 # --- choices ------------------------------------------------------------------------------------------------
 
 
@@ -493,6 +589,71 @@ class Max(Elementwise):
         return d_a, d_b
 
 
+class GT(LT):
+    """1 where a > b, else 0; a step has no useful derivative."""
+
+    kernel = "gt"
+
+
+class LE(LT):
+    """1 where a <= b, else 0; a step has no useful derivative."""
+
+    kernel = "le"
+
+
+class GE(LT):
+    """1 where a >= b, else 0; a step has no useful derivative."""
+
+    kernel = "ge"
+
+
+class NE(LT):
+    """1 where a differs from b, else 0; a step has no useful derivative."""
+
+    kernel = "ne"
+
+
+class Sign(Elementwise):
+    """-1, 0 or 1; a step has no useful derivative."""
+
+    kernel = "sign"
+    differentiable = False
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Flat everywhere but at the step."""
+        return 0.0
+
+
+class Min(Elementwise):
+    """The smaller of a and b."""
+
+    kernel = "min"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The smaller input moves the output; equal ones share it, and beside nan both do, as in PyTorch."""
+        a, b = ctx.saved_values
+        half = 0.5 * d_output
+        d_a = where(a == b, half, where(b < a, 0.0, d_output))
+        d_b = where(a == b, half, where(a < b, 0.0, d_output))
+        return d_a, d_b
+
+
+class Clip(Elementwise):
+    """a moved into [low, high]."""
+
+    kernel = "clip"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Whichever of a, low and high is the output moves it; at a bound it is a, as in PyTorch."""
+        a, low, high = ctx.saved_values
+        inside = (a >= low) * (a <= high)
+        is_low, is_high = (a < low) * (low < high), (a > high) + (high < low)
+        return where(inside, d_output, 0.0), where(is_low, d_output, 0.0), where(is_high, d_output, 0.0)
+
+
 class Where(Elementwise):
     """a where the condition is not 0, else b."""
 
@@ -509,9 +670,13 @@ class Where(Elementwise):
 
 
 def _generic(function: type[Elementwise], *inputs: Any) -> Any:
-    """Apply to variables with recording, to plain numbers without."""
+    """Apply to variables with recording, to arrays and plain numbers without."""
     if any(hasattr(x, "chain_rule") for x in inputs):
         return function.apply(*inputs)
+    if any(hasattr(x, "dtype") and x.ndim for x in inputs):
+        from minigrad import arrays  # only who has arrays needs NumPy
+
+        return arrays.elementwise(function.kernel, *inputs)
     return getattr(operators, function.kernel)(*inputs)
 
 
@@ -539,6 +704,46 @@ def power(a: Any, b: Any) -> Any:
 def maximum(a: Any, b: Any) -> Any:
     """Return the larger of a and b."""
     return _generic(Max, a, b)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """Return the smaller of a and b."""
+    return _generic(Min, a, b)
+
+
+def clip(a: Any, low: Any, high: Any) -> Any:
+    """Return a moved into [low, high]."""
+    return _generic(Clip, a, low, high)
+
+
+def sqrt(a: Any) -> Any:
+    """Return the square root of a."""
+    return _generic(Sqrt, a)
+
+
+def square(a: Any) -> Any:
+    """Return a * a."""
+    return _generic(Square, a)
+
+
+def absolute(a: Any) -> Any:
+    """Return a without its sign."""
+    return _generic(Abs, a)
+
+
+def sign(a: Any) -> Any:
+    """Return -1, 0 or 1: the sign of a."""
+    return _generic(Sign, a)
+
+
+def erf(a: Any) -> Any:
+    """Return the error function of a."""
+    return _generic(Erf, a)
+
+
+def gelu(a: Any) -> Any:
+    """Return a times the probability that a standard normal number is below a."""
+    return _generic(Gelu, a)
 
 
 def exp(a: Any) -> Any:

@@ -12,24 +12,33 @@ import math
 from collections.abc import Callable, Iterable
 
 __all__ = [
+    "abs",
     "add",
     "addLists",
+    "clip",
     "cos",
     "div",
     "eq",
+    "erf",
     "exp",
     "exp_back",
+    "ge",
+    "gelu",
+    "gt",
     "id",
     "ieee",
     "inv",
     "inv_back",
     "is_close",
+    "le",
     "log",
     "log_back",
     "lt",
     "map",
     "max",
+    "min",
     "mul",
+    "ne",
     "neg",
     "negList",
     "pow",
@@ -39,7 +48,10 @@ __all__ = [
     "relu_back",
     "sigmoid",
     "sigmoid_back",
+    "sign",
     "sin",
+    "sqrt",
+    "square",
     "sub",
     "sum",
     "tanh",
@@ -153,6 +165,38 @@ def max(x: float, y: float) -> float:
     ### END SOLUTION
 
 
+def min(x: float, y: float) -> float:
+    """Return the smaller of x and y; nan if either is nan."""
+    if x != x or x < y:
+        return x
+    return y
+
+
+def clip(x: float, low: float, high: float) -> float:
+    """Return x moved into [low, high]; nan stays nan, and high wins where low is larger."""
+    return min(max(x, low), high)
+
+
+def gt(x: float, y: float) -> float:
+    """Return 1.0 if x is greater than y, else 0.0."""
+    return 1.0 if x > y else 0.0
+
+
+def le(x: float, y: float) -> float:
+    """Return 1.0 if x is at most y, else 0.0."""
+    return 1.0 if x <= y else 0.0
+
+
+def ge(x: float, y: float) -> float:
+    """Return 1.0 if x is at least y, else 0.0."""
+    return 1.0 if x >= y else 0.0
+
+
+def ne(x: float, y: float) -> float:
+    """Return 1.0 if x differs from y, else 0.0; nan differs from everything."""
+    return 1.0 if x != y else 0.0
+
+
 def is_close(x: float, y: float) -> float:
     """Return 1.0 if x and y differ by less than 0.01, else 0.0."""
     ### BEGIN SOLUTION
@@ -230,6 +274,41 @@ def cos(x: float) -> float:
 def tanh(x: float) -> float:
     """Return the hyperbolic tangent of x."""
     return math.tanh(x)
+
+
+@ieee(lambda x: math.nan)
+def sqrt(x: float) -> float:
+    """Return the square root of x; nan for a negative x."""
+    return math.sqrt(x)
+
+
+def square(x: float) -> float:
+    """Return x times x."""
+    return x * x
+
+
+def abs(x: float) -> float:
+    """Return x without its sign."""
+    return math.fabs(x)
+
+
+def sign(x: float) -> float:
+    """Return 1.0 for a positive x, -1.0 for a negative one, and 0.0 for zero and nan, as PyTorch does."""
+    return 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0
+
+
+def erf(x: float) -> float:
+    """Return the error function of x: 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x."""
+    return math.erf(x)
+
+
+def gelu(x: float) -> float:
+    """Return x times the probability that a standard normal number is below x.
+
+    Source:
+        Hendrycks and Gimpel, Gaussian Error Linear Units, 2016: x / 2 * (1 + erf(x / sqrt 2)).
+    """
+    return 0.5 * x * math.erfc(-x / math.sqrt(2.0))
 
 
 # --- derivatives times an upstream derivative ---------------------------------------------------------------

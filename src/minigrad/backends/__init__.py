@@ -1,0 +1,192 @@
+"""Where tensors are computed: plain Python, Numba on the CPU, or CUDA.
+
+    with minigrad.backend("python"):     # the specification, for this block
+        ...
+    minigrad.backend("numba")            # the default from here on
+
+A backend computes on arrays: elementwise expressions, reductions, matrix products. It knows nothing of gradients.
+
+    python   loops of `minigrad.tensor_ops`, one number at a time: the specification
+    numba    compiled parallel loops; NumPy below the sizes where those pay, so that small tensors never import Numba
+    cuda     kernels of `minigrad.cuda_ops`, on a GPU or in Numba's simulator; new tensors are made there
+
+The first choice is "numba", or what ``MINIGRAD_BACKEND`` says. A tensor on the device "cuda" always computes there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+
+from minigrad import standing_aside
+
+__all__ = [
+    "Backend",
+    "backend",
+    "chosen",
+    "cuda",
+    "current",
+    "default_float",
+    "empty",
+    "get_default_dtype",
+    "is_quick",
+    "on_change",
+    "set_default_dtype",
+]
+
+NAMES = ("python", "numba", "cuda")
+
+
+class Backend(Protocol):
+    """What every backend can do. Arrays come in with any strides, results are new and row-major."""
+
+    name: str
+
+    def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Any:
+        """Compute an expression of operators for every element; the inputs broadcast."""
+
+    def reduce(self, kernel: str, x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
+        """Fold axes away with "add", "mul", "max" or "min"."""
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        """Multiply matrices in the last two axes; leading axes broadcast."""
+
+    def contiguous(self, x: Any) -> Any:
+        """Return a fresh row-major copy."""
+
+    def empty(self, shape: Sequence[int], dtype: Any) -> Any:
+        """Return an array with arbitrary values."""
+
+
+class _Choice:
+    """What was chosen last; `quick` says in one look whether NumPy and compiled kernels may be used."""
+
+    name = os.environ.get("MINIGRAD_BACKEND", "numba")
+    quick = True
+    dtype = np.dtype(np.float32)
+
+
+choice = _Choice()
+
+
+class _Chosen:
+    """A choice that holds from now on, or until the end of a ``with`` block."""
+
+    def __init__(self, name: str) -> None:
+        self.before = choice.name
+        _choose(name)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _choose(self.before)
+
+    def __repr__(self) -> str:
+        return f"backend {choice.name!r}"
+
+
+def _choose(name: str) -> None:
+    if name not in NAMES:
+        raise ValueError(f"backend: there is no {name!r}; the backends are {', '.join(map(repr, NAMES))}")
+    if name == "cuda":
+        cuda()  # says now what is missing, not at the first operation
+    choice.name = name
+    _refresh()
+
+
+def backend(name: str) -> Any:
+    """Choose the backend, from now on or, in a ``with`` statement, for its block.
+
+    Args:
+        name: "python", "numba" or "cuda".
+
+    Raises:
+        ValueError: If there is none of that name.
+    """
+    return _Chosen(name)
+
+
+def chosen() -> str:
+    """Return the name of the chosen backend."""
+    return choice.name
+
+
+def _refresh() -> None:
+    """Find out again whether the quick way is open: nothing that computes values is a student's."""
+    choice.quick = choice.name != "python" and not standing_aside.any_of(
+        "operators", "tensor_data", "tensor_ops", "fast_ops"
+    )
+
+    for listener in _listeners:
+        listener()
+
+
+_listeners: list[Callable[[], None]] = []
+standing_aside.on_change(_refresh)
+
+
+def on_change(listener: Callable[[], None]) -> None:
+    """Call a function whenever the backend was chosen anew, or other exercises are replaced than before."""
+    _listeners.append(listener)
+
+
+def is_quick() -> bool:
+    """Return whether NumPy and the compiled kernels serve arrays on the CPU."""
+    return choice.quick
+
+
+def current(*inputs: Any) -> Any:
+    """Return the backend that computes on these arrays."""
+    if any(hasattr(x, "to_host") for x in inputs):
+        return cuda()
+    if choice.quick:
+        return _load("numba", "NumbaBackend")
+    if standing_aside.any_of("fast_ops"):
+        return _load("teaching", "TeachingBackend")
+    return _load("python", "PythonBackend")
+
+
+def cuda() -> Any:
+    """Return the backend of CUDA devices."""
+    return _load("gpu", "CudaBackend")
+
+
+@cache
+def _load(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(f"minigrad.backends.{module}"), name)()
+
+
+def empty(shape: Sequence[int], dtype: Any) -> Any:
+    """Return a NumPy array with arbitrary values; a large one comes from the pool of buffers."""
+    from minigrad import arrays
+
+    if arrays.is_small(shape):
+        return np.empty(shape, dtype)
+    return _load("numba", "NumbaBackend").empty(tuple(shape), dtype)
+
+
+def default_float() -> Any:
+    """Return the dtype of new tensors made of Python floats."""
+    return choice.dtype
+
+
+def get_default_dtype() -> Any:
+    """Return the dtype of new tensors made of Python floats, by PyTorch's name."""
+    return choice.dtype
+
+
+def set_default_dtype(dtype: Any) -> None:
+    """Choose the dtype of new tensors made of Python floats: float32 (at first, as in PyTorch) or float64."""
+    dtype = np.dtype(dtype)
+    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise TypeError(f"set_default_dtype: {dtype} is not a floating-point type; use float32 or float64")
+    choice.dtype = dtype

@@ -1,0 +1,98 @@
+"""Changes in place: which memory was changed when, and which history a changed tensor had before.
+
+Every tensor carries the reading of one clock from when it was made, and a change notes the clock on the memory that it
+touches. So a backward step can tell that a value it needs is not the one that was used, and an input that has become
+another tensor since.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.errors import GraphError
+
+if TYPE_CHECKING:
+    from minigrad.tensors import Tensor
+
+__all__ = [
+    "as_used",
+    "before_change",
+    "check_unchanged",
+    "find_old_inputs",
+    "modified",
+    "note_change",
+    "owner_of",
+    "renewed",
+    "ticks",
+]
+
+ticks = itertools.count(1)
+"""The clock: a tensor made later has a higher reading."""
+
+modified: dict[int, int] = {}
+"""When the memory of an object, by id, was changed last."""
+
+
+def owner_of(array: Any) -> Any:
+    """Return the object whose memory an array, perhaps a view, looks at."""
+    if not isinstance(array, np.ndarray):
+        return getattr(array, "storage", array)
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def note_change(array: Any) -> None:
+    """Remember that the memory of an array was changed now."""
+    owner = owner_of(array)
+    key = id(owner)
+    if key not in modified:
+        weakref.finalize(owner, modified.pop, key, None)
+    modified[key] = next(ticks)
+
+
+renewed: list[bool] = []
+"""Not empty once any tensor has got a new history: until then, no walk has to look for old ones."""
+
+
+def before_change(tensor: Tensor, values: Any) -> Tensor:
+    """Return a tensor with the history that another one has so far, and the values it had.
+
+    Results that were computed from the tensor so far belong to the old history; `_newest_first` finds it by the clock.
+    """
+    old = tensor._of_array(values)
+    old.requires_grad, old._tick = tensor.requires_grad, tensor._tick
+    old._fn, old._inputs, old._ctx, old._extra = tensor._fn, tensor._inputs, tensor._ctx, tensor._extra
+    tensor._extra = {"before": old}
+    renewed[:] = [True]
+    return old
+
+
+def find_old_inputs(node: Tensor) -> None:
+    """Give a result the inputs that it was computed from, where they have got new histories since."""
+    if any(getattr(x, "_tick", 0) > node._tick for x in node._inputs):
+        node._inputs = tuple([as_used(x, node._tick) for x in node._inputs])
+
+
+def as_used(x: Any, tick: int) -> Any:
+    """Return the node that a tensor was when a result was computed from it."""
+    while getattr(x, "_tick", 0) > tick:
+        x = x._extra["before"]
+    return x
+
+
+def check_unchanged(result: Tensor, saved: Iterable[Any]) -> None:
+    """Raise an error if a value that a result's rule needs was changed after it was used."""
+    for value in saved:
+        if hasattr(value, "dtype"):
+            array = getattr(value, "_array", value)
+            if modified.get(id(owner_of(array)), 0) > result._tick:
+                raise GraphError(
+                    f"backward: {result._fn.__name__} needs a value of shape {tuple(array.shape)} that was changed in "
+                    "place after it was used; use an operation that makes a new tensor, or clone() before the change"
+                )

@@ -1,0 +1,132 @@
+"""What functions of tensors keep for their backward rules: arrays at first, tensors when a rule itself is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from minigrad import standing_aside
+from minigrad.autodiff import Context
+from minigrad.errors import FunctionError
+from minigrad.functions import Elementwise, Function
+
+if TYPE_CHECKING:
+    from minigrad.tensors import Tensor
+
+__all__ = ["OUTPUT", "TensorContext", "context_of", "saved_pattern"]
+
+OUTPUT = -1
+"""Stands for the output in the pattern of what a function saves."""
+
+
+class TensorContext(Context):
+    """What a function of tensors hands from forward to backward.
+
+    Attributes:
+        saved_values: What `save_for_backward` was given: arrays or tensors, and anything else.
+        values: What forward was called with.
+        inputs: The tensors and numbers that the values belong to.
+        output: The tensor that forward's result belongs to.
+        options: The keyword arguments of forward.
+    """
+
+    saved_values: tuple[Any, ...] = ()
+    output: Any = None
+    result: Any = None
+    tensors = False
+
+    def __init__(self, inputs: Sequence[Any], values: Sequence[Any], options: dict[str, Any]) -> None:
+        self.inputs = inputs
+        self.values = values  # type: ignore[assignment]
+        self.options = options
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """For each input, whether its gradient is asked for."""
+        return tuple([getattr(x, "requires_grad", False) for x in self.inputs])
+
+    def as_variables(self) -> Context:
+        """Return the same context with tensors in place of saved arrays, so that a rule itself is recorded."""
+        if self.tensors:
+            return self
+        twin = self._with([self._variable_of(value) for value in self.saved_values])
+        twin.__dict__["tensors"] = True
+        return twin
+
+    def _variable_of(self, saved: Any) -> Any:
+        if not hasattr(saved, "dtype"):
+            return saved
+        for value, variable in zip(self.values, self.inputs, strict=True):
+            if value is saved:
+                return variable
+        if saved is getattr(self.output, "_array", None) or saved is self.result:
+            return self.output
+        if hasattr(saved, "chain_rule"):
+            return saved
+        like = self.output if self.output is not None else self.inputs[0]
+        return like.from_host(saved)  # a constant: an index, a mask
+
+    def _with(self, saved: Iterable[Any]) -> Context:
+        twin = TensorContext.__new__(TensorContext)
+        twin.__dict__.update(self.__dict__)
+        twin.saved_values = tuple(saved)
+        return twin
+
+
+# --- elementwise functions save inputs or the output: which, is found out once ------------------------------
+
+_patterns: dict[tuple[type[Function], int], tuple[int, ...]] = {}
+
+
+def saved_pattern(function: type[Elementwise], n: int) -> tuple[int, ...]:
+    """Return which inputs (by number) or output (-1) an elementwise function saves: its forward is asked with floats.
+
+    Args:
+        function: The function.
+        n: The number of its inputs.
+
+    Raises:
+        FunctionError: If it saves anything else; a tensor's rule needs to know where a value came from.
+    """
+    pattern = _patterns.get((function, n))
+    if pattern is None:
+        ctx = Context()
+        values = [x * 1.0 for x in (0.5, 0.25, 0.75)[:n]]
+        output = function.forward(ctx, *values)
+        pattern = tuple(_place_of(saved, values, output, function) for saved in ctx.saved_values)
+        _patterns[function, n] = pattern
+    return pattern
+
+
+def _place_of(saved: Any, values: Sequence[float], output: Any, function: type[Function]) -> int:
+    for place, value in enumerate(values):
+        if saved is value:
+            return place
+    if saved is output:
+        return OUTPUT
+    raise FunctionError(
+        f"{function.__name__}.forward saved {saved!r}, which is neither an input nor its output: for tensors a rule "
+        "can only be given those"
+    )
+
+
+standing_aside.on_change(_patterns.clear)
+
+
+def elementwise_context(result: Tensor) -> TensorContext:
+    """Return the context of an elementwise result, with tensors for the saved values."""
+    inputs = result._inputs
+    ctx = TensorContext(inputs, [getattr(x, "_array", x) for x in inputs], {})
+    ctx.output, ctx.tensors = result, True
+    places = saved_pattern(result._fn, len(inputs))
+    ctx.saved_values = tuple([result if place == OUTPUT else inputs[place] for place in places])
+    return ctx
+
+
+def context_of(result: Tensor) -> TensorContext:
+    """Return the context of any recorded result, knowing its inputs and output."""
+    if result._ctx is None:
+        return elementwise_context(result)
+    ctx = result._ctx._with(result._ctx.saved_values)
+    ctx.inputs, ctx.output = result._inputs, result
+    return ctx  # type: ignore[no-any-return]

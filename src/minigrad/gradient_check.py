@@ -1,0 +1,162 @@
+"""Are the gradients right? Compare them with central differences, from random directions.
+
+An upstream gradient of ones cannot tell a wrong order of elements from the right one: a sum is the same in any order.
+So every check here draws random upstream gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import arrays, autograd
+from minigrad.errors import GradcheckError
+from minigrad.tensors import Tensor
+
+__all__ = ["grad_central_difference", "gradcheck", "gradgradcheck"]
+
+
+def grad_central_difference(
+    f: Callable[..., Any], *vals: Any, arg: int = 0, epsilon: float = 1e-6, ind: Sequence[int] = (0,)
+) -> float:
+    """Estimate the derivative of a function in one element of one of its tensors.
+
+    The estimate is f with that element moved up by epsilon, minus f with it moved down by epsilon, over the distance
+    between the two, 2 epsilon.
+
+    Args:
+        f: A function of tensors that returns a tensor of one element; ``.item()`` makes a number of it.
+        *vals: The tensors to call it with, of float64; they are left as they are, so work on copies: ``x.clone()`` is
+            one, ``x.detach()`` shares the memory of x.
+        arg: Which of them moves, counted from 0.
+        epsilon: How far its element moves, in either direction.
+        ind: The index of the element, one number for each axis: ``x[tuple(ind)]``. It is () for a tensor without axes.
+
+    Returns:
+        The estimate, a number.
+    """
+    ### BEGIN SOLUTION
+    up, down = vals[arg].detach().clone(), vals[arg].detach().clone()
+    up[tuple(ind)] += epsilon
+    down[tuple(ind)] -= epsilon
+    above = f(*vals[:arg], up, *vals[arg + 1 :])
+    below = f(*vals[:arg], down, *vals[arg + 1 :])
+    return float((above.item() - below.item()) / (2.0 * epsilon))
+    ### END SOLUTION
+
+
+def gradcheck(
+    f: Callable[..., Tensor],
+    inputs: Sequence[Tensor] | Tensor,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    seed: int = 0,
+) -> bool:
+    """Compare the gradients of a function with central differences, for a random upstream gradient.
+
+    Args:
+        f: A function of tensors that returns a tensor.
+        inputs: What to call it with; float64 where gradients are required, which is where they are compared.
+        eps: How far elements move.
+        atol: Absolute tolerance.
+        rtol: Relative tolerance.
+        raise_exception: Whether to raise an error that names the worst element, or to return False.
+        seed: Of the upstream gradient.
+
+    Returns:
+        Whether all gradients agree.
+
+    Raises:
+        GradcheckError: If they do not.
+        TypeError: If an input that requires gradients is not of float64.
+    """
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    wanted = _wanted(inputs, "gradcheck")
+    output = f(*inputs)
+    upstream = Tensor(np.random.default_rng(seed).normal(size=output.shape)).to(output)
+    found = autograd.grad(output, [inputs[i] for i in wanted], upstream, allow_unused=True)
+    for i, gradient in zip(wanted, found, strict=True):
+        estimate = _estimate(f, inputs, i, upstream, eps)
+        seen = np.zeros(inputs[i].shape) if gradient is None else np.asarray(arrays.to_host(gradient._array))
+        wrong = ~np.isclose(seen, estimate, rtol, atol, equal_nan=True)
+        if wrong.any():
+            if not raise_exception:
+                return False
+            raise _disagreement(i, seen, estimate, wrong)
+    return True
+
+
+def _wanted(inputs: Sequence[Any], name: str) -> list[int]:
+    wanted = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
+    for i in wanted:
+        if inputs[i].dtype != np.float64:
+            raise TypeError(
+                f"{name}: input {i} has type {inputs[i].dtype}; differences need float64, convert it with .double()"
+            )
+    if not wanted:
+        raise ValueError(f"{name}: none of the inputs requires gradients")
+    return wanted
+
+
+def _estimate(f: Callable[..., Tensor], inputs: Sequence[Any], arg: int, upstream: Tensor, eps: float) -> Any:
+    """Return central differences of the output's product with the upstream gradient, for every element."""
+    values = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
+
+    def total(*moved: Any) -> Tensor:
+        return (f(*moved).double() * upstream).sum()
+
+    estimate = np.zeros(inputs[arg].shape)
+    for index in np.ndindex(estimate.shape):
+        estimate[index] = grad_central_difference(total, *values, arg=arg, epsilon=eps, ind=index)
+    return estimate
+
+
+def _disagreement(i: int, seen: Any, estimate: Any, wrong: Any) -> GradcheckError:
+    distance = np.where(wrong, np.abs(seen - estimate), -1.0)
+    worst = tuple(int(n) for n in np.unravel_index(int(np.nanargmax(distance)), distance.shape))
+    return GradcheckError(
+        f"the gradient of input {i} is wrong in {int(wrong.sum())} of {wrong.size} elements: at {worst} backward gives "
+        f"{seen[worst]:.6g}, central differences {estimate[worst]:.6g}"
+    )
+
+
+def gradgradcheck(
+    f: Callable[..., Tensor],
+    inputs: Sequence[Tensor] | Tensor,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    seed: int = 0,
+) -> bool:
+    """Compare second derivatives with central differences of the first, for random upstream gradients of both.
+
+    Args:
+        f: A function of tensors that returns a tensor.
+        inputs: As in `gradcheck`.
+        eps: Likewise.
+        atol: Likewise.
+        rtol: Likewise.
+        raise_exception: Likewise.
+        seed: Likewise.
+    """
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    wanted = _wanted(inputs, "gradgradcheck")
+    random = np.random.default_rng(seed + 1)
+    upstream = Tensor(random.normal(size=f(*inputs).shape)).to(inputs[wanted[0]])
+    weights = [Tensor(random.normal(size=inputs[i].shape)).to(inputs[i]) for i in wanted]
+
+    def first(*values: Any) -> Tensor:
+        given = list(values[:-1])
+        for i in wanted:
+            if not given[i].requires_grad:
+                given[i] = given[i].detach().requires_grad_()
+        found = autograd.grad(f(*given), [given[i] for i in wanted], values[-1], create_graph=True, allow_unused=True)
+        terms = [(g * w).sum() for g, w in zip(found, weights, strict=True) if g is not None]
+        return sum(terms[1:], terms[0])
+
+    return gradcheck(first, (*inputs, upstream.detach().requires_grad_()), eps, atol, rtol, raise_exception, seed)

@@ -1,0 +1,32 @@
+"""Which exercises a student's answers stand in for, so that the quick paths beside them stand aside.
+
+`minigrad.exercises.install` says what it replaces. A quick path asks `any_of` for the modules that it bypasses, and
+whoever holds something made from an exercise (a compiled kernel, a traced rule) drops it in `on_change`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+__all__ = ["any_of", "on_change", "replaced"]
+
+_modules: frozenset[str] = frozenset()
+_listeners: list[Callable[[], None]] = []
+
+
+def any_of(*modules: str) -> bool:
+    """Return whether an object of one of these modules (``"tensor_data"``, ...) is replaced."""
+    return not _modules.isdisjoint(modules)
+
+
+def on_change(listener: Callable[[], None]) -> None:
+    """Call a function whenever other objects are replaced than before."""
+    _listeners.append(listener)
+
+
+def replaced(names: Iterable[str]) -> None:
+    """Take note of everything that is replaced now, by dotted names such as ``"autodiff.chain_rule"``."""
+    global _modules
+    _modules = frozenset(name.rpartition(".")[0] for name in names)
+    for listener in _listeners:
+        listener()

@@ -1,0 +1,867 @@
+"""Differentiable functions of tensors: whatever is not elementwise.
+
+Elementwise functions are in `minigrad.functions`; they serve numbers and tensors with one rule. The functions here
+move elements about, add them up or multiply matrices. Three of them, `Sum`, `Permute` and `View`, are exercises and
+work on tensors. The others say ``raw = True``: their forward is given the tensors' arrays, and their rules are
+written with operators and the helpers at the end of this file, which take arrays and tensors alike. So one rule
+serves the quick engine, which has nothing to record, and higher derivatives, where the rule itself is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from minigrad import arrays, functions
+from minigrad.functions import Function
+
+if TYPE_CHECKING:
+    from minigrad.engine import TensorContext
+    from minigrad.tensors import Tensor
+
+__all__ = [
+    "Amax",
+    "Amin",
+    "Cast",
+    "Cat",
+    "Clone",
+    "Expand",
+    "Flip",
+    "Index",
+    "IndexAdd",
+    "IndexPut",
+    "Linear",
+    "LinearFunction",
+    "LogSoftmax",
+    "LogSumExp",
+    "MatMul",
+    "Max",
+    "Permute",
+    "Prod",
+    "Softmax",
+    "Sum",
+    "ToDevice",
+    "View",
+    "all_functions",
+    "expand",
+    "index",
+    "indicator",
+    "matmul",
+    "permute",
+    "reshape",
+    "sum_over",
+    "transpose",
+    "unindex",
+]
+
+
+class LinearFunction(Function):
+    """A function whose change is the same function of the change, as for `Sum`, `Permute` and `View`."""
+
+    @classmethod
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
+        """Apply the function to the change."""
+        return cls.apply(*[t.contiguous() for t in tangents], **ctx.options)
+
+
+class Sum(LinearFunction):
+    """The sum over some axes. `Tensor.sum` applies it, after it has counted negative axes from the front."""
+
+    @staticmethod
+    def forward(ctx: TensorContext, a: Tensor, dim: tuple[int, ...], keepdim: bool = False) -> Tensor:
+        """Add up the elements along axes, and save what backward needs.
+
+        Args:
+            ctx: Keeps what `backward` needs, of any type: ``ctx.save_for_backward(...)``.
+            a: A tensor of any shape. ``a.reduce_with("add", dim, keepdim)`` is the tensor of its sums.
+            dim: The axes to sum over, counted from 0, in ascending order.
+            keepdim: Whether these axes stay, with size 1.
+
+        Returns:
+            The sums: of shape (2, 4) for an a of shape (2, 3, 4) and dim (1,), of shape (2, 1, 4) if keepdim is true.
+        """
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(a.shape, dim)
+        return a.reduce_with("add", dim, keepdim)
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: TensorContext, d_output: Tensor) -> Tensor:
+        """Return the gradient of a: every element moves the sum that it went into one for one.
+
+        So the gradient of an element is that of its sum: d_output, repeated along the axes in dim. Where forward has
+        dropped these axes, they must first come back in their old places, with size 1. ``x.view(*sizes)`` gives a
+        tensor such axes, and ``x.expand(*shape)`` repeats it along them. These methods are recorded where the gradient
+        is to be differentiated again; what goes by way of an array is not.
+
+        Args:
+            ctx: What forward saved: ``ctx.saved_values``, a tuple.
+            d_output: The gradient of the sums, in their shape.
+
+        Returns:
+            The gradient of a, in the shape of a.
+        """
+        ### BEGIN SOLUTION
+        shape, dim = ctx.saved_values
+        kept = [1 if axis in dim else size for axis, size in enumerate(shape)]
+        return d_output.view(*kept).expand(*shape)
+        ### END SOLUTION
+
+
+class Permute(LinearFunction):
+    """The same elements with the axes in another order. `Tensor.permute` applies it, after checking the order."""
+
+    @staticmethod
+    def forward(ctx: TensorContext, a: Tensor, order: tuple[int, ...]) -> Tensor:
+        """Return a view of a whose axis i is axis ``order[i]`` of a, and save what backward needs.
+
+        Args:
+            ctx: Keeps what `backward` needs, of any type: ``ctx.save_for_backward(...)``.
+            a: A tensor. ``a._tensor`` is its `TensorData`, which has the method ``permute(*order)``; ``a._new(data)``
+                makes a tensor of a `TensorData`, which shares its storage.
+            order: A permutation of a's axes, counted from 0.
+
+        Returns:
+            The view: of shape (4, 2, 3) for an a of shape (2, 3, 4) and the order (2, 0, 1). Nothing is copied.
+        """
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(order)
+        return a._new(a._tensor.permute(*order))
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: TensorContext, d_output: Tensor) -> Tensor:
+        """Return the gradient of a: the gradient of each element goes back to the element's old place.
+
+        Axis i of d_output belongs to axis ``order[i]`` of a, so the axes of d_output are to be permuted by the inverse
+        of the order: the one that undoes it. For (2, 0, 1) that is (1, 2, 0). ``d_output.permute(*axes)`` does so and
+        is recorded where the gradient is to be differentiated again; a tensor made by ``_new`` is not.
+
+        Args:
+            ctx: What forward saved: ``ctx.saved_values``, a tuple.
+            d_output: The gradient of the permuted tensor, in its shape and with a storage and strides of its own: those
+                of a say nothing about them.
+
+        Returns:
+            The gradient of a, in the shape of a.
+        """
+        ### BEGIN SOLUTION
+        (order,) = ctx.saved_values
+        inverse = [0] * len(order)
+        for position, axis in enumerate(order):
+            inverse[axis] = position
+        return d_output.permute(*inverse)
+        ### END SOLUTION
+
+
+class View(LinearFunction):
+    """The same elements, in row-major order, with another shape. `Tensor.view` applies it, after checking the shape."""
+
+    @staticmethod
+    def forward(ctx: TensorContext, a: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """Return a view of a with another shape, and save what backward needs.
+
+        Args:
+            ctx: Keeps what `backward` needs, of any type: ``ctx.save_for_backward(...)``.
+            a: A tensor. ``a._tensor`` is its `TensorData`, which has the method ``view(*shape)`` that finds strides for
+                the shape; ``a._new(data)`` makes a tensor of a `TensorData`, which shares its storage.
+            shape: The new shape, of as many elements, without -1.
+
+        Returns:
+            The view. Nothing is copied, even if a is itself a view with gaps between its rows.
+        """
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(a.shape)
+        return a._new(a._tensor.view(*shape))
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: TensorContext, d_output: Tensor) -> Tensor:
+        """Return the gradient of a: the same elements in a's shape.
+
+        Only elements that lie in row-major order in memory can be viewed with any shape. ``x.contiguous()`` is x if
+        they do, else a copy in which they do; like ``x.view(*shape)``, it is recorded where the gradient is to be
+        differentiated again, which a tensor made by ``_new`` is not.
+
+        Args:
+            ctx: What forward saved: ``ctx.saved_values``, a tuple.
+            d_output: The gradient of the view, in its shape; its elements need not lie in order in memory.
+
+        Returns:
+            The gradient of a, in the shape of a.
+        """
+        ### BEGIN SOLUTION
+        (shape,) = ctx.saved_values
+        return d_output.contiguous().view(*shape)
+        ### END SOLUTION
+
+
+class Max(Function):
+    """The largest elements along an axis."""
+
+    @staticmethod
+    def forward(ctx: TensorContext, a: Tensor, dim: int) -> Tensor:
+        """Return the largest element along an axis, without that axis, and save what backward needs.
+
+        Args:
+            ctx: Keeps what `backward` needs.
+            a: A tensor. ``a.argmax(dim, keepdim=True)`` says where the first of its largest elements are, and
+                ``a.gather(dim, index)`` takes the elements at such places.
+            dim: The axis, counted from 0.
+        """
+        ### BEGIN SOLUTION
+        index = a.argmax(dim, keepdim=True)
+        ctx.save_for_backward(index, a.shape, dim)
+        return a.gather(dim, index).squeeze(dim)
+        ### END SOLUTION
+
+    @staticmethod
+    def backward(ctx: TensorContext, d_output: Tensor) -> Tensor:
+        """Return the gradient of a: only the element that was taken moves the output, the first of equal ones.
+
+        Args:
+            ctx: What forward saved.
+            d_output: The gradient of the largest elements, in their shape.
+
+        Returns:
+            The gradient of a: 0 but at the elements that were taken. ``values.scatter_to(shape, dim, index)`` gives
+            a tensor of that shape which is 0 but for values at the places that index names.
+        """
+        ### BEGIN SOLUTION
+        index, shape, dim = ctx.saved_values
+        return d_output.unsqueeze(dim).scatter_to(shape, dim, index)
+        ### END SOLUTION
+
+    @classmethod
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
+        """The elements that were taken change the output."""
+        index, _, dim = ctx.saved_values
+        return tangents[0].gather(dim, index).squeeze(dim)
+
+
+# --- quick twins of the exercises above: the same on arrays -------------------------------------------------
+
+
+class _Linear(LinearFunction):
+    """The same on arrays."""
+
+    raw = True
+
+
+class _QuickSum(_Linear):
+    @staticmethod
+    def forward(ctx: Any, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+        ctx.shape, ctx.dim, ctx.keepdim = a.shape, dim, keepdim
+        return arrays.reduce("add", a, dim, keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        shape = ctx.shape
+        if d_output.ndim and not ctx.keepdim:
+            d_output = reshape(d_output, tuple(1 if axis in ctx.dim else n for axis, n in enumerate(shape)))
+        return expand(d_output, shape)
+
+
+class _QuickPermute(_Linear):
+    @staticmethod
+    def forward(ctx: Any, a: Any, order: tuple[int, ...]) -> Any:
+        ctx.order = order
+        return arrays.permute(a, order)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        order = ctx.order
+        return permute(d_output, tuple(sorted(range(len(order)), key=order.__getitem__)))
+
+
+class _QuickView(_Linear):
+    @staticmethod
+    def forward(ctx: Any, a: Any, shape: tuple[int, ...]) -> Any:
+        ctx.shape = a.shape
+        return arrays.reshape(a, shape)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        return reshape(d_output, ctx.shape)
+
+
+class _QuickMax(Function):
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, dim: int) -> Any:
+        index = np.expand_dims(a.argmax(dim), dim)
+        ctx.shape, ctx.dim = a.shape, dim
+        ctx.save_for_backward(index)
+        return np.take_along_axis(a, index, dim).squeeze(dim)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        (taken,) = ctx.saved_values
+        kept = tuple(1 if axis == ctx.dim else n for axis, n in enumerate(ctx.shape))
+        return unindex(reshape(d_output, kept), ctx.shape, _along(taken, ctx.dim))
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        (taken,) = ctx.saved_values
+        change = index(tangents[0], _along(taken, ctx.dim))
+        return reshape(change, tuple(n for axis, n in enumerate(ctx.shape) if axis != ctx.dim))
+
+
+def _along(index: Any, dim: int) -> tuple[Any, ...]:
+    """Return the key that takes the elements which `numpy.take_along_axis` takes."""
+    places = arrays.to_host(getattr(index, "_array", index))
+    lines = np.ogrid[tuple(slice(n) for n in places.shape)]
+    return tuple(places if axis == dim else line for axis, line in enumerate(lines))
+
+
+TWINS: dict[type[Function], type[Function]] = {
+    Sum: _QuickSum,
+    Permute: _QuickPermute,
+    View: _QuickView,
+    Max: _QuickMax,
+}
+for _specified, _quick in TWINS.items():
+    _quick.__name__ = _specified.__name__  # what `grad_fn` is called
+
+
+# --- moving elements about ----------------------------------------------------------------------------------
+
+
+class Expand(_Linear):
+    """Axes of size 1 repeated, new axes in front, nothing copied."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, shape: tuple[int, ...]) -> Any:
+        """Return a view of that shape."""
+        ctx.shape = a.shape
+        return arrays.expand(a, shape)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The engine sums every gradient to its input's shape; nothing is left to do."""
+        return d_output
+
+
+class Index(_Linear):
+    """The elements that a key selects: integers, slices, None, ..., and arrays of integers or booleans."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, key: Any) -> Any:
+        """Return a view for integers, slices and None, a copy for arrays."""
+        ctx.key, ctx.shape = key, a.shape
+        return a[key] if _is_basic(key) else arrays.to_host(a)[key]
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Put the gradient where the elements came from; an element selected twice gets both."""
+        return unindex(d_output, ctx.shape, ctx.key)
+
+
+class IndexAdd(_Linear):
+    """Zeros of a shape, to which values are added where a key selects: the transpose of `Index`."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Any, shape: tuple[int, ...], key: Any) -> Any:
+        """Return the array; elements selected twice get both values."""
+        ctx.key = key
+        on_host = arrays.to_host(values)
+        out = arrays.full(shape, 0.0, on_host.dtype)
+        if _is_basic(key):
+            out[key] = on_host
+        else:
+            np.add.at(out, key, on_host)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Take the elements that the values went to."""
+        return index(d_output, ctx.key)
+
+
+class IndexPut(Function):
+    """A tensor with other values where a key selects."""
+
+    raw = True
+
+    @staticmethod
+    def put(a: Any, values: Any, key: Any) -> Any:
+        """Return a changed copy of an array."""
+        out = np.array(arrays.to_host(a), order="C")
+        out[key] = arrays.to_host(values)
+        return out
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, values: Any, key: Any) -> Any:
+        """Return the changed copy."""
+        ctx.key = key
+        return IndexPut.put(a, values, key)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """What was overwritten moves nothing; the new values move their places."""
+        if hasattr(d_output, "chain_rule"):
+            return IndexPut.apply(d_output, 0.0, key=ctx.key), index(d_output, ctx.key)
+        return IndexPut.put(d_output, 0.0, ctx.key), index(d_output, ctx.key)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """The change of the tensor, with the change of the values in its place."""
+        d_a, d_values = tangents
+        if d_a is None:
+            d_a = d_values.new_zeros(ctx.values[0].shape)
+        return cls.apply(d_a, 0.0 if d_values is None else d_values, key=ctx.key)
+
+
+class ToDevice(Function):
+    """The same values on another device."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, device: str) -> Any:
+        """Copy from the device or to it."""
+        ctx.device = "cpu" if arrays.on_host(a) else "cuda"
+        return arrays.to_device(a, device)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Move the gradient back."""
+        return _either(ToDevice, d_output, device=ctx.device)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Move the change along."""
+        return cls.apply(*tangents, **ctx.options)
+
+
+class Flip(_Linear):
+    """The elements in reverse order along some axes; a copy, since strides are never negative."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, dims: tuple[int, ...]) -> Any:
+        """Return the reversed copy."""
+        ctx.dims = dims
+        return np.ascontiguousarray(np.flip(arrays.to_host(a), dims))
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Turn the gradient round again."""
+        return _either(Flip, d_output, dims=ctx.dims)
+
+
+class Cat(Function):
+    """Tensors one behind the other along an axis."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, *parts: Any, dim: int) -> Any:
+        """Return the joined copy."""
+        ctx.dim, ctx.sizes = dim, [part.shape[dim] for part in parts]
+        return np.concatenate([arrays.to_host(part) for part in parts], axis=dim)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Cut the gradient into the parts again."""
+        ends = np.cumsum(ctx.sizes).tolist()
+        before = (slice(None),) * ctx.dim
+        return tuple(
+            index(d_output, (*before, slice(end - size, end))) for size, end in zip(ctx.sizes, ends, strict=True)
+        )
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Join the changes; a part that stays changes by zeros."""
+        known = next(t for t in tangents if t is not None)
+        parts = []
+        for size, tangent in zip(ctx.sizes, tangents, strict=True):
+            shape = (*known.shape[: ctx.dim], size, *known.shape[ctx.dim + 1 :])
+            parts.append(known.new_zeros(shape) if tangent is None else tangent)
+        return cls.apply(*parts, dim=ctx.dim)
+
+
+class Clone(_Linear):
+    """A copy."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any) -> Any:
+        """Return a row-major copy."""
+        return arrays.contiguous(a)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The copy moves with the original."""
+        return d_output
+
+
+class Cast(_Linear):
+    """The same values in another floating-point type."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, dtype: Any) -> Any:
+        """Return the converted copy."""
+        return a.astype(dtype)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The engine converts every gradient to its input's type."""
+        return d_output
+
+
+# --- reductions ---------------------------------------------------------------------------------------------
+
+
+class Prod(Function):
+    """The product over some axes."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+        """Multiply the elements along axes."""
+        ctx.dim, ctx.keepdim = dim, keepdim
+        ctx.save_for_backward(a)
+        return arrays.reduce("mul", a, dim, keepdim)
+
+    @classmethod
+    def _others(cls, ctx: Any) -> Any:
+        """Return, for each element, the product of all others: without a division, which would fail at zeros."""
+        (a,) = ctx.saved_values
+        axes = ctx.dim
+        kept = tuple(axis for axis in range(a.ndim) if axis not in axes)
+        lines = permute(a, (*kept, *axes))
+        moved_shape = lines.shape
+        rows, n = [moved_shape[i] for i in range(len(kept))], int(np.prod([a.shape[i] for i in axes], dtype=int))
+        lines = reshape(lines, (*rows, n))
+        off = _off_diagonal(n, lines)
+        table = functions.where(off, expand(reshape(lines, (*rows, 1, n)), (*rows, n, n)), 1.0)
+        others = _either(Prod, table, dim=(len(rows) + 1,)) if n else lines
+        back = tuple(sorted(range(a.ndim), key=(*kept, *axes).__getitem__))
+        return permute(reshape(others, moved_shape), back)
+
+    @classmethod
+    def backward(cls, ctx: Any, d_output: Any) -> Any:
+        """An element moves the product by the product of the others."""
+        others = cls._others(ctx)
+        return _with_axes(d_output, others.shape, ctx) * others
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Add up each change times the product of the other elements."""
+        return sum_over(cls._others(ctx.as_variables()) * tangents[0], ctx.dim, ctx.keepdim)
+
+
+def _off_diagonal(n: int, like: Any) -> Any:
+    mask = ~np.eye(n, dtype=bool)
+    return like.from_host(mask) if hasattr(like, "chain_rule") else mask
+
+
+def _with_axes(x: Any, shape: Sequence[int], ctx: Any) -> Any:
+    """Give a reduced array its axes back, with size 1."""
+    if ctx.keepdim:
+        return x
+    return reshape(x, tuple(1 if axis in ctx.dim else n for axis, n in enumerate(shape)))
+
+
+class Amax(Function):
+    """The largest element over some axes; equal ones share the gradient."""
+
+    raw = True
+    kernel: ClassVar[str] = "max"
+
+    @classmethod
+    def forward(cls, ctx: Any, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+        """Return the largest elements; nan where there is one."""
+        ctx.dim, ctx.keepdim = dim, keepdim
+        output = arrays.reduce(cls.kernel, a, dim, keepdim)
+        ctx.save_for_backward(a, output)
+        return output
+
+    @classmethod
+    def _share(cls, ctx: Any) -> Any:
+        """Return each element's part in its maximum: 1 / n where n elements are equal to it, 0 elsewhere."""
+        a, output = ctx.saved_values
+        highest = _with_axes(output, a.shape, ctx)
+        hit = indicator((a == highest) + (a != a) * (highest != highest), a)
+        return hit / sum_over(hit, ctx.dim, True)
+
+    @classmethod
+    def backward(cls, ctx: Any, d_output: Any) -> Any:
+        """The largest element moves the output; equal ones share it, as in PyTorch."""
+        share = cls._share(ctx)
+        return _with_axes(d_output, share.shape, ctx) * share
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Add up the changes of the largest elements, by their shares."""
+        return sum_over(cls._share(ctx.as_variables()) * tangents[0], ctx.dim, ctx.keepdim)
+
+
+class Amin(Amax):
+    """The smallest element over some axes; equal ones share the gradient."""
+
+    kernel = "min"
+
+
+class LogSumExp(Function):
+    """log(e^a1 + e^a2 + ...) over some axes, without overflow."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+        """Take the largest element m out first: m + log(sum of e^(a - m))."""
+        ctx.dim, ctx.keepdim = dim, keepdim
+        highest = arrays.reduce("max", a, dim, True)
+        highest = arrays.elementwise(
+            "where", arrays.elementwise("eq", arrays.elementwise("sub", highest, highest), 0.0), highest, 0.0
+        )
+        powers = arrays.elementwise("exp", arrays.elementwise("sub", a, highest))
+        total = arrays.elementwise("log", arrays.reduce("add", powers, dim, True))
+        output = arrays.elementwise("add", total, highest)
+        if not keepdim:
+            output = arrays.reshape(output, tuple(n for axis, n in enumerate(a.shape) if axis not in dim))
+        ctx.save_for_backward(a, output)
+        return output
+
+    @classmethod
+    def backward(cls, ctx: Any, d_output: Any) -> Any:
+        """The derivative is e^(a - output): the softmax."""
+        a, output = ctx.saved_values
+        weights = functions.exp(a - _with_axes(output, a.shape, ctx))
+        return _with_axes(d_output, a.shape, ctx) * weights
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Weigh the changes with the softmax."""
+        a, output = ctx.as_variables().saved_values
+        weights = functions.exp(a - _with_axes(output, a.shape, ctx))
+        return sum_over(weights * tangents[0], ctx.dim, ctx.keepdim)
+
+
+class Softmax(Function):
+    """e^a over the sum of e^a along an axis."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, dim: int) -> Any:
+        """Take the largest element out first, so that nothing overflows."""
+        ctx.dim = dim
+        form = arrays.fused("softmax", a, dim)
+        if form:
+            output = form(a)
+        else:
+            highest = arrays.reduce("max", a, (dim,), True)
+            powers = arrays.elementwise("exp", arrays.elementwise("sub", a, highest))
+            output = arrays.elementwise("div", powers, arrays.reduce("add", powers, (dim,), True))
+        ctx.save_for_backward(output)
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Each output grows with its own input, and shrinks with all of them."""
+        (y,) = ctx.saved_values
+        form = arrays.fused("softmax_backward", d_output, ctx.dim)
+        if form:
+            return form(d_output, y)
+        return y * (d_output - sum_over(d_output * y, (ctx.dim,), True))
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """The matrix of derivatives is symmetric: forward and backward are the same product."""
+        return cls.backward(ctx.as_variables(), tangents[0])
+
+
+class LogSoftmax(Function):
+    """The logarithm of the softmax along an axis: a - log(sum of e^a)."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, dim: int) -> Any:
+        """Take the largest element out first, and never the logarithm of a small softmax."""
+        ctx.dim = dim
+        form = arrays.fused("log_softmax", a, dim)
+        if form:
+            output = form(a)
+        else:
+            shifted = arrays.elementwise("sub", a, arrays.reduce("max", a, (dim,), True))
+            total = arrays.reduce("add", arrays.elementwise("exp", shifted), (dim,), True)
+            output = arrays.elementwise("sub", shifted, arrays.elementwise("log", total))
+        ctx.save_for_backward(output)
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Each output grows with its own input, and shrinks with all of them, by their softmax."""
+        (y,) = ctx.saved_values
+        form = arrays.fused("log_softmax_backward", d_output, ctx.dim)
+        if form:
+            return form(d_output, y)
+        return d_output - functions.exp(y) * sum_over(d_output, (ctx.dim,), True)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """The change of the input, less its mean under the softmax."""
+        (y,) = ctx.as_variables().saved_values
+        return tangents[0] - sum_over(functions.exp(y) * tangents[0], (ctx.dim,), True)
+
+
+# --- products -----------------------------------------------------------------------------------------------
+
+
+class MatMul(Function):
+    """The matrix product: (..., n, k) by (..., k, m), leading axes broadcast."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, b: Any) -> Any:
+        """Multiply."""
+        ctx.save_for_backward(a, b)
+        return arrays.matmul(a, b)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The derivatives are products with the other factor, transposed."""
+        a, b = ctx.saved_values
+        need_a, need_b = ctx.needs_input_grad
+        d_a = matmul(d_output, transpose(b)) if need_a else None
+        if not need_b:
+            return d_a, None
+        if b.ndim == 2 and a.ndim > 2:  # one matrix for the whole batch: one product instead of many and their sum
+            a, d_output = _rows(a), _rows(d_output)
+        return d_a, matmul(transpose(a), d_output)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Each factor's change times the other factor."""
+        a, b = ctx.as_variables().saved_values
+        d_a, d_b = tangents
+        terms = [matmul(d_a, b)] if d_a is not None else []
+        terms += [matmul(a, d_b)] if d_b is not None else []
+        return sum(terms[1:], terms[0])
+
+
+class Linear(Function):
+    """x W^T + b, the linear layer: x of shape (..., k), W of (m, k), b of (m,) or none."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+        """Multiply and add."""
+        ctx.save_for_backward(x, weight)
+        rows = x if x.ndim == 2 else _rows(x)
+        out = arrays.matmul(rows, arrays.permute(weight, (1, 0)))
+        if bias is not None:
+            out = arrays.add_in_place(out, bias)
+        return out if x.ndim == 2 else arrays.reshape(out, (*x.shape[:-1], weight.shape[0]))
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """As for a matrix product; the bias was broadcast over the rows."""
+        x, weight = ctx.saved_values
+        need_x, need_weight, *need_bias = ctx.needs_input_grad
+        d_x = matmul(d_output, weight) if need_x else None
+        d_weight = matmul(transpose(_rows(d_output)), _rows(x)) if need_weight else None
+        return (d_x, d_weight, d_output) if need_bias else (d_x, d_weight)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Each factor's change times the other factor, and the change of the bias."""
+        x, weight = ctx.as_variables().saved_values
+        d_x, d_weight, *d_bias = tangents
+        terms = [matmul(d_x, transpose(weight))] if d_x is not None else []
+        terms += [matmul(x, transpose(d_weight))] if d_weight is not None else []
+        terms += [d for d in d_bias if d is not None]
+        return sum(terms[1:], terms[0])
+
+
+# --- for arrays and tensors alike, used by the rules above --------------------------------------------------
+
+
+def _either(function: type[Function], x: Any, **options: Any) -> Any:
+    """Apply a function to a tensor with recording, to an array without."""
+    if hasattr(x, "chain_rule"):
+        return function.apply(x, **options)
+    return TWINS.get(function, function).forward(cast(Any, _Nothing()), x, **options)
+
+
+class _Nothing:
+    """The context of a function that nobody will differentiate."""
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep nothing."""
+
+
+def expand(x: Any, shape: tuple[int, ...]) -> Any:
+    """Repeat axes of size 1, and add axes in front, to get a shape."""
+    if x.__class__ is np.ndarray:
+        return arrays.expand(x, shape)
+    return _either(Expand, x, shape=shape)
+
+
+def reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return the elements in row-major order in another shape."""
+    return x.reshape(shape)
+
+
+def permute(x: Any, order: tuple[int, ...]) -> Any:
+    """Return the axes in another order."""
+    return x.transpose(order) if x.__class__ is np.ndarray else _either(Permute, x, order=order)
+
+
+def transpose(x: Any) -> Any:
+    """Exchange the last two axes."""
+    if x.__class__ is np.ndarray:
+        return x.swapaxes(-1, -2)
+    return permute(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+def sum_over(x: Any, axes: tuple[int, ...], keepdim: bool = False) -> Any:
+    """Add up the elements along axes."""
+    return _either(Sum, x, dim=axes, keepdim=keepdim)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Multiply matrices."""
+    if hasattr(a, "chain_rule") or hasattr(b, "chain_rule"):
+        return MatMul.apply(a, b)
+    return arrays.matmul(a, b)
+
+
+def index(x: Any, key: Any) -> Any:
+    """Take the elements that a key selects."""
+    return _either(Index, x, key=key)
+
+
+def unindex(values: Any, shape: Sequence[int], key: Any) -> Any:
+    """Return zeros of a shape, with values added where a key selects."""
+    return _either(IndexAdd, values, shape=tuple(shape), key=key)
+
+
+def indicator(condition: Any, like: Any) -> Any:
+    """Return 1 where a condition holds and 0 elsewhere, in the type of another array or tensor."""
+    return condition.to(like.dtype) if hasattr(condition, "chain_rule") else np.asarray(condition, like.dtype)
+
+
+def _rows(x: Any) -> Any:
+    """Return a matrix with all leading axes in one."""
+    return x if x.ndim == 2 else x.reshape((-1 if x.size else 0, x.shape[-1]))
+
+
+def _is_basic(key: Any) -> bool:
+    """Whether a key selects a view: no array, and so no element twice."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(part is None or part is Ellipsis or isinstance(part, slice | int) for part in parts)
+
+
+def all_functions() -> Sequence[type[Function]]:
+    """Return every differentiable function of this module, for tests that must cover them all."""
+    own = [value for name, value in globals().items() if name[0] != "_" and isinstance(value, type)]
+    return [f for f in own if issubclass(f, Function) and f not in (Function, LinearFunction)]

@@ -1,0 +1,528 @@
+"""The operations that random programs are made of.
+
+Each one draws its arguments from a pool of values and returns a line of Python that runs unchanged with PyTorch and
+with minigrad. What it draws is tame: no logarithm of a negative number, and no argument so close to a tie or a kink
+(of relu, max, abs, clamp, ...) that a rounding error would decide.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import torch
+
+__all__ = ["OPS", "Draw", "NoFit"]
+
+GAP = 1e-3  # the least distance of a value from a kink, or from the value that it is compared with
+
+OPS: dict[str, Callable[[Draw], str]] = {}
+
+
+class NoFit(Exception):
+    """No value of the pool is fit for the operation."""
+
+
+class Draw:
+    """Draws arguments from a pool of values.
+
+    Args:
+        rng: decides
+        pool: the values so far, by name
+        unused: the names of those that no operation uses yet; they are preferred, or programs would stay shallow
+    """
+
+    def __init__(self, rng: random.Random, pool: dict[str, torch.Tensor], unused: list[str]) -> None:
+        self.rng = rng
+        self.pool = pool
+        self.unused = unused
+
+    def value(self, *demands: Callable[[torch.Tensor], bool]) -> str:
+        """Return the name of a value that meets all demands."""
+        names = self.unused if self.rng.random() < 0.7 else list(self.pool)
+        return self.choice(name for name in names if all(meets(self.pool[name]) for meets in demands))
+
+    def pair(self, meets: Callable[[torch.Tensor, torch.Tensor], bool], attempts: int = 60) -> tuple[str, str]:
+        """Return the names of two values (or of one, twice) that go together."""
+        names = list(self.pool)
+        for _ in range(attempts):
+            a, b = self.rng.choice(self.unused or names), self.rng.choice(names)
+            a, b = (a, b) if self.rng.random() < 0.5 else (b, a)
+            if meets(self.pool[a], self.pool[b]):
+                return a, b
+        raise NoFit
+
+    def choice(self, options):
+        """Return one of some options."""
+        options = list(options)
+        if not options:
+            raise NoFit
+        return self.rng.choice(options)
+
+    def number(self, low: float = -2.0, high: float = 2.0) -> float:
+        """Return a number with two digits."""
+        return round(self.rng.uniform(low, high), 2)
+
+    def dim(self, name: str, demand: Callable[[int], bool] = lambda size: True) -> int:
+        """Return a dimension of a value, counted from the front or from the back."""
+        shape = self.pool[name].shape
+        dim = self.choice(i for i, size in enumerate(shape) if demand(size))
+        return self.choice((dim, dim - len(shape)))
+
+    def dims(self, name: str) -> tuple[int, ...]:
+        """Return some dimensions of a value, in any order."""
+        dims = range(self.pool[name].dim())
+        return tuple(self.rng.sample(dims, self.rng.randint(1, len(dims))))
+
+    def reduction(self, name: str) -> str:
+        """Return the arguments of a reduction: none, a dimension, or several, with or without keepdim."""
+        if self.pool[name].dim() == 0 or self.rng.random() < 0.15:
+            return ""
+        dims = self.choice((self.dim(name), self.dims(name)))
+        return f"{dims}, keepdim=True" if self.rng.random() < 0.4 else f"{dims}"
+
+    def along(self, name: str, dim: int) -> str:
+        """Return the arguments of a function along one dimension, with or without keepdim."""
+        return f"{dim}, keepdim=True" if self.rng.random() < 0.4 else f"{dim}"
+
+
+# --- what a value must be ------------------------------------------------------------------------------------
+
+
+def ranked(low: int, high: int = 9) -> Callable[[torch.Tensor], bool]:
+    """The rank lies between two bounds."""
+    return lambda x: low <= x.dim() <= high
+
+
+def within(bound: float) -> Callable[[torch.Tensor], bool]:
+    """No element is larger."""
+    return lambda x: x.abs().max().item() <= bound
+
+
+def positive(x: torch.Tensor) -> bool:
+    """All elements are well above 0."""
+    return x.min().item() > 0.1
+
+
+def away_from(*points: float) -> Callable[[torch.Tensor], bool]:
+    """No element is close to one of the points."""
+    return lambda x: all((x - point).abs().min().item() > GAP for point in points)
+
+
+def distinct(x: torch.Tensor, dim: int) -> bool:
+    """The two largest and the two smallest elements along a dimension differ."""
+    if x.shape[dim] < 2:
+        return True
+    gaps = x.sort(dim).values.diff(dim=dim)
+    return min(gaps.select(dim, 0).min().item(), gaps.select(dim, -1).min().item()) > GAP
+
+
+def compatible(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """The shapes broadcast to at most 4 dimensions."""
+    pairs = zip(reversed(a.shape), reversed(b.shape), strict=False)
+    return all(m == n or 1 in (m, n) for m, n in pairs)
+
+
+def apart(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """The shapes broadcast, and no two elements that meet are close."""
+    return compatible(a, b) and (a - b).abs().min().item() > GAP
+
+
+def fits_in(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """The second shape broadcasts to the first."""
+    return compatible(a, b) and torch.broadcast_shapes(a.shape, b.shape) == a.shape
+
+
+# --- the table -----------------------------------------------------------------------------------------------
+
+
+def op(draw: Callable[[Draw], str]) -> Callable[[Draw], str]:
+    """Put an operation into the table, under its name without a final underline."""
+    OPS[draw.__name__.rstrip("_")] = draw
+    return draw
+
+
+def unary(name: str, code: str, *demands: Callable[[torch.Tensor], bool]) -> None:
+    """Put a function of one value into the table."""
+    OPS[name] = lambda draw: code.format(draw.value(*demands))
+
+
+def binary(name: str, code: str, meets: Callable[[torch.Tensor, torch.Tensor], bool] = compatible) -> None:
+    """Put a function of two values that broadcast into the table."""
+    OPS[name] = lambda draw: code.format(*draw.pair(meets))
+
+
+unary("neg", "-{}")
+unary("exp", "{}.exp()", within(3.0))
+unary("log", "{}.log()", positive)
+unary("reciprocal", "{}.reciprocal()", away_from(0.0, 0.05, -0.05))
+unary("log_tamed", "({0} * {0} + 0.5).log()")
+unary("sqrt", "{}.sqrt()", positive)
+unary("sqrt_tamed", "({0} * {0} + 0.3).sqrt()")
+unary("sin", "{}.sin()")
+unary("cos", "{}.cos()")
+unary("tanh", "{}.tanh()")
+unary("sigmoid", "{}.sigmoid()")
+unary("erf", "{}.erf()")
+unary("gelu", "gelu({})")
+unary("relu", "{}.relu()", away_from(0.0))
+unary("abs", "{}.abs()", away_from(0.0))
+unary("square", "{} ** 2")
+unary("cube", "{} ** 3")
+unary("power", "{} ** 1.7", positive)
+unary("number_to_the_power", "1.5 ** {}", within(4.0))
+unary("inverse", "1.0 / {}", away_from(0.0, 0.05, -0.05))
+unary("square_by_itself", "{0} * {0}")
+unary("clone", "{}.clone()")
+unary("detach", "{0} * {0}.detach()")
+unary("detach_matmul", "{0} @ {0}.detach()", lambda x: x.dim() > 1 and x.shape[-1] == x.shape[-2])
+unary("masked_fill", "{0}.masked_fill({0} > 0.1, 0.3)", away_from(0.1))
+unary("relu_in_place", "({} * 1.5).relu_()", away_from(0.0))
+unary("amax_all", "{}.amax()", lambda x: distinct(x.flatten(), 0))
+unary("contiguous", "{}.contiguous()")
+unary("flatten_all", "{}.flatten()", ranked(2))
+unary("squeeze_all", "{}.squeeze()", lambda x: 1 in x.shape)
+unary("T", "{}.T", ranked(2, 2))
+unary("index_ellipsis", "{}[..., 0]", ranked(1))
+unary("index_none", "{}[:, None]", ranked(1, 3))
+unary("index_step", "{}[..., ::2]", ranked(1), lambda x: x.shape[-1] > 1)
+unary("index_boolean", "{0}[{0} > 0.1]", away_from(0.1), lambda x: x.max().item() > 0.1)
+unary("max_all", "{}.max()", lambda x: distinct(x.flatten(), 0))
+unary("min_all", "{}.min()", lambda x: distinct(x.flatten(), 0))
+unary("prod_all", "{}.prod()", within(3.0), lambda x: x.numel() <= 6)
+unary("var_all", "{}.var()", lambda x: x.numel() > 1)
+unary("dot_itself", "{0}.dot({0})", ranked(1, 1))
+
+binary("add", "{} + {}")
+binary("sub", "{} - {}")
+binary("mul", "{} * {}")
+binary("div", "{0} / {1}", lambda a, b: compatible(a, b) and b.abs().min().item() > 0.1)
+binary("div_tamed", "{0} / ({1} * {1} + 0.7)")
+binary("power_of_values", "{} ** {}", lambda a, b: compatible(a, b) and positive(a) and within(3.0)(b))
+binary("maximum", "lib.maximum({}, {})", apart)
+binary("minimum", "lib.minimum({}, {})", apart)
+binary("where", "lib.where({0} > {1}, {0}, {1} * 0.5)", apart)
+binary("where_below", "lib.where({0} < {1}, {0}.sin(), {1})", apart)
+binary("add_in_place", "{}.clone().add_({})", fits_in)
+binary("mul_in_place", "{}.clone().mul_({})", fits_in)
+binary("dot", "{}.dot({})", lambda a, b: a.dim() == b.dim() == 1 and a.shape == b.shape)
+binary("dot_flat", "{}.reshape(-1).dot({}.reshape(-1))", lambda a, b: a.numel() == b.numel())
+binary("expand_as", "{1} * {0}.expand({1}.shape)", lambda a, b: fits_in(b, a) and a.dim() <= b.dim())
+
+
+@op
+def add_number(draw: Draw) -> str:
+    """A number on the left."""
+    return f"{draw.number()} + {draw.value()}"
+
+
+@op
+def sub_number(draw: Draw) -> str:
+    """A number on the left."""
+    return f"{draw.number()} - {draw.value()}"
+
+
+@op
+def mul_number(draw: Draw) -> str:
+    """A number on the right."""
+    return f"{draw.value()} * {draw.number()}"
+
+
+@op
+def div_number(draw: Draw) -> str:
+    """A number on the right."""
+    return f"{draw.value()} / {draw.number(0.5)}"
+
+
+@op
+def clamp(draw: Draw) -> str:
+    """Two bounds, or one."""
+    low, high = draw.number(-1.0, 0.0), draw.number(0.1, 1.0)
+    name = draw.value(away_from(low, high))
+    return f"{name}.clamp({draw.choice((f'{low}, {high}', f'min={low}', f'max={high}'))})"
+
+
+@op
+def sum_(draw: Draw) -> str:
+    """Over no, one or several dimensions."""
+    name = draw.value()
+    return f"{name}.sum({draw.reduction(name)})"
+
+
+@op
+def mean(draw: Draw) -> str:
+    """Over no, one or several dimensions."""
+    name = draw.value()
+    return f"{name}.mean({draw.reduction(name)})"
+
+
+@op
+def prod(draw: Draw) -> str:
+    """Along one dimension."""
+    name = draw.value(ranked(1))
+    return f"{name}.prod({draw.along(name, draw.dim(name, lambda size: size <= 4))})"
+
+
+@op
+def var(draw: Draw) -> str:
+    """Along one dimension, of the sample or of the population."""
+    name = draw.value(ranked(1))
+    dim = draw.dim(name, lambda size: size > 1)
+    return f"{name}.var({dim}, unbiased={draw.choice((True, False))}, keepdim={draw.choice((True, False))})"
+
+
+def _extreme(draw: Draw, method: str) -> str:
+    name = draw.value(ranked(1))
+    x = draw.pool[name]
+    dim = draw.choice(dim for dim in range(-x.dim(), x.dim()) if distinct(x, dim))
+    return f"{name}.{method}({draw.along(name, dim)})[0]"
+
+
+@op
+def max_(draw: Draw) -> str:
+    """Along one dimension."""
+    return _extreme(draw, "max")
+
+
+@op
+def min_(draw: Draw) -> str:
+    """Along one dimension."""
+    return _extreme(draw, "min")
+
+
+@op
+def gather(draw: Draw) -> str:
+    """The largest elements, taken from where they are."""
+    name = draw.value(ranked(1))
+    dim = draw.choice(dim for dim in range(draw.pool[name].dim()) if distinct(draw.pool[name], dim))
+    return f"{name}.gather({dim}, {name}.argmax({dim}, keepdim=True))"
+
+
+@op
+def std(draw: Draw) -> str:
+    """Along one dimension, where the elements differ."""
+    name = draw.value(ranked(1))
+    x = draw.pool[name]
+    dim = draw.choice(i for i, n in enumerate(x.shape) if n > 1 and x.var(i).min().item() > 0.1)
+    return f"{name}.std({draw.along(name, dim)})"
+
+
+@op
+def softmax(draw: Draw) -> str:
+    """Along any dimension."""
+    name = draw.value(ranked(1))
+    return f"{name}.softmax({draw.dim(name)})"
+
+
+@op
+def log_softmax(draw: Draw) -> str:
+    """Along any dimension."""
+    name = draw.value(ranked(1))
+    return f"{name}.log_softmax({draw.dim(name)})"
+
+
+@op
+def logsumexp(draw: Draw) -> str:
+    """Along any dimension."""
+    name = draw.value(ranked(1))
+    return f"{name}.logsumexp({draw.along(name, draw.dim(name))})"
+
+
+def _multiplies(a: torch.Tensor, b: torch.Tensor) -> bool:
+    if not (a.dim() and b.dim()) or a.shape[-1] != b.shape[-2 if b.dim() > 1 else 0]:
+        return False
+    batches = zip(reversed(a.shape[:-2]), reversed(b.shape[:-2]), strict=False)
+    return all(m == n or 1 in (m, n) for m, n in batches)
+
+
+@op
+def matmul(draw: Draw) -> str:
+    """Two matrices."""
+    return "{} @ {}".format(*draw.pair(lambda a, b: a.dim() == b.dim() == 2 and _multiplies(a, b)))
+
+
+@op
+def matmul_vector(draw: Draw) -> str:
+    """A vector on one side, or on both."""
+    return "{} @ {}".format(*draw.pair(lambda a, b: 1 in (a.dim(), b.dim()) and _multiplies(a, b)))
+
+
+@op
+def matmul_batched(draw: Draw) -> str:
+    """More than two dimensions on one side at least; the others broadcast."""
+    return "lib.matmul({}, {})".format(*draw.pair(lambda a, b: max(a.dim(), b.dim()) > 2 and _multiplies(a, b)))
+
+
+@op
+def matmul_transposed(draw: Draw) -> str:
+    """A value by its own transpose."""
+    name = draw.value(ranked(2))
+    return f"{name} @ {name}.transpose(-1, -2)"
+
+
+@op
+def permute(draw: Draw) -> str:
+    """Any order, at times counted from the back."""
+    name = draw.value(ranked(2))
+    rank = draw.pool[name].dim()
+    order = [dim - draw.choice((0, rank)) for dim in draw.rng.sample(range(rank), rank)]
+    return f"{name}.permute({', '.join(map(str, order))})"
+
+
+@op
+def transpose(draw: Draw) -> str:
+    """Two dimensions, which may be the same."""
+    name = draw.value(ranked(1))
+    return f"{name}.transpose({draw.dim(name)}, {draw.dim(name)})"
+
+
+@op
+def reshape(draw: Draw) -> str:
+    """To two dimensions, or with one left open."""
+    name = draw.value()
+    size = draw.pool[name].numel()
+    rows = draw.choice(n for n in range(1, size + 1) if size % n == 0)
+    return f"{name}.reshape({rows}, {draw.choice((-1, size // rows))})"
+
+
+@op
+def view(draw: Draw) -> str:
+    """A view of a contiguous copy, with dimensions of size 1."""
+    name = draw.value()
+    size = draw.pool[name].numel()
+    rows = draw.choice(n for n in range(1, size + 1) if size % n == 0)
+    return f"{name}.contiguous().view({rows}, 1, {size // rows})"
+
+
+@op
+def flatten(draw: Draw) -> str:
+    """Two neighbouring dimensions become one."""
+    name = draw.value(ranked(2))
+    start = draw.rng.randrange(draw.pool[name].dim() - 1)
+    return f"{name}.flatten({start}, {start + 1})"
+
+
+@op
+def squeeze(draw: Draw) -> str:
+    """One dimension of size 1."""
+    name = draw.value(lambda x: 1 in x.shape)
+    return f"{name}.squeeze({draw.dim(name, lambda size: size == 1)})"
+
+
+@op
+def unsqueeze(draw: Draw) -> str:
+    """A new dimension, anywhere."""
+    name = draw.value(ranked(0, 3))
+    rank = draw.pool[name].dim()
+    return f"{name}.unsqueeze({draw.rng.randint(-rank - 1, rank)})"
+
+
+@op
+def expand(draw: Draw) -> str:
+    """Dimensions of size 1 grow, and new ones come in front."""
+    name = draw.value(ranked(0, 3))
+    shape = [draw.choice((2, 3)) if size == 1 else draw.choice((-1, size)) for size in draw.pool[name].shape]
+    front = [2] if not shape or draw.rng.random() < 0.4 else []
+    return f"{name}.expand({', '.join(map(str, front + shape))})"
+
+
+@op
+def flip(draw: Draw) -> str:
+    """Along some dimensions."""
+    name = draw.value(ranked(1))
+    return f"{name}.flip({', '.join(map(str, draw.dims(name)))})"
+
+
+@op
+def cat(draw: Draw) -> str:
+    """Two or three values, the same one twice among them at times."""
+    first = draw.value(ranked(1, 3))
+    shape = list(draw.pool[first].shape)
+    dim = draw.dim(first)
+
+    def joins(x: torch.Tensor) -> bool:
+        other = list(x.shape)
+        if len(other) != len(shape):
+            return False
+        other[dim] = shape[dim]
+        return other == shape
+
+    parts = [first, *(draw.choice(n for n, x in draw.pool.items() if joins(x)) for _ in range(draw.rng.randint(1, 2)))]
+    return f"lib.cat([{', '.join(draw.rng.sample(parts, len(parts)))}], {dim})"
+
+
+@op
+def stack(draw: Draw) -> str:
+    """Two or three values of one shape, along a new dimension."""
+    first = draw.value(ranked(0, 3))
+    shape = draw.pool[first].shape
+    same = [name for name, x in draw.pool.items() if x.shape == shape]
+    parts = [first, *(draw.choice(same) for _ in range(draw.rng.randint(1, 2)))]
+    return f"lib.stack([{', '.join(parts)}], {draw.rng.randint(0, len(shape))})"
+
+
+@op
+def split(draw: Draw) -> str:
+    """The first or the last piece of a value."""
+    name = draw.value(ranked(1))
+    dim = draw.dim(name, lambda size: size > 1)
+    return f"lib.split({name}, {draw.choice((1, 2))}, {dim})[{draw.choice((0, -1))}]"
+
+
+@op
+def split_uneven(draw: Draw) -> str:
+    """Pieces of given sizes, one of which is used."""
+    name = draw.value(ranked(1))
+    dim = draw.dim(name, lambda size: size > 1)
+    sizes = [1, draw.pool[name].shape[dim] - 1]
+    return f"lib.split({name}, {draw.choice((sizes, sizes[::-1]))}, {dim})[{draw.choice((0, 1))}]"
+
+
+@op
+def index_integer(draw: Draw) -> str:
+    """One row, counted from the front or from the back."""
+    name = draw.value(ranked(1))
+    size = draw.pool[name].shape[0]
+    return f"{name}[{draw.rng.randint(-size, size - 1)}]"
+
+
+@op
+def index_slice(draw: Draw) -> str:
+    """A slice of the first dimension and an element of the last."""
+    name = draw.value(ranked(2))
+    shape = draw.pool[name].shape
+    return f"{name}[{draw.rng.randrange(shape[0])}:, ..., {draw.rng.randrange(-shape[-1], shape[-1])}]"
+
+
+@op
+def index_array(draw: Draw) -> str:
+    """Rows at the positions in a tensor, some of them more than once."""
+    name = draw.value(ranked(1))
+    size = draw.pool[name].shape[0]
+    rows = [draw.rng.randrange(-size, size) for _ in range(draw.rng.randint(2, 3))]
+    return f"{name}[lib.tensor({rows})]"
+
+
+@op
+def index_array_later(draw: Draw) -> str:
+    """A slice, then positions along the second dimension in a tensor of two dimensions."""
+    name = draw.value(ranked(2, 3))
+    size = draw.pool[name].shape[1]
+    positions = [[draw.rng.randrange(size) for _ in range(2)] for _ in range(2)]
+    return f"{name}[:, lib.tensor({positions})]"
+
+
+@op
+def index_arrays(draw: Draw) -> str:
+    """Single elements (or rows) at pairs of positions."""
+    name = draw.value(ranked(2))
+    rows, columns = ([draw.rng.randrange(size) for _ in range(3)] for size in draw.pool[name].shape[:2])
+    return f"{name}[lib.tensor({rows}), lib.tensor({columns})]"
+
+
+@op
+def put(draw: Draw) -> str:
+    """A copy, a row of which is replaced."""
+    target, source = draw.pair(lambda a, b: a.dim() > 0 and fits_in(a[0], b))
+    size = draw.pool[target].shape[0]
+    return f"put({target}, {draw.rng.randint(-size, size - 1)}, {source})"

@@ -1,0 +1,129 @@
+"""Random programs give in minigrad what they give in PyTorch: values, gradients, and gradients of gradients."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from types import SimpleNamespace
+
+import program_ops
+import programs
+import pytest
+import torch
+
+import minigrad
+
+SEEDS = 500
+CHUNK = 20
+
+
+@cache
+def program(seed):
+    """The program of a seed, drawn once."""
+    return programs.draw(seed)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Values of a few bytes gain nothing from threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def report(seed, lib):
+    """What to say of a seed whose results differ: a short program that shows it, as it can be run."""
+    short = programs.shrink(program(seed), lib)
+    return f"seed {seed}: {programs.difference(short, lib)}\n\n{short.text()}"
+
+
+def disagreements(seeds, lib):
+    """Return a report for each seed on which a library and PyTorch differ."""
+    return [report(seed, lib) for seed in seeds if programs.difference(program(seed), lib)]
+
+
+@pytest.mark.parametrize("start", range(0, SEEDS, CHUNK))
+def test_programs_agree_with_pytorch(start):
+    """Values, both ways to first derivatives, and second derivatives agree to 1e-6 relative, for every seed."""
+    wrong = disagreements(range(start, start + CHUNK), minigrad)
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_programs_agree_on_the_readable_backend():
+    """The loops of the backend `python`, which are the specification, agree with PyTorch too."""
+    with minigrad.backend("python"):
+        wrong = disagreements(range(25), minigrad)
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_every_operation_is_drawn_often():
+    """Each operation occurs at least 20 times in the programs, and each program has 30 of them."""
+    steps = [[step.op for step in program(seed).steps if step.op != "leaf"] for seed in range(SEEDS)]
+    assert {len(ops) for ops in steps} == {programs.STEPS} == {30}
+    count = Counter(op for ops in steps for op in ops)
+    assert {op: count[op] for op in program_ops.OPS if count[op] < 20} == {}
+
+
+def test_programs_use_values_again_and_work_on_views():
+    """Most programs use a value more than once, broadcast, and compute with a view that is not contiguous."""
+    found = Counter()
+    for seed in range(100):
+        names = programs.environment(torch)
+        exec(program(seed).body, names)
+        uses = Counter(name for step in program(seed).steps for name in step.arguments)
+        used = [[names[name] for name in step.arguments] for step in program(seed).steps if step.op in {"add", "mul"}]
+        found["again"] += any(times > 1 for times in uses.values())
+        found["broadcast"] += any(len({x.shape for x in inputs}) > 1 for inputs in used)
+        found["view"] += any(not names[name].is_contiguous() for name in uses)
+    assert found["again"] > 90
+    assert found["view"] > 60
+    assert found["broadcast"] > 20
+
+
+def test_a_seed_gives_one_program():
+    """Drawing twice from a seed gives the same program, and another seed another one."""
+    assert programs.draw(7) == programs.draw(7)
+    assert programs.draw(7).steps != programs.draw(8).steps
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("where", lambda condition, a, b: torch.where(condition, a, b.detach())),
+        ("maximum", lambda a, b: torch.maximum(a, b) * 1.00001),
+        ("stack", lambda parts, dim: torch.stack(parts[::-1], dim)),
+    ],
+)
+def test_a_wrong_operation_is_found_and_shown_in_a_few_lines(name, wrong):
+    """A lost gradient, a value off by 1e-5 and a wrong order are found; what is shown has one operation."""
+    lib = SimpleNamespace(**vars(torch) | {name: wrong})
+    seeds = [seed for seed in range(60) if any(f"lib.{name}(" in step.code for step in program(seed).steps)]
+    failing = next(seed for seed in seeds if programs.difference(program(seed), lib))
+    short = programs.shrink(program(failing), lib)
+    assert [step.op.split("_")[0] for step in short.steps if step.op != "leaf"] == [name]
+    assert programs.difference(short, lib) is not None
+    assert f"lib.{name}(" in report(failing, lib)
+
+
+def test_a_wrong_second_derivative_is_found():
+    """A rule that is right once, and hides from a second differentiation, is told apart."""
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            ctx.save_for_backward(a)
+            return a * a
+
+        @staticmethod
+        def backward(ctx, d):
+            return d * 2.0 * ctx.saved_tensors[0].detach()
+
+    steps = (
+        programs.Step("v0", "leaf", "leaf([1.0, 2.0])"),
+        programs.Step("v1", "square", "lib.square(v0)"),
+    )
+    lib = SimpleNamespace(**vars(torch) | {"square": Square.apply})
+    found = programs.difference(programs.Program(0, steps, ("v1",)), lib)
+    assert found is not None
+    assert found.startswith("double: v0")
