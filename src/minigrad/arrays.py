@@ -79,7 +79,7 @@ def promote(inputs: Sequence[Any]) -> Any:
     kind = max(kind for kind, _, _ in ranked)
     strong = [dtype for k, with_axes, dtype in ranked if k == kind and with_axes == 2]
     weak = [dtype for k, with_axes, dtype in ranked if k == kind and with_axes == 1]
-    return np.result_type(*(strong or weak)) if strong or weak else (np.bool_, np.int64, backends.default_float())[kind]
+    return np.result_type(*(strong or weak)) if strong or weak else (np.dtype(bool), np.dtype(np.int64), backends.default_float())[kind]
 
 
 def _rank(x: Any) -> tuple[int, int, Any]:

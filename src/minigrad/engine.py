@@ -252,10 +252,10 @@ class _WalkOnArrays(_Walk):
     def add(self, node: Tensor, d: Any) -> None:
         """Add a gradient to what a tensor has received so far."""
         array = node._array
-        if d.__class__ is not np.ndarray:  # a number, of Python or NumPy
+        if d.__class__ is not np.ndarray and arrays.on_host(d):  # a number, of Python or NumPy
             d = np.asarray(d, array.dtype)
         if d.shape != array.shape:
-            if d.ndim < array.ndim or d.size < array.size:
+            if d.ndim < array.ndim or d.size < array.size or not array.size:
                 d = arrays.expand(d, _shape_of_both(node, d))
             try:
                 d = arrays.sum_to(d, array.shape)

@@ -148,7 +148,7 @@ def _change(tensor: Any, operation: str, function: type[Function], *others: Any)
             f"{operation}: the result has shape {result.shape}, but a tensor of shape {tensor.shape} keeps its shape; "
             "use the operation that makes a new tensor"
         )
-    if result._array.dtype.kind > tensor._array.dtype.kind and result._array.dtype.kind == "f":
+    if "biuf".index(result._array.dtype.kind) > "biuf".index(tensor._array.dtype.kind):
         raise TypeError(f"{operation}: a result of {result._array.dtype} cannot be kept in {tensor._array.dtype}")
     position = next(i for i, x in enumerate(inputs) if x is tensor)
     keeps = recorded and position in contexts.saved_pattern(cast(Any, function), len(inputs))

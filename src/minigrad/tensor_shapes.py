@@ -348,7 +348,9 @@ def _part(part: Any, shape: Sequence[int]) -> Any:
     elif isinstance(part, bool | np.bool_):
         part = np.asarray(part)
     if not isinstance(part, np.ndarray):
-        return int(part) if isinstance(part, np.integer) else part
+        if part is None or part is Ellipsis or isinstance(part, slice):
+            return part
+        return layout.integer(part, f"cannot index shape {tuple(shape)}: what is neither slice, None nor ...")
     if part.dtype.kind not in "iub":
         raise TypeError(f"cannot index shape {tuple(shape)} with {part.dtype}: an index has integers or booleans")
     return int(part) if part.ndim == 0 and part.dtype.kind in "iu" else part

@@ -270,9 +270,9 @@ class Tensor(Methods, InPlace):
         if not self.requires_grad:
             raise GraphError("register_hook: this tensor does not require gradients")
         hooks = self._further().setdefault("hooks", {})
-        handle = _Handle(hooks)
-        hooks[id(handle)] = hook
-        return handle
+        key = next(ticks)
+        hooks[key] = hook
+        return _Handle(hooks, key)
 
     def _further(self) -> dict[str, Any]:
         """Return the dictionary of what few tensors have: a name, hooks."""
@@ -444,12 +444,12 @@ class _Answer(int):
 class _Handle:
     """What `register_hook` returns."""
 
-    def __init__(self, hooks: dict[int, Any]) -> None:
-        self._hooks = hooks
+    def __init__(self, hooks: dict[int, Any], key: int) -> None:
+        self._hooks, self._key = hooks, key
 
     def remove(self) -> None:
         """Call the hook no more."""
-        self._hooks.pop(id(self), None)
+        self._hooks.pop(self._key, None)
 
 
 def _gradient(x: Tensor, d: Any) -> Tensor:
