@@ -111,6 +111,10 @@ def full(shape: Sequence[int], value: float, dtype: Any, like: Array | None = No
 
 def elementwise(kernel: str, *inputs: Array | float) -> Array:
     """Apply an operator of `minigrad.operators` to every element, with broadcasting."""
+    if len(inputs) == 1 and backends.choice.quick:
+        x = inputs[0]
+        if x.__class__ is np.ndarray and x.dtype.kind == "f" and is_small(x.shape, kernel):
+            return numpy_forms.evaluate((kernel, ("in", 0)), inputs)
     dtypes = {x.dtype for x in inputs if hasattr(x, "dtype")}
     if len(dtypes) > 1 or not dtypes or next(iter(dtypes)).kind != "f":
         common = promote(inputs[1:] if kernel == "where" else inputs)
@@ -203,8 +207,8 @@ def expand(x: Array, shape: tuple[int, ...]) -> Array:
         return x
     missing = len(shape) - x.ndim
     strides = [0] * missing + [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
-    if x.size == 0 or math.prod(shape) == 0:
-        return np.broadcast_to(x, shape)
+    if math.prod(shape) == 0:
+        return np.broadcast_to(x, shape).copy()  # broadcast_to alone makes it read-only
     # The constructor is several times quicker than broadcast_to and as_strided, and keeps x alive as the base.
     return _strided(x, shape, tuple(strides))
 
@@ -235,7 +239,7 @@ def contiguous(x: Array) -> Array:
 def add_in_place(x: Array, y: Array) -> Array:
     """Add y, which broadcasts, into a fresh x; return x, or a new array where that is not possible."""
     if backends.is_quick() and on_host(x, y) and x.dtype == y.dtype:
-        return numpy_forms.call(np.add, x, y, x)
+        return np.add(x, y, x)
     return elementwise("add", x, y)
 
 

@@ -120,7 +120,7 @@ def run(
         if wanted is None and not create_graph and choice.quick:
             walk: Any = _QuickWalk()
             if numpy_forms.call(walk.go, roots):
-                walk.accumulate()
+                numpy_forms.call(walk.accumulate)
                 if not retain_graph:
                     free(walk.visited)
                 return []
@@ -138,12 +138,9 @@ def _walk_in_order(
         order = _leading_to(order, wanted)
     on_arrays = not create_graph and choice.quick and all(node._array.__class__ is np.ndarray for node in order)
     walk = (_WalkOnArrays if on_arrays else _Walk)(wanted, order)
-    if on_arrays:
-        numpy_forms.call(walk.go, roots, order)
-    else:
-        walk.go(roots, order)
+    numpy_forms.call(walk.go, roots, order)
     if wanted is None:
-        walk.accumulate()
+        numpy_forms.call(walk.accumulate)
     if not retain_graph:
         free(order)
     return [walk.found.get(id(x)) for x in wanted or ()]
@@ -281,7 +278,7 @@ class _WalkOnArrays(_Walk):
                 leaf.grad = leaf._of_array(arrays.elementwise("add", leaf._grad._array, d))
                 continue
             # An array that nobody else holds is kept, not copied: its names are `d` and the function's argument.
-            if isinstance(d.base, np.ndarray) or sys.getrefcount(d) > 2 or not d.flags.writeable:
+            if not arrays.on_host(d) or isinstance(d.base, np.ndarray) or sys.getrefcount(d) > 2 or not d.flags.writeable:
                 d = arrays.contiguous(d)
             leaf._grad = leaf._of_array(d)
 

@@ -1,6 +1,7 @@
 """NumPy's form of every operator: equal to the kernel in `minigrad.operators`, for a whole array at once.
 
-They serve small arrays, where starting a compiled parallel loop takes longer than the work.
+They serve small arrays, where starting a compiled parallel loop takes longer than the work. Whoever uses them switches
+NumPy's floating-point warnings off first, once for everything that an operation computes: see `call`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,13 @@ __all__ = ["FORMS", "evaluate", "ieee", "matmul", "reduce"]
 
 
 def _sigmoid(x: Any) -> Any:
-    # e^-|x| cannot overflow: 1 / (1 + e) for positive x, e / (1 + e) for negative.
-    e = np.exp(-np.abs(x))
-    return np.where(x >= 0.0, x.dtype.type(1.0), e) / (1.0 + e)
+    # 1 / (1 + e^-x); where e^-x overflows, 1 / infinity is the right 0.
+    y = np.negative(x)
+    if y.__class__ is not np.ndarray:
+        return 1.0 / (1.0 + np.exp(y))
+    np.exp(y, y)
+    y += 1.0
+    return np.reciprocal(y, y)
 
 
 def _relu(x: Any) -> Any:
@@ -122,7 +127,7 @@ def call(form: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
 
 def evaluate(expression: Any, inputs: Sequence[Any]) -> Any:
     """Compute an expression (see `minigrad.arrays.evaluate`), operator by operator."""
-    out = call(_evaluate, expression, inputs)
+    out = _evaluate(expression, inputs)
     return out if out.__class__ is np.ndarray else np.asarray(out)
 
 
@@ -154,14 +159,10 @@ _REDUCTIONS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.maxi
 
 def reduce(kernel: str, x: Any, axes: tuple[int, ...], keepdims: bool, dtype: Any) -> Any:
     """Fold axes away; nan passes through max and min."""
-    out = call(_reduce, _REDUCTIONS[kernel], x, axes, keepdims, dtype)
+    out = _REDUCTIONS[kernel].reduce(x, axis=axes, dtype=dtype, keepdims=keepdims)
     return out if out.__class__ is np.ndarray else np.asarray(out)
-
-
-def _reduce(ufunc: Any, x: Any, axes: tuple[int, ...], keepdims: bool, dtype: Any) -> Any:
-    return ufunc.reduce(x, axis=axes, dtype=dtype, keepdims=keepdims)
 
 
 def matmul(a: Any, b: Any) -> Any:
     """Multiply matrices."""
-    return call(np.matmul, a, b)
+    return np.matmul(a, b)

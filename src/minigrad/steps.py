@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import arrays, autodiff, standing_aside
-from minigrad.changes import check_unchanged, modified
+from minigrad.changes import check_unchanged, last_change
 from minigrad.contexts import OUTPUT, context_of, saved_pattern
 from minigrad.functions import Function
 from minigrad.quick_rules import RULES
@@ -54,13 +54,12 @@ def step_on_arrays(result: Tensor, d_output: Any) -> Sequence[Any]:
     if ctx is not None:
         if not function.raw:
             return _step_of_user(result, d_output)
-        if modified:
-            check_unchanged(result, ctx.saved_values)
+        check_unchanged(result, ctx.saved_values)
         derivatives: Any = function.backward(ctx, d_output)
         return derivatives if derivatives.__class__ is tuple else (derivatives,)
     small = d_output.size < arrays.LARGE_AND_DEAR
     rule = rules.get(function) if small else None
-    if rule is not None and not modified:
+    if rule is not None and last_change[0] < result._tick:
         return rule(d_output, result)  # type: ignore[no-any-return]
     values = [getattr(x, "_array", x) for x in inputs]
     places = saved_pattern(function, len(inputs))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from minigrad import arrays, functions
+from minigrad import arrays, backends, functions
 from minigrad.functions import Function
 
 if TYPE_CHECKING:
@@ -259,6 +259,8 @@ class _QuickSum(_Linear):
     @staticmethod
     def backward(ctx: Any, d_output: Any) -> Any:
         shape = ctx.shape
+        if d_output.__class__ is np.ndarray and not d_output.ndim and shape and 0 not in shape:
+            return np.ndarray(shape, d_output.dtype, d_output, 0, (0,) * len(shape))  # one number, seen everywhere
         if d_output.ndim and not ctx.keepdim:
             d_output = reshape(d_output, tuple(1 if axis in ctx.dim else n for axis, n in enumerate(shape)))
         return expand(d_output, shape)
@@ -756,6 +758,11 @@ class Linear(Function):
     def forward(ctx: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """Multiply and add."""
         ctx.save_for_backward(x, weight)
+        if x.__class__ is np.ndarray and x.ndim == 2 and x.size + weight.size < arrays.LARGE and backends.choice.quick:
+            out = x @ weight.T
+            if bias is not None:
+                out += bias
+            return out
         rows = x if x.ndim == 2 else _rows(x)
         out = arrays.matmul(rows, arrays.permute(weight, (1, 0)))
         if bias is not None:
@@ -767,6 +774,10 @@ class Linear(Function):
         """As for a matrix product; the bias was broadcast over the rows."""
         x, weight = ctx.saved_values
         need_x, need_weight, *need_bias = ctx.needs_input_grad
+        if d_output.__class__ is np.ndarray and x.ndim == 2 and x.size + weight.size < arrays.LARGE:
+            d_x = d_output @ weight if need_x else None
+            d_weight = d_output.T @ x if need_weight else None
+            return (d_x, d_weight, np.add.reduce(d_output, 0)) if need_bias else (d_x, d_weight)
         d_x = matmul(d_output, weight) if need_x else None
         d_weight = matmul(transpose(_rows(d_output)), _rows(x)) if need_weight else None
         return (d_x, d_weight, d_output) if need_bias else (d_x, d_weight)

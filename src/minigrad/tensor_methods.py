@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from minigrad import arrays, backends, functions, tensor_data, tensor_functions
+from minigrad import arrays, backends, functions, numpy_forms, tensor_data, tensor_functions
 from minigrad.tensor_shapes import Shapes, axes_of, axis_of
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ class Methods(Shapes):
             keepdim: Whether they stay, with size 1.
         """
         x = cast(Any, self)
-        return x._of_array(arrays.reduce(kernel, x._array, tuple(sorted(dim)), keepdim))
+        return x._of_array(numpy_forms.call(arrays.reduce, kernel, x._array, tuple(sorted(dim)), keepdim))
 
     # --- products -------------------------------------------------------------------------------------------
 

@@ -11,13 +11,24 @@ has its own strides (see `tensor_data`), so that permuting, slicing and expandin
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
 from typing import Any, cast
 
 import numpy as np
 
-from minigrad import arrays, autodiff, backends, engine, functions, numpy_forms, standing_aside, tensor_data
+from minigrad import (
+    arrays,
+    autodiff,
+    backends,
+    engine,
+    functions,
+    numpy_forms,
+    standing_aside,
+    tensor_data,
+    tensor_functions,
+)
 from minigrad.autodiff import History, grad_mode
 from minigrad.engine import TensorContext, ticks
 from minigrad.errors import FunctionError, GraphError
@@ -502,7 +513,7 @@ def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     values = [x._array if isinstance(x, Tensor) else x for x in inputs]
     _check_operands(function, inputs, values)
     try:
-        array = arrays.elementwise(function.kernel, *values)
+        array = numpy_forms.call(arrays.elementwise, function.kernel, *values)
     except ValueError:
         _check_shapes(function, values)
         raise
@@ -581,6 +592,60 @@ def _arithmetic(function: type[Elementwise], form: Any, reverse: bool) -> Any:
     return specified, quick
 
 
+def _unary(name: str, function: type[Elementwise]) -> Any:
+    """Return a method of `Methods`, and its quick twin for small arrays of a floating type."""
+    specified, form = getattr(Methods, name), numpy_forms.FORMS[function.kernel]
+
+    @functools.wraps(specified)
+    def quick(self: Tensor) -> Tensor:
+        x = self._array
+        if x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
+            return cast(Tensor, specified(self))
+        token = _silence()
+        try:
+            array = form(x)
+        finally:
+            _speak(token)
+        return _recorded(function, (self,), None, array)
+
+    return specified, quick
+
+
+_UNARY = {
+    name: _unary(name, function)
+    for name, function in (
+        ("exp", functions.Exp),
+        ("log", functions.Log),
+        ("relu", functions.ReLU),
+        ("sigmoid", functions.Sigmoid),
+        ("tanh", functions.Tanh),
+        ("sqrt", functions.Sqrt),
+        ("square", functions.Square),
+    )
+}
+
+def _whole_sum() -> Any:
+    """Return `Methods.sum`, and its quick twin for all elements of a small array of a floating type."""
+    specified, function, add_up = Methods.sum, TWINS[tensor_functions.Sum], np.add.reduce
+
+    @functools.wraps(specified)
+    def quick(self: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+        x = self._array
+        if dim is not None or keepdim or x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
+            return specified(self, dim, keepdim)
+        axes = tuple(range(x.ndim))
+        ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
+        ctx.shape, ctx.dim, ctx.keepdim = x.shape, axes, False
+        token = _silence()
+        try:
+            array = add_up(x, None)
+        finally:
+            _speak(token)
+        return _recorded(function, (self,), ctx, array)
+
+    return specified, quick
+
+
 _ARITHMETIC = {
     f"__{side}{name}__": _arithmetic(function, form, side == "r")
     for side in ("", "r")
@@ -592,14 +657,17 @@ _ARITHMETIC = {
     )
 }
 
+_SUM = _whole_sum()
+
 _twins: dict[type[Function], type[Function]] = {}
 
 
 def _choose_twins() -> None:
     """Let quick twins take the place of what they are equal to, unless that is a student's."""
     quick = backends.is_quick()
-    for name, (specified, twin) in _ARITHMETIC.items():
+    for name, (specified, twin) in (_ARITHMETIC | _UNARY).items():
         setattr(Tensor, name, twin if quick else specified)
+    Tensor.sum = _SUM[quick and not standing_aside.any_of("tensor_functions")]  # type: ignore[method-assign]
     _twins.clear()
     if quick and not standing_aside.any_of("tensor_functions"):
         _twins.update(TWINS)
