@@ -41,7 +41,8 @@ def list_exercises() -> None:
     """List every exercise with its lesson and points."""
     table = Table("lesson", "exercise", "points")
     for exercise in exercises.catalogue().values():
-        table.add_row(exercise.lesson, exercise.id, f"{exercise.points:g}")
+        if not exercise.draft:
+            table.add_row(exercise.lesson, exercise.id, f"{exercise.points:g}")
     console.print(table)
 
 
@@ -117,6 +118,17 @@ def train(
             progress.update(task, advance=1, description=f"loss {epoch.loss:.4f}")
             if epoch.number % max(1, epochs // 10) == 0 or epoch.number == epochs:
                 progress.print(f"epoch {epoch.number:5}   loss {epoch.loss:.4f}   correct {epoch.correct}/{points}")
+
+
+@app.command()
+def doctor() -> None:
+    """Show what tensors are computed with on this machine, by which rule, and what is missing."""
+    from minigrad.doctor import findings
+
+    table = Table("", "found", "why, or what to do")
+    for topic, found, why in findings():
+        table.add_row(topic, escape(found), escape(why))
+    console.print(table)
 
 
 def main() -> None:

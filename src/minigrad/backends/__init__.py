@@ -190,3 +190,8 @@ def set_default_dtype(dtype: Any) -> None:
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"set_default_dtype: {dtype} is not a floating-point type; use float32 or float64")
     choice.dtype = dtype
+
+
+if choice.name not in NAMES:
+    raise ValueError(f"MINIGRAD_BACKEND is {choice.name!r}; the backends are {', '.join(map(repr, NAMES))}")
+_refresh()

@@ -1,0 +1,118 @@
+"""The choice of a backend, and what `minigrad doctor` says of it."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import minigrad as mg
+from minigrad import arrays, backends, exercises, tensor_data
+from minigrad.cli import app
+
+
+def in_new_process(code, **environment):
+    """Run code in a Python of its own, and return what it printed, errors included."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    return done.stdout + done.stderr
+
+
+def test_a_backend_is_chosen_for_a_block_or_for_good():
+    """backend(name) holds from now on; as a context manager, until the end of its block, errors included."""
+    assert backends.chosen() == "numba"
+    with mg.backend("python"):
+        assert backends.chosen() == "python"
+        assert not backends.is_quick()
+    with pytest.raises(KeyError), mg.backend("python"):
+        raise KeyError
+    assert backends.chosen() == "numba"
+    assert repr(mg.backend("python")) == "backend 'python'"
+    try:
+        assert backends.chosen() == "python"
+    finally:
+        mg.backend("numba")
+
+
+def test_there_are_three_backends():
+    """Another name is refused, and so is one in the environment."""
+    with pytest.raises(ValueError, match="there is no 'tpu'; the backends are 'python', 'numba', 'cuda'"):
+        mg.backend("tpu")
+    assert "MINIGRAD_BACKEND is 'tpu'" in in_new_process("import minigrad as m; m.ones(1)", MINIGRAD_BACKEND="tpu")
+    code = "import minigrad as m; m.ones(1); print(m.backends.chosen(), m.backends.is_quick())"
+    assert in_new_process(code, MINIGRAD_BACKEND="python") == "python False\n"
+
+
+def test_new_tensors_are_made_on_the_chosen_device():
+    """Under backend("cuda") tensors are made on the device, and come back by name."""
+    with mg.backend("cuda"):
+        x = mg.ones(2, requires_grad=True)
+    assert x.device == "cuda"
+    (x * x).sum().backward()
+    assert x.grad.device == "cuda"
+    assert x.grad.cpu().tolist() == [2.0, 2.0]
+
+
+def test_small_tensors_never_import_numba():
+    """A network's worth of small operations, backward included, works without Numba."""
+    code = """
+import sys, minigrad as m
+x = m.randn(10, 4, requires_grad=True)
+(x @ x.T).softmax(1).log().sum().backward()
+x.sigmoid().max(1).values.sum().backward()
+print("numba" in sys.modules)
+"""
+    assert in_new_process(code) == "False\n"
+
+
+def test_importing_numba_first_without_the_simulator_says_so():
+    """Without a device, CUDA needs the simulator to be chosen before numba is imported; asking too late says so."""
+    if backends.cuda() is None or os.path.exists("/dev/nvidia0"):
+        pytest.skip("an NVIDIA device is attached: nothing is missing")
+    code = "import os; os.environ.pop('NUMBA_ENABLE_CUDASIM', None); import numba, minigrad as m; m.ones(1).to('cuda')"
+    assert "set NUMBA_ENABLE_CUDASIM=1 before Python starts" in in_new_process(code)
+
+
+def test_large_and_small_results_agree_on_all_backends():
+    """The same computation gives the same numbers by NumPy, by compiled loops and by the readable ones."""
+    x = np.random.default_rng(0).normal(size=(70, 80))
+    results = []
+    for large in (arrays.LARGE, 1):
+        before = arrays.LARGE, arrays.LARGE_AND_DEAR
+        arrays.LARGE = arrays.LARGE_AND_DEAR = large
+        try:
+            results.append((mg.tensor(x).exp().sum(0) * 2.0).numpy())
+        finally:
+            arrays.LARGE, arrays.LARGE_AND_DEAR = before
+    with mg.backend("python"):
+        results.append((mg.tensor(x).exp().sum(0) * 2.0).numpy())
+    assert np.allclose(results[0], results[1], rtol=1e-14)
+    assert np.allclose(results[0], results[2], rtol=1e-14)
+
+
+def test_the_quick_way_stands_aside_for_a_students_functions():
+    """While a student's index functions are installed, tensors go through them."""
+    calls = []
+
+    def index_to_position(index, strides):
+        calls.append(1)
+        return sum(int(i) * int(s) for i, s in zip(index, strides, strict=False))
+
+    assert backends.is_quick()
+    with exercises.install({"tensor_data.index_to_position": index_to_position}):
+        assert not backends.is_quick()
+        assert (mg.ones(2, 2) + mg.ones(2)).tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    assert calls
+    assert backends.is_quick()
+    assert tensor_data.index_to_position is not index_to_position
+
+
+def test_doctor_names_what_is_used():
+    """`minigrad doctor` names the backend with its rule, threads, kept kernels and what became of CUDA."""
+    shown = CliRunner().invoke(app, ["doctor"])
+    assert shown.exit_code == 0
+    for word in ("numba", "MINIGRAD_BACKEND", "NumPy", "threads", "cuda", "pool", "torch"):
+        assert word in shown.output
