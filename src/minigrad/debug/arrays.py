@@ -1,0 +1,306 @@
+"""An array that tells a runtime of each element that is read or written, and is a NumPy array in all else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from minigrad.debug.memory import READ, WRITE, Root, addresses
+
+__all__ = ["FromEnd", "Recorded", "RecordedList", "Watcher", "plain", "raw_of"]
+
+Array = np.ndarray[Any, Any]
+
+_INTEGERS: frozenset[Any] = frozenset(
+    (int, np.int64, np.int32, np.intp, np.uint64, np.uint32, np.int16, np.uint8, np.int8, np.uint16)
+)
+_WRITING_METHODS = frozenset(("fill", "sort", "put", "partition", "setfield", "byteswap", "resize"))
+_READING_ATTRIBUTES = frozenset(("shape", "ndim", "size", "dtype", "strides", "itemsize", "nbytes", "flags"))
+_RESIZING = frozenset(("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"))
+_UNREADING = frozenset(
+    ("shape", "ndim", "size", "empty_like", "zeros_like", "ones_like", "full_like", "may_share_memory", "result_type")
+)
+_WRITING_FUNCTIONS = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"))
+
+
+class FromEnd(int):
+    """A negative index that stands in the source as a number, and therefore is meant: ``shape[-1]``."""
+
+
+class Watcher(Protocol):
+    """What recorded arrays need from the runtime that made them."""
+
+    def touch(self, root: Root, address: int, kind: int) -> None:
+        """Note the access to one element."""
+
+    def touch_many(self, root: Root, found: Array, kind: int) -> None:
+        """Note the access to the elements with these addresses."""
+
+    def outside(self, root: Root, index: tuple[Any, ...], shape: tuple[int, ...], kind: int) -> bool:
+        """Note an index that is negative or too large; return whether it is to be ignored, as not wrong here."""
+
+    def adopt(self, value: Any, name: str = ...) -> Any:
+        """Record a new array too, if others can come to see it."""
+
+
+class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array, or a view of one, whose elements are watched.
+
+    Args:
+        raw: The memory.
+        root: The array that it is a part of.
+        watcher: Who is told.
+    """
+
+    __slots__ = ("_address", "_addresses", "_axes", "_length", "_raw", "_root", "_stride", "_watcher")
+
+    def __init__(self, raw: Array, root: Root, watcher: Watcher) -> None:
+        self._raw = raw
+        self._root = root
+        self._watcher = watcher
+        self._address: int = raw.__array_interface__["data"][0]
+        self._addresses: Array | None = None
+        self._axes = tuple(zip(raw.shape, raw.strides, strict=True))
+        self._length: int
+        self._stride: int
+        self._length, self._stride = self._axes[0] if raw.ndim == 1 else (0, 0)
+
+    # --- elements ---------------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        raw = self._raw
+        if key.__class__ in _INTEGERS and 0 <= key < self._length:
+            self._watcher.touch(self._root, self._address + int(key) * self._stride, READ)
+            return raw[key]
+        if key.__class__ is tuple and (address := self._quick(key)):
+            self._watcher.touch(self._root, address, READ)
+            return raw[key]
+        key = _plain_key(key)
+        if self._misses(key, READ):
+            return raw.dtype.type(0)
+        found = raw[key]
+        if isinstance(found, np.ndarray):
+            if found.size and np.may_share_memory(found, raw):
+                return Recorded(found, self._root, self._watcher)
+            self._watcher.touch_many(self._root, np.asarray(self._places()[key]), READ)
+            return self._watcher.adopt(found)
+        self._watcher.touch(self._root, self._place(key), READ)
+        return found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raw = self._raw
+        if key.__class__ in _INTEGERS and 0 <= key < self._length:
+            raw[key] = plain(value)
+            self._watcher.touch(self._root, self._address + int(key) * self._stride, WRITE)
+            return
+        key, value = _plain_key(key), plain(value)
+        if not self._misses(key, WRITE):
+            raw[key] = value
+            self._watcher.touch_many(self._root, np.asarray(self._places()[key]), WRITE)
+
+    def _quick(self, key: tuple[Any, ...]) -> int:
+        """Return the address of an element, or 0 if the key is not made of integers inside the array."""
+        if len(key) != len(self._axes):
+            return 0
+        address = self._address
+        for i, (size, stride) in zip(key, self._axes, strict=True):
+            if i.__class__ not in _INTEGERS or not 0 <= i < size:
+                return 0
+            address += int(i) * stride
+        return address
+
+    def _misses(self, key: Any, kind: int) -> bool:
+        """Tell of an index outside the array, and return whether the access has to be left out."""
+        index = key if isinstance(key, tuple) else (key,)
+        shape = self._raw.shape
+        if len(index) > len(shape) or not all(isinstance(i, int | np.integer | slice) for i in index):
+            return False  # NumPy knows how to treat these
+        pairs = [(int(i), n, i) for i, n in zip(index, shape, strict=False) if not isinstance(i, slice)]
+        if all(0 <= i < n or (isinstance(given, FromEnd) and -n <= i) for i, n, given in pairs):
+            return False
+        return not self._watcher.outside(self._root, index, shape, kind)
+
+    def _place(self, key: Any) -> int:
+        index = key if isinstance(key, tuple) else (key,)
+        raw = self._raw
+        if len(index) == raw.ndim and all(isinstance(i, int | np.integer) for i in index):
+            steps = zip(index, raw.shape, raw.strides, strict=True)
+            return self._address + sum((int(i) if i >= 0 else int(i) + n) * stride for i, n, stride in steps)
+        return int(self._places()[key])
+
+    def _places(self) -> Array:
+        """The addresses of all elements."""
+        if self._addresses is None:
+            self._addresses = addresses(self._raw)
+        return self._addresses
+
+    def _touch_all(self, kind: int) -> None:
+        self._watcher.touch_many(self._root, self._places(), kind)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self._raw)))
+
+    def __contains__(self, value: Any) -> bool:
+        return plain(value) in self._read()
+
+    # --- the array as a whole ---------------------------------------------------------------------------------
+
+    def _read(self) -> Array:
+        """Return the memory, all of which counts as read."""
+        self._touch_all(READ)
+        return self._raw
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self._read(), dtype=dtype)
+
+    def __bool__(self) -> bool:
+        return bool(self._read())
+
+    def __int__(self) -> int:
+        return int(self._read())
+
+    def __float__(self) -> float:
+        return float(self._read())
+
+    def __index__(self) -> int:
+        return self._read().__index__()
+
+    def __repr__(self) -> str:
+        return repr(self._raw)
+
+    __hash__ = None  # type: ignore[assignment]  # as for arrays
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._raw, name)
+        if name in _READING_ATTRIBUTES:
+            return found
+        if callable(found):
+            return lambda *args, **kwargs: self._method(name, *args, **kwargs)
+        return self._result(found)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in Recorded.__slots__:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._raw, name, plain(value))
+
+    def _method(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        args, kwargs = tuple(map(plain, args)), {key: plain(value) for key, value in kwargs.items()}
+        found = getattr(self._raw, name)(*args, **kwargs)
+        if name in _WRITING_METHODS:
+            self._touch_all(WRITE)
+        return self._result(found)
+
+    def _result(self, found: Any) -> Any:
+        """Record a view as a part of this array; anything else was computed from all elements."""
+        if isinstance(found, np.ndarray) and np.may_share_memory(found, self._raw):
+            return Recorded(found, self._root, self._watcher)
+        if found is not None:
+            self._touch_all(READ)
+        return self._watcher.adopt(found)
+
+    # --- NumPy's functions ------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        outputs = kwargs.get("out", ())
+        if outputs:
+            kwargs["out"] = tuple(out._raw if isinstance(out, Recorded) else out for out in outputs)
+        found = getattr(ufunc, method)(*map(plain, inputs), **{k: plain(v) for k, v in kwargs.items()})
+        written = (*outputs, *(inputs[:1] if method == "at" else ()))
+        for out in written:
+            if isinstance(out, Recorded):
+                out._touch_all(WRITE)
+        if outputs:
+            return outputs[0] if len(outputs) == 1 else outputs
+        return self._watcher.adopt(found)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        given = _recorded_in((args, kwargs))
+        name = function.__name__
+        target = kwargs.get("out", args[0] if name in _WRITING_FUNCTIONS and args else None)
+        raws = raw_of((args, kwargs))
+        found = function(*raws[0], **raws[1])
+        for array in given:
+            if isinstance(found, np.ndarray) and array is not target and np.may_share_memory(found, array._raw):
+                return Recorded(found, array._root, self._watcher)
+        for array in given:
+            if array is target:
+                array._touch_all(WRITE)
+            elif name not in _UNREADING:
+                array._touch_all(READ)
+        return target if "out" in kwargs and target is not None else self._watcher.adopt(found)
+
+
+class RecordedList(list[Any]):
+    """A list whose elements are watched; what changes its length touches all of them.
+
+    Args:
+        items: The elements.
+        name: The list's name.
+        line: Where it was made.
+        watcher: Who is told.
+    """
+
+    def __init__(self, items: list[Any], name: str, line: int, watcher: Watcher) -> None:
+        super().__init__(items)
+        self._shadow = np.zeros(len(items) + 1, dtype=np.int8)  # a place in memory for each element
+        self._root = Root(self._shadow, name, line=line)
+        self._watcher = watcher
+
+    def _touch(self, key: Any, kind: int) -> None:
+        last = len(self._shadow) - 1
+        if isinstance(key, int | np.integer) and -len(self) <= key < len(self):
+            place = int(key) % len(self)
+            self._watcher.touch(self._root, self._root.address + min(place, last), kind)
+        else:
+            self._watcher.touch_many(self._root, addresses(self._shadow), kind)
+
+    def __getitem__(self, key: Any) -> Any:
+        self._touch(key, READ)
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._touch(key, WRITE)
+        super().__setitem__(key, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        self._touch(None, READ)
+        return super().__iter__()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _RESIZING:
+            self._touch(None, WRITE)
+        return super().__getattribute__(name)
+
+
+def plain(value: Any) -> Any:
+    """Return the memory of a recorded array, all of which is read thereby; anything else unchanged."""
+    return value._read() if isinstance(value, Recorded) else value
+
+
+def _plain_key(key: Any) -> Any:
+    return tuple(map(plain, key)) if isinstance(key, tuple) else plain(key)
+
+
+def _recorded_in(value: Any) -> list[Recorded]:
+    if isinstance(value, Recorded):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [each for part in value for each in _recorded_in(part)] if isinstance(value, tuple | list) else []
+
+
+def raw_of(value: Any) -> Any:
+    """Return the memory of a recorded array without reading it; look into tuples, lists and dictionaries."""
+    if isinstance(value, Recorded):
+        return value._raw
+    if isinstance(value, dict):
+        return {key: raw_of(each) for key, each in value.items()}
+    if isinstance(value, tuple | list) and type(value) in (tuple, list):
+        return type(value)(raw_of(each) for each in value)
+    return value

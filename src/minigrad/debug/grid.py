@@ -1,0 +1,386 @@
+"""Runs the threads of a CUDA kernel in Python, and takes notes.
+
+The threads of a block are generators that take turns at barriers: each runs to its next syncthreads, then the next one.
+Nothing depends on when threads run; what counts is which of their accesses a barrier keeps apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from minigrad.debug.arrays import FromEnd, Recorded
+from minigrad.debug.device import Device
+from minigrad.debug.findings import Findings, places, threads_collide
+from minigrad.debug.memory import ATOMIC, READ, WRITE, Access, Memory, Root
+from minigrad.debug.report import Counts, Index, Race
+from minigrad.debug.rewrite import build
+from minigrad.debug.rewrite_cuda import CudaRewriter, waits
+from minigrad.debug.runtime import Endless, Runtime, poisoned
+from minigrad.debug.source import unwrap
+
+__all__ = ["Grid", "Thread"]
+
+EVENTS = 20_000
+"""Accesses that are kept for a picture."""
+
+
+@dataclass(eq=False)
+class Thread:
+    """A thread of a block.
+
+    Attributes:
+        number: Its place in the grid, counted through.
+        index: Its index in the block.
+        block: The index of its block.
+        title: What it is called in findings.
+        counts: What it reads and writes.
+        lines: The places of the calls that make shared arrays, by line.
+    """
+
+    number: int
+    index: Index
+    block: Index
+    title: str = ""
+    counts: Counts = field(default_factory=Counts)
+    lines: dict[tuple[types.CodeType, int], set[int]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+def _short(index: Index, size: Index) -> str:
+    """Return an index with as many numbers as its grid, or block, has axes."""
+    axes = max([1, *(i + 1 for i in range(3) if size[i] > 1)])
+    return str(index[0] if axes == 1 else index[:axes])
+
+
+class Grid(Runtime):
+    """One run of a kernel over a grid.
+
+    Args:
+        findings: Where findings go.
+        steps: How many steps all threads together may take.
+        shuffle: Puts threads and blocks into another order; None leaves them in theirs.
+        grid: The number of blocks in x, y and z.
+        block: The number of threads of a block, likewise.
+        shared_bytes: The size of dynamic shared memory.
+    """
+
+    waiting = types.GeneratorType
+
+    def __init__(
+        self,
+        findings: Findings,
+        steps: int,
+        shuffle: random.Random | None,
+        grid: Index,
+        block: Index,
+        shared_bytes: int,
+    ) -> None:
+        super().__init__(findings, steps, shuffle)
+        self.grid, self.block, self.shared_bytes = grid, block, shared_bytes
+        self.device = Device(self)
+        self.thread: Thread = Thread(0, (0, 0, 0), (0, 0, 0))
+        self.counts: dict[tuple[Index, Index], Counts] = {}
+        self.events: list[tuple[Index, Index, Root, int, int]] = []
+        self.barriers = 0
+        self.interval = 0
+        self.number = 0
+        self.arrays: dict[Any, Recorded] = {}
+        self.names: dict[tuple[Root, types.CodeType], str] = {}
+        self.collided: set[tuple[Root, int]] = set()
+        self.unwritten: list[tuple[Root, int, Callable[[], None]]] = []
+        self._global = Memory(self._collide)
+        self._shared = Memory(self._collide)
+
+    def rewritten(self, function: types.FunctionType) -> types.FunctionType:
+        """Return what runs in a function's place."""
+        rewriter = CudaRewriter(function, waits(function, set()))
+        return build(function, rewriter, {"__mg__": self, "__cuda__": self.device})
+
+    def call_at_once(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call from a place that was not seen to lead to a barrier."""
+        found = self.call(function, *args, **kwargs)
+        if found.__class__ is self.waiting:
+            name = getattr(unwrap(function), "__name__", "a function")
+            raise ValueError(
+                f"cuda_races cannot follow the barrier that {name} leads to: call it by its own name, in the kernel or "
+                "in a device function"
+            )
+        return found
+
+    def from_end(self, index: int) -> int:
+        """Mark a negative index that stands in the source."""
+        return FromEnd(index)
+
+    # --- blocks and threads -----------------------------------------------------------------------------------
+
+    def run(self, function: types.FunctionType, args: list[Any]) -> None:
+        """Run all blocks, one after another."""
+        kernel = self.rewrite_kernel(function)
+        self.kernel_code = kernel.__code__
+        if _size(self.grid) * _size(self.block) > self.limit:
+            raise Endless
+        for number, at in enumerate(self._shuffled(_indices(self.grid))):
+            self.number = number
+            self.arrays, self.names, self.interval = {}, {}, 0
+            self._shared = Memory(self._collide)
+            self._run_block(kernel, args, at)
+
+    def _run_block(self, kernel: types.FunctionType, args: list[Any], at: Index) -> None:
+        base = _place(at, self.grid) * _size(self.block)
+        block = f"of block {_short(at, self.grid)}"
+        threads = [
+            Thread(base + n, index, at, f"thread {_short(index, self.block)} {block}")
+            for n, index in enumerate(_indices(self.block))
+        ]
+        self.counts.update({(at, thread.index): thread.counts for thread in threads})
+        live: dict[Thread, Any] = {}
+        for thread in self._shuffled(iter(threads)):
+            self.thread = thread
+            self.step()
+            body = kernel(*args)
+            if body.__class__ is self.waiting:
+                live[thread] = body
+        self._look_at_unwritten()
+        self._take_turns(threads, live)
+
+    def _take_turns(self, threads: list[Thread], live: dict[Thread, Any]) -> None:
+        answers: dict[Thread, Any] = {}
+        while live:
+            asked: dict[Thread, Any] = {}
+            for thread in self._shuffled(iter(list(live))):
+                self.thread = thread
+                self.step()
+                try:
+                    asked[thread] = live[thread].send(answers.get(thread))
+                except StopIteration:
+                    del live[thread]
+            self._look_at_unwritten()
+            if live:
+                self._look_at_barrier(threads, live)
+                answers = _answers(asked)
+                self.interval += 1
+                self.barriers = max(self.barriers, self.interval)
+
+    def _look_at_unwritten(self) -> None:
+        """Note what was read in this interval though nobody has written it up to now."""
+        for root, address, add in self.unwritten:
+            if root.written is not None and address not in root.written:
+                add()
+                self.collided.add((root, address))
+        self.unwritten.clear()
+
+    def _look_at_barrier(self, threads: list[Thread], live: dict[Thread, Any]) -> None:
+        """Note a barrier at which not all threads of the block wait."""
+        waiting = {thread: self._waits_at(body) for thread, body in live.items()}
+        first = min(live, key=lambda thread: thread.number)
+        code, line, _ = waiting[first]
+        elsewhere = next((t for t in threads if t in live and waiting[t] != waiting[first]), None)
+        ended = next((thread for thread in threads if thread not in live), None)
+        if elsewhere is not None:
+            other, other_line, _ = waiting[elsewhere]
+            story, where = f"{elsewhere} waits at line {other_line}", places(code, line, other, other_line)
+        elif ended is not None:
+            story, where = f"{ended} has come to its end", places(code, line)
+        else:
+            return
+        message = (
+            f"{first} waits at line {line} while {story}: a barrier has to be reached by all threads of a block, or "
+            "the kernel hangs or computes nonsense"
+        )
+        race = Race("barrier", message, first=str(first), second=str(elsewhere or ended), **where)
+        key = ("barrier", code, frozenset((line, where.get("other_line", 0))))
+        self.findings.add(key, None, lambda: race)
+
+    def _waits_at(self, body: Any) -> tuple[types.CodeType, int, int]:
+        """Return the code and the place in it at which a thread waits."""
+        found = body
+        while (inner := found.gi_yieldfrom) is not None and getattr(inner, "gi_code", None) in self.codes:
+            found = inner
+        frame = found.gi_frame
+        return frame.f_code, frame.f_lineno, frame.f_lasti
+
+    def _shuffled(self, items: Iterator[Any]) -> Iterator[Any]:
+        if self.shuffle is None:
+            return items
+        found = list(items)
+        self.shuffle.shuffle(found)
+        return iter(found)
+
+    # --- arrays -----------------------------------------------------------------------------------------------
+
+    def made(self, scope: str, shape: Any, dtype: Any) -> Recorded:
+        """Return the array of a call to ``cuda.shared.array`` or ``cuda.local.array``.
+
+        A shared array is known by the call that makes it: the block's other threads get the same one.
+        """
+        frame = self.frame()
+        place = (frame.f_code, frame.f_lasti)
+        thread = self.thread
+        if scope == "shared":
+            calls = thread.lines.setdefault((frame.f_code, frame.f_lineno), set())
+            calls.add(frame.f_lasti)
+            if len(calls) > 1:
+                self._add_one_line(frame.f_code, frame.f_lineno)
+        key = place if scope == "shared" else (*place, thread.number)
+        dynamic = scope == "shared" and shape in (0, (0,))
+        if scope == "shared" and key in self.arrays:
+            return self.arrays[key]
+        raw = self._dynamic(dtype) if dynamic else np.empty(shape, dtype=dtype)
+        root = Root(poisoned(raw), "", scope, frame.f_lineno, set())
+        found = self.arrays[key] = Recorded(raw, root, self)
+        return found
+
+    def _dynamic(self, dtype: Any) -> Any:
+        """Return dynamic shared memory, all of whose arrays begin at one place."""
+        if "pool" not in self.arrays:
+            raw = np.empty(self.shared_bytes, dtype=np.uint8)
+            self.arrays["pool"] = Recorded(raw, Root(raw, "pool", "shared"), self)
+        size = np.dtype(dtype).itemsize
+        return self.arrays["pool"]._raw[: self.shared_bytes // size * size].view(dtype)
+
+    def named(self, value: Any, name: str) -> Any:
+        """Give a new array the name of the variable that it is put in."""
+        if value.__class__ is Recorded and value._root.scope == "shared":
+            root, frame = value._root, self.frame()
+            known = self.names.setdefault((root, frame.f_code), name)
+            if known != name:
+                self._add_two_names(root, known, name, frame.f_code, frame.f_lineno)
+        return super().named(value, name)
+
+    def adopt(self, value: Any, name: str = "") -> Any:
+        """Record a new array too, if others can come to see it."""
+        if not isinstance(value, np.ndarray):
+            return value
+        return Recorded(value, Root(value, name, "local", line=self.frame().f_lineno), self)
+
+    def _add_one_line(self, code: types.CodeType, line: int) -> None:
+        message = (
+            f"two shared arrays are made on line {line}: Numba's simulator, which knows an array by its line, gives "
+            "both the same memory; give each a line of its own"
+        )
+        race = Race("alias", message, scope="shared", **places(code, line))
+        self.findings.add(("alias", code, line), None, lambda: race)
+
+    def _add_two_names(self, root: Root, known: str, name: str, code: types.CodeType, line: int) -> None:
+        message = (
+            f"{known} and {name} are one and the same shared array, made by the call at line {root.line}: each call of "
+            "cuda.shared.array in the source makes one array, however often it is run"
+        )
+        race = Race("alias", message, name, scope="shared", **places(code, line))
+        self.findings.add(("alias", known, name), None, lambda: race)
+
+    # --- notes ------------------------------------------------------------------------------------------------
+
+    def touch(self, root: Root, address: int, kind: int) -> None:
+        """Note the access to one element."""
+        self.step()
+        thread, scope = self.thread, root.scope
+        if root.written is not None:
+            if kind == WRITE:
+                root.written.add(address)
+            elif address not in root.written:
+                self._note_unwritten(root, address)
+        if scope == "local":
+            return
+        self.count(root, kind)
+        _count(thread.counts, scope, kind)
+        if len(self.events) < EVENTS and not self.shuffle:
+            self.events.append((thread.block, thread.index, root, address, kind))
+        frame = self.frame()
+        outer: Any = frame
+        while outer.f_code is not self.kernel_code:
+            outer = outer.f_back
+        site = (frame.f_code, frame.f_lineno, outer.f_lineno)
+        memory = self._shared if scope == "shared" else self._global
+        memory.access(address, kind, (thread, site, root), self.number, self.interval)
+
+    def outside(self, root: Root, index: tuple[Any, ...], shape: tuple[int, ...], kind: int) -> bool:
+        """Note an index outside the array; return whether NumPy may go on with it."""
+        frame, thread = self.frame(), str(self.thread)
+        code, line, name = frame.f_code, frame.f_lineno, root.name or "an array"
+        numbers = tuple(int(i) for i in index if not isinstance(i, slice))
+
+        def make() -> Race:
+            at = ", ".join(":" if isinstance(i, slice) else str(i) for i in index)
+            does = "reads" if kind == READ else "writes"
+            message = f"{thread} {does} {name}[{at}], and the shape of {name} is {shape}"
+            if min(numbers) < 0:
+                message += "; Numba takes a negative index from the end, which is another element than the one meant"
+            return Race("out of bounds", message, name, numbers, second=thread, scope=root.scope, **places(code, line))
+
+        self.findings.add(("out of bounds", name, line), (thread, numbers), make)
+        return False
+
+    def _note_unwritten(self, root: Root, address: int) -> None:
+        """Note a read; one of shared memory at the next barrier, for if somebody writes before it, that is a race."""
+        frame, thread = self.frame(), str(self.thread)
+        code, line = frame.f_code, frame.f_lineno
+
+        def make() -> Race:
+            element, index = root.element(address), root.index_of(address)
+            message = (
+                f"{thread} reads {element}, where nothing has been written: {root.scope} memory begins with any values"
+            )
+            where = places(code, line)
+            return Race("uninitialised", message, root.name, index, second=thread, scope=root.scope, **where)
+
+        key = ("uninitialised", root.name, line)
+        if root.scope == "local":
+            self.findings.add(key, address - root.address, make)
+        else:
+            self.unwritten.append((root, address, lambda: self.findings.add(key, address - root.address, make)))
+
+    def _collide(self, address: int, kind: int, access: Access, other_kind: int, other: Access) -> None:
+        name = "read-write" if READ in (kind, other_kind) else "write-write"
+        lines = frozenset(site[:2] for site in (access[1], other[1]))
+        roots = access[2], other[2]
+        key = (name, frozenset((root.name, root.scope) for root in roots), lines)
+        element = address - min(root.address for root in roots)
+        self.collided.update((root, address) for root in roots)
+        self.findings.add(key, element, lambda: threads_collide(name, address, (kind, access), (other_kind, other)))
+
+
+def _count(counts: Counts, scope: str, kind: int) -> None:
+    if kind == ATOMIC:
+        counts.atomics += 1
+    elif scope == "global":
+        if kind == READ:
+            counts.global_reads += 1
+        else:
+            counts.global_writes += 1
+    elif kind == READ:
+        counts.shared_reads += 1
+    else:
+        counts.shared_writes += 1
+
+
+def _answers(asked: dict[Thread, Any]) -> dict[Thread, Any]:
+    """Return what each thread gets from a barrier: of what all threads have given, a count, an and, or an or."""
+    found: dict[Thread, Any] = {}
+    for thread, question in asked.items():
+        if question is not None:
+            combine = question[0]
+            found[thread] = combine([given[1] for given in asked.values() if given is not None])
+    return found
+
+
+def _indices(size: Index) -> Iterator[Index]:
+    """Yield the indices of a grid or a block, x the fastest."""
+    return ((x, y, z) for z, y, x in itertools.product(*map(range, reversed(size))))
+
+
+def _place(index: Index, size: Index) -> int:
+    return index[0] + size[0] * (index[1] + size[1] * index[2])
+
+
+def _size(size: Index) -> int:
+    return size[0] * size[1] * size[2]

@@ -1,0 +1,250 @@
+"""What was found: races, counts, and how they read in a terminal and in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from minigrad.debug.draw import AccessPicture
+    from minigrad.debug.memory import Root
+
+__all__ = ["Counts", "CudaReport", "Loop", "Race", "Report", "Traffic"]
+
+_SHOWN = 8
+"""Findings that are printed in full."""
+
+
+@dataclass
+class Race:
+    """One finding, with the first element that showed it.
+
+    Attributes:
+        kind: ``"write-write"`` or ``"read-write"``: two iterations or threads meet in one element. ``"carried"``: a
+            variable is read in an iteration before it is written there. ``"lost"``: a variable is assigned in the loop
+            and read after it. ``"loop variable"``: it is assigned in the body. ``"barrier"``: not all threads of the
+            block wait at the same syncthreads. ``"alias"``: two shared arrays are one. ``"uninitialised"``: shared or
+            local memory is read before anything is written there. ``"out of bounds"``. ``"endless"``.
+        message: The finding in one or two sentences.
+        array: The array's name, or the variable's.
+        index: The element.
+        first: The iteration, or the thread, that came first.
+        second: The one that collides with it.
+        line: Of the first access, in the function where it happens.
+        other_line: Of the second.
+        source: The text of the first line.
+        other_source: Of the second.
+        loop_line: The line of the kernel that led to the first access.
+        other_loop_line: Likewise for the second.
+        function: The function that holds ``line``.
+        other_function: The function that holds ``other_line``.
+        scope: ``"global"`` or ``"shared"``, in CUDA kernels.
+        count: How many elements are concerned.
+    """
+
+    kind: str
+    message: str
+    array: str = ""
+    index: tuple[int, ...] = ()
+    first: Any = None
+    second: Any = None
+    line: int = 0
+    other_line: int = 0
+    source: str = ""
+    other_source: str = ""
+    loop_line: int = 0
+    other_loop_line: int = 0
+    function: str = ""
+    other_function: str = ""
+    scope: str = ""
+    count: int = 1
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind}: {self.message}"]
+        lines += [f"    {text}" for text in self.places()]
+        if self.count > 1:
+            lines.append(f"    The same is true of {self.count} elements.")
+        return "\n".join(lines)
+
+    def places(self) -> list[str]:
+        """Return the lines of code concerned, each with its number, function and text."""
+        found = [_place(self.line, self.function, self.source, self.loop_line)]
+        found.append(_place(self.other_line, self.other_function, self.other_source, self.other_loop_line))
+        return list(dict.fromkeys(text for text in found if text))
+
+
+def _place(line: int, function: str, source: str, loop_line: int) -> str:
+    if not line:
+        return ""
+    via = f"  (reached from line {loop_line})" if loop_line and loop_line != line else ""
+    return f"line {line}, in {function}: {source}{via}"
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A prange loop that ran in parallel.
+
+    Attributes:
+        line: Where it begins.
+        iterations: How many it had, over all times it ran.
+        function: The function that holds it.
+    """
+
+    line: int
+    iterations: int
+    function: str
+
+
+@dataclass
+class Traffic:
+    """How often elements of an array were read and written inside parallel loops."""
+
+    reads: int = 0
+    writes: int = 0
+
+
+@dataclass
+class Counts:
+    """What one thread reads and writes, in elements."""
+
+    global_reads: int = 0
+    global_writes: int = 0
+    shared_reads: int = 0
+    shared_writes: int = 0
+    atomics: int = 0
+
+
+@dataclass
+class Report:
+    """What `races` found. It is true if anything was found.
+
+    Attributes:
+        name: The kernel's name.
+        races: The findings, one for each kind, array and pair of lines.
+        args: The arguments after the first run, in which the iterations follow one another: what the loop would do
+            without races.
+        result: What that run returned.
+        steps: How many steps all runs took.
+        loops: The prange loops that ran in parallel; a loop inside another one is not parallel.
+        traffic: By array, how often its elements were read and written in parallel loops during the first run.
+    """
+
+    name: str
+    races: tuple[Race, ...] = ()
+    args: list[Any] = field(default_factory=list)
+    result: Any = None
+    steps: int = 0
+    loops: tuple[Loop, ...] = ()
+    traffic: dict[str, Traffic] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.races)
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of what was found."""
+        return {race.kind for race in self.races}
+
+    @property
+    def summary(self) -> str:
+        """One line on what ran and how much was found."""
+        if not self.loops:
+            return f"{self.name}: {self._found()}; no prange loop ran, so that nothing is parallel"
+        loops = " and ".join(f"{loop.iterations} iterations at line {loop.line}" for loop in self.loops)
+        return f"{self.name}: {self._found()} in {loops}"
+
+    def _found(self) -> str:
+        n = len(self.races)
+        return f"{n} finding{'s' * (n > 1)}" if n else "no races"
+
+    def __str__(self) -> str:
+        shown = [f"{i}. {race}" for i, race in enumerate(self.races[:_SHOWN], start=1)]
+        rest = len(self.races) - len(shown)
+        return "\n".join([self.summary, *shown, *([f"and {rest} more like these"] if rest else [])])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<li><b>{escape(race.kind)}</b>: {escape(race.message)}"
+            + "".join(f"<br><code>{escape(text)}</code>" for text in race.places())
+            + (f"<br>The same is true of {race.count} elements." if race.count > 1 else "")
+            + "</li>"
+            for race in self.races[:_SHOWN]
+        )
+        rest = len(self.races) - _SHOWN
+        more = f"<p>and {rest} more like these</p>" if rest > 0 else ""
+        return f"<p>{escape(self.summary)}</p>" + (f"<ol>{rows}</ol>{more}" if rows else "") + self._more_html()
+
+    def _more_html(self) -> str:
+        return ""
+
+
+Index = tuple[int, int, int]
+
+
+@dataclass(repr=False)
+class CudaReport(Report):
+    """What `cuda_races` found. It is true if anything was found.
+
+    Attributes:
+        grid: The number of blocks in x, y and z.
+        block: The number of threads of a block, likewise.
+        counts: By (block, thread), what the thread reads and writes in the first run.
+        barriers: The number of times that a block waited at syncthreads, where it is largest.
+        events: The accesses of the first blocks in the first run, from which `draw` makes its picture: block, thread,
+            array, address, and kind of access.
+        collided: Array and address of the elements that findings of the first run are about.
+    """
+
+    grid: Index = (1, 1, 1)
+    block: Index = (1, 1, 1)
+    counts: Mapping[tuple[Index, Index], Counts] = field(default_factory=dict)
+    barriers: int = 0
+    events: list[tuple[Index, Index, Root, int, int]] = field(default_factory=list)
+    collided: set[tuple[Root, int]] = field(default_factory=set)
+
+    @property
+    def most(self) -> Counts:
+        """The largest of each count over all threads."""
+        return Counts(*(max((getattr(c, f.name) for c in self.counts.values()), default=0) for f in fields(Counts)))
+
+    @property
+    def summary(self) -> str:
+        """One line on what ran, and one on what a thread does at most."""
+        blocks, threads = (size[0] * size[1] * size[2] for size in (self.grid, self.block))
+        most = self.most
+        ran = f"{blocks} block{'s' * (blocks != 1)} of {threads} thread{'s' * (threads != 1)}"
+        return (
+            f"{self.name}: {self._found()} with {ran}\n"
+            f"a thread at most: {most.global_reads} global reads, {most.global_writes} global writes, "
+            f"{most.shared_reads} shared reads, {most.shared_writes} shared writes, {most.atomics} atomic operations, "
+            f"{self.barriers} barriers"
+        )
+
+    def draw(self, block: Iterable[int] = (0, 0, 0), thread: Iterable[int] | None = None) -> AccessPicture:
+        """Draw which thread of a block reads and writes which element.
+
+        Args:
+            block: The block's index.
+            thread: The index of the thread whose lines are drawn strongly; the first one unless it is given.
+
+        Raises:
+            ValueError: If the block is not known or too large.
+        """
+        from minigrad.debug.draw import AccessPicture
+
+        return AccessPicture(self, _three(block), None if thread is None else _three(thread))
+
+    def _more_html(self) -> str:
+        try:
+            return self.draw().svg
+        except ValueError:  # too large for a picture, or nothing happened
+            return ""
+
+
+def _three(index: Iterable[int]) -> Index:
+    x, y, z = (*index, 0, 0)[:3]
+    return x, y, z

@@ -1,0 +1,203 @@
+"""Rewrites a kernel's text: every call, loop and parallel iteration goes through a runtime, which takes notes.
+
+The line numbers stay, so that errors and findings name the student's own lines. The runtime is reached by the name
+``__mg__``, a variable of the enclosing function as far as Python is concerned: the module's globals stay untouched.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from minigrad.debug.source import MISSING, resolve, tree_of
+
+__all__ = ["Rewriter", "build", "codes_of", "hook"]
+
+RUNTIME = "__mg__"
+_DIRECT = frozenset(
+    getattr(builtins, name)
+    for name in (
+        "abs",
+        "bool",
+        "enumerate",
+        "float",
+        "int",
+        "len",
+        "max",
+        "min",
+        "pow",
+        "range",
+        "round",
+        "tuple",
+        "zip",
+    )
+)
+_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def hook(name: str, *args: ast.expr) -> ast.Call:
+    """Return the expression that calls a method of the runtime."""
+    function = ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load())
+    return ast.Call(function, list(args), [])
+
+
+class Rewriter(ast.NodeTransformer):
+    """What prange and CUDA kernels have in common.
+
+    Args:
+        function: The function whose tree is rewritten.
+    """
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.function = function
+        self.depth = 0  # of functions and comprehensions inside the function
+
+    def rewrite(self, node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
+        """Return the new tree of a function."""
+        node.args = _bare(node.args)
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+            return node
+        node.decorator_list, node.returns = [], None
+        node.body = self.statements(node.body)
+        return node
+
+    def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite a block; a statement can become several."""
+        result: list[ast.stmt] = []
+        for statement in body:
+            new = self.visit(statement)
+            result += new if isinstance(new, list) else [new]
+        return result
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Rewrite what is inside a node; functions lose their annotations."""
+        inner = isinstance(node, _SCOPES)
+        self.depth += inner
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            node.args = _bare(node.args, defaults=True)
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        found = super().generic_visit(node)
+        self.depth -= inner
+        return found
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Let the runtime make a call."""
+        target = resolve(node.func, self.function)
+        self.generic_visit(node)
+        if _is_direct(target):
+            return node
+        return self.called(node)
+
+    def called(self, node: ast.Call) -> ast.expr:
+        """Return a call as the runtime makes it."""
+        new = hook("call", node.func, *node.args)
+        new.keywords = node.keywords
+        return ast.copy_location(new, node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Let the runtime know what a name reads, where it matters."""
+        if isinstance(node.ctx, ast.Load) and isinstance(resolve(node, self.function), np.ndarray):
+            return ast.copy_location(hook("shared", node, ast.Constant(node.id)), node)
+        return node
+
+    def visit_For(self, node: ast.For) -> Any:
+        """Count the turns of a loop."""
+        return self.stepping(node)
+
+    def visit_While(self, node: ast.While) -> Any:
+        """Count the turns of a loop."""
+        return self.stepping(node)
+
+    def stepping(self, node: ast.For | ast.While) -> ast.stmt:
+        """Rewrite a loop so that each turn counts as a step."""
+        self.generic_visit(node)
+        node.body.insert(0, ast.copy_location(ast.Expr(hook("step")), node))
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """Do without an annotation."""
+        if node.value is None:
+            return ast.copy_location(ast.Pass(), node)
+        return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Tell a new array, or list, the name of its variable."""
+        makes = isinstance(node.value, ast.Call | ast.List | ast.ListComp | ast.BinOp)
+        self.generic_visit(node)
+        if makes and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            node.value = ast.copy_location(hook("named", node.value, ast.Constant(node.targets[0].id)), node.value)
+        return node
+
+
+def _is_direct(target: Any) -> bool:
+    try:
+        return target is not MISSING and target in _DIRECT
+    except TypeError:
+        return False
+
+
+def _bare(arguments: ast.arguments, defaults: bool = False) -> ast.arguments:
+    """Return parameters without annotations, which mean nothing where the kernel runs; its defaults are set later."""
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        argument.annotation = None
+    for extra in (arguments.vararg, arguments.kwarg):
+        if extra is not None:
+            extra.annotation = None
+    if not defaults:
+        arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
+    return arguments
+
+
+def build(function: types.FunctionType, rewriter: Rewriter, extra: dict[str, Any]) -> types.FunctionType:
+    """Return the rewritten function, with the globals, defaults and enclosing variables of the original.
+
+    Args:
+        function: The original.
+        rewriter: What rewrites its tree.
+        extra: What further names stand for: ``__mg__`` is the runtime.
+
+    Raises:
+        ValueError: If the source is not known.
+    """
+    code = function.__code__
+    node = rewriter.rewrite(copy.deepcopy(tree_of(function)))
+    inner: ast.stmt = node if isinstance(node, ast.FunctionDef) else ast.Return(node)
+    name = code.co_name
+    if isinstance(inner, ast.FunctionDef):
+        inner.name = name = "__kernel__"  # a function that calls itself finds the original by its name
+    outer = ast.FunctionDef("__outer__", _parameters([*code.co_freevars, *extra]), [inner], [])
+    module = ast.fix_missing_locations(ast.Module([ast.copy_location(outer, node)], []))
+    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
+    found = _code_named(_code_named(compiled, "__outer__"), name)
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    cells.update({key: types.CellType(value) for key, value in extra.items()})
+    found = found.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+    new = types.FunctionType(
+        found, function.__globals__, code.co_name, function.__defaults__, tuple(cells[key] for key in found.co_freevars)
+    )
+    new.__kwdefaults__ = function.__kwdefaults__
+    return new
+
+
+def _parameters(names: list[str]) -> ast.arguments:
+    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+
+
+def _code_named(code: types.CodeType, name: str) -> types.CodeType:
+    return next(each for each in code.co_consts if isinstance(each, types.CodeType) and each.co_name == name)
+
+
+def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield a code object and those of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)

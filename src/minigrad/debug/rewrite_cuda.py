@@ -1,0 +1,109 @@
+"""Rewrites CUDA kernels for one thread of the simulator; one that waits at barriers becomes a generator."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from minigrad.debug.device import DEVICE_NAMES, Device, is_cuda
+from minigrad.debug.rewrite import Rewriter, hook
+from minigrad.debug.source import MISSING, resolve, unwrap
+
+__all__ = ["CudaRewriter", "waits"]
+
+_BARRIERS = frozenset(("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"))
+
+
+class CudaRewriter(Rewriter):
+    """Rewrites a kernel, or a device function, for one thread of the simulator.
+
+    Args:
+        function: The function.
+        waits: Whether it can reach a barrier, and has to be a generator.
+    """
+
+    def __init__(self, function: types.FunctionType, waits: bool) -> None:
+        super().__init__(function)
+        self.waits = waits
+
+    def called(self, node: ast.Call) -> ast.expr:
+        """Return a call; where it can wait at a barrier, the caller waits with it."""
+        made = super().called(node)
+        if not self.waits or self.depth:
+            assert isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
+            made.func.attr = "call_at_once"
+            return made
+        kept = ast.NamedExpr(ast.Name("__made__", ast.Store()), made)
+        waiting = ast.YieldFrom(ast.Name("__made__", ast.Load()))
+        test = ast.Compare(
+            ast.Attribute(kept, "__class__", ast.Load()),
+            [ast.IsNot()],
+            [ast.Attribute(_runtime(), "waiting", ast.Load())],
+        )
+        return ast.copy_location(ast.IfExp(test, ast.Name("__made__", ast.Load()), waiting), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+        """Put the simulator in the place of numba.cuda."""
+        if is_cuda(resolve(node, self.function)):  # numba.cuda
+            return _device(node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+        """Put the simulator in the place of numba.cuda, and of what was imported from it."""
+        if isinstance(node.ctx, ast.Load):
+            found = resolve(node, self.function)
+            if is_cuda(found) or (node.id == "cuda" and found is MISSING and self._is_global(node.id)):
+                return _device(node)
+            name = DEVICE_NAMES.get(id(found)) or _same_name(node.id, found)
+            if name:
+                return ast.copy_location(ast.Attribute(_device(node), name, ast.Load()), node)
+        return super().visit_Name(node)
+
+    def _is_global(self, name: str) -> bool:
+        code = self.function.__code__
+        return name not in (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802
+        """Mark negative numbers in an index as meant."""
+        self.generic_visit(node)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        new = [_from_end(part) for part in parts]
+        if isinstance(node.slice, ast.Tuple):
+            node.slice.elts = new
+        else:
+            node.slice = new[0]
+        return node
+
+
+def _runtime() -> ast.expr:
+    return ast.Name("__mg__", ast.Load())
+
+
+def _device(node: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Name("__cuda__", ast.Load()), node)
+
+
+def _same_name(name: str, found: Any) -> str:
+    """Return the name of what was imported from numba.cuda under its own name."""
+    module = getattr(found, "__module__", "") or ""
+    return name if module.startswith("numba.cuda") and hasattr(Device, name) else ""
+
+
+def _from_end(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return ast.copy_location(hook("from_end", node), node)
+    return node
+
+
+def waits(function: types.FunctionType, seen: set[types.CodeType]) -> bool:
+    """Return whether a function, or one that it names, has a barrier."""
+    code = function.__code__
+    if code in seen:
+        return False
+    seen.add(code)
+    if _BARRIERS & {*code.co_names, *code.co_freevars}:
+        return True
+    names = [ast.Name(name, ast.Load()) for name in (*code.co_names, *code.co_freevars)]
+    called = [unwrap(resolve(name, function)) for name in names]
+    return any(isinstance(each, types.FunctionType) and waits(each, seen) for each in called)

@@ -1,0 +1,320 @@
+"""What a rewritten kernel talks to while it runs in Python: calls, steps, new arrays, and the notes that are taken."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from minigrad.debug.arrays import Recorded, raw_of
+from minigrad.debug.findings import Findings
+from minigrad.debug.memory import READ, WRITE, Root
+from minigrad.debug.report import Race, Traffic
+from minigrad.debug.rewrite import codes_of
+from minigrad.debug.source import line_of, unwrap
+
+__all__ = ["STEPS", "Endless", "Runtime", "by_name", "copies", "kernel_function"]
+
+STEPS = 2_000_000
+"""What a run may take unless something else is said: a few seconds."""
+
+_LIBRARIES = frozenset(sys.stdlib_module_names) - {"__main__"} | {"numpy", "numba", "scipy"}
+
+
+class Endless(Exception):
+    """The kernel took more steps than it was given."""
+
+
+class Runtime:
+    """Runs one kernel once.
+
+    Args:
+        findings: Where findings go.
+        steps: How many steps the kernel may take: turns of a loop, and accesses to elements.
+        shuffle: Puts iterations, or threads, into another order; None leaves them in theirs.
+    """
+
+    def __init__(self, findings: Findings, steps: int, shuffle: random.Random | None) -> None:
+        self.findings = findings
+        self.shuffle = shuffle
+        self.limit = steps
+        self.used = 0
+        self.codes: set[types.CodeType] = set()
+        self._targets: dict[int, tuple[Any, Any]] = {}
+        self.traffic: dict[Root, Traffic] = {}
+        self._globals: dict[int, tuple[Any, Any]] = {}
+
+    # --- what the rewritten code calls ------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Count a step."""
+        self.used += 1
+        if self.used > self.limit:
+            raise Endless
+
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call what the kernel calls: helpers are rewritten too, and new arrays are recorded."""
+        known = self._targets.get(id(function))
+        target = known[1] if known and known[0] is function else self._prepare(function)
+        return target(*args, **kwargs)
+
+    def named(self, value: Any, name: str) -> Any:
+        """Give a new array the name of the variable that it is put in."""
+        if value.__class__ is Recorded and not value._root.name:
+            value._root.name = name
+        return value
+
+    def shared(self, array: Any, name: str) -> Any:
+        """Return a recorded copy of an array that the kernel takes from outside, the same one each time."""
+        known = self._globals.get(id(array))
+        if known is None:
+            root = Root(array.copy(), name)
+            known = self._globals[id(array)] = (array, Recorded(root.raw, root, self))
+        return known[1]
+
+    # --- what recorded arrays call ----------------------------------------------------------------------------
+
+    def touch(self, root: Root, address: int, kind: int) -> None:
+        """Note the access to one element."""
+        raise NotImplementedError
+
+    def touch_many(self, root: Root, found: Any, kind: int) -> None:
+        """Note the access to the elements with these addresses."""
+        for address in set(found.ravel().tolist()):
+            self.touch(root, address, kind)
+
+    def outside(self, root: Root, index: tuple[Any, ...], shape: tuple[int, ...], kind: int) -> bool:
+        """Note an index outside the array; return whether NumPy may go on with it."""
+        raise NotImplementedError
+
+    def adopt(self, value: Any, name: str = "") -> Any:
+        """Record a new array too, if other iterations or threads can come to see it."""
+        raise NotImplementedError
+
+    def count(self, root: Root, kind: int) -> None:
+        """Count an access to an array; an atomic one reads and writes."""
+        traffic = self.traffic.get(root)
+        if traffic is None:
+            traffic = self.traffic[root] = Traffic()
+        traffic.reads += kind != WRITE
+        traffic.writes += kind != READ
+
+    # --- functions --------------------------------------------------------------------------------------------
+
+    def rewritten(self, function: types.FunctionType) -> Any:
+        """Return what runs in a function's place."""
+        raise NotImplementedError
+
+    def special(self, function: Any) -> Any:
+        """Return what is called in a function's place where this runtime treats it in a way of its own, or None."""
+        return None
+
+    def _prepare(self, function: Any) -> Any:
+        inner = unwrap(function)
+        target = self.special(inner) or self._target(inner)
+        if not isinstance(function, types.MethodType | types.BuiltinMethodType | functools.partial) or inner in _KEPT:
+            self._targets[id(function)] = (function, target)
+        return target
+
+    def _target(self, function: Any) -> Any:
+        if isinstance(function, types.FunctionType):
+            if function.__code__ in self.codes:
+                return function
+            if _is_students(function):
+                return self._rewritten_or_direct(function)
+        if isinstance(function, types.MethodType) and _is_students(function):
+            return functools.partial(self.call, function.__func__, function.__self__)
+        if isinstance(function, functools.partial):
+            return functools.partial(self.call, function.func, *function.args, **function.keywords)
+        if function is print:
+            return _silent
+        if getattr(function, "__module__", None) == "math":
+            return _lenient(function)
+        if function in (np.asarray, np.ascontiguousarray):
+            return lambda array, *args, **kwargs: self._as_array(function, array, *args, **kwargs)
+        if function in (np.empty, np.empty_like):
+            return lambda *args, **kwargs: self.adopt(poisoned(raw_of(function(*args, **kwargs))))
+        return lambda *args, **kwargs: self.adopt(function(*args, **kwargs))
+
+    def _as_array(self, function: Any, array: Any, *args: Any, **kwargs: Any) -> Any:
+        """Do what ``np.asarray`` does, which can return the very same memory."""
+        found = function(raw_of(array), *args, **kwargs)
+        return array if isinstance(array, Recorded) and found is array._raw else self.adopt(found)
+
+    def rewrite_kernel(self, function: types.FunctionType) -> types.FunctionType:
+        """Rewrite the kernel itself, of which the source must be known."""
+        new: types.FunctionType = self.rewritten(function)
+        self.codes.update(codes_of(new.__code__))
+        self._targets[id(function)] = (function, new)
+        return new
+
+    def _rewritten_or_direct(self, function: types.FunctionType) -> Any:
+        try:
+            new = self.rewritten(function)
+        except ValueError:  # made by exec, say: its reads and writes are noted all the same, in the caller's name
+            return function
+        self.codes.update(codes_of(new.__code__))
+        return new
+
+    # --- where ------------------------------------------------------------------------------------------------
+
+    def frame(self) -> types.FrameType:
+        """Return the innermost frame of the student's code."""
+        frame: Any = sys._getframe(2)
+        while frame.f_code not in self.codes:
+            frame = frame.f_back
+        return frame  # type: ignore[no-any-return]
+
+    def line_in(self, trace: types.TracebackType | None) -> tuple[str, int, str]:
+        """Return file, line and function of the innermost of the student's frames in a traceback."""
+        found = ("", 0, "")
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if code in self.codes:
+                found = (code.co_filename, trace.tb_lineno, code.co_name)
+            trace = trace.tb_next
+        return found
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Run the kernel without warnings; an index out of bounds, or no end, is a finding.
+
+        What else the student's code raises is for the student to see, unless it comes of a race that is known already.
+        """
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+            self.finish()
+        except (Endless, IndexError) as error:
+            self.finish()
+            self.ended_badly(error)
+        except Exception:
+            self.finish()
+            if not (self.shuffle and self.findings.list()):
+                raise
+
+    def finish(self) -> None:
+        """Judge what is still to be judged when the kernel has ended, in whatever way."""
+
+    def ended_badly(self, error: Exception) -> None:
+        """Turn a step limit, or an index outside a private array, into a finding."""
+        filename, line, function = self.line_in(error.__traceback__)
+        if isinstance(error, Endless):
+            kind = "endless"
+            message = (
+                f"the kernel was stopped after {self.limit:,} steps: one of its loops does not come to its end, or "
+                "there is too much to do for one step at a time"
+            )
+        else:
+            kind, message = "out of bounds", str(error)
+        race = Race(kind, message, line=line, source=line_of(filename, line), function=function)
+        self.findings.add((kind, line, function), None, lambda: race)
+
+
+_KEPT = frozenset(
+    (np.empty, np.empty_like, np.zeros, np.array, print, *(f for f in vars(math).values() if callable(f)))
+)
+
+
+def _is_students(function: Any) -> bool:
+    """Return whether a function is followed: not those of Python, NumPy and Numba, nor these here."""
+    module = function.__module__ or ""
+    return module.partition(".")[0] not in _LIBRARIES and not module.startswith("minigrad.debug.")
+
+
+def _silent(*args: Any, **kwargs: Any) -> None:
+    """What `print` does while a kernel is examined, many times over and out of order."""
+
+
+def _lenient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of `math` that has a value where compiled code has one and Python raises."""
+
+    def call(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            return math.nan
+
+    return call
+
+
+def poisoned(array: Any) -> Any:
+    """Fill fresh memory with values that no kernel can use by mistake and be right."""
+    if array.dtype.kind in "iu":
+        array.fill(np.iinfo(array.dtype).max)
+    elif array.dtype.kind in "fc":
+        array.fill(math.nan)
+    return array
+
+
+def kernel_function(kernel: Any, purpose: str) -> types.FunctionType:
+    """Return the Python function of a kernel.
+
+    Raises:
+        TypeError: If there is none.
+    """
+    function = unwrap(kernel)
+    if isinstance(function, types.MethodType):
+        function = function.__func__
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"{purpose} takes a kernel, a Python function or one that Numba has compiled; got {kernel!r}")
+    return function
+
+
+def by_name(traffic: dict[Root, Traffic]) -> dict[str, Traffic]:
+    """Return the accesses to arrays, those of arrays with one name together."""
+    result: dict[str, Traffic] = {}
+    for root, found in traffic.items():
+        total = result.setdefault(root.name or "an array", Traffic())
+        total.reads += found.reads
+        total.writes += found.writes
+    return result
+
+
+def copies(args: Sequence[Any]) -> list[Any]:
+    """Return copies of all arrays among the arguments; those that overlap do so afterwards in the same way."""
+    result = [_from_device(arg) for arg in args]
+    places = [i for i, arg in enumerate(result) if isinstance(arg, np.ndarray) and not arg.dtype.hasobject]
+    for group in _overlapping([(i, *np.lib.array_utils.byte_bounds(result[i])) for i in places]):
+        low, high = min(start for _, start, _ in group), max(end for _, _, end in group)
+        buffer = np.empty(high - low, dtype=np.uint8)
+        for i, _, _ in group:
+            old = result[i]
+            offset = old.__array_interface__["data"][0] - low
+            new: Any = np.ndarray(old.shape, old.dtype, buffer=buffer, offset=offset, strides=old.strides)
+            if old.size:
+                new[...] = old
+            result[i] = new
+    return result
+
+
+def _from_device(value: Any) -> Any:
+    for name in ("copy_to_host", "to_host"):  # of Numba's device arrays, and of the library's own
+        if hasattr(value, name):
+            return getattr(value, name)()
+    return value
+
+
+def _overlapping(spans: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
+    """Yield groups of (place, start, end) that share memory."""
+    group: list[tuple[int, int, int]] = []
+    reach = -1
+    for span in sorted(spans, key=lambda span: span[1:]):
+        if group and span[1] >= reach:
+            yield group
+            group = []
+        group.append(span)
+        reach = max(reach if len(group) > 1 else -1, span[2])
+    if group:
+        yield group
