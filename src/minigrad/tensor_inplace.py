@@ -167,7 +167,7 @@ def _overwrite(tensor: Any, values: Any) -> None:
 def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
     """Refuse what differentiation cannot allow; return whether the change has to be recorded."""
     strides = tensor.stride()
-    if any(stride == 0 and n > 1 for stride, n in zip(strides, tensor.shape, strict=True)):
+    if tensor.numel() and any(stride == 0 and n > 1 for stride, n in zip(strides, tensor.shape, strict=True)):
         raise ValueError(
             f"{operation}: several elements of this expanded tensor of shape {tensor.shape} share their memory; "
             "clone() it first"

@@ -1,0 +1,295 @@
+"""Visible tests of View, Permute and Sum; those of `Max` stand beside the pooling that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from minigrad.checks import nn_functional
+from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.runner import visible
+from minigrad.tensors import Tensor
+
+__all__ = ["nn_functional"]
+
+VIEWS = "06 'The same elements, another shape'"
+AXES = "06 'Axes go back where they came from'"
+SUMS = "06 'A sum repeats its gradient'"
+AGAIN = "06 'A gradient that can be differentiated'"
+
+TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+RECORDED = "what goes by way of an array or of `_new` has no history: use d_output's own methods"
+UPSTREAM = "these are slopes alone: hand on what comes from above, d_output"
+METHODS = "d_output has strides of its own, and need not lie row by row: use its methods, not its storage"
+
+
+@contextmanager
+def refusals(hint: str) -> Iterator[None]:
+    """Turn what shapes and strides are refused with into a failed expectation with a hint."""
+    try:
+        yield
+    except RecursionError:
+        circle = (
+            "a tensor's method of that name applies this very class: forward computes with what its docstring names"
+        )
+        raise Expectation(None, None, "forward calls itself, again and again", circle, None) from None
+    except (ValueError, IndexError) as error:
+        raise Expectation(error, None, f"raised {type(error).__name__}: {error}", hint, None) from error
+
+
+def result(function: Any, x: Any, **options: Any) -> Any:
+    """Apply a function to a leaf with the elements of an array."""
+    with refusals("forward gets a tensor of any strides, and options that were checked before"):
+        return function.apply(Tensor(x, requires_grad=True), **options)
+
+
+def elements(found: Any) -> Any:
+    """Return a tensor's elements; anything else as it is."""
+    return found.tolist() if isinstance(found, Tensor) else found
+
+
+def gradient(function: Any, x: Any, upstream: Any, hint: str, **options: Any) -> Any:
+    """Return the elements of the gradient of x; axes of size 1 repeated, which the engine would do too."""
+    ctx = result(function, x, **options).history.ctx
+    with refusals(hint):
+        found = function.backward(ctx, Tensor(upstream))
+    if not isinstance(found, Tensor):
+        return found
+    try:
+        return np.broadcast_to(found.detach().numpy(), x.shape).tolist()
+    except ValueError:
+        reason = f"backward gives a tensor of shape {found.shape} for an input of shape {x.shape}"
+        raise Expectation(found.shape, x.shape, reason, hint, None) from None
+
+
+def is_recorded(function: Any, x: Any, upstream: Any, **options: Any) -> None:
+    """Expect a gradient that depends on the gradient from above."""
+    ctx = result(function, x, **options).history.ctx
+    found = function.backward(ctx, Tensor(upstream, requires_grad=True))
+    seen = "recorded" if isinstance(found, Tensor) and found.requires_grad else "a constant"
+    expect(seen, "recorded", hint=RECORDED)
+
+
+def writes_through(function: Any, **options: Any) -> Any:
+    """Write 9 to element [0, 1] of a table of zeros, and return what its view has then."""
+    x = Tensor(np.zeros((2, 2)))
+    with refusals("forward gets options that were checked before"):
+        view = function.apply(x, **options)
+    x[0, 1] = 9.0
+    return elements(view)
+
+
+# --- tensor_functions.View ----------------------------------------------------------------------------------
+
+
+@visible("tensor_functions.View", section=VIEWS)
+def values_of_a_view(student: Any) -> None:
+    """The elements stay in their order, line by line."""
+    seen = elements(result(student.View, TABLE.copy(), shape=(3, 2)))
+    expect(seen, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], hint="a._tensor.view(*shape) finds the strides")
+
+
+@visible("tensor_functions.View", section=VIEWS)
+def view_of_a_part(student: Any) -> None:
+    """The last two columns of a table can be viewed too, although their rows have gaps between them."""
+    try:
+        seen = elements(result(student.View, TABLE.copy()[:, 1:], shape=(2, 1, 2)))
+    except AssertionError as error:
+        if isinstance(error, Expectation):
+            raise
+        hint = "a view with gaps between its rows can be viewed too, where strides allow it"
+        raise Expectation(error, None, f"raised AssertionError: {error}", hint, None) from error
+    hint = "the elements of a need not lie without gaps: a._tensor.view knows its strides"
+    expect(seen, [[[2.0, 3.0]], [[5.0, 6.0]]], hint=hint)
+
+
+@visible("tensor_functions.View", section=VIEWS)
+def view_shares_memory(student: Any) -> None:
+    """Nothing is copied: what is written to the tensor shows in its view."""
+    seen = writes_through(student.View, shape=(4,))
+    expect(seen, [0.0, 9.0, 0.0, 0.0], hint="a view shares the storage: clone, and contiguous, may copy")
+
+
+@visible("tensor_functions.View", section=VIEWS)
+def gradient_of_a_view(student: Any) -> None:
+    """The gradient has the old shape, and its elements in the same order."""
+    upstream = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    hint = "the gradient belongs to a, and has a's shape: save it in forward"
+    seen = gradient(student.View, TABLE * 0.0, upstream, hint, shape=(3, 2))
+    expect(seen, TABLE.tolist(), hint=hint, when={((1.0, 1.0, 1.0), (1.0, 1.0, 1.0)): UPSTREAM})
+
+
+@visible("tensor_functions.View", section=VIEWS)
+def gradient_of_a_view_in_another_order(student: Any) -> None:
+    """The gradient's elements may lie column by column in memory."""
+    hint = "a view needs elements that lie row by row: x.contiguous() puts them so"
+    seen = gradient(student.View, np.zeros(6), TABLE.copy(order="F"), hint, shape=(2, 3))
+    when = {(1.0, 4.0, 2.0, 5.0, 3.0, 6.0): "this is the order of the storage; the gradient's axes say another one"}
+    expect(seen, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], hint=hint, when=when)
+
+
+@visible("tensor_functions.View", section=AGAIN)
+def recorded_gradient_of_a_view(student: Any) -> None:
+    """The gradient itself can be differentiated."""
+    is_recorded(student.View, np.zeros(6), TABLE.copy(), shape=(2, 3))
+
+
+# --- tensor_functions.Permute -------------------------------------------------------------------------------
+
+
+@visible("tensor_functions.Permute", section=AXES)
+def shape_of_a_permuted_tensor(student: Any) -> None:
+    """Of shape (2, 3, 4) the order (2, 0, 1) makes (4, 2, 3)."""
+    seen = result(student.Permute, np.zeros((2, 3, 4)), order=(2, 0, 1))
+    when = {(3, 4, 2): "axis i of the result is axis order[i] of a; this puts it where axis i goes to"}
+    expect(getattr(seen, "shape", seen), (4, 2, 3), hint="axis i is axis order[i] of a", when=when)
+
+
+@visible("tensor_functions.Permute", section=AXES)
+def values_of_a_permuted_view(student: Any) -> None:
+    """The first two rows of a table, read by columns."""
+    wide = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])[:, :2]
+    seen = elements(result(student.Permute, wide, order=(1, 0)))
+    expect(seen, [[1.0, 4.0], [2.0, 5.0]], hint="the strides of a go with its axes: a._tensor.permute(*order)")
+
+
+@visible("tensor_functions.Permute", section=AXES)
+def permuted_shares_memory(student: Any) -> None:
+    """Nothing is copied: what is written to the tensor shows in its permuted view."""
+    seen = writes_through(student.Permute, order=(1, 0))
+    expect(seen, [[0.0, 0.0], [9.0, 0.0]], hint="a view shares the storage: clone, and contiguous, may copy")
+
+
+@visible("tensor_functions.Permute", section=AXES)
+def gradient_of_a_transposed_table(student: Any) -> None:
+    """The gradient of a transposed table is transposed back."""
+    upstream = np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]])
+    hint = "permute d_output by the inverse of the order"
+    seen = gradient(student.Permute, TABLE * 0.0, upstream, hint, order=(1, 0))
+    when = {
+        ((1.0, 4.0, 2.0), (5.0, 3.0, 6.0)): (
+            "the shape is right, the places are not: a's strides say nothing about how d_output lies in its storage"
+        )
+    }
+    expect(seen, TABLE.tolist(), hint=hint, when=when)
+
+
+@visible("tensor_functions.Permute", section=AXES)
+def gradient_of_three_axes(student: Any) -> None:
+    """An order that is not its own inverse is undone."""
+    upstream = np.arange(8.0).reshape(2, 2, 2)
+    hint = "the inverse of (1, 2, 0) is (2, 0, 1): at place order[i] it has i"
+    seen = gradient(student.Permute, np.zeros((2, 2, 2)), upstream, hint, order=(1, 2, 0))
+    when = {
+        _nested(upstream): "these elements stay where they were; they belong to the axes of the result",
+        _nested(upstream.transpose(1, 2, 0)): "this permutes by the order once more instead of undoing it",
+        _nested(upstream.transpose(0, 2, 1)): "the order read backwards is not its inverse",
+    }
+    expect(seen, upstream.transpose(2, 0, 1).tolist(), hint=hint, when=when)
+
+
+@visible("tensor_functions.Permute", section=AXES)
+def gradient_of_four_axes(student: Any) -> None:
+    """Exchanging the first two of four axes is undone by exchanging them again."""
+    upstream = np.arange(16.0).reshape(2, 2, 2, 2)
+    seen = gradient(student.Permute, np.zeros((2, 2, 2, 2)), upstream, "four axes", order=(1, 0, 2, 3))
+    hint = "the order read backwards is not its inverse: at place order[i] the inverse has i"
+    expect(seen, upstream.transpose(1, 0, 2, 3).tolist(), hint=hint)
+
+
+@visible("tensor_functions.Permute", section=AXES)
+def gradient_that_is_permuted(student: Any) -> None:
+    """The gradient's elements may lie column by column in memory."""
+    seen = gradient(student.Permute, np.zeros((3, 2)), TABLE.copy(order="F"), METHODS, order=(1, 0))
+    expect(seen, TABLE.T.tolist(), hint=METHODS)
+
+
+@visible("tensor_functions.Permute", section=AGAIN)
+def recorded_gradient_of_permute(student: Any) -> None:
+    """The gradient itself can be differentiated."""
+    is_recorded(student.Permute, np.zeros((3, 2)), TABLE.copy(), order=(1, 0))
+
+
+def _nested(x: Any) -> Any:
+    """An array as tuples of tuples, which can be a key."""
+    return tuple(map(_nested, x)) if x.ndim else float(x)
+
+
+# --- tensor_functions.Sum -----------------------------------------------------------------------------------
+
+
+@visible("tensor_functions.Sum", section=SUMS)
+def values_of_a_sum(student: Any) -> None:
+    """The sums of the rows are 6 and 15, those of the columns 5, 7 and 9."""
+    seen = [elements(result(student.Sum, TABLE.copy(), dim=dim)) for dim in ((1,), (0,))]
+    when = {(21.0, 21.0): "everything is added up: hand dim on"}
+    expect(seen, [[6.0, 15.0], [5.0, 7.0, 9.0]], hint='a.reduce_with("add", dim, keepdim) adds up', when=when)
+
+
+@visible("tensor_functions.Sum", section=SUMS)
+def sum_over_two_axes(student: Any) -> None:
+    """dim may have several axes."""
+    seen = elements(result(student.Sum, TABLE.copy(), dim=(0, 1)))
+    expect(seen, 21.0, hint="hand the whole of dim on, not only its first axis")
+
+
+@visible("tensor_functions.Sum", section=SUMS)
+def sum_that_keeps_its_axis(student: Any) -> None:
+    """With keepdim the axis stays, with size 1."""
+    seen = elements(result(student.Sum, TABLE.copy(), dim=(1,), keepdim=True))
+    expect(seen, [[6.0], [15.0]], hint="hand keepdim on")
+
+
+@visible("tensor_functions.Sum", section=SUMS)
+def gradient_of_row_sums(student: Any) -> None:
+    """Every element of a row gets the gradient of the row's sum."""
+    hint = "give d_output the axis back that forward has dropped, with size 1, then repeat it along that axis"
+    seen = gradient(student.Sum, np.zeros((2, 2)), np.array([3.0, 5.0]), hint, dim=(1,))
+    when = {
+        ((3.0, 5.0), (3.0, 5.0)): "repeated down instead of to the right: put the axis back in its own place first",
+        ((1.0, 1.0), (1.0, 1.0)): UPSTREAM,
+        ((1.5, 1.5), (2.5, 2.5)): "a sum moves as much as its element does: nothing is divided, as it is for a mean",
+    }
+    expect(seen, [[3.0, 3.0], [5.0, 5.0]], hint=hint, when=when)
+
+
+@visible("tensor_functions.Sum", section=SUMS)
+def gradient_with_a_kept_axis(student: Any) -> None:
+    """With keepdim, d_output has the axis already."""
+    hint = "with keepdim no axis is missing from d_output: do not put it back again"
+    seen = gradient(student.Sum, np.zeros((2, 2)), np.array([[3.0], [5.0]]), hint, dim=(1,), keepdim=True)
+    expect(seen, [[3.0, 3.0], [5.0, 5.0]], hint=hint)
+
+
+@visible("tensor_functions.Sum", section=SUMS)
+def gradient_of_two_axes(student: Any) -> None:
+    """Two axes that were dropped both come back where they were."""
+    hint = "an axis put in before another one moves that one to the right: begin with the first axis"
+    seen = gradient(student.Sum, np.zeros((2, 2, 2)), np.array([3.0, 5.0]), hint, dim=(0, 1))
+    expect(seen, [[[3.0, 5.0], [3.0, 5.0]], [[3.0, 5.0], [3.0, 5.0]]], hint=hint)
+
+
+@visible("tensor_functions.Sum", section=SUMS)
+def gradient_of_a_sum_in_another_order(student: Any) -> None:
+    """The gradient's elements may lie column by column in memory."""
+    seen = gradient(student.Sum, np.zeros((2, 1, 3)), TABLE.copy(order="F"), METHODS, dim=(1,))
+    expect(seen, TABLE[:, None].tolist(), hint=METHODS)
+
+
+@visible("tensor_functions.Sum", section=SUMS)
+def two_sums(student: Any) -> None:
+    """Two sums keep what they saved apart."""
+    hint = "keep values in ctx: the class is shared by all sums"
+    first = result(student.Sum, np.zeros((2, 2)), dim=(1,)).history.ctx
+    result(student.Sum, np.zeros((3, 2)), dim=(0,))
+    with refusals(hint):
+        expect(elements(student.Sum.backward(first, Tensor(np.array([3.0, 5.0]))))[1][0], 5.0, hint=hint)
+
+
+@visible("tensor_functions.Sum", section=AGAIN)
+def recorded_gradient_of_a_sum(student: Any) -> None:
+    """The gradient itself can be differentiated."""
+    is_recorded(student.Sum, np.zeros((2, 3)), np.array([3.0, 5.0]), dim=(1,))

@@ -1,0 +1,122 @@
+"""The visible checks of lesson 06 name the mistake."""
+
+import pytest
+from test_visible_checks import COURSE
+from test_visible_hints import check
+
+from autograder.slicing import slice_exercise
+from autograder.verify import ANSWERS
+from minigrad.errors import ExerciseNotDone
+from minigrad.exercises import install
+
+EXERCISES = [each.id for each in COURSE.of_lesson("06_tensor_autograd")]
+
+KNOWN = [
+    ("tensor_functions.View", "contiguous-demanded", "can be viewed too"),
+    ("tensor_functions.View", "copied", "a view shares the storage"),
+    ("tensor_functions.View", "cut-off-the-graph", "has no history"),
+    ("tensor_functions.View", "not-made-contiguous", "x.contiguous() puts them so"),
+    ("tensor_functions.View", "shape-not-restored", "has a's shape"),
+    ("tensor_functions.View", "storage-read-in-order", "the order of the storage"),
+    ("tensor_functions.View", "taken-for-contiguous", "knows its strides"),
+    ("tensor_functions.Permute", "copied", "a view shares the storage"),
+    ("tensor_functions.Permute", "cut-off-the-graph", "has no history"),
+    ("tensor_functions.Permute", "gradient-not-permuted", "stay where they were"),
+    ("tensor_functions.Permute", "gradient-taken-for-contiguous", "use its methods, not its storage"),
+    ("tensor_functions.Permute", "order-applied-again", "by the order once more"),
+    ("tensor_functions.Permute", "order-inverted", "where axis i goes to"),
+    ("tensor_functions.Permute", "order-read-backwards", "the order read backwards"),
+    ("tensor_functions.Permute", "strides-made-anew", "the strides of a go with its axes"),
+    ("tensor_functions.Permute", "strides-of-the-input", "a's strides say nothing"),
+    ("tensor_functions.Sum", "axes-put-back-from-the-last", "begin with the first axis"),
+    ("tensor_functions.Sum", "cut-off-the-graph", "has no history"),
+    ("tensor_functions.Sum", "divided-as-for-a-mean", "nothing is divided"),
+    ("tensor_functions.Sum", "everything-summed", "everything is added up"),
+    ("tensor_functions.Sum", "first-axis-only", "not only its first axis"),
+    ("tensor_functions.Sum", "keepdim-ignored", "hand keepdim on"),
+    ("tensor_functions.Sum", "kept-axis-added-again", "do not put it back again"),
+    ("tensor_functions.Sum", "saved-outside-ctx", "the class is shared by all sums"),
+    ("tensor_functions.Sum", "storage-read-in-order", "use its methods, not its storage"),
+    ("tensor_functions.Sum", "upstream-forgotten", "slopes alone"),
+    ("tensor_functions.Sum", "wrong-axis-repeated", "repeated down"),
+    ("engine.unbroadcast", "aligned-at-the-first-axis", "aligned at their last axes"),
+    ("engine.unbroadcast", "axes-of-size-one-only", "an axis in front"),
+    ("engine.unbroadcast", "axis-dropped", "keepdim=True keeps it"),
+    ("engine.unbroadcast", "cut-off-the-graph", "has no history"),
+    ("engine.unbroadcast", "first-one-taken", "not only the first"),
+    ("engine.unbroadcast", "first-repeated-axis-only", "were both repeated"),
+    ("engine.unbroadcast", "mean-instead-of-sum", "this is the mean"),
+    ("engine.unbroadcast", "missing-axes-only", "an axis of size 1 was repeated"),
+    ("engine.unbroadcast", "only-larger-sizes-summed", "not which one is larger"),
+    ("engine.accumulate_grad", "asked-whether-true", "is None"),
+    ("engine.accumulate_grad", "changed-in-place", "changes a tensor in place"),
+    ("engine.accumulate_grad", "cut-off-the-graph", "keeps the history"),
+    ("engine.accumulate_grad", "first-one-added-twice", "it is there twice"),
+    ("engine.accumulate_grad", "gradient-changed-in-place", "belongs to the caller"),
+    ("engine.accumulate_grad", "memory-shared", "store gradient.clone()"),
+    ("engine.accumulate_grad", "overwritten", "the first gradient is lost"),
+    ("gradient_check.grad_central_difference", "divided-by-epsilon", "are 2 epsilon apart"),
+    ("gradient_check.grad_central_difference", "epsilon-ignored", "the step is the argument"),
+    ("gradient_check.grad_central_difference", "every-element-moved", "move one element only"),
+    ("gradient_check.grad_central_difference", "first-argument-moved", "arg is 1 here"),
+    ("gradient_check.grad_central_difference", "first-element-moved", "use ind"),
+    ("gradient_check.grad_central_difference", "input-changed", "move the element of a copy"),
+    ("gradient_check.grad_central_difference", "one-memory-for-both", "share memory"),
+    ("gradient_check.grad_central_difference", "one-sided", "the other side takes part too"),
+    ("gradient_check.grad_central_difference", "restored-inexactly", "does not restore every digit"),
+    ("gradient_check.grad_central_difference", "whole-row-moved", "a whole row moves"),
+]
+
+
+def test_every_mistake_is_listed():
+    """There is a line above for each known-wrong answer of the lesson."""
+    files = {(file.parent.name, file.stem) for id in EXERCISES for file in (ANSWERS / "wrong" / id).glob("*.py")}
+    assert files == {(id, mistake) for id, mistake, _ in KNOWN}
+
+
+@pytest.mark.parametrize(("id", "mistake", "words"), KNOWN, ids=[f"{id}/{mistake}" for id, mistake, _ in KNOWN])
+def test_the_hint_fits_the_mistake(id, mistake, words):
+    """Some check fails, and its hint speaks of this mistake."""
+    report = check(id, (ANSWERS / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+    assert any(words in result.hint for result in report.results if not result.passed), str(report)
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_no_check_needs_a_later_exercise(id):
+    """Where the exercises after it raise ExerciseNotDone, the checks of a right answer still pass."""
+
+    def unwritten(other):
+        def raises(*_, **__):
+            raise ExerciseNotDone(other)
+
+        methods = {"forward": staticmethod(raises), "backward": staticmethod(raises)}
+        return type("Unwritten", (), methods) if other.startswith("tensor_functions.") else raises
+
+    later = EXERCISES[EXERCISES.index(id) + 1 :]
+    answer = slice_exercise(COURSE, id).reference_cell
+    with install({other: unwritten(other) for other in later}):
+        report = check(id, answer)
+    assert report.passed, str(report)
+
+
+CIRCLES = [
+    ("tensor_functions.View", "a, shape", "a.view(*shape)"),
+    ("tensor_functions.Permute", "a, order", "a.permute(*order)"),
+    ("tensor_functions.Sum", "a, dim, keepdim=False", "a.sum(dim, keepdim)"),
+]
+
+
+@pytest.mark.parametrize(("id", "arguments", "call"), CIRCLES, ids=[id for id, _, _ in CIRCLES])
+def test_a_forward_that_asks_the_method_of_its_name(id, arguments, call):
+    """Calling in forward what applies the class is said to go in a circle."""
+    name = id.rpartition(".")[2]
+    lines = [f"class {name}(LinearFunction):", "@staticmethod", f"def forward(ctx, {arguments}):", f"    return {call}"]
+    text = "\n    ".join(lines)
+    report = check(id, text)
+    assert any("applies this very class" in result.hint for result in report.results), str(report)
+
+
+def test_a_gradient_that_is_returned_instead_of_stored():
+    """An accumulate_grad that returns the sum is told where it belongs."""
+    report = check("engine.accumulate_grad", "def accumulate_grad(leaf, gradient):\n    return gradient.clone()\n")
+    assert any("store the gradient in leaf.grad" in result.hint for result in report.results), str(report)
