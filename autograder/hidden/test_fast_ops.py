@@ -1,0 +1,827 @@
+"""Hidden tests of the kernels for all cores: map, zip, reduce and matrix multiplication.
+
+What a kernel computes is seen in plain Python, where an index out of bounds is an error. Races are looked for by
+`minigrad.debug.races`, which needs no luck. One test of each exercise compiles the kernel and runs it in parallel.
+"""
+
+import numpy as np
+import pytest
+
+from autograder import expect
+
+MAP = "fast_ops.tensor_map"
+ZIP = "fast_ops.tensor_zip"
+REDUCE = "fast_ops.tensor_reduce"
+MATMUL = "fast_ops._tensor_matrix_multiply"
+
+SIX = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+TENS = [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
+REFUSED = "the message is the compiler's: arrays, numbers and loops are what it is made for"
+BUFFER = (
+    "two iterations write to the same array, and may do so at the same time; the result is then wrong now and then: "
+    "make index arrays with np.empty inside the prange loop"
+)
+LOOP_VARIABLE = "the variable of a prange loop must not be assigned to: change another one, begun as in rest = i + 0"
+
+
+def run_map(mg, out_shape, out_strides, storage, in_shape, in_strides):
+    """Run the student's kernel of 10 x + 1 in Python; return out."""
+    from minigrad.compiling import interpreted
+
+    out = np.full(int(np.prod(out_shape)), -77.0)
+    kernel = interpreted(mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0))
+    parts = [np.array(part, dtype=np.int64) for part in (out_shape, out_strides, in_shape, in_strides)]
+    try:
+        kernel(out, *parts[:2], np.array(storage), *parts[2:])
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+    return out.tolist()
+
+
+def run_zip(mg, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides):
+    """Run the student's kernel of a - 2 b in Python; return out."""
+    from minigrad.compiling import interpreted
+
+    out = np.full(int(np.prod(out_shape)), -77.0)
+    kernel = interpreted(mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b))
+    parts = [
+        np.array(part, dtype=np.int64) for part in (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
+    ]
+    try:
+        kernel(out, *parts[:2], np.array(a_storage), *parts[2:4], np.array(b_storage), *parts[4:])
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+    return out.tolist()
+
+
+def run_reduce(mg, start, out_shape, out_strides, storage, a_shape, a_strides, dim):
+    """Run the student's kernel of result / 2 + element + 1, whose order matters, in Python; return out."""
+    from minigrad.compiling import interpreted
+
+    out = np.full(int(np.prod(out_shape)), start)
+    kernel = interpreted(mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element + 1.0))
+    parts = [np.array(part, dtype=np.int64) for part in (out_shape, out_strides, a_shape, a_strides)]
+    try:
+        kernel(out, *parts[:2], np.array(storage), *parts[2:], dim)
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+    return out.tolist()
+
+
+def run_matmul(mg, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides):
+    """Run the student's kernel in Python, with an output that holds -77 before; return out."""
+    from minigrad.compiling import interpreted
+
+    out = np.full(int(np.prod(out_shape)), -77.0)
+    kernel = interpreted(mg.fast_ops._tensor_matrix_multiply)
+    parts = [
+        np.array(part, dtype=np.int64) for part in (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
+    ]
+    try:
+        kernel(out, *parts[:2], np.array(a_storage), *parts[2:4], np.array(b_storage), *parts[4:])
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+    return out.tolist()
+
+
+def fold(start, *elements):
+    """What the kernel of `run_reduce` should compute."""
+    for element in elements:
+        start = start / 2.0 + element + 1.0
+    return start
+
+
+# --- tensor_map ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'applies fn to every element of a tensor'")
+def test_map_where_layouts_agree(student):
+    """Where both tensors have the same layout, every element of out is fn of the element at its place."""
+    expect(
+        student(run_map, [2, 3], [1, 2], SIX, [2, 3], [1, 2]),
+        [1.0, 11.0, 21.0, 31.0, 41.0, 51.0],
+        hint="the loop without indices applies fn as well, to every element",
+        misconception="fn-forgotten-where-aligned",
+        when={(-77.0,) * 6: "the results belong into out itself: nobody gets what _map returns"},
+    )
+
+
+@pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'both may have any strides'")
+def test_map_where_strides_differ(student):
+    """Tensors of one shape with different strides are not walked side by side."""
+    expect(
+        student(run_map, [2, 3], [3, 1], [*SIX, 900.0], [2, 3], [1, 2]),
+        [1.0, 21.0, 41.0, 11.0, 31.0, 51.0],
+        hint="the same shape is not enough to run over both storages: the strides must agree too",
+        misconception="aligned-by-shape-alone",
+    )
+
+
+@pytest.mark.exercise(
+    MAP, group="values", because="fast_ops.tensor_map: 'the input is broadcast to the output's shape'"
+)
+def test_map_where_shapes_differ(student):
+    """A smaller input with the strides of the output is broadcast."""
+    expect(
+        student(run_map, [2, 3], [3, 1], [1.0, 2.0, 3.0, 900.0, 901.0, 902.0], [1, 3], [3, 1]),
+        [11.0, 21.0, 31.0, 11.0, 21.0, 31.0],
+        hint="the same strides are not enough to run over both storages: the shapes must agree too",
+        misconception="aligned-by-strides-alone",
+    )
+
+
+@pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'in_shape broadcasts to out_shape'")
+def test_map_where_ranks_differ(student):
+    """An input with fewer axes is broadcast."""
+    expect(
+        student(run_map, [2, 2, 2], [4, 2, 1], [1.0, 2.0, 3.0, 4.0], [2, 2], [2, 1]),
+        [11.0, 21.0, 31.0, 41.0, 11.0, 21.0, 31.0, 41.0],
+        hint="arrays of different lengths cannot be compared element by element: compare len(...) first",
+        misconception="ranks-not-compared",
+    )
+
+
+@pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'does the same as in lesson 05'")
+def test_map_of_a_single_number(student):
+    """A tensor without dimensions has one element."""
+    expect(
+        student(run_map, [], [], [4.0], [], []),
+        [41.0],
+        hint="shapes and strides may be empty: shape[0] is not always there",
+        misconception="needs-an-axis",
+    )
+
+
+@pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'both may have any strides'")
+def test_map_into_any_layout(student):
+    """Four axes, permuted in out, two repeated in the input: every element is where it belongs."""
+    storage = [float(i) for i in range(8)]
+    wanted = np.zeros(12)
+    for i in range(2):
+        for k in range(3):
+            for n in range(2):
+                wanted[i + 4 * k + 2 * n] = 10.0 * storage[2 * k] + 1.0
+    expect(
+        student(run_map, [2, 1, 3, 2], [1, 12, 4, 2], storage, [1, 3, 1], [7, 2, 5]),
+        wanted.tolist(),
+        hint="the loop counts elements; where the one at an index stands in out, index_to_position says",
+        misconception="position-is-not-ordinal",
+    )
+
+
+@pytest.mark.exercise(
+    MAP, group="parallel", because="fast_ops.tensor_map: 'the main loop runs in parallel, over `prange`'"
+)
+def test_map_loops_run_in_parallel(student):
+    """Both loops, with indices and without, are shared out between the threads."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
+        kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
+        reports = [races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, own) for own in (plain, turned)]
+        return [any(loop.iterations > 1 for loop in report.loops) for report in reports]
+
+    expect(
+        student(observe),
+        [True, True],
+        hint="the first is the loop where layouts agree, the second the one with indices: a range in place of a prange?",
+        misconception="loop-is-not-parallel",
+    )
+
+
+@pytest.mark.exercise(
+    MAP,
+    group="parallel",
+    because="fast_ops.tensor_map: 'An array that an iteration writes into belongs to that iteration alone'",
+)
+def test_map_iterations_do_not_meet(student):
+    """No iteration touches what another one writes."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
+        kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
+        reports = [races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, own) for own in (plain, turned)]
+        return sorted({kind for report in reports for kind in report.kinds})
+
+    expect(
+        student(observe),
+        [],
+        hint=BUFFER,
+        misconception="hoisted-index-buffer",
+        when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
+    )
+
+
+@pytest.mark.exercise(MAP, group="parallel", because="fast_ops.tensor_map: 'compiled by `njit(parallel=True)`'")
+def test_map_compiled(student):
+    """Compiled and run in parallel, the kernel gives the same."""
+
+    def observe(mg):
+        from minigrad.compiling import compile_kernel
+
+        out, storage = np.zeros(12), np.arange(12.0)
+        parts = [np.array(part, dtype=np.int64) for part in ([3, 4], [4, 1], [3, 4], [1, 3])]
+        kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
+        try:
+            compile_kernel(kernel)(out, *parts[:2], storage, *parts[2:])
+        except mg.errors.KernelError as error:
+            return str(error)
+        return out.tolist()
+
+    expect(
+        student(observe),
+        [10.0 * (i + 3 * j) + 1.0 for i in range(3) for j in range(4)],
+        hint=REFUSED,
+        misconception="compiler-refuses",
+    )
+
+
+@pytest.mark.exercise(
+    MAP, group="aligned", because="fast_ops.tensor_map: 'it runs over the storages without any indices'"
+)
+def test_map_skips_indices_where_layouts_agree(student):
+    """Where the layouts agree, shape and strides are not looked at for every element."""
+
+    def observe(mg):
+        from minigrad.compiling import interpreted
+
+        class Counted(np.ndarray):
+            def __getitem__(self, key):
+                reads.append(key)
+                return super().__getitem__(key)
+
+        counts = []
+        for columns in (2, 50):
+            reads: list[object] = []
+            shape, strides = (np.array(part, dtype=np.int64).view(Counted) for part in ([3, columns], [columns, 1]))
+            kernel = interpreted(mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0))
+            kernel(np.zeros(3 * columns), shape, strides, np.ones(3 * columns), shape, strides)
+            counts.append(len(reads))
+        return counts[1] - counts[0]
+
+    expect(
+        student(observe),
+        0,
+        hint="this many more reads of shapes and strides for 144 more elements: compare the layouts before the loop, "
+        "and then set out[i] to fn(in_storage[i])",
+        misconception="no-aligned-path",
+    )
+
+
+# --- tensor_zip ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise(
+    ZIP, group="values", because="fast_ops.tensor_zip: 'Two numbers, from a and from b in this order'"
+)
+def test_zip_where_layouts_agree(student):
+    """Where all tensors have the same layout, fn gets the element of a, then that of b."""
+    expect(
+        student(run_zip, [2, 3], [1, 2], SIX, [2, 3], [1, 2], TENS, [2, 3], [1, 2]),
+        [a - 2.0 * b for a, b in zip(SIX, TENS, strict=True)],
+        hint="fn(a, b), in the loop without indices as well",
+        misconception="arguments-swapped",
+        when={(-77.0,) * 6: "the results belong into out itself: nobody gets what _zip returns"},
+    )
+
+
+@pytest.mark.exercise(
+    ZIP,
+    group="values",
+    because="fast_ops.tensor_zip: 'where all three tensors have the same shape and the same strides'",
+)
+def test_zip_where_b_lies_differently(student):
+    """Where b has the same shape and other strides, it is found by its own strides."""
+    expect(
+        student(run_zip, [2, 3], [3, 1], SIX, [2, 3], [3, 1], [*TENS, 900.0], [2, 3], [1, 2]),
+        [SIX[3 * i + j] - 2.0 * TENS[i + 2 * j] for i in range(2) for j in range(3)],
+        hint="all three layouts must agree before the storages are walked side by side: b's too",
+        misconception="aligned-with-a-alone",
+    )
+
+
+@pytest.mark.exercise(
+    ZIP,
+    group="values",
+    because="fast_ops.tensor_zip: 'where all three tensors have the same shape and the same strides'",
+)
+def test_zip_where_inputs_agree_and_the_output_does_not(student):
+    """Where only the two inputs have the same layout, the output's strides count."""
+    expect(
+        student(run_zip, [2, 3], [1, 2], SIX, [2, 3], [3, 1], TENS, [2, 3], [3, 1]),
+        [SIX[k] - 2.0 * TENS[k] for k in (0, 3, 1, 4, 2, 5)],
+        hint="the output has a layout of its own: the results are written where its strides say",
+        misconception="output-strides-ignored",
+    )
+
+
+@pytest.mark.exercise(
+    ZIP, group="values", because="fast_ops.tensor_zip: 'each input is broadcast to the output's shape by itself'"
+)
+def test_zip_broadcasts_each_input(student):
+    """Where a has size 1 and b has not, and the other way round, each is repeated by itself."""
+    a, b = [1.0, 2.0, 900.0, 901.0, 902.0, 903.0], [10.0, 20.0, 30.0, 904.0, 905.0, 906.0]
+    expect(
+        student(run_zip, [2, 3], [3, 1], a, [2, 1], [1, 1], b, [1, 3], [3, 1]),
+        [a[i] - 2.0 * b[j] for i in range(2) for j in range(3)],
+        hint="the index in b is another one than that in a: broadcast_index, once for each input",
+        misconception="index-of-a-for-b",
+    )
+
+
+@pytest.mark.exercise(ZIP, group="values", because="fast_ops.tensor_zip: 'a_shape and b_shape broadcast to out_shape'")
+def test_zip_where_ranks_differ(student):
+    """Inputs with fewer axes are broadcast."""
+    expect(
+        student(run_zip, [2, 2, 2], [4, 2, 1], [1.0, 2.0, 3.0, 4.0], [2, 2], [2, 1], [10.0], [], []),
+        [-19.0, -18.0, -17.0, -16.0] * 2,
+        hint="arrays of different lengths cannot be compared element by element: compare len(...) first",
+        misconception="ranks-not-compared",
+    )
+
+
+@pytest.mark.exercise(
+    ZIP, group="parallel", because="fast_ops.tensor_zip: 'the main loop runs in parallel, over `prange`'"
+)
+def test_zip_loops_run_in_parallel(student):
+    """Both loops, with indices and without, are shared out between the threads."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
+        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
+        ones = np.ones(6)
+        reports = [
+            races(kernel, np.zeros(6), shape, plain, ones, shape, plain, ones, shape, b) for b in (plain, turned)
+        ]
+        return [any(loop.iterations > 1 for loop in report.loops) for report in reports]
+
+    expect(
+        student(observe),
+        [True, True],
+        hint="the first is the loop where layouts agree, the second the one with indices: a range in place of a prange?",
+        misconception="loop-is-not-parallel",
+    )
+
+
+@pytest.mark.exercise(
+    ZIP,
+    group="parallel",
+    because="fast_ops.tensor_zip: 'An array that an iteration writes into belongs to that iteration alone'",
+)
+def test_zip_iterations_do_not_meet(student):
+    """No iteration touches what another one writes."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
+        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
+        ones = np.ones(6)
+        reports = [
+            races(kernel, np.zeros(6), shape, plain, ones, shape, plain, ones, shape, b) for b in (plain, turned)
+        ]
+        return sorted({kind for report in reports for kind in report.kinds})
+
+    expect(
+        student(observe),
+        [],
+        hint=BUFFER,
+        misconception="hoisted-index-buffer",
+        when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
+    )
+
+
+@pytest.mark.exercise(ZIP, group="parallel", because="fast_ops.tensor_zip: 'compiled by `njit(parallel=True)`'")
+def test_zip_compiled(student):
+    """Compiled and run in parallel, the kernel gives the same."""
+
+    def observe(mg):
+        from minigrad.compiling import compile_kernel
+
+        out = np.zeros(12)
+        parts = [np.array(part, dtype=np.int64) for part in ([3, 4], [4, 1], [3, 4], [1, 3], [4], [1])]
+        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
+        try:
+            compile_kernel(kernel)(out, *parts[:2], np.arange(12.0), *parts[2:4], np.arange(4.0), *parts[4:])
+        except mg.errors.KernelError as error:
+            return str(error)
+        return out.tolist()
+
+    expect(
+        student(observe),
+        [i + 3.0 * j - 2.0 * j for i in range(3) for j in range(4)],
+        hint=REFUSED,
+        misconception="compiler-refuses",
+    )
+
+
+@pytest.mark.exercise(
+    ZIP, group="aligned", because="fast_ops.tensor_zip: 'it runs over the storages without any indices'"
+)
+def test_zip_skips_indices_where_layouts_agree(student):
+    """Where the layouts agree, shape and strides are not looked at for every element."""
+
+    def observe(mg):
+        from minigrad.compiling import interpreted
+
+        class Counted(np.ndarray):
+            def __getitem__(self, key):
+                reads.append(key)
+                return super().__getitem__(key)
+
+        counts = []
+        for columns in (2, 50):
+            reads: list[object] = []
+            shape, strides = (np.array(part, dtype=np.int64).view(Counted) for part in ([3, columns], [columns, 1]))
+            kernel = interpreted(mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b))
+            ones = np.ones(3 * columns)
+            kernel(np.zeros(3 * columns), shape, strides, ones, shape, strides, ones, shape, strides)
+            counts.append(len(reads))
+        return counts[1] - counts[0]
+
+    expect(
+        student(observe),
+        0,
+        hint="this many more reads of shapes and strides for 144 more elements: compare the layouts before the loop, "
+        "and then set out[i] to fn(a_storage[i], b_storage[i])",
+        misconception="no-aligned-path",
+    )
+
+
+# --- tensor_reduce ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise(REDUCE, group="values", because="fast_ops.tensor_reduce: 'holds the start value'")
+def test_reduce_starts_from_out(student):
+    """The fold starts from what out holds, and takes every element once."""
+    expect(
+        student(run_reduce, 64.0, [2, 1], [1, 1], SIX, [2, 3], [3, 1], 1),
+        [fold(64.0, 0.0, 1.0, 2.0), fold(64.0, 3.0, 4.0, 5.0)],
+        hint="out holds the start value: fold the elements into it, each of them once",
+        misconception="start-value-ignored",
+        when={
+            (fold(0.0, 0.0, 1.0, 2.0), fold(0.0, 3.0, 4.0, 5.0)): (
+                "start-taken-for-zero",
+                "0 is the start of a sum; others start from something else",
+            ),
+        },
+    )
+
+
+@pytest.mark.exercise(
+    REDUCE,
+    group="values",
+    because="fast_ops.tensor_reduce: 'from the first to the last, the result so far as the first argument of fn'",
+)
+def test_reduce_keeps_the_order(student):
+    """The elements are folded in from the first to the last."""
+    expect(
+        student(run_reduce, 0.0, [1], [1], [8.0, 4.0, 2.0], [3], [1], 0),
+        [fold(0.0, 8.0, 4.0, 2.0)],
+        hint="fn(fn(fn(start, first), second), third)",
+        misconception="folded-from-the-end",
+    )
+
+
+@pytest.mark.exercise(
+    REDUCE, group="values", because="fast_ops.tensor_reduce: 'out has size 1 in the dimension reduce_dim'"
+)
+def test_reduce_of_the_chosen_axis(student):
+    """Only the axis reduce_dim is folded, here the middle one of three."""
+    storage = [float(i * i) for i in range(12)]
+    expect(
+        student(run_reduce, 0.0, [2, 1, 3], [3, 3, 1], storage, [2, 2, 3], [6, 3, 1], 1),
+        [fold(0.0, storage[6 * i + k], storage[6 * i + 3 + k]) for i in range(2) for k in range(3)],
+        hint="a step along the axis reduce_dim moves by a_strides[reduce_dim]",
+        misconception="step-of-one",
+    )
+
+
+@pytest.mark.exercise(REDUCE, group="values", because="fast_ops.tensor_reduce: 'all strides are possible'")
+def test_reduce_of_any_layout(student):
+    """The elements are found by the strides of a, the results written where those of out say."""
+    storage = [float(i) for i in range(9)]
+    sums = [[fold(0.0, *(storage[i + 2 * j + 4 * k] for k in range(2))) for j in range(2)] for i in range(2)]
+    expect(
+        student(run_reduce, 0.0, [2, 2, 1], [1, 2, 4], storage, [2, 2, 2], [1, 2, 4], 2),
+        [sums[0][0], sums[1][0], sums[0][1], sums[1][1]],
+        hint="positions come from an index and strides, in a as in out",
+        misconception="position-is-not-ordinal",
+    )
+
+
+@pytest.mark.exercise(REDUCE, group="values", because="fast_ops.tensor_reduce: 'does the same as in lesson 05'")
+def test_reduce_of_nothing(student):
+    """Folding an axis of size 0 leaves the start value."""
+    expect(
+        student(run_reduce, 3.0, [2, 1], [1, 1], [], [2, 0], [1, 1], 1),
+        [3.0, 3.0],
+        hint="without elements there is nothing to fold in, and none to begin with",
+        misconception="empty-axis-breaks",
+    )
+
+
+@pytest.mark.exercise(
+    REDUCE,
+    group="parallel",
+    because="fast_ops.tensor_reduce: 'the main loop, over the elements of out, runs in parallel, over `prange`'",
+)
+def test_reduce_loop_runs_in_parallel(student):
+    """The loop over the elements of out is shared out between the threads."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        parts = [np.array(part, dtype=np.int64) for part in ([5, 1], [1, 1], [5, 2], [2, 1])]
+        kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element)
+        report = races(kernel, np.zeros(5), *parts[:2], np.ones(10), *parts[2:], 1)
+        return max((loop.iterations for loop in report.loops), default=0)
+
+    expect(
+        student(observe),
+        5,
+        hint="this many iterations of the loop over prange for five elements of out, and 0 if there is no such loop",
+        misconception="loop-is-not-parallel",
+    )
+
+
+@pytest.mark.exercise(
+    REDUCE,
+    group="parallel",
+    because="fast_ops.tensor_reduce: 'An array that an iteration writes into belongs to that iteration alone'",
+)
+def test_reduce_iterations_do_not_meet(student):
+    """No iteration touches what another one writes."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        parts = [np.array(part, dtype=np.int64) for part in ([3, 1], [1, 1], [3, 2], [2, 1])]
+        kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element)
+        return sorted(races(kernel, np.zeros(3), *parts[:2], np.ones(6), *parts[2:], 1).kinds)
+
+    expect(
+        student(observe),
+        [],
+        hint=BUFFER,
+        misconception="hoisted-index-buffer",
+        when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
+    )
+
+
+@pytest.mark.exercise(REDUCE, group="parallel", because="fast_ops.tensor_reduce: 'compiled by `njit(parallel=True)`'")
+def test_reduce_compiled(student):
+    """Compiled and run in parallel, the kernel gives the same."""
+
+    def observe(mg):
+        from minigrad.compiling import compile_kernel
+
+        out = np.ones(4)
+        parts = [np.array(part, dtype=np.int64) for part in ([1, 4], [4, 1], [3, 4], [4, 1])]
+        kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element + 1.0)
+        try:
+            compile_kernel(kernel)(out, *parts[:2], np.arange(12.0), *parts[2:], 0)
+        except mg.errors.KernelError as error:
+            return str(error)
+        return out.tolist()
+
+    expect(
+        student(observe),
+        [fold(1.0, float(j), 4.0 + j, 8.0 + j) for j in range(4)],
+        hint=REFUSED,
+        misconception="compiler-refuses",
+    )
+
+
+# --- _tensor_matrix_multiply --------------------------------------------------------------------------------
+
+MATRIX = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+OTHER = [7.0, -1.0, 4.0, 10.0, 3.0, 2.0]
+
+
+@pytest.mark.exercise(
+    MATMUL,
+    group="values",
+    because="fast_ops._tensor_matrix_multiply: 'What it holds before means nothing; every element is written.'",
+)
+def test_matmul_of_two_matrices(student):
+    """A matrix of 2 by 3 times one of 3 by 2: rows times columns, whatever out holds before."""
+    product = (np.array(MATRIX).reshape(2, 3) @ np.array(OTHER).reshape(3, 2)).ravel()
+    expect(
+        student(run_matmul, [1, 2, 2], [4, 2, 1], MATRIX, [1, 2, 3], [6, 3, 1], OTHER, [1, 3, 2], [6, 2, 1]),
+        product.tolist(),
+        hint="out[i, j] is the sum over k of a[i, k] * b[k, j]",
+        misconception="not-rows-times-columns",
+        when={
+            tuple((product - 77.0).tolist()): (
+                "added-to-what-was-there",
+                "each of these is what out held before plus the product: out may hold anything when the kernel begins",
+            ),
+        },
+    )
+
+
+@pytest.mark.exercise(
+    MATMUL, group="values", because="fast_ops._tensor_matrix_multiply: 'out[n] = a[n] @ b[n] for every n'"
+)
+def test_matmul_of_a_batch(student):
+    """Each matrix of a batch is multiplied by its own partner."""
+    a, b = np.arange(8.0).reshape(2, 2, 2), np.arange(8.0).reshape(2, 2, 2) * 10.0
+    expect(
+        student(
+            run_matmul,
+            [2, 2, 2], [4, 2, 1],
+            a.ravel().tolist(), [2, 2, 2], [4, 2, 1],
+            b.ravel().tolist(), [2, 2, 2], [4, 2, 1],
+        ),
+        (a @ b).ravel().tolist(),
+        hint="a step along the batch moves by the first stride, in each of the three",
+        misconception="batch-stride-forgotten",
+    )  # fmt: skip
+
+
+@pytest.mark.exercise(
+    MATMUL,
+    group="values",
+    because="fast_ops._tensor_matrix_multiply: 'Where a or b has a batch of size 1, its one matrix is used for every n.'",
+)
+def test_matmul_with_one_matrix_for_all(student):
+    """A batch of size 1 is used for every n: in a, then in b."""
+
+    def observe(mg):
+        from minigrad.compiling import interpreted
+
+        found = []
+        many, one = np.arange(8.0), np.append(np.arange(4.0), [900.0] * 4)
+        shape, single = (np.array(part, dtype=np.int64) for part in ([2, 2, 2], [1, 2, 2]))
+        strides = np.array([4, 2, 1], dtype=np.int64)
+        for a, a_shape, b, b_shape in ((one, single, many, shape), (many, shape, one, single)):
+            out = np.zeros(8)
+            kernel = interpreted(mg.fast_ops._tensor_matrix_multiply)
+            try:
+                kernel(out, shape, strides, a, a_shape, strides, b, b_shape, strides)
+            except IndexError:
+                return "IndexError"
+            found.append(out.tolist())
+        return found
+
+    many, one = np.arange(8.0).reshape(2, 2, 2), np.arange(4.0).reshape(1, 2, 2)
+    expect(
+        student(observe),
+        [(one @ many).ravel().tolist(), (many @ one).ravel().tolist()],
+        hint="where the batch has size 1, a step along it moves by 0, not by the stride",
+        misconception="batch-of-one-not-repeated",
+    )
+
+
+@pytest.mark.exercise(
+    MATMUL,
+    group="values",
+    because="fast_ops._tensor_matrix_multiply: 'All three have three dimensions and any strides.'",
+)
+def test_matmul_of_transposed_matrices(student):
+    """Elements are found by strides, as in transposed views; the output may be transposed as well."""
+    a, b = np.array(MATRIX).reshape(3, 2).T, np.array(OTHER).reshape(2, 3).T
+    expect(
+        student(run_matmul, [1, 2, 2], [4, 1, 2], MATRIX, [1, 2, 3], [6, 1, 2], OTHER, [1, 3, 2], [6, 1, 3]),
+        (a @ b).T.ravel().tolist(),
+        hint="a[i, k] stands at i * a_strides[1] + k * a_strides[2], and so on for b and out",
+        misconception="taken-for-contiguous",
+    )
+
+
+@pytest.mark.exercise(
+    MATMUL, group="values", because="fast_ops._tensor_matrix_multiply: 'inner may be 0, and the sum is then 0'"
+)
+def test_matmul_over_nothing(student):
+    """Where the inner size is 0, every element of out is 0."""
+    expect(
+        student(run_matmul, [1, 2, 2], [4, 2, 1], [], [1, 2, 0], [1, 1, 1], [], [1, 0, 2], [1, 2, 1]),
+        [0.0] * 4,
+        hint="the sum of no products is 0, and out must hold it",
+        misconception="starts-from-the-first-product",
+    )
+
+
+@pytest.mark.exercise(
+    MATMUL,
+    group="parallel",
+    because="fast_ops._tensor_matrix_multiply: 'the outer loop runs in parallel, over `prange`'",
+)
+def test_matmul_loop_runs_in_parallel(student):
+    """The outer loop is shared out between the threads."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        shape, strides = np.array([3, 2, 2], dtype=np.int64), np.array([4, 2, 1], dtype=np.int64)
+        numbers = np.arange(12.0)
+        report = races(
+            mg.fast_ops._tensor_matrix_multiply,
+            np.zeros(12), shape, strides, numbers, shape, strides, numbers, shape, strides,
+        )  # fmt: skip
+        return any(loop.iterations >= 3 for loop in report.loops)
+
+    expect(
+        student(observe),
+        True,
+        hint="over the batch, the rows, or all elements of out: the outermost loop is a prange",
+        misconception="loop-is-not-parallel",
+    )
+
+
+@pytest.mark.exercise(
+    MATMUL,
+    group="parallel",
+    because="fast_ops._tensor_matrix_multiply: 'the outer loop runs in parallel, over `prange`'",
+)
+def test_matmul_iterations_do_not_meet(student):
+    """No iteration touches what another one writes."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        shape, strides = np.array([2, 2, 2], dtype=np.int64), np.array([4, 2, 1], dtype=np.int64)
+        numbers = np.arange(8.0)
+        kernel = mg.fast_ops._tensor_matrix_multiply
+        return sorted(
+            races(kernel, np.zeros(8), shape, strides, numbers, shape, strides, numbers, shape, strides).kinds
+        )
+
+    expect(
+        student(observe),
+        [],
+        hint="two iterations of the parallel loop write to the same place, and may do so at the same time; "
+        "a sum belongs to one iteration alone: keep it in a variable that the iteration sets to 0",
+        misconception="sum-shared-by-iterations",
+        when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
+    )
+
+
+@pytest.mark.exercise(
+    MATMUL, group="parallel", because="fast_ops._tensor_matrix_multiply: 'Multiply a batch of matrices in parallel'"
+)
+def test_matmul_compiled(student):
+    """Compiled and run in parallel, the kernel gives the same."""
+
+    def observe(mg):
+        from minigrad.compiling import compile_kernel
+
+        out = np.full(8, -77.0)
+        shape, single = (np.array(part, dtype=np.int64) for part in ([2, 2, 2], [1, 2, 2]))
+        strides = np.array([4, 2, 1], dtype=np.int64)
+        try:
+            kernel = compile_kernel(mg.fast_ops._tensor_matrix_multiply)
+            kernel(out, shape, strides, np.arange(8.0), shape, strides, np.arange(4.0), single, strides)
+        except mg.errors.KernelError as error:
+            return str(error)
+        return out.tolist()
+
+    expect(
+        student(observe),
+        (np.arange(8.0).reshape(2, 2, 2) @ np.arange(4.0).reshape(1, 2, 2)).ravel().tolist(),
+        hint=REFUSED,
+        misconception="compiler-refuses",
+    )
+
+
+@pytest.mark.exercise(
+    MATMUL,
+    group="inner",
+    because="fast_ops._tensor_matrix_multiply: 'multiplies once and writes to a local variable only'",
+)
+def test_matmul_writes_after_the_inner_loop(student):
+    """However many products are summed, out is written equally often."""
+
+    def observe(mg):
+        from minigrad.compiling import interpreted
+
+        class Counted(np.ndarray):
+            def __setitem__(self, key, value):
+                writes.append(key)
+                super().__setitem__(key, value)
+
+        counts = []
+        for inner in (2, 7):
+            writes: list[object] = []
+            shapes = [np.array(part, dtype=np.int64) for part in ([1, 2, 2], [4, 2, 1], [1, 2, inner], [0, inner, 1])]
+            b_shape, b_strides = np.array([1, inner, 2], dtype=np.int64), np.array([0, 2, 1], dtype=np.int64)
+            numbers = np.ones(2 * inner)
+            kernel = interpreted(mg.fast_ops._tensor_matrix_multiply)
+            out = np.zeros(4).view(Counted)
+            kernel(out, *shapes[:2], numbers, *shapes[2:], numbers, b_shape, b_strides)
+            counts.append(len(writes))
+        return counts[1] - counts[0] if out.tolist() == [7.0] * 4 else "another product"
+
+    expect(
+        student(observe),
+        0,
+        hint="this many more writes to out for 20 more products: sum in a local variable, and write it once",
+        misconception="writes-in-the-inner-loop",
+    )

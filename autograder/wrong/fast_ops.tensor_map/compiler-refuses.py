@@ -1,0 +1,22 @@
+"""The index is handed on as a tuple, which compiled code cannot make of a list."""
+
+
+def tensor_map(fn):
+    def _map(out, out_shape, out_strides, in_storage, in_shape, in_strides):
+        if (
+            len(out_shape) == len(in_shape)
+            and (out_shape == in_shape).all()
+            and (out_strides == in_strides).all()
+        ):
+            for i in prange(len(out)):
+                out[i] = fn(in_storage[i])
+        else:
+            for i in prange(len(out)):
+                out_index = [0] * len(out_shape)
+                in_index = np.empty(len(in_shape), dtype=np.int32)
+                to_index(i, out_shape, out_index)
+                place = tuple(out_index)
+                broadcast_index(place, out_shape, in_shape, in_index)
+                out[index_to_position(place, out_strides)] = fn(in_storage[index_to_position(in_index, in_strides)])
+
+    return njit(parallel=True)(_map)

@@ -1,0 +1,23 @@
+"""The index is divided out of the loop's own variable."""
+
+
+def tensor_map(fn):
+    def _map(out, out_shape, out_strides, in_storage, in_shape, in_strides):
+        if (
+            len(out_shape) == len(in_shape)
+            and (out_shape == in_shape).all()
+            and (out_strides == in_strides).all()
+        ):
+            for i in prange(len(out)):
+                out[i] = fn(in_storage[i])
+        else:
+            for i in prange(len(out)):
+                out_index = np.empty(len(out_shape), dtype=np.int32)
+                in_index = np.empty(len(in_shape), dtype=np.int32)
+                for axis in range(len(out_shape) - 1, -1, -1):
+                    out_index[axis] = i % out_shape[axis]
+                    i = i // out_shape[axis]
+                broadcast_index(out_index, out_shape, in_shape, in_index)
+                out[index_to_position(out_index, out_strides)] = fn(in_storage[index_to_position(in_index, in_strides)])
+
+    return njit(parallel=True)(_map)

@@ -1,0 +1,16 @@
+"""The elements are folded by functools.reduce, which compiled code does not have."""
+
+import functools
+
+
+def tensor_reduce(fn):
+    def _reduce(out, out_shape, out_strides, a_storage, a_shape, a_strides, reduce_dim):
+        for i in prange(len(out)):
+            index = np.empty(len(out_shape), dtype=np.int32)
+            to_index(i, out_shape, index)
+            position = index_to_position(index, out_strides)
+            start = index_to_position(index, a_strides)
+            elements = [a_storage[start + s * a_strides[reduce_dim]] for s in range(a_shape[reduce_dim])]
+            out[position] = functools.reduce(fn, elements, out[position])
+
+    return njit(parallel=True)(_reduce)

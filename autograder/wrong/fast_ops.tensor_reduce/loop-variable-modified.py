@@ -1,0 +1,18 @@
+"""The index is divided out of the loop's own variable."""
+
+
+def tensor_reduce(fn):
+    def _reduce(out, out_shape, out_strides, a_storage, a_shape, a_strides, reduce_dim):
+        for i in prange(len(out)):
+            index = np.empty(len(out_shape), dtype=np.int32)
+            for axis in range(len(out_shape) - 1, -1, -1):
+                index[axis] = i % out_shape[axis]
+                i = i // out_shape[axis]
+            position = index_to_position(index, out_strides)
+            start = index_to_position(index, a_strides)
+            result = out[position]
+            for s in range(a_shape[reduce_dim]):
+                result = fn(result, a_storage[start + s * a_strides[reduce_dim]])
+            out[position] = result
+
+    return njit(parallel=True)(_reduce)

@@ -1,0 +1,17 @@
+"""The loop asks for its end only after the first element."""
+
+
+def tensor_map(fn):
+    def _map(out, out_shape, out_strides, in_storage, in_shape, in_strides):
+        out_index = np.zeros(len(out_shape), dtype=np.int32)
+        in_index = np.zeros(len(in_shape), dtype=np.int32)
+        i = 0
+        while True:
+            to_index(i, out_shape, out_index)
+            broadcast_index(out_index, out_shape, in_shape, in_index)
+            out[index_to_position(out_index, out_strides)] = fn(in_storage[index_to_position(in_index, in_strides)])
+            i += 1
+            if i >= len(out):
+                break
+
+    return _map

@@ -1,0 +1,14 @@
+"""The shapes are aligned at their first axes."""
+
+
+def tensor_map(fn):
+    def _map(out, out_shape, out_strides, in_storage, in_shape, in_strides):
+        out_index = np.zeros(len(out_shape), dtype=np.int32)
+        in_index = np.zeros(len(in_shape), dtype=np.int32)
+        for i in range(len(out)):
+            to_index(i, out_shape, out_index)
+            for axis in range(len(in_shape)):
+                in_index[axis] = 0 if in_shape[axis] == 1 else out_index[axis]
+            out[index_to_position(out_index, out_strides)] = fn(in_storage[index_to_position(in_index, in_strides)])
+
+    return _map

@@ -1,0 +1,16 @@
+"""The shape of a is taken for the output's."""
+
+
+def tensor_zip(fn):
+    def _zip(out, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides):
+        a_index = np.zeros(len(a_shape), dtype=np.int32)
+        b_index = np.zeros(len(b_shape), dtype=np.int32)
+        out_index = np.zeros(len(out_shape), dtype=np.int32)
+        for i in range(len(out)):
+            to_index(i, out_shape, out_index)
+            broadcast_index(out_index, out_shape, b_shape, b_index)
+            a = a_storage[index_to_position(out_index[len(out_shape) - len(a_shape) :], a_strides)]
+            b = b_storage[index_to_position(b_index, b_strides)]
+            out[index_to_position(out_index, out_strides)] = fn(a, b)
+
+    return _zip

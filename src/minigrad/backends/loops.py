@@ -1,0 +1,184 @@
+"""A backend made of the four kernels that students write: map, zip, reduce and matrix multiplication.
+
+An expression is evaluated operator by operator: one input is a map, two are a zip. What the kernels need to know of an
+array - storage, shape, strides - is taken apart here, and nothing else is computed here. The backends `python` and
+`teaching` say where their kernels come from.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minigrad import operators, tensor_data
+
+__all__ = ["LoopBackend", "start_value"]
+
+Array = NDArray[Any]
+Kernel = Callable[..., Any]
+
+
+class LoopBackend(ABC):
+    """Backend methods over kernels with MiniTorch's signatures.
+
+    Attributes:
+        name: What users call the backend.
+    """
+
+    name = "loops"
+
+    @abstractmethod
+    def map_kernel(self, fn: Callable[[float], float]) -> Kernel:
+        """Return `_map` for a function of one number."""
+
+    @abstractmethod
+    def zip_kernel(self, fn: Callable[[float, float], float]) -> Kernel:
+        """Return `_zip` for a function of two numbers."""
+
+    @abstractmethod
+    def reduce_kernel(self, fn: Callable[[float, float], float]) -> Kernel:
+        """Return `_reduce` for a function of two numbers."""
+
+    @abstractmethod
+    def matmul(self, a: Array, b: Array) -> Array:
+        """Multiply (..., n, k) by (..., k, m); leading dimensions broadcast."""
+
+    def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Array:
+        """Evaluate an expression of operators for every element.
+
+        Args:
+            expression: ``("in", i)``, ``("const", number)``, or ``(operator, *expressions)``.
+            inputs: Arrays, which broadcast, and numbers.
+            dtype: Of the result.
+
+        Raises:
+            TypeError: If an operator has more than two inputs, and is not known to be made of others.
+        """
+        arrays = [x for x in inputs if isinstance(x, np.ndarray)]
+        shape = np.broadcast_shapes(*(x.shape for x in arrays))
+        inner = _inner_dtype(arrays, np.dtype(dtype))
+        # Python's floats and NumPy's scalars warn of what IEEE 754 defines.
+        with np.errstate(all="ignore"):
+            return self._evaluate(expression, inputs, inner, np.dtype(dtype), shape)
+
+    def _evaluate(
+        self, expression: Any, inputs: Sequence[Any], inner: Any, dtype: Any, shape: tuple[int, ...] | None
+    ) -> Array:
+        kernel, *arguments = _made_of_pairs(expression)
+        if kernel in ("in", "const"):
+            value = inputs[arguments[0]] if kernel == "in" else arguments[0]
+            array = value if isinstance(value, np.ndarray) else _number(value, inner)
+            return array if shape is None else self._run(self.map_kernel(operators.id), [array], dtype, shape)
+        operands = [self._evaluate(each, inputs, inner, inner, None) for each in arguments]
+        if shape is None:
+            shape = np.broadcast_shapes(*(x.shape for x in operands))
+        if len(operands) > 2:
+            raise TypeError(f"{kernel} has {len(operands)} inputs; kernels take one (map) or two (zip)")
+        fn = _OWN.get(kernel) or getattr(operators, kernel)
+        made = self.map_kernel(fn) if len(operands) == 1 else self.zip_kernel(fn)
+        return self._run(made, operands, dtype, shape)
+
+    def _run(self, kernel: Kernel, operands: Sequence[Array], dtype: Any, shape: tuple[int, ...]) -> Array:
+        out = self.empty(shape, dtype)
+        if out.size:
+            kernel(*_parts(out), *(part for x in operands for part in _parts(x)))
+        return out
+
+    def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: Any) -> Array:
+        """Fold axes away, one after the other.
+
+        Args:
+            kernel: "add", "mul", "max" or "min".
+            x: Any array.
+            axes: Which axes, counted from 0, sorted; without any, the result is a copy.
+            dtype: Of the result.
+        """
+        dtype = np.dtype(dtype)
+        if not axes:
+            return self.elementwise(("in", 0), [x], dtype)
+        made = self.reduce_kernel(getattr(operators, kernel))
+        shape, result = list(x.shape), x
+        for axis in axes:
+            shape[axis] = 1
+            out = self.empty(tuple(shape), dtype)
+            out.fill(start_value(kernel, dtype))
+            if out.size:
+                with np.errstate(all="ignore"):
+                    made(*_parts(out), *_parts(result), axis)
+            result = out
+        return result.reshape([n for axis, n in enumerate(x.shape) if axis not in axes])
+
+    def contiguous(self, x: Array) -> Array:
+        """Return a fresh copy in row-major order."""
+        return self.elementwise(("in", 0), [x], x.dtype)
+
+    def empty(self, shape: Sequence[int], dtype: Any) -> Array:
+        """Return a new row-major array whose elements may be anything."""
+        return np.empty(tuple(shape), dtype)
+
+    def _multiply(self, kernel: Kernel, a: Array, b: Array, shape: tuple[int, ...]) -> Array:
+        out = self.empty(shape, np.result_type(a, b))
+        if out.size:
+            with np.errstate(all="ignore"):
+                kernel(*_parts(out), *_parts(a), *_parts(b))
+        return out
+
+
+def start_value(kernel: str, dtype: Any) -> Any:
+    """Return what a reduction starts from: the element that changes no other one."""
+    if kernel in ("add", "mul"):
+        return 0 if kernel == "add" else 1
+    if kernel not in ("max", "min"):
+        raise ValueError(f"reduce has no start value for {kernel!r}; it folds with add, mul, max or min")
+    if dtype.kind == "f":
+        return -np.inf if kernel == "max" else np.inf
+    limits = np.iinfo(dtype) if dtype.kind == "i" else None
+    lowest, highest = (limits.min, limits.max) if limits else (False, True)
+    return lowest if kernel == "max" else highest
+
+
+def _parts(x: Array) -> tuple[Any, Any, Any]:
+    """Return storage from the first element on, shape and strides of an array."""
+    if any(stride < 0 or stride % x.itemsize for stride in x.strides):
+        x = np.ascontiguousarray(x)  # such strides have no place in TensorData
+    return tensor_data.TensorData.of(x).tuple()
+
+
+def _inner_dtype(arrays: Sequence[Array], dtype: Any) -> Any:
+    """Return the dtype of results between the operators of an expression."""
+    if dtype.kind != "b":
+        return dtype
+    floats = [x.dtype for x in arrays if x.dtype.kind == "f"]
+    return np.result_type(*floats) if floats else np.dtype(np.float64)
+
+
+def _number(value: float, inner: Any) -> Array:
+    """Return a number as an array without dimensions, which broadcasts to any shape."""
+    is_exact = inner.kind == "f" or float(value).is_integer()
+    return np.array(value, inner if is_exact else np.float64)
+
+
+def _made_of_pairs(expression: Any) -> Any:
+    """Write an operator of three inputs as operators of two."""
+    match expression:
+        case ("where", condition, x, y):
+            return "add", ("if_true", condition, x), ("if_false", condition, y)
+        case ("clip", x, low, high):
+            return "min", ("max", x, low), high
+    return expression
+
+
+def _if_true(condition: float, x: float) -> float:
+    # Not 0.0: adding -0.0 changes no number, not even -0.0.
+    return x if condition != 0.0 else -0.0
+
+
+def _if_false(condition: float, x: float) -> float:
+    return -0.0 if condition != 0.0 else x
+
+
+_OWN: dict[str, Callable[..., float]] = {"if_true": _if_true, "if_false": _if_false}

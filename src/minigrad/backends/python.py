@@ -1,0 +1,36 @@
+"""The backend `python`: plain loops, slow and readable, the specification of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from minigrad import tensor_ops
+from minigrad.backends.loops import Array, Kernel, LoopBackend
+
+__all__ = ["PythonBackend"]
+
+
+class PythonBackend(LoopBackend):
+    """Runs the kernels of `minigrad.tensor_ops`, or those that a student has installed there."""
+
+    name = "python"
+
+    def map_kernel(self, fn: Callable[[float], float]) -> Kernel:
+        """Return `tensor_ops.tensor_map(fn)`."""
+        return tensor_ops.tensor_map(fn)
+
+    def zip_kernel(self, fn: Callable[[float, float], float]) -> Kernel:
+        """Return `tensor_ops.tensor_zip(fn)`."""
+        return tensor_ops.tensor_zip(fn)
+
+    def reduce_kernel(self, fn: Callable[[float, float], float]) -> Kernel:
+        """Return `tensor_ops.tensor_reduce(fn)`."""
+        return tensor_ops.tensor_reduce(fn)
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """Multiply (..., n, k) by (..., k, m); leading dimensions broadcast."""
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        shape = (*batch, a.shape[-2], b.shape[-1])
+        return self._multiply(tensor_ops.tensor_matrix_multiply, a, b, shape)

@@ -1,0 +1,197 @@
+"""Visible tests of the kernels for all cores.
+
+Values are looked at in plain Python, where an index out of bounds is an error; races by `minigrad.debug.races`, which
+finds them each time; and one test compiles the kernel and runs it in parallel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.kernels import arguments, difference, halve_and_add, run, tenfold
+from minigrad.checks.runner import visible
+from minigrad.compiling import compile_kernel, interpreted
+from minigrad.debug import races
+from minigrad.errors import KernelError
+
+__all__: list[str] = []
+
+MAP = "07 'A map on all cores'"
+ZIP = "07 'Two tensors, three layouts'"
+REDUCE = "07 'Who folds what'"
+MATMUL = "07 'Matrices in parallel'"
+
+SIX = [0, 1, 2, 3, 4, 5]
+PARALLEL = "is the outermost loop a range? `prange` shares its iterations out between the threads"
+MEET = "what an iteration writes into must be its own: make index arrays inside the loop, keep sums in local variables"
+
+
+def _expect_no_races(kernel: Any, *cases: Sequence[Any]) -> None:
+    """Run a kernel with every access recorded: its loop is parallel, and no two iterations meet."""
+    for given in cases:
+        report = races(kernel, *given)
+        if report:
+            raise Expectation(report.kinds, set(), report.races[0].message, MEET, None)
+        if not any(loop.iterations > 1 for loop in report.loops):
+            where = f"out of shape {given[1].tolist()} with strides {given[2].tolist()}"
+            raise Expectation([], None, f"no loop ran in parallel for an {where}", PARALLEL, None)
+
+
+def _expect_compiled(kernel: Any, given: Sequence[Any], wanted: list[float]) -> None:
+    """Compile a kernel and run it in parallel."""
+    try:
+        out = run(compile_kernel(kernel), given)
+    except KernelError as error:
+        raise Expectation(None, None, str(error), "arrays, numbers and loops are what it is made for", None) from None
+    expect(out, wanted, hint="if the values are right in plain Python, one iteration depends on another one")
+
+
+# --- tensor_map ---------------------------------------------------------------------------------------------
+
+
+@visible("fast_ops.tensor_map", MAP)
+def map_of_every_layout(student: Any) -> None:
+    """10 x + 1 is right where the layouts agree, where the strides differ, and where the input is smaller."""
+    same = arguments([2, 3], [1, 2], (SIX, [2, 3], [1, 2]))
+    turned = arguments([2, 3], [3, 1], (SIX, [2, 3], [1, 2]))
+    smaller = arguments([2, 3], [3, 1], ([5, 6, 7, 90, 91, 92], [1, 3], [3, 1]))
+    kernel = interpreted(student.tensor_map(tenfold))
+    expect(run(kernel, same), [1.0, 11.0, 21.0, 31.0, 41.0, 51.0], hint="the same layout: out[i] is fn(in_storage[i])")
+    hint = "the same shape is not enough to walk both storages side by side: the strides must agree too"
+    expect(run(kernel, turned), [1.0, 21.0, 41.0, 11.0, 31.0, 51.0], hint=hint)
+    hint = "the same strides are not enough to walk both storages side by side: the shapes must agree too"
+    expect(run(kernel, smaller), [51.0, 61.0, 71.0] * 2, hint=hint)
+
+
+@visible("fast_ops.tensor_map", MAP)
+def map_in_parallel(student: Any) -> None:
+    """Its loops run in parallel, and no two iterations meet."""
+    kernel = student.tensor_map(tenfold)
+    same, turned = (arguments([2, 3], [3, 1], (SIX, [2, 3], strides)) for strides in ([3, 1], [1, 2]))
+    _expect_no_races(kernel, turned, same)
+
+
+@visible("fast_ops.tensor_map", MAP)
+def map_compiled(student: Any) -> None:
+    """It compiles, and gives the same on all cores."""
+    given = arguments([2, 3], [3, 1], (SIX, [2, 3], [1, 2]))
+    _expect_compiled(student.tensor_map(tenfold), given, [1.0, 21.0, 41.0, 11.0, 31.0, 51.0])
+
+
+# --- tensor_zip ---------------------------------------------------------------------------------------------
+
+
+@visible("fast_ops.tensor_zip", ZIP)
+def zip_of_every_layout(student: Any) -> None:
+    """a - 2 b is right where all layouts agree, where one differs, and where both inputs are broadcast."""
+    kernel = interpreted(student.tensor_zip(difference))
+    a, b = (SIX, [2, 3], [3, 1]), ([0, 10, 20, 30, 40, 50], [2, 3], [3, 1])
+    same = arguments([2, 3], [3, 1], a, b)
+    expect(
+        run(kernel, same),
+        [0.0, -19.0, -38.0, -57.0, -76.0, -95.0],
+        hint="the same layout: fn(a_storage[i], b_storage[i])",
+    )
+    turned = arguments([2, 3], [3, 1], a, (b[0], [2, 3], [1, 2]))
+    hint = "here b's strides are (1, 2): all three layouts must agree before indices can be left out"
+    expect(run(kernel, turned), [0.0, -39.0, -78.0, -17.0, -56.0, -95.0], hint=hint)
+    table = arguments([2, 3], [3, 1], ([1, 2], [2, 1], [1, 1]), ([10, 20, 30], [3], [1]))
+    hint = "a column and a row give a table: each input has an index of its own"
+    expect(run(kernel, table), [-19.0, -39.0, -59.0, -18.0, -38.0, -58.0], hint=hint)
+
+
+@visible("fast_ops.tensor_zip", ZIP)
+def zip_in_parallel(student: Any) -> None:
+    """Its loops run in parallel, and no two iterations meet."""
+    a = (SIX, [2, 3], [3, 1])
+    same, turned = (arguments([2, 3], [3, 1], a, (SIX, [2, 3], strides)) for strides in ([3, 1], [1, 2]))
+    _expect_no_races(student.tensor_zip(difference), turned, same)
+
+
+@visible("fast_ops.tensor_zip", ZIP)
+def zip_compiled(student: Any) -> None:
+    """It compiles, and gives the same on all cores."""
+    given = arguments([2, 3], [3, 1], ([1, 2], [2, 1], [1, 1]), ([10, 20, 30], [3], [1]))
+    _expect_compiled(student.tensor_zip(difference), given, [-19.0, -39.0, -59.0, -18.0, -38.0, -58.0])
+
+
+# --- tensor_reduce ------------------------------------------------------------------------------------------
+
+
+@visible("fast_ops.tensor_reduce", REDUCE)
+def reduce_along_each_axis(student: Any) -> None:
+    """result / 2 + element is right along either axis of [[1, 2, 3], [4, 5, 6]], from 8 on."""
+    kernel = interpreted(student.tensor_reduce(halve_and_add))
+    table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
+    rows = run(kernel, [*arguments([2, 1], [1, 1], table, start=8.0), 1])
+    when = {(4.25, 9.5): "this fold starts from 0 or from the first element: it starts from what out holds"}
+    expect(rows, [5.25, 10.5], hint="((8 / 2 + 1) / 2 + 2) / 2 + 3, and the same with 4, 5, 6", when=when)
+    columns = run(kernel, [*arguments([1, 3], [3, 1], table, start=8.0), 0])
+    hint = "along axis 0: (8 / 2 + 1) / 2 + 4, and so on; a step there moves by a_strides[0]"
+    expect(columns, [6.5, 8.0, 9.5], hint=hint)
+
+
+@visible("fast_ops.tensor_reduce", REDUCE)
+def reduce_in_parallel(student: Any) -> None:
+    """The loop over out runs in parallel, and no two iterations meet."""
+    table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
+    _expect_no_races(student.tensor_reduce(halve_and_add), [*arguments([2, 1], [1, 1], table, start=0.0), 1])
+
+
+@visible("fast_ops.tensor_reduce", REDUCE)
+def reduce_compiled(student: Any) -> None:
+    """It compiles, and gives the same on all cores."""
+    table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
+    given = [*arguments([1, 3], [3, 1], table, start=8.0), 0]
+    _expect_compiled(student.tensor_reduce(halve_and_add), given, [6.5, 8.0, 9.5])
+
+
+# --- _tensor_matrix_multiply --------------------------------------------------------------------------------
+
+A = [1, 2, 3, 4, 5, 6]
+B = [1, 0, 2, 1, 0, 3]
+"""As [[1, 2, 3], [4, 5, 6]] @ [[1, 0], [2, 1], [0, 3]] = [[5, 11], [14, 23]]."""
+
+
+@visible("fast_ops._tensor_matrix_multiply", MATMUL)
+def rows_times_columns(student: Any) -> None:
+    """[[1, 2, 3], [4, 5, 6]] @ [[1, 0], [2, 1], [0, 3]] is [[5, 11], [14, 23]]; transposed views give the same."""
+    kernel = interpreted(student._tensor_matrix_multiply)
+    when = {
+        (-72.0, -66.0, -63.0, -54.0): "out held -77 before: set it to the sum, do not add to it",
+        (-77.0,) * 4: "nothing was written to out",
+    }
+    plain = arguments([1, 2, 2], [4, 2, 1], (A, [1, 2, 3], [6, 3, 1]), (B, [1, 3, 2], [6, 2, 1]))
+    expect(
+        run(kernel, plain), [5.0, 11.0, 14.0, 23.0], hint="out[i, j] is the sum of a[i, k] * b[k, j] over k", when=when
+    )
+    views = ([1, 4, 2, 5, 3, 6], [1, 2, 3], [6, 1, 2]), ([1, 2, 0, 0, 1, 3], [1, 3, 2], [6, 1, 3])
+    hint = "both are transposed views here: a[i, k] stands at i * a_strides[1] + k * a_strides[2]"
+    expect(run(kernel, arguments([1, 2, 2], [4, 2, 1], *views)), [5.0, 11.0, 14.0, 23.0], hint=hint)
+
+
+@visible("fast_ops._tensor_matrix_multiply", MATMUL)
+def one_matrix_for_all(student: Any) -> None:
+    """A batch of two matrices times one: each of the two is multiplied by it."""
+    batch = ([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2], [4, 2, 1])
+    swap = ([0, 1, 1, 0, 90, 91, 92, 93], [1, 2, 2], [4, 2, 1])
+    out = run(interpreted(student._tensor_matrix_multiply), arguments([2, 2, 2], [4, 2, 1], batch, swap))
+    when = {(2.0, 1.0, 4.0, 3.0) * 2: "the first matrix came twice: a step along the batch moves by a_strides[0]"}
+    hint = "b has a batch of size 1: a step along it moves by 0"
+    expect(out, [2.0, 1.0, 4.0, 3.0, 6.0, 5.0, 8.0, 7.0], hint=hint, when=when)
+
+
+@visible("fast_ops._tensor_matrix_multiply", MATMUL)
+def matmul_in_parallel(student: Any) -> None:
+    """The outer loop runs in parallel, and no two iterations meet."""
+    batch = ([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2], [4, 2, 1])
+    _expect_no_races(student._tensor_matrix_multiply, arguments([2, 2, 2], [4, 2, 1], batch, batch))
+
+
+@visible("fast_ops._tensor_matrix_multiply", MATMUL)
+def matmul_compiled(student: Any) -> None:
+    """It compiles, and gives the same on all cores."""
+    given = arguments([1, 2, 2], [4, 2, 1], (A, [1, 2, 3], [6, 3, 1]), (B, [1, 3, 2], [6, 2, 1]))
+    _expect_compiled(student._tensor_matrix_multiply, given, [5.0, 11.0, 14.0, 23.0])

@@ -1,0 +1,62 @@
+"""Running a student's kernels for a visible test: small storages in, plain lists out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.checks.expectation import Expectation
+
+__all__ = ["Layout", "arguments", "difference", "halve_and_add", "run", "tenfold"]
+
+Layout = tuple[Sequence[float], Sequence[int], Sequence[int]]
+"""Storage, shape and strides of a tensor."""
+
+_NO_KERNEL = "the function that you write makes a kernel inside and returns it: is the `return` missing?"
+_OUT_OF_BOUNDS = "a position lies beyond the storage: does it come from the right index, shape and strides?"
+
+
+def tenfold(x: float) -> float:
+    """Return 10 x + 1, which no input equals."""
+    return 10.0 * x + 1.0
+
+
+def difference(a: float, b: float) -> float:
+    """Return a - 2 b, which tells a from b."""
+    return a - 2.0 * b
+
+
+def halve_and_add(result: float, element: float) -> float:
+    """Return result / 2 + element, which depends on the order of the elements."""
+    return result / 2.0 + element
+
+
+def arguments(shape: Sequence[int], strides: Sequence[int], *inputs: Layout, start: float = -77.0) -> list[Any]:
+    """Return the arguments of a kernel: out full of a number, its shape and strides, and those of the inputs."""
+    found: list[Any] = [np.full(math.prod(shape), start), *_ints(shape, strides)]
+    for storage, own_shape, own_strides in inputs:
+        found += [np.array(storage, dtype=np.float64), *_ints(own_shape, own_strides)]
+    return found
+
+
+def _ints(*rows: Sequence[int]) -> list[Any]:
+    return [np.array(row, dtype=np.int64) for row in rows]
+
+
+def run(kernel: Any, given: Sequence[Any]) -> list[float]:
+    """Call a kernel, and return what is in out afterwards.
+
+    Raises:
+        Expectation: If it is no kernel, or leaves a storage.
+    """
+    if not callable(kernel):
+        raise Expectation(kernel, None, f"got {kernel!r} for a kernel", _NO_KERNEL, None)
+    function: Callable[..., Any] = kernel
+    try:
+        function(*given)
+    except IndexError as error:
+        raise Expectation(error, None, f"raised IndexError: {error}", _OUT_OF_BOUNDS, None) from error
+    return [float(x) for x in given[0]]
