@@ -7,6 +7,7 @@ array - storage, shape, strides - is taken apart here, and nothing else is compu
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,10 +17,18 @@ from numpy.typing import NDArray
 
 from minigrad import operators, tensor_data
 
-__all__ = ["LoopBackend", "start_value"]
+__all__ = ["LoopBackend", "broadcast", "start_value"]
 
 Array = NDArray[Any]
 Kernel = Callable[..., Any]
+
+
+def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape that shapes broadcast to, by the rule that students write."""
+    common: Sequence[int] = ()
+    for shape in shapes:
+        common = tensor_data.shape_broadcast(common, shape)
+    return tuple(common)
 
 
 class LoopBackend(ABC):
@@ -59,7 +68,7 @@ class LoopBackend(ABC):
             TypeError: If an operator has more than two inputs, and is not known to be made of others.
         """
         arrays = [x for x in inputs if isinstance(x, np.ndarray)]
-        shape = np.broadcast_shapes(*(x.shape for x in arrays))
+        shape = broadcast(*(x.shape for x in arrays))
         inner = _inner_dtype(arrays, np.dtype(dtype))
         # Python's floats and NumPy's scalars warn of what IEEE 754 defines.
         with np.errstate(all="ignore"):
@@ -75,7 +84,7 @@ class LoopBackend(ABC):
             return array if shape is None else self._run(self.map_kernel(operators.id), [array], dtype, shape)
         operands = [self._evaluate(each, inputs, inner, inner, None) for each in arguments]
         if shape is None:
-            shape = np.broadcast_shapes(*(x.shape for x in operands))
+            shape = broadcast(*(x.shape for x in operands))
         if len(operands) > 2:
             raise TypeError(f"{kernel} has {len(operands)} inputs; kernels take one (map) or two (zip)")
         fn = _OWN.get(kernel) or getattr(operators, kernel)
@@ -118,7 +127,9 @@ class LoopBackend(ABC):
 
     def empty(self, shape: Sequence[int], dtype: Any) -> Array:
         """Return a new row-major array whose elements may be anything."""
-        return np.empty(tuple(shape), dtype)
+        storage = np.empty(math.prod(shape), dtype)
+        array: Array = tensor_data.TensorData(storage, tuple(shape)).array
+        return array
 
     def _multiply(self, kernel: Kernel, a: Array, b: Array, shape: tuple[int, ...]) -> Array:
         out = self.empty(shape, np.result_type(a, b))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from minigrad import tensor_ops
-from minigrad.backends.loops import Array, Kernel, LoopBackend
+from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
 
 __all__ = ["PythonBackend"]
 
@@ -31,6 +29,6 @@ class PythonBackend(LoopBackend):
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m); leading dimensions broadcast."""
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        batch = broadcast(a.shape[:-2], b.shape[:-2])
         shape = (*batch, a.shape[-2], b.shape[-1])
         return self._multiply(tensor_ops.tensor_matrix_multiply, a, b, shape)

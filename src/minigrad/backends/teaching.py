@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import fast_ops
-from minigrad.backends.loops import Array, Kernel, LoopBackend
+from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
 from minigrad.compiling import compile_kernel
 
 __all__ = ["TeachingBackend"]
@@ -48,7 +48,7 @@ class TeachingBackend(LoopBackend):
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m); leading dimensions broadcast."""
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        batch = broadcast(a.shape[:-2], b.shape[:-2])
         kernel = compile_kernel(fast_ops._tensor_matrix_multiply)
         a, b = _as_batch(a, batch), _as_batch(b, batch)
         shape = (int(np.prod(batch)), a.shape[1], b.shape[2])
