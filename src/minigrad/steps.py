@@ -97,24 +97,29 @@ def _fused_step(result: Tensor, d_output: Any, saved: tuple[Any, ...]) -> Sequen
     if expressions is None:
         with np.errstate(all="ignore"):
             return function._backward(_with_count(saved, inputs), d_output)  # type: ignore[no-any-return]
-    gradients: list[Any] = []
+    dtype, gradients = d_output.dtype, list[Any]()
+    operands = (d_output, *[x if getattr(x, "dtype", dtype).kind != "f" else arrays.cast_to(x, dtype) for x in saved])
     for x, expression in zip(inputs, expressions, strict=True):
         if expression is None or not getattr(x, "requires_grad", False):
             gradients.append(None)
-        elif expression == ("in", 0):
+        elif expression == UNCHANGED:
             gradients.append(d_output)
         else:
-            operands = (d_output, *saved)
-            gradients.append(_evaluate_and_sum(expression, operands, x._array.shape))
+            formula, used = expression
+            gradients.append(arrays.evaluate_and_sum(formula, [operands[i] for i in used], x._array.shape))
     return gradients
 
 
-def _evaluate_and_sum(expression: Any, operands: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    used = sorted(_inputs_of(expression))
-    expression = _renumbered(expression, {old: new for new, old in enumerate(used)})
-    dtype = operands[0].dtype
-    fitting = [x if getattr(x, "dtype", dtype).kind != "f" else arrays.cast_to(x, dtype) for x in operands]
-    return arrays.evaluate_and_sum(expression, [fitting[i] for i in used], shape)
+UNCHANGED = (("in", 0), (0,))
+"""The expression of a rule that hands its gradient on."""
+
+
+def _compact(expression: Any) -> Any:
+    """Return an expression that numbers only the inputs it uses, and which these are."""
+    if expression is None:
+        return None
+    used = tuple(sorted(_inputs_of(expression)))
+    return _renumbered(expression, {old: new for new, old in enumerate(used)}), used
 
 
 def _inputs_of(expression: Any) -> set[int]:
@@ -130,13 +135,13 @@ def _renumbered(expression: Any, places: dict[int, int]) -> Any:
 
 
 def _expressions(function: type[Function], n: int, saved: int) -> Sequence[Any] | None:
-    """Return the expression of each gradient in (d_output, *saved), or None if the rule cannot be traced."""
+    """Return each gradient's expression, and which of (d_output, *saved) it uses; None if a rule cannot be traced."""
     key = (function, n)
     if key not in _traced:
         symbols = [Symbol(("in", i)) for i in range(saved + 1)]
         ctx = _with_count(tuple(symbols[1:]), range(n))
         try:
-            _traced[key] = [Symbol.expression_of(g) for g in function._backward(ctx, symbols[0])]
+            _traced[key] = [_compact(Symbol.expression_of(g)) for g in function._backward(ctx, symbols[0])]
         except Exception:  # whatever a rule does to a symbol: it is then given the arrays themselves
             _traced[key] = None
     return _traced[key]  # type: ignore[no-any-return]
