@@ -1,0 +1,116 @@
+"""The fast engine of the CPU: loops compiled by Numba, on NumPy arrays of any layout.
+
+    expressions, vector, intrinsics     what one element costs: generated code, functions without branches, LLVM
+    geometry                            which loop to run: axes merged, blocks that stay in the cache
+    elementwise, reductions, ...        the loops
+    compiler, threads, pool             machine code kept on disk, one driver for all cores, buffers used again
+
+Nothing here knows tensors or gradients, and small arrays never come here: NumPy is quicker for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.backends.numba import convolution, elementwise, pool, products, reductions, softmax
+
+__all__ = ["NumbaBackend"]
+
+Array = np.ndarray[Any, Any]
+Pair = tuple[int, int]
+
+
+class NumbaBackend:
+    """Computes on NumPy arrays with compiled loops on all cores; results are new and row-major."""
+
+    name = "numba"
+
+    def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any, out: Array | None = None) -> Array:
+        """Compute an expression of operators for every element; the inputs broadcast.
+
+        Args:
+            expression: ``("in", i)``, ``("const", number)`` or ``(operator, *expressions)``.
+            inputs: Arrays and Python numbers.
+            dtype: The dtype of the result.
+            out: Where to put the result: an array of its shape that is none of the inputs, or exactly one of them.
+        """
+        return elementwise.elementwise(expression, inputs, np.dtype(dtype), out)
+
+    def reduce(self, kernel: str, x: Array, axes: tuple[int, ...], dtype: Any) -> Array:
+        """Fold axes away with "add", "mul", "max" or "min"; nan wins over every other number."""
+        return reductions.reduce_expression(("in", 0), kernel, [x], tuple(axes), np.dtype(dtype))
+
+    def reduce_expression(
+        self, expression: Any, kernel: str, inputs: Sequence[Any], axes: tuple[int, ...], dtype: Any
+    ) -> Array:
+        """Compute an expression and fold axes of it away, in one loop and without an array between."""
+        return reductions.reduce_expression(expression, kernel, inputs, tuple(axes), np.dtype(dtype))
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """Multiply matrices in the last two axes; leading axes broadcast."""
+        return products.matmul(a, b)
+
+    def contiguous(self, x: Array) -> Array:
+        """Return a fresh row-major copy."""
+        return products.contiguous(x)
+
+    def empty(self, shape: Sequence[int], dtype: Any) -> Array:
+        """Return an array with arbitrary values; a large one comes from the pool of buffers."""
+        return pool.empty(shape, dtype)
+
+    def softmax(self, x: Array) -> Array:
+        """Return e^x over its sum along the last axis."""
+        return softmax.softmax(x)
+
+    def softmax_backward(self, d: Array, y: Array) -> Array:
+        """Return the gradient in x, from that of y = softmax(x)."""
+        return softmax.softmax_backward(d, y)
+
+    def log_softmax(self, x: Array) -> Array:
+        """Return the logarithm of softmax(x) along the last axis."""
+        return softmax.log_softmax(x)
+
+    def log_softmax_backward(self, d: Array, y: Array) -> Array:
+        """Return the gradient in x, from that of y = log_softmax(x)."""
+        return softmax.log_softmax_backward(d, y)
+
+    def conv2d(
+        self,
+        x: Array,
+        weight: Array,
+        stride: Pair = (1, 1),
+        padding: Pair = (0, 0),
+        dilation: Pair = (1, 1),
+        groups: int = 1,
+    ) -> Array:
+        """Return the sums of windows times weights; x is (n, c, h, w), weight (o, c / groups, kh, kw)."""
+        return convolution.conv2d(x, weight, stride, padding, dilation, groups)
+
+    def conv2d_backward_input(
+        self,
+        d: Array,
+        weight: Array,
+        size: Pair,
+        stride: Pair = (1, 1),
+        padding: Pair = (0, 0),
+        dilation: Pair = (1, 1),
+        groups: int = 1,
+    ) -> Array:
+        """Return the gradient in an input of height and width `size`, from that of the output."""
+        return convolution.conv2d_backward_input(d, weight, size, stride, padding, dilation, groups)
+
+    def conv2d_backward_weight(
+        self,
+        d: Array,
+        x: Array,
+        kernel: Pair,
+        stride: Pair = (1, 1),
+        padding: Pair = (0, 0),
+        dilation: Pair = (1, 1),
+        groups: int = 1,
+    ) -> Array:
+        """Return the gradient in weights of height and width `kernel`, from that of the output."""
+        return convolution.conv2d_backward_weight(d, x, kernel, stride, padding, dilation, groups)

@@ -1,0 +1,187 @@
+"""Turns an expression of operators into the lines of a kernel.
+
+    ("mul", ("in", 0), ("exp", ("in", 1)))     ->     t0 = exp(v1)
+                                                      t1 = v0 * t0
+
+An operator that has a form here is written as that form. Any other is the function of `minigrad.operators` with that
+name, or a function given in its place, compiled as it stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Formula", "compute_dtype"]
+
+FORMS = {
+    "abs": "abs({0})",
+    "add": "{0} + {1}",
+    "clip": "minimum(maximum({0}, {1}), {2})",
+    "div": "{0} / {1}",
+    "eq": "select({0} == {1}, one, zero)",
+    "exp_back": "{1} * exp({0})",
+    "ge": "select({0} >= {1}, one, zero)",
+    "gt": "select({0} > {1}, one, zero)",
+    "id": "{0}",
+    "inv": "one / {0}",
+    "inv_back": "-{1} / ({0} * {0})",
+    "le": "select({0} <= {1}, one, zero)",
+    "log_back": "{1} / {0}",
+    "lt": "select({0} < {1}, one, zero)",
+    "max": "maximum({0}, {1})",
+    "min": "minimum({0}, {1})",
+    "mul": "{0} * {1}",
+    "ne": "select({0} != {1}, one, zero)",
+    "neg": "-{0}",
+    "relu": "select({0} <= zero, zero, {0})",
+    "relu_back": "select({0} <= zero, zero, {1})",
+    "sign": "select({0} > zero, one, select({0} < zero, -one, zero))",
+    "square": "{0} * {0}",
+    "sub": "{0} - {1}",
+    "where": "select({0} != zero, {1}, {2})",
+}
+"""Forms for every dtype."""
+
+FLOAT_FORMS = {
+    "cos": "math_cos({0})",
+    "erf": "math_erf({0})",
+    "gelu": "half * {0} * math_erfc(-{0} * root_half)",
+    "pow": "math_pow({0}, {1})",
+    "sin": "math_sin({0})",
+    "sqrt": "math_sqrt({0})",
+    **{name: name + "({0})" for name in ("exp", "expm1", "log", "log1p", "sigmoid", "softplus", "tanh")},
+}
+"""Forms for float32 and float64: of the mathematical library where there is none in `vector`."""
+
+POWERS = {
+    -1.0: "one / {0}",
+    1.0: "{0}",
+    2.0: "{0} * {0}",
+    3.0: "{0} * {0} * {0}",
+}
+"""Forms of a power by the constant exponent."""
+
+
+def compute_dtype(inputs: Sequence[Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in which an expression is computed.
+
+    It is the result's; for results of comparisons, what the inputs have in common (arrays without axes and Python
+    numbers count only where there is nothing else).
+    """
+    if dtype != np.bool_:
+        return dtype
+    arrays = [x for x in inputs if isinstance(x, np.ndarray)]
+    common = np.result_type(*[x.dtype for x in [a for a in arrays if a.ndim] or arrays])
+    if common.kind == "f":
+        return common
+    whole = all(isinstance(x, np.ndarray | np.integer | int) for x in inputs)
+    return np.dtype(np.int64 if whole else np.float64)
+
+
+class Formula:
+    """The body of a loop: lines that compute one element, and the names that they use.
+
+    Attributes:
+        lines: Assignments, in an order in which they can run.
+        result: The name of the last value.
+        constants: The names given to numbers.
+        functions: The names given to functions that have no form here.
+    """
+
+    def __init__(self, expression: Any, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        self.lines: list[str] = []
+        self.constants: dict[str, Any] = {}
+        self.functions: dict[str, Callable[..., float]] = {}
+        self._names: dict[Any, str] = {}
+        self.result = self._write(expression)
+
+    def _write(self, expression: Any) -> str:
+        """Return the name of an expression's value, after writing what computes it, each common part once."""
+        key = repr(expression) if expression[0] == "const" else expression  # 0.0 and -0.0 are equal, but not the same
+        if key not in self._names:
+            self._names[key] = self._write_new(expression)
+        return self._names[key]
+
+    def _write_new(self, expression: Any) -> str:
+        kernel, *args = expression
+        if kernel == "in":
+            return f"v{args[0]}"
+        if kernel == "const":
+            return self._constant(args[0])
+        form = self._form(kernel, args)
+        text = form.format(*[self._write(a) for a in args])
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def _constant(self, value: Any) -> str:
+        name = f"c{len(self.constants)}"
+        self.constants[name] = self.dtype.type(value)
+        return name
+
+    def _form(self, kernel: Any, args: Sequence[Any]) -> str:
+        floating = self.dtype.kind == "f"
+        if kernel == "pow":
+            exponent = float(args[1][1]) if args[1][0] == "const" else math.nan
+            return (POWERS.get(exponent) if floating else None) or (FLOAT_FORMS["pow"] if floating else "{0} ** {1}")
+        form = FORMS.get(kernel) or (FLOAT_FORMS.get(kernel) if floating else None)
+        return form or self._function(kernel, len(args))
+
+    def _function(self, kernel: Any, arity: int) -> str:
+        """Call the operator itself; what it returns is made a number of the loop's dtype."""
+        if callable(kernel):
+            function = kernel
+        else:
+            from minigrad import operators
+
+            function = getattr(operators, kernel)
+        name = f"f{len(self.functions)}"
+        self.functions[name] = function
+        return f"number({name}({', '.join(f'{{{i}}}' for i in range(arity))}))"
+
+    @property
+    def complete(self) -> bool:
+        """Whether the text alone says what is computed."""
+        return not self.functions
+
+    def describe_constants(self) -> str:
+        """Return the constants in a form that distinguishes all values, -0.0 and nan as well."""
+        return "\n".join(f"{name} = {self.dtype}({_exactly(value)})" for name, value in self.constants.items())
+
+    def describe_functions(self) -> str:
+        """Return which functions are called; they are told apart by identity, within this process."""
+        return "\n".join(f"{name} = {getattr(f, '__name__', f)} {id(f)}" for name, f in self.functions.items())
+
+    def scope(self) -> dict[str, Any]:
+        """Return everything that the lines refer to, compiled where it is not yet."""
+        from minigrad.backends.numba import intrinsics, vector
+
+        names: dict[str, Any] = {name: getattr(intrinsics, name) for name in intrinsics.__all__}
+        number = self.dtype.type
+        names |= {"number": number, "zero": number(0), "one": number(1)}
+        if self.dtype.kind == "f":
+            names |= vector.functions(self.dtype)
+            names |= {"half": number(0.5), "root_half": number(math.sqrt(0.5))}
+            names |= {f"math_{name}": getattr(math, name) for name in ("cos", "erf", "erfc", "pow", "sin", "sqrt")}
+        names |= self.constants
+        names |= {name: compile_function(f) for name, f in self.functions.items()}
+        return names
+
+
+def _exactly(value: Any) -> str:
+    return float(value).hex() if isinstance(value, np.floating) else str(int(value))
+
+
+def compile_function(function: Callable[..., float]) -> Any:
+    """Compile a plain function of numbers with whatever helpers it calls."""
+    from minigrad import reaching
+    from minigrad.backends.numba.vector import compiled
+
+    if hasattr(function, "py_func"):  # compiled already
+        return function
+    return reaching.rebuild(reaching.kernel_of(function), lambda original, copy: compiled(copy), reaching.kernel_of)

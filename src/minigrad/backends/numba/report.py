@@ -1,0 +1,195 @@
+"""What the compiler made of a kernel's loops: which run in parallel, on how many threads, what it fused and hoisted.
+
+    print(parallel_report(kernel))        in a notebook the report shows itself
+
+Numba keeps notes while it compiles; this puts them into sentences about the lines that a student wrote.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import inspect
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from minigrad._numba import numba
+from minigrad.backends.numba import threads
+
+__all__ = ["Loop", "ParallelReport", "parallel_report"]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop that Numba could run in parallel: a ``prange``, or what it made of an operation on whole arrays.
+
+    Attributes:
+        line: Its line in the file.
+        source: That line's text.
+        parallel: Whether its iterations are spread over the threads.
+        reason: Why it runs as it does.
+        hoisted: Allocations inside it that are made once, before the loop.
+    """
+
+    line: int
+    source: str
+    parallel: bool
+    reason: str
+    hoisted: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        how = "parallel" if self.parallel else "serial"
+        lines = [f"line {self.line}: {self.source}", f"    {how}: {self.reason}"]
+        return "\n".join([*lines, *[f"    allocated once, before the loop: {text}" for text in self.hoisted]])
+
+
+@dataclass(frozen=True)
+class ParallelReport:
+    """What the compiler made of one kernel.
+
+    Attributes:
+        name: The kernel's name.
+        loops: Its loops, in the order of their lines.
+        threads: How many threads share the iterations of a parallel loop.
+        layer: Who runs them: "tbb", "omp" or "workqueue".
+        details: Numba's own account, in full.
+    """
+
+    name: str
+    loops: tuple[Loop, ...]
+    threads: int
+    layer: str
+    details: str
+
+    @property
+    def parallel(self) -> bool:
+        """Whether anything runs in parallel."""
+        return any(loop.parallel for loop in self.loops)
+
+    def __str__(self) -> str:
+        if not self.loops:
+            return f"{self.name}: no loop runs in parallel; `for i in prange(n)` makes one, with parallel=True"
+        head = f"{self.name}: {sum(x.parallel for x in self.loops)} of {len(self.loops)} loops run in parallel"
+        return "\n".join([f"{head}, on {self.threads} threads ({self.layer})", *map(str, self.loops)])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table of loops, and Numba's account folded away."""
+        rows = "".join(
+            f"<tr><td>{loop.line}</td><td style='text-align:left'><code>{html.escape(loop.source)}</code></td>"
+            f"<td>{'parallel' if loop.parallel else 'serial'}</td>"
+            f"<td style='text-align:left'>{html.escape('; '.join([loop.reason, *_hoisted(loop)]))}</td></tr>"
+            for loop in self.loops
+        )
+        head = html.escape(str(self).splitlines()[0])
+        table = f"<table><tr><th>line</th><th>loop</th><th>runs</th><th>why</th></tr>{rows}</table>" if rows else ""
+        return (
+            f"<p>{head}</p>{table}<details><summary>in full</summary><pre>{html.escape(self.details)}</pre></details>"
+        )
+
+
+def _hoisted(loop: Loop) -> list[str]:
+    return [f"allocated once, before the loop: {text}" for text in loop.hoisted]
+
+
+def parallel_report(kernel: Any, *args: Any) -> ParallelReport:
+    """Report on a compiled kernel.
+
+    Args:
+        kernel: What ``njit`` or `minigrad.compiling.compile_kernel` returned.
+        args: Arguments to call it with first, if it was never called; the last call's types are reported on.
+
+    Raises:
+        TypeError: If it is no compiled kernel.
+        ValueError: If it was never called, and no arguments are given.
+    """
+    if args:
+        kernel(*args)
+    dispatcher = getattr(kernel, "dispatcher", kernel)
+    if not hasattr(dispatcher, "get_metadata"):
+        raise TypeError(f"parallel_report: {kernel!r} is not compiled; wrap it in njit(parallel=True) first")
+    name = dispatcher.py_func.__name__
+    if not dispatcher.signatures:
+        raise ValueError(f"parallel_report: {name} was never called, so nothing is compiled; give arguments to call it")
+    notes = dispatcher.get_metadata(dispatcher.signatures[-1]).get("parfor_diagnostics")
+    known = getattr(notes, "has_setup", False)  # without parallel=True there are no notes
+    loops, details = (_loops(notes, dispatcher.py_func), _in_full(notes)) if known else ((), "")
+    return ParallelReport(name, loops, int(numba.get_num_threads()), threads.layer() if loops else "", details)
+
+
+def _in_full(notes: Any) -> str:
+    """Return what Numba prints."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        notes.dump(4)
+    return text.getvalue()
+
+
+def _loops(notes: Any, function: Any) -> tuple[Loop, ...]:
+    """Return the loops of a kernel by line; Numba's notes know them by number."""
+    lines = {loop.id: loop.loc.line for loop in notes.initial_parfors}
+    inside = _targets(notes.nested_fusion_info)
+    fused = _targets(notes.fusion_info)
+    sources = _source_lines(function)
+    allocations = _allocations(notes, sources)
+    loops = []
+    for loop in notes.initial_parfors:
+        if loop.id in inside:
+            parallel, reason = False, f"it is inside the parallel loop of line {lines[inside[loop.id]]}"
+        elif loop.id in fused:
+            parallel, reason = True, f"fused with the loop of line {lines[fused[loop.id]]}: both in one"
+        else:
+            parallel, reason = True, _kind(loop)
+        line = loop.loc.line
+        loops.append(Loop(line, sources.get(line, ""), parallel, reason, tuple(allocations.get(loop.id, ()))))
+    return tuple(sorted(loops, key=lambda loop: loop.line))
+
+
+def _targets(notes: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Return, for each loop that was taken into another, that other one."""
+    return {taken: into for into, all_taken in notes.items() for taken in all_taken}
+
+
+def _kind(loop: Any) -> str:
+    first = loop.patterns[0][0] if loop.patterns else ""
+    return "its iterations are shared out" if first == "prange" else f"an operation on a whole array ({first})"
+
+
+def _allocations(notes: Any, sources: Mapping[int, str]) -> dict[int, list[str]]:
+    """Return the text of the allocations that were taken out of each loop."""
+    return {
+        number: [_shown(x, sources) for x in info.get("hoisted", ()) if _attribute(x.value) in ALLOCATIONS]
+        for number, info in notes.hoist_info.items()
+    }
+
+
+ALLOCATIONS = ("empty", "empty_like", "full", "ones", "zeros", "zeros_like")
+"""NumPy functions that make an array."""
+
+
+def _attribute(expression: Any) -> str:
+    """Return which attribute an instruction looks up: ``empty`` of ``np.empty``; nothing for other instructions."""
+    try:
+        return str(expression.attr)
+    except (AttributeError, KeyError):
+        return ""
+
+
+def _shown(instruction: Any, sources: Mapping[int, str]) -> str:
+    line = instruction.loc.line
+    return f"line {line}: {sources.get(line, str(instruction))}"
+
+
+def _source_lines(function: Any) -> dict[int, str]:
+    """Return the text of the lines of a function's file, or cell."""
+    with contextlib.suppress(OSError, TypeError):
+        lines, first = inspect.getsourcelines(function)
+        found = {first + i: line.strip() for i, line in enumerate(lines)}
+        path = inspect.getsourcefile(function)
+        if path and Path(path).exists():
+            everything = Path(path).read_text(encoding="utf-8").splitlines()
+            return {i: line.strip() for i, line in enumerate(everything, 1)} | found
+        return found
+    return {}

@@ -1,0 +1,153 @@
+"""Runs a kernel on all cores.
+
+A kernel is compiled for one thread; it works on a part of the whole. Numba's threading layer (tbb, OpenMP or its own
+work queue) has one C function that calls a kernel for each part, and that is all that is taken from it: no parallel
+code is compiled, which costs a second for each kernel. Numba describes it for its own generalised ufuncs:
+
+    parallel_for(kernel, args, dimensions, steps, parameters, inner dimensions, number of args, threads)
+
+calls ``kernel(args + part * steps, 1, steps, parameters)`` for every part. There is one argument here, a list of
+parts: ``start, stop, ordinal``, three integers each.
+
+What is computed never depends on timing: parts are fixed before the call, and one after the other gives the same
+result. That is what happens
+- while another Python thread is inside a parallel kernel (Numba's work queue ends the process if two threads enter),
+- in a process that was forked after the threads were started: they do not exist there, and OpenMP would kill it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import sys
+import threading
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from minigrad.backends.numba.compiler import Kernel
+
+__all__ = ["Parts", "layer", "parts", "run", "thread_count"]
+
+_busy = threading.Lock()
+_forked = False
+
+
+def _after_fork() -> None:
+    """Run serially in a child from now on, if its parent had started threads."""
+    global _busy, _forked
+    _busy = threading.Lock()
+    _forked = _forked or _parallel_for.cache_info().currsize > 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def thread_count() -> int:
+    """Return the number of threads that a large enough kernel uses, as `numba.set_num_threads` has it."""
+    if _forked:
+        return 1
+    _parallel_for()
+    return int(_numba_threads()())
+
+
+@cache
+def _numba_threads() -> Any:
+    """Return the C function behind `numba.get_num_threads`, which would take half a microsecond more."""
+    parallel = importlib.import_module("numba.np.ufunc.parallel")
+    return getattr(parallel, "_get_num_threads", None) or parallel.get_num_threads
+
+
+def layer() -> str:
+    """Return the name of Numba's threading layer: "tbb", "omp" or "workqueue"."""
+    from minigrad import _numba
+
+    _parallel_for()
+    numba: Any = _numba.numba
+    return str(numba.threading_layer())
+
+
+@cache
+def _parallel_for() -> Any:
+    """Start Numba's threads, and return its C function."""
+    from minigrad import _numba
+
+    numba: Any = _numba.numba
+    _offer_tbb()
+    # GNU OpenMP's threads wait in a busy loop, for milliseconds, in the way of the threads of BLAS. The variable is
+    # read when the library is loaded, and other copies of it in this process keep their own manners.
+    unset = "GOMP_SPINCOUNT" not in os.environ and "OMP_WAIT_POLICY" not in os.environ
+    if unset:
+        os.environ["GOMP_SPINCOUNT"] = "2000"
+    try:
+        importlib.import_module("numba.np.ufunc.parallel")._launch_threads()
+    finally:
+        if unset:
+            del os.environ["GOMP_SPINCOUNT"]
+    module = {"omp": "omppool", "tbb": "tbbpool", "workqueue": "workqueue"}[numba.threading_layer()]
+    address = importlib.import_module(f"numba.np.ufunc.{module}").parallel_for
+    pointer, size = ctypes.c_void_p, ctypes.c_size_t
+    return ctypes.CFUNCTYPE(None, *[pointer] * 5, size, size, ctypes.c_int)(address)
+
+
+def _offer_tbb() -> None:
+    """Load the tbb of this environment, which lies where the system's loader does not look."""
+    path = Path(sys.prefix) / "lib" / "libtbb.so.12"
+    if path.exists():
+        ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+
+
+class Parts:
+    """A division of the work, ready to be handed to C.
+
+    Attributes:
+        count: How many parts there are.
+    """
+
+    __slots__ = ("_items", "args", "count", "dimensions", "spans", "steps")
+
+    def __init__(self, spans: list[tuple[int, int]]) -> None:
+        numbers = [n for ordinal, (start, stop) in enumerate(spans) for n in (start, stop, ordinal)]
+        self.count = len(spans)
+        self._items = (ctypes.c_int64 * max(len(numbers), 1))(*numbers)
+        base = ctypes.addressof(self._items)
+        self.args = (ctypes.c_void_p * 1)(base)
+        self.dimensions = (ctypes.c_int64 * 1)(self.count)
+        self.steps = (ctypes.c_int64 * 1)(24)
+        self.spans = [(ctypes.c_void_p * 1)(base + 24 * i) for i in range(self.count)]
+
+
+@lru_cache(maxsize=1024)
+def parts(total: int, count: int, multiple: int = 1) -> Parts:
+    """Divide range(total) into parts of nearly equal length.
+
+    Args:
+        total: How much there is to do.
+        count: The wanted number of parts; fewer come back where there is less to do.
+        multiple: Every part but the last is a multiple of this long.
+    """
+    size = max(-(-total // max(count, 1)), 1)
+    size = -(-size // multiple) * multiple
+    return Parts([(start, min(start + size, total)) for start in range(0, total, size)])
+
+
+def run(kernel: Kernel, parameters: Any, work: Parts) -> None:
+    """Call the kernel for every part, in parallel if there are several.
+
+    Args:
+        kernel: What to run.
+        parameters: A ctypes array of 64-bit integers; what they mean is between the kernel and its caller.
+        work: The parts.
+    """
+    if work.count > 1 and not _forked and _busy.acquire(blocking=False):
+        try:
+            _parallel_for()(
+                kernel.address, work.args, work.dimensions, work.steps, parameters, 0, 1, _numba_threads()()
+            )
+        finally:
+            _busy.release()
+        return
+    for span in work.spans:
+        kernel.call(span, work.dimensions, work.steps, parameters)

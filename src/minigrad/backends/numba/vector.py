@@ -1,0 +1,280 @@
+"""Elementary functions without branches, so that LLVM computes eight or sixteen elements at once.
+
+The mathematical library's functions handle one number at a time. These handle every number in the same way: range
+reduction, a polynomial, and a power of two put together from bits. They are at most 2 units in the last place from
+the true value, and follow IEEE 754 for infinities, nan, overflow and subnormal numbers.
+
+Each function exists for float32 and float64: `functions(dtype)` returns them by name. All constants have that dtype,
+since one float64 constant would make the whole computation float64.
+
+Source: J.-M. Muller, Elementary Functions: Algorithms and Implementation, 3rd edition, chapters 3, 4 and 11.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from minigrad._numba import numba
+from minigrad.backends.numba.intrinsics import bits_to_float, float_to_bits, select
+
+__all__ = ["NAMES", "compiled", "functions"]
+
+NAMES = ("exp", "expm1", "log", "log1p", "sigmoid", "softplus", "tanh")
+
+LN2 = Fraction("0.693147180559945309417232121458176568075500134360255254120680009")
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a function that kernels call.
+
+    Only contraction (a * b + c rounded once) is allowed: reassociation would simplify (t + magic) - magic to t.
+    """
+    return numba.njit(error_model="numpy", fastmath={"contract"}, forceinline=True)(function)
+
+
+def polynomial(coefficients: list[float], number: Any) -> Any:
+    """Return a compiled polynomial, written out by Horner's rule, constant term first."""
+    names = {f"c{i}": number(c) for i, c in enumerate(coefficients)}
+    text = ""
+    for name in reversed(names):
+        text = f"({name} + x * {text})" if text else name
+    scope: dict[str, Any] = dict(names)
+    exec(f"def horner(x):\n    return {text}\n", scope)
+    return compiled(scope["horner"])
+
+
+def _constants(dtype: Any) -> SimpleNamespace:
+    """Return the numbers in which float32 and float64 differ."""
+    number, info = np.dtype(dtype).type, np.finfo(dtype)
+    wide = info.bits == 64
+    integer: Any = np.int64 if wide else np.int32
+    mantissa = int(info.nmant)
+    # The leading part has so few bits that its product with an exponent is exact.
+    leading_bits = 32 if wide else 12
+    high = Fraction(math.floor(LN2 * 2**leading_bits), 2**leading_bits)
+    one_bits = int(info.maxexp - 1) << mantissa
+    root_half = int(np.array(math.sqrt(0.5), dtype).view(integer))
+    return SimpleNamespace(
+        number=number,
+        integer=integer,
+        mantissa=integer(mantissa),
+        bias=integer(info.maxexp - 1),
+        one_bits=integer(one_bits),
+        # Adding this number leaves the nearest integer in the lowest bits.
+        magic=number(1.5 * 2.0**mantissa),
+        counter_bits=integer(int(np.array(2.0**mantissa, dtype).view(integer))),
+        counter=number(2.0**mantissa + (info.maxexp - 1)),
+        log2_e=number(float(1 / LN2)),
+        ln2_high=number(float(high)),
+        ln2_low=number(float(LN2 - high)),
+        highest=number(710.0 if wide else 89.0),
+        lowest=number(-746.0 if wide else -104.0),
+        root_half=integer(root_half),
+        to_one=integer(one_bits - root_half),
+        mantissa_mask=integer(2**mantissa - 1),
+        smallest=number(info.smallest_normal),
+        lift=number(2.0 ** (mantissa + 2)),
+        lifted=number(mantissa + 2),
+        # Degrees at which the next term of the series is below half a unit in the last place.
+        exp_terms=12 if wide else 6,
+        log_terms=10 if wide else 4,
+        tanh_end=number(22.0 if wide else 10.0),
+    )
+
+
+@cache
+def functions(dtype: Any) -> dict[str, Any]:
+    """Return the compiled functions of a dtype by name.
+
+    Args:
+        dtype: float32 or float64.
+    """
+    c = _constants(dtype)
+    reduced = _reduction(c)
+    found = {"exp": _exp(c, reduced), "expm1": _expm1(c, reduced), **_logarithms(c)}
+    found["sigmoid"] = _sigmoid(c, found["exp"])
+    found["tanh"] = _tanh(c, found["expm1"])
+    found["softplus"] = _softplus(c, found["exp"], found["log1p"])
+    return found
+
+
+def _reduction(c: SimpleNamespace) -> SimpleNamespace:
+    """Return what exp and expm1 share: x = k ln 2 + r, e^r - 1, and 2^k."""
+    number, integer, magic, mantissa, one_bits = c.number, c.integer, c.magic, c.mantissa, c.one_bits
+    log2_e, ln2_high, ln2_low, highest, lowest = c.log2_e, c.ln2_high, c.ln2_low, c.highest, c.lowest
+    half = number(0.5)
+    # e^r = 1 + r + r^2 (1/2! + r/3! + ...), |r| <= ln 2 / 2
+    tail = polynomial([1.0 / math.factorial(n) for n in range(2, c.exp_terms + 2)], number)
+
+    @compiled
+    def clamp(x: Any) -> Any:  # beyond, the result is 0 or infinite anyway; nan stays nan
+        x = select(x > highest, highest, x)
+        return select(x < lowest, lowest, x)
+
+    @compiled
+    def exponent(x: Any) -> Any:
+        return (x * log2_e + magic) - magic
+
+    @compiled
+    def split(x: Any, k: Any) -> Any:
+        """Return r, and the rest of e^r - 1 with what was rounded away in r."""
+        exact = x - k * ln2_high
+        low = k * ln2_low
+        r = exact - low
+        return r, r * r * tail(r) + ((exact - r) - low)
+
+    @compiled
+    def power_of_two(k: Any) -> Any:
+        return bits_to_float(
+            integer((float_to_bits(k + magic) << mantissa) + one_bits)
+        )  # int32 << int32 is int64 to Numba
+
+    @compiled
+    def first_half(k: Any) -> Any:  # 2^k itself may lie outside the range of floats: it is multiplied in two steps
+        return (k * half + magic) - magic
+
+    return SimpleNamespace(
+        clamp=clamp, exponent=exponent, split=split, power_of_two=power_of_two, first_half=first_half
+    )
+
+
+def _exp(c: SimpleNamespace, reduced: SimpleNamespace) -> Any:
+    clamp, exponent, split = reduced.clamp, reduced.exponent, reduced.split
+    power_of_two, first_half, one = reduced.power_of_two, reduced.first_half, c.number(1)
+
+    @compiled
+    def exp(x: Any) -> Any:
+        x = clamp(x)
+        k = exponent(x)
+        r, rest = split(x, k)
+        leading = one + r
+        value = leading + ((r - (leading - one)) + rest)
+        half = first_half(k)
+        return (value * power_of_two(half)) * power_of_two(k - half)
+
+    return exp
+
+
+def _expm1(c: SimpleNamespace, reduced: SimpleNamespace) -> Any:
+    clamp, exponent, split = reduced.clamp, reduced.exponent, reduced.split
+    power_of_two, first_half, one = reduced.power_of_two, reduced.first_half, c.number(1)
+    most, zero, minus_one = c.number(float(c.bias)), c.number(0), c.number(-50)
+
+    @compiled
+    def expm1(x: Any) -> Any:
+        clamped = select(x < minus_one, minus_one, clamp(x))
+        k = exponent(clamped)
+        r, rest = split(clamped, k)
+        half = first_half(k)
+        near = power_of_two(select(k > most, most, k))  # where k is larger, the result below is taken
+        whole, part = near - one, r * near
+        leading = whole + part
+        exact = leading + (((whole - leading) + part) + rest * near)
+        large = ((one + (r + rest)) * power_of_two(half)) * power_of_two(k - half)
+        result = select(k >= most, large, exact)
+        return select(x == zero, x, result)  # keeps the sign of -0.0
+
+    return expm1
+
+
+def _logarithms(c: SimpleNamespace) -> dict[str, Any]:
+    """Return log and log1p, which share log((1 + f) 2^k) for 1 + f between sqrt(1/2) and sqrt(2)."""
+    number, integer = c.number, c.integer
+    zero, one, two, half = number(0), number(1), number(2), number(0.5)
+    infinity, nan = number(math.inf), number(math.nan)
+    ln2_high, ln2_low, smallest, lift, lifted = c.ln2_high, c.ln2_low, c.smallest, c.lift, c.lifted
+    mantissa, mask, root_half, to_one = c.mantissa, c.mantissa_mask, c.root_half, c.to_one
+    counter_bits, counter = c.counter_bits, c.counter
+    # log(1 + f) = log((1 + s) / (1 - s)) = 2s + s (2 s^2 / 3 + 2 s^4 / 5 + ...), s = f / (2 + f)
+    series = polynomial([2.0 / (2 * n + 3) for n in range(c.log_terms)], number)
+
+    @compiled
+    def core(f: Any, k: Any) -> Any:
+        s = f / (two + f)
+        z = s * s
+        square = half * f * f
+        # 2s = f - s f, written so that what is rounded is small beside the result
+        return k * ln2_high - ((square - (s * (square + z * series(z)) + k * ln2_low)) - f)
+
+    @compiled
+    def log(x: Any) -> Any:
+        tiny = x < smallest
+        bits = integer(float_to_bits(select(tiny, x * lift, x)) + to_one)
+        k = bits_to_float(integer((bits >> mantissa) | counter_bits)) - counter - select(tiny, lifted, zero)
+        result = core(bits_to_float(integer((bits & mask) + root_half)) - one, k)
+        result = select(x == zero, -infinity, result)
+        result = select(x < zero, nan, result)
+        return select((x == infinity) | (x != x), x, result)
+
+    @compiled
+    def log1p(x: Any) -> Any:
+        u = one + x
+        bits = integer(float_to_bits(u) + to_one)
+        k = bits_to_float(integer((bits >> mantissa) | counter_bits)) - counter
+        # u is rounded; what is lost, x - (u - 1), changes the logarithm by that over u
+        lost = select(x < one, x - (u - one), one - (u - x)) / u
+        result = core(bits_to_float(integer((bits & mask) + root_half)) - one, k) + lost
+        result = select(u == zero, -infinity, result)
+        result = select(u < zero, nan, result)
+        return select((x == infinity) | (x != x) | (x == zero), x, result)
+
+    return {"log": log, "log1p": log1p}
+
+
+def _quotient(c: SimpleNamespace) -> Any:
+    """Return x / (large + small), where large >= |small|, with the rounding of that sum made good."""
+    one = c.number(1)
+
+    @compiled
+    def quotient(x: Any, large: Any, small: Any) -> Any:
+        y = large + small
+        lost = (large - y) + small
+        inverse = one / y
+        q = x * inverse
+        return q + ((x - q * y) - q * lost) * inverse
+
+    return quotient
+
+
+def _sigmoid(c: SimpleNamespace, exp: Any) -> Any:
+    zero, one = c.number(0), c.number(1)
+
+    quotient = _quotient(c)
+
+    @compiled
+    def sigmoid(x: Any) -> Any:
+        e = exp(-abs(x))  # at most 1: nothing overflows, and a tiny result keeps its digits
+        return quotient(select(x >= zero, one, e), one, e)
+
+    return sigmoid
+
+
+def _tanh(c: SimpleNamespace, expm1: Any) -> Any:
+    end, two, zero = c.tanh_end, c.number(2), c.number(0)
+    quotient = _quotient(c)
+
+    @compiled
+    def tanh(x: Any) -> Any:
+        size = abs(x)
+        e = expm1(two * select(size > end, end, size))  # from there on the result is 1 to the last bit
+        result = quotient(e, select(e > two, e, two), select(e > two, two, e))
+        return select(x < zero, -result, select(x == zero, x, result))
+
+    return tanh
+
+
+def _softplus(c: SimpleNamespace, exp: Any, log1p: Any) -> Any:
+    zero = c.number(0)
+
+    @compiled
+    def softplus(x: Any) -> Any:
+        return select(x < zero, zero, x) + log1p(exp(-abs(x)))
+
+    return softplus

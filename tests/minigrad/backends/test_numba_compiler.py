@@ -1,0 +1,114 @@
+"""Machine code on disk: found again, noticed when it is stale or damaged, and no condition for anything."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from minigrad.backends.numba import NumbaBackend, compiler
+
+A, B = ("in", 0), ("in", 1)
+
+
+@pytest.fixture
+def fresh(tmp_path, monkeypatch):
+    """Use an empty folder, and forget what is loaded."""
+    from minigrad.backends.numba import elementwise
+
+    monkeypatch.setenv("MINIGRAD_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr(compiler, "_loaded", {})
+    elementwise._plan.cache_clear()
+    yield tmp_path / "kernels"
+    elementwise._plan.cache_clear()
+
+
+def compute():
+    """Run one kernel."""
+    x = np.arange(10.0)
+    np.testing.assert_array_equal(NumbaBackend().elementwise(("mul", A, ("const", 3.0)), [x], np.float64), x * 3)
+
+
+def forget(monkeypatch):
+    """Act like another process."""
+    from minigrad.backends.numba import elementwise
+
+    monkeypatch.setattr(compiler, "_loaded", {})
+    elementwise._plan.cache_clear()
+
+
+def test_a_second_process_does_not_compile(fresh, monkeypatch):
+    """What one process compiled, the next only loads; the source lies beside it for who wants to read it."""
+    compute()
+    assert len(list(fresh.glob("*.o"))) == 1
+    assert "t0 = v0 * c0" in next(fresh.glob("*.py")).read_text()
+    forget(monkeypatch)
+    monkeypatch.setattr(compiler, "_compile", None)
+    compute()
+
+
+def test_other_sources_or_versions_do_not_find_it(fresh, monkeypatch):
+    """A file made by other sources of the library, or another Numba, is not used."""
+    compute()
+    forget(monkeypatch)
+    monkeypatch.setattr(compiler, "_surroundings", lambda: "other")
+    compute()
+    assert len(list(fresh.glob("*.o"))) == 2
+
+
+def test_surroundings_name_versions_and_sources():
+    """The key holds the versions of Numba and LLVM, the processor and a hash of every source."""
+    text = compiler._surroundings()
+    assert "numba " in text and "llvmlite " in text
+    assert len(text.splitlines()[0]) == len(hashlib.sha256().hexdigest())
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", None])
+def test_a_damaged_file_is_made_again(fresh, monkeypatch, damage):
+    """An empty, foreign or cut file is compiled anew, not run."""
+    compute()
+    path = next(fresh.glob("*.o"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    forget(monkeypatch)
+    compute()
+    assert hashlib.sha256(path.read_bytes()[32:]).digest() == path.read_bytes()[:32]
+
+
+def test_a_folder_that_cannot_be_written_is_a_warning(fresh, monkeypatch):
+    """Where nothing can be kept, kernels are compiled all the same, with one warning that says so."""
+    fresh.parent.joinpath("kernels").write_text("a file where the folder should be")
+    with pytest.warns(RuntimeWarning, match="cannot keep compiled kernels"):
+        compute()
+
+
+def test_a_users_function_is_not_kept(fresh):
+    """A function is told apart only within its process, so its code stays there."""
+    x = np.arange(5.0)
+    out = NumbaBackend().elementwise((lambda v: v + 1.0, A), [x], np.float64)
+    np.testing.assert_array_equal(out, x + 1)
+    assert not list(fresh.glob("*"))
+
+
+def test_a_warm_process_leaves_numbas_compiler_alone(fresh):
+    """The first kernel of a second process needs none of Numba's type tables, which take half a second to set up."""
+    code = """
+        import sys
+        import numpy as np
+        from minigrad.backends.numba import NumbaBackend
+        x = np.arange(100_000.0)
+        NumbaBackend().elementwise(("sigmoid", ("in", 0)), [x], np.float64)
+        NumbaBackend().reduce("add", x, (0,), np.float64)
+        print("numba.cpython.mathimpl" in sys.modules)
+    """
+    said = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=os.environ, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout.strip())
+    assert said == ["True", "False"]

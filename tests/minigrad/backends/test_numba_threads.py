@@ -1,0 +1,106 @@
+"""Parts, threads, and what happens in a process that was forked."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+from minigrad._numba import numba
+from minigrad.backends.numba import NumbaBackend, threads
+
+BACKEND = NumbaBackend()
+A, B = ("in", 0), ("in", 1)
+
+
+@pytest.mark.parametrize(
+    ("total", "count", "multiple"), [(10, 3, 1), (1000, 4, 64), (5, 8, 1), (1, 1, 64), (130, 2, 64)]
+)
+def test_parts_cover_the_whole_once(total, count, multiple):
+    """Parts follow each other without gaps, and all but the last are multiples long."""
+    work = threads.parts(total, count, multiple)
+    numbers = list(work._items)
+    spans = list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
+    assert [start for start, _, _ in spans] == [0, *[stop for _, stop, _ in spans[:-1]]]
+    assert spans[-1][1] == total and len(spans) <= count
+    assert [ordinal for _, _, ordinal in spans] == list(range(len(spans)))
+    assert all((stop - start) % multiple == 0 for start, stop, _ in spans[:-1])
+
+
+def test_set_num_threads_is_respected():
+    """Numba's own switch says how many threads work."""
+    before = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        assert threads.thread_count() == 1
+    finally:
+        numba.set_num_threads(before)
+    assert threads.thread_count() == before
+    assert threads.layer() in ("tbb", "omp", "workqueue")
+
+
+def test_python_threads_may_compute_at_once():
+    """Several Python threads inside the backend get right results, whatever the threading layer can stand."""
+    x = np.random.default_rng(2).normal(size=200_000)
+    wanted, found = x * x, []
+
+    def work():
+        for _ in range(20):
+            found.append(np.array_equal(BACKEND.elementwise(("mul", A, A), [x], np.float64), wanted))
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert found == [True] * 80
+
+
+def run(code, **variables):
+    """Run Python code in a process of its own; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        env=os.environ | variables,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("layer", ["default", "workqueue"])
+def test_a_forked_child_computes(layer):
+    """A child of a process whose threads run, computes too: serially, and the same."""
+    code = """
+        import os
+        import numpy as np
+        from minigrad.backends.numba import NumbaBackend, threads
+        backend, x = NumbaBackend(), np.arange(300_000.0)
+        def total():
+            doubled = backend.elementwise(("add", ("in", 0), ("in", 0)), [x], np.float64)
+            return float(backend.reduce("add", doubled, (0,), np.float64))
+        wanted = total()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if total() == wanted and threads.thread_count() == 1 else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), total() == wanted)
+    """
+    assert run(code, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2").split() == ["0", "True"]
+
+
+def test_the_environment_is_left_as_it_was():
+    """What is set for OpenMP while it is loaded is gone afterwards."""
+    code = """
+        import os
+        before = dict(os.environ)
+        from minigrad.backends.numba import threads
+        threads.thread_count()
+        changed = {k for k in os.environ if os.environ[k] != before.get(k)} | (before.keys() - os.environ.keys())
+        print(sorted(changed - {"NUMBA_ENABLE_CUDASIM"}))
+    """
+    assert run(code).strip() == "[]"

@@ -1,0 +1,80 @@
+"""The functions without branches, against NumPy's in longer numbers."""
+
+import numpy as np
+import pytest
+
+from minigrad.backends.numba import NumbaBackend, vector
+
+NAMES = vector.NAMES
+DTYPES = [np.float32, np.float64]
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 709.7, 709.8, -745.1, -745.2, -800.0, 800.0, 88.7, 88.8]
+SPECIAL += [-103.9, -104.0, 1e-310, -1e-310, 5e-324, 1e-40, -1e-45, 1e300, -1e300, 3e38, 1.7976931348623157e308]
+
+
+def computed(name, x):
+    """Apply a function in the backend."""
+    return NumbaBackend().elementwise((name, ("in", 0)), [x], x.dtype)
+
+
+def exact(name, x):
+    """Apply a function in numbers with a longer mantissa: more than float64 has where the platform has them."""
+    x = x.astype(np.longdouble if x.dtype == np.float64 else np.float64)
+    with np.errstate(all="ignore"):
+        if name == "sigmoid":
+            power = np.exp(-np.abs(x))
+            return np.where(x >= 0, 1 / (1 + power), power / (1 + power))
+        if name == "softplus":
+            return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+        return getattr(np, name)(x)
+
+
+def arguments(name, dtype, rng):
+    """Draw numbers from where the function does something, over all magnitudes and close to its difficult places."""
+    info = np.finfo(dtype)
+    spread = 10.0 ** rng.uniform(np.log10(info.smallest_subnormal), np.log10(info.max) - 1, 20_000)
+    if name == "log":
+        parts = [spread, rng.uniform(0.5, 2.0, 40_000), 1 + rng.normal(0, 1e-4, 5_000)]
+    elif name == "log1p":
+        parts = [spread, -(10.0 ** rng.uniform(-30, 0, 10_000)), rng.uniform(-1, 1, 20_000)]
+    else:
+        end = 1.05 * np.log(np.finfo(dtype).max)
+        small = spread[spread < 1.0]
+        parts = [rng.uniform(-end, end, 40_000), rng.normal(0, 1, 40_000), small, -small]
+    return np.concatenate(parts).astype(dtype)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="this platform has no numbers longer than float64")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_results_are_within_two_units_in_the_last_place(name, dtype):
+    """Over the whole range, subnormal results included, no result is further than 2 ulp from the true value."""
+    x = arguments(name, dtype, np.random.default_rng(7))
+    wanted = exact(name, x)
+    with np.errstate(over="ignore"):
+        rounded = wanted.astype(dtype)
+    finite = np.isfinite(rounded)
+    unit = np.spacing(np.abs(rounded[finite])).astype(wanted.dtype)
+    error = np.abs(computed(name, x)[finite].astype(wanted.dtype) - wanted[finite]) / unit
+    assert float(error.max()) <= 2.0, x[finite][error.argmax()]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_special_values_are_ieee(name, dtype):
+    """Infinities, nan, zeros with their sign, overflow and subnormal numbers give what IEEE 754 says."""
+    with np.errstate(over="ignore", under="ignore"):
+        x = np.array(SPECIAL, dtype)
+        wanted = exact(name, x).astype(dtype)
+    y = computed(name, x)
+    np.testing.assert_allclose(y, wanted, rtol=4 * np.finfo(dtype).eps, atol=2 * np.finfo(dtype).smallest_subnormal)
+    zero = wanted == 0
+    np.testing.assert_array_equal(np.signbit(y[zero]), np.signbit(wanted[zero]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_position_in_a_vector_gives_the_same(dtype):
+    """A number's result does not depend on whether it was computed in a vector or in the loop's rest."""
+    x = np.linspace(-5, 5, 37).astype(dtype)
+    for name in ("exp", "tanh", "sigmoid"):
+        alone = np.array([computed(name, x[i : i + 1])[0] for i in range(x.size)])
+        np.testing.assert_array_equal(computed(name, x), alone)
