@@ -41,6 +41,8 @@ def why_no_cuda() -> str:
             "numba was imported before minigrad could choose the CUDA simulator, and this machine has no NVIDIA "
             "device: set NUMBA_ENABLE_CUDASIM=1 before Python starts, or import minigrad.backends first"
         )
+    if not has_device():
+        return "NUMBA_ENABLE_CUDASIM asks for a GPU, and this machine has no NVIDIA device: unset it, or set it to 1"
     if not cuda.is_available():  # type: ignore[no-untyped-call]
         return "an NVIDIA device is attached, but its driver or the CUDA toolkit cannot be used: run `numba -s`"
     return ""

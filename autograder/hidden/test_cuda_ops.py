@@ -1,0 +1,1107 @@
+"""Hidden tests of CUDA kernels: what they compute, which memory they touch, and whether their threads wait for each other.
+
+Probes launch kernels by `minigrad.checks.launches`, which runs them in Python and watches every access. An answer holds
+the result and the kinds of mistakes found, or how often memory was touched: a kernel which does nothing passes no test.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+from autograder import expect
+
+tensor_map = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_map")
+tensor_zip = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_zip")
+sum_practice = functools.partial(pytest.mark.exercise, "cuda_ops._sum_practice")
+tensor_reduce = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_reduce")
+mm_practice = functools.partial(pytest.mark.exercise, "cuda_ops._mm_practice")
+matrix_multiply = functools.partial(pytest.mark.exercise, "cuda_ops._tensor_matrix_multiply")
+
+ANY_STRIDES = "cuda_ops.tensor_map: 'Both may have any strides.'"
+LEFT_OVER = "cuda_ops.tensor_map: 'there may be more threads than elements: those left over touch nothing'"
+NUMBERED = "cuda_ops.tensor_map: 'The thread whose number in the whole grid is i computes the element of the output that is number i in row-major order'"
+SMALLER = "cuda_ops.tensor_map: 'The input may be smaller than the output, and is then broadcast to its shape.'"
+
+
+def numbers(*shape):
+    """Return numbers without a pattern."""
+    return np.array([float(1 + 37 * i % 101) for i in range(int(np.prod(shape)))]).reshape(shape)
+
+
+def clean(seen, wanted):
+    """Return what a launch should show: the result, and no mistakes; and what it did show."""
+    return [seen["out"], seen["kinds"]], [np.asarray(wanted).tolist(), []]
+
+
+# --- cuda_ops.tensor_map ------------------------------------------------------------------------------------
+
+
+@tensor_map(group="values", because=NUMBERED)
+def test_map_several_blocks(student):
+    """Threads of all blocks take part: three blocks compute three times as many elements."""
+
+    def observe(mg, x):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_map(launches.scaled)
+        return launches.run_map(kernel, launches.result(12), x, threads=4)
+
+    expect(
+        *clean(student(observe, numbers(12)), 2 * numbers(12) + 1),
+        hint="threadIdx counts within a block; the number in the grid also needs blockIdx and blockDim",
+        misconception="thread-number-in-block",
+    )
+
+
+@tensor_map(
+    group="values",
+    because="cuda_ops.tensor_map: 'Return a CUDA kernel that applies fn to every element of a tensor, one thread for each element.'",
+)
+def test_map_one_element_each(student):
+    """A thread reads one element and writes one."""
+
+    def observe(mg, x):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_map(launches.scaled)
+        seen = launches.run_map(kernel, launches.result(6), x, threads=3)
+        return [seen["out"], seen["reads"], seen["writes"], seen["kinds"]]
+
+    expect(
+        student(observe, numbers(6)),
+        [(2 * numbers(6) + 1).tolist(), 1, 1, []],
+        hint="every thread has one element: the grid is the loop",
+        misconception="one-thread-does-all",
+    )
+
+
+@tensor_map(group="threads", because=LEFT_OVER)
+def test_map_threads_left_over(student):
+    """Threads beyond the last element, and whole blocks of them, touch nothing."""
+
+    def observe(mg, x):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_map(launches.scaled)
+        return launches.run_map(kernel, launches.result(5), x, blocks=4, threads=4)
+
+    expect(
+        *clean(student(observe, numbers(5)), 2 * numbers(5) + 1),
+        hint="a thread whose number is not below out_size has no element",
+        misconception="no-guard",
+    )
+
+
+@tensor_map(group="threads", because=LEFT_OVER)
+def test_map_first_thread_too_many(student):
+    """The thread whose number equals the number of elements is the first one too many."""
+
+    def observe(mg, x):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_map(launches.scaled)
+        return launches.run_map(kernel, launches.result(3), x, blocks=1, threads=4)
+
+    expect(
+        *clean(student(observe, numbers(3)), 2 * numbers(3) + 1),
+        hint="elements are numbered from 0 to out_size - 1",
+        misconception="guard-one-too-many",
+    )
+
+
+@tensor_map(group="layout", because=ANY_STRIDES)
+def test_map_strides_of_the_input(student):
+    """An input that is turned round in its storage is read by its own strides."""
+
+    def observe(mg, x):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_map(launches.scaled)
+        return launches.run_map(kernel, launches.result(4, 3), x.T)
+
+    expect(
+        *clean(student(observe, numbers(3, 4)), 2 * numbers(3, 4).T + 1),
+        hint="position = index_to_position(index, strides of the input)",
+        misconception="input-strides-ignored",
+    )
+
+
+@tensor_map(group="layout", because=ANY_STRIDES)
+def test_map_strides_of_the_output(student):
+    """An output that is turned round in its storage is written by its own strides."""
+
+    def observe(mg, x):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_map(launches.scaled)
+        return launches.run_map(kernel, launches.result(2, 3, 4, order=(2, 0, 1)), x)
+
+    expect(
+        *clean(student(observe, numbers(2, 3, 4)), 2 * numbers(2, 3, 4) + 1),
+        hint="i is the element's number in row-major order, not its position in the storage",
+        misconception="number-taken-for-position",
+    )
+
+
+@tensor_map(group="layout", because=SMALLER)
+def test_map_broadcasts(student):
+    """A smaller input, of fewer dimensions and with sizes of 1, is broadcast."""
+
+    def observe(mg, x):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_map(launches.scaled)
+        return launches.run_map(kernel, launches.result(2, 3, 4), x)
+
+    expect(
+        *clean(student(observe, numbers(3, 1)), np.broadcast_to(2 * numbers(3, 1) + 1, (2, 3, 4))),
+        hint="broadcast_index finds the index in the input from that in the output",
+        misconception="input-not-broadcast",
+    )
+
+
+@tensor_map(
+    group="layout", because="cuda_ops.tensor_map: 'Index buffers are ``cuda.local.array(MAX_DIMS, numba.int32)``'"
+)
+def test_map_many_dimensions(student):
+    """The index buffers have room for tensors of many dimensions, and none at all is fine, too."""
+
+    def observe(mg, x, y):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_map(launches.scaled)
+        found = [launches.run_map(kernel, launches.result(*z.shape), z) for z in (x, y)]
+        return [[seen["out"], seen["kinds"]] for seen in found]
+
+    x, y = numbers(2, 1, 2, 1, 2), np.array(3.0)
+    expect(
+        student(observe, x, y),
+        [[(2 * x + 1).tolist(), []], [7.0, []]],
+        hint="cuda.local.array(MAX_DIMS, numba.int32)",
+        misconception="buffers-too-short",
+    )
+
+
+# --- cuda_ops.tensor_zip ------------------------------------------------------------------------------------
+
+ZIPPED = "cuda_ops.tensor_zip: 'thread i computes element i of the output and threads left over touch nothing'"
+BY_ITSELF = "cuda_ops.tensor_zip: 'Each input is broadcast to the output's shape by itself, and all three may have any strides.'"
+
+
+@tensor_zip(group="values", because="cuda_ops.tensor_zip: 'Two numbers, from a and from b in this order'")
+def test_zip_order_of_the_inputs(student):
+    """fn gets the number from a first."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_zip(launches.difference)
+        return launches.run_zip(kernel, launches.result(6), a, b, threads=6)
+
+    a, b = numbers(6), numbers(12)[6:]
+    expect(
+        *clean(student(observe, a, b), 10 * a - b),
+        hint="fn(a's number, b's number)",
+        misconception="inputs-swapped",
+    )
+
+
+@tensor_zip(
+    group="values",
+    because="cuda_ops.tensor_zip: 'Return a CUDA kernel that combines two tensors, element by element, one thread for each element.'",
+)
+def test_zip_several_blocks(student):
+    """Threads of all blocks take part."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_zip(launches.difference)
+        return launches.run_zip(kernel, launches.result(10), a, b, threads=2)
+
+    a, b = numbers(10), numbers(20)[10:]
+    expect(
+        *clean(student(observe, a, b), 10 * a - b),
+        hint="threadIdx counts within a block; the number in the grid also needs blockIdx and blockDim",
+        misconception="thread-number-in-block",
+    )
+
+
+@tensor_zip(group="threads", because=ZIPPED)
+def test_zip_threads_left_over(student):
+    """Threads beyond the last element touch nothing."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_zip(launches.add)
+        return launches.run_zip(kernel, launches.result(5), a, b, blocks=3, threads=4)
+
+    a, b = numbers(5), numbers(10)[5:]
+    expect(
+        *clean(student(observe, a, b), a + b),
+        hint="a thread whose number is not below out_size has no element",
+        misconception="no-guard",
+    )
+
+
+@tensor_zip(group="layout", because=BY_ITSELF)
+def test_zip_strides_of_each(student):
+    """Each of the two inputs is read by its own strides."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_zip(launches.difference)
+        return launches.run_zip(kernel, launches.result(3, 4), a, b.T)
+
+    a, b = numbers(3, 4), numbers(2, 4, 3)[1]
+    expect(
+        *clean(student(observe, a, b), 10 * a - b.T),
+        hint="b's position comes from b's index and b's strides",
+        misconception="strides-of-a-for-both",
+    )
+
+
+@tensor_zip(group="layout", because=BY_ITSELF)
+def test_zip_strides_of_the_output(student):
+    """An output that is turned round in its storage is written by its own strides."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_zip(launches.difference)
+        return launches.run_zip(kernel, launches.result(3, 4, order=(1, 0)), a, b)
+
+    a, b = numbers(3, 4), numbers(2, 3, 4)[1]
+    expect(
+        *clean(student(observe, a, b), 10 * a - b),
+        hint="i is the element's number in row-major order, not its position in the storage",
+        misconception="number-taken-for-position",
+    )
+
+
+@tensor_zip(group="layout", because=BY_ITSELF)
+def test_zip_broadcasts_each(student):
+    """Two inputs that are both smaller than the output are broadcast, each in its own way."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_zip(launches.difference)
+        return launches.run_zip(kernel, launches.result(2, 3, 4), a, b)
+
+    a, b = numbers(4), numbers(2, 3, 1)
+    expect(
+        *clean(student(observe, a, b), 10 * a - b),
+        hint="broadcast_index once for each input, from the index in the output, into a buffer of its own",
+        misconception="one-index-for-both",
+    )
+
+
+# --- cuda_ops._sum_practice ---------------------------------------------------------------------------------
+
+
+@sum_practice(
+    group="values",
+    because="cuda_ops._sum_practice: 'Block b adds up the elements from b * BLOCK_DIM to (b + 1) * BLOCK_DIM - 1'",
+)
+def test_sum_each_block_its_own(student):
+    """Each block adds up its own elements, and writes to its own place."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 3, 0)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="the first element of a block is number blockIdx.x * BLOCK_DIM",
+        misconception="every-block-the-first",
+    )
+
+
+@sum_practice(group="values", because="cuda_ops._sum_practice: 'those put 0.0 into shared memory and read nothing'")
+def test_sum_last_block_not_full(student):
+    """Threads without an element put 0.0 into shared memory; what is there by chance is not added."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 2, 3)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="shared memory is not empty at first: every thread writes its place, 0.0 if it has no element",
+        misconception="places-left-unwritten",
+    )
+
+
+@sum_practice(
+    group="values",
+    because="cuda_ops._sum_practice: 'The last block may have more threads than elements: those put 0.0 into shared memory and read nothing'",
+)
+def test_sum_one_missing(student):
+    """With one element less than threads the last thread reads nothing."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 1, 1)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="the last element is number size - 1",
+        misconception="guard-one-too-many",
+    )
+
+
+@sum_practice(
+    group="waiting", because="cuda_ops._sum_practice: 'Between the steps all threads of the block wait for each other.'"
+)
+def test_sum_waits_after_loading(student):
+    """No thread reads what another one has put into shared memory before all have waited."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 1, 0)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="cuda.syncthreads() after shared memory was filled, and before anyone reads it",
+        misconception="missing-syncthreads",
+    )
+
+
+@sum_practice(
+    group="waiting", because="cuda_ops._sum_practice: 'Between the steps all threads of the block wait for each other.'"
+)
+def test_sum_waits_between_steps(student):
+    """A step reads what the step before has written, so all threads wait in between."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 2, 0)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="one cuda.syncthreads() in each round of the loop",
+        misconception="steps-not-separated",
+    )
+
+
+@sum_practice(
+    group="waiting",
+    because="cuda_ops._sum_practice: 'every thread of a block must come to every ``cuda.syncthreads()``, also those that have nothing to add'",
+)
+def test_sum_all_threads_wait(student):
+    """All threads of a block come to each syncthreads, whether they add something in that step or not."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 2, 0)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="cuda.syncthreads() stands outside of every `if` that only some threads enter",
+        misconception="syncthreads-in-branch",
+    )
+
+
+@sum_practice(
+    group="waiting",
+    because="cuda_ops._sum_practice: 'every thread of a block must come to every ``cuda.syncthreads()``, also those that have nothing to add'",
+)
+def test_sum_threads_without_element_wait(student):
+    """Threads of the last block that have no element wait with the others."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 1, 2)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="the guard chooses what a thread puts into shared memory; it must not keep the thread from waiting",
+        misconception="syncthreads-under-the-guard",
+    )
+
+
+@sum_practice(
+    group="memory",
+    because="cuda_ops._sum_practice: 'Each of its threads reads one element from global memory, once, into shared memory.'",
+)
+def test_sum_reads_once(student):
+    """The busiest thread reads global memory once, and writes it once."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 2, 0)
+
+    seen = student(observe)
+    expect(
+        [seen["reads"], seen["writes"]],
+        [1, 1],
+        hint="global memory is slow: one read into shared memory, and the rest happens there",
+        misconception="sums-in-global-memory",
+    )
+
+
+@sum_practice(
+    group="memory",
+    because="cuda_ops._sum_practice: 'Then the threads add up in pairs: in each step half as many threads are at work as before, until one sum is left.'",
+)
+def test_sum_in_pairs(student):
+    """The busiest thread reads shared memory a few times for each doubling, not once for each element."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 1, 0)
+
+    seen = student(observe)
+    steps = (seen["block"] - 1).bit_length()
+    expect(
+        [seen["out"], seen["shared_reads"] <= 2 * steps + 1],
+        [seen["wanted"], True],
+        hint="one thread that adds everything keeps the others waiting: pairs first, then pairs of pairs",
+        misconception="one-thread-adds-all",
+    )
+
+
+@sum_practice(group="memory", because="cuda_ops._sum_practice: 'writes the sum to out[b]'")
+def test_sum_written_by_one_thread(student):
+    """One thread of a block writes the result."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.sum_practice(mg.cuda_ops._sum_practice, 2, 1)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="only the thread that has the sum writes it",
+        misconception="all-threads-write",
+    )
+
+
+# --- cuda_ops.tensor_reduce ---------------------------------------------------------------------------------
+
+FOLDS = "cuda_ops.tensor_reduce: 'the block folds the elements of a from c * BLOCK_DIM to (c + 1) * BLOCK_DIM - 1 along reduce_dim, as far as there are any, at this index otherwise'"
+START = "cuda_ops.tensor_reduce: 'threads without an element put reduce_value there'"
+REDUCED = "cuda_ops.tensor_reduce: 'The block whose number is o writes element o of the output, in row-major order.'"
+AS_IN_PRACTICE = "cuda_ops.tensor_reduce: 'As in `_sum_practice`, each thread brings one element into shared memory'"
+
+
+@tensor_reduce(group="values", because=REDUCED)
+def test_reduce_any_dimension(student):
+    """The dimension that is folded is reduce_dim, wherever it stands."""
+
+    def observe(mg, a):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.add)
+        shapes = [(1, 3, 1), (2, 1, 1)]
+        found = [launches.run_reduce(kernel, launches.result(*shapes[dim]), a, dim, 0.0) for dim in (0, 1)]
+        return [[seen["out"], seen["kinds"]] for seen in found]
+
+    a = numbers(2, 3, 1)
+    expect(
+        student(observe, a),
+        [[a.sum(dim, keepdims=True).tolist(), []] for dim in (0, 1)],
+        hint="the thread's element differs from the block's index in dimension reduce_dim only",
+        misconception="always-the-last-dimension",
+    )
+
+
+@tensor_reduce(group="values", because=START)
+def test_reduce_start_value(student):
+    """Threads without an element put reduce_value into shared memory, not 0.0."""
+
+    def observe(mg, a):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.larger)
+        return launches.run_reduce(kernel, launches.result(2, 1), -a, 1, -1000.0)
+
+    a = numbers(2, 3)
+    expect(
+        *clean(student(observe, a), (-a).max(1, keepdims=True)),
+        hint="0.0 changes nothing in a sum only; of negative numbers it would be the largest",
+        misconception="starts-at-zero",
+    )
+
+
+@tensor_reduce(group="values", because=START)
+def test_reduce_start_value_takes_no_part(student):
+    """A block that is full does not use reduce_value, and one that is not uses it in the places left."""
+
+    def observe(mg, a):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.times)
+        return launches.run_reduce(kernel, launches.result(2, 1), a, 1, 1.0)
+
+    a = numbers(2, 5)
+    expect(
+        *clean(student(observe, a), a.prod(1, keepdims=True)),
+        hint="places in shared memory that nobody has written hold anything",
+        misconception="places-left-unwritten",
+    )
+
+
+@tensor_reduce(group="values", because=FOLDS)
+def test_reduce_more_than_a_block(student):
+    """With more elements than BLOCK_DIM, each block folds its own part of them."""
+
+    def observe(mg):
+        import numpy as np
+
+        from minigrad.backends.gpu.launching import block_dim
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.add)
+        block = block_dim(kernel, mg.cuda_ops.BLOCK_DIM)
+        a = np.arange(2.0 * block + 3).reshape(1, 2 * block + 3)
+        seen = launches.run_reduce(kernel, launches.result(1, 3), a, 1, 0.0)
+        return [seen["out"], seen["kinds"], block]
+
+    out, kinds, block = student(observe)
+    a = np.arange(2.0 * block + 3)
+    expect(
+        [out, kinds],
+        [[[float(a[start : start + block].sum()) for start in (0, block, 2 * block)]], []],
+        hint="the output's index along reduce_dim says which BLOCK_DIM elements are meant",
+        misconception="first-part-only",
+    )
+
+
+@tensor_reduce(group="layout", because="cuda_ops.tensor_reduce: 'Tensors may have any strides'")
+def test_reduce_strides_of_the_input(student):
+    """An input that is turned round in its storage is read by its own strides."""
+
+    def observe(mg, a):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.add)
+        return launches.run_reduce(kernel, launches.result(2, 1), a.T, 1, 0.0)
+
+    a = numbers(4, 2)
+    expect(
+        *clean(student(observe, a), a.T.sum(1, keepdims=True)),
+        hint="index_to_position(index of the element, a_strides)",
+        misconception="strides-ignored",
+    )
+
+
+@tensor_reduce(group="layout", because="cuda_ops.tensor_reduce: 'Tensors may have any strides'")
+def test_reduce_place_in_the_output(student):
+    """The result goes where the output's index and strides say, as they were before the thread looked for its element."""
+
+    def observe(mg, a):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.add)
+        return launches.run_reduce(kernel, launches.result(2, 1, 2, order=(2, 0, 1)), a, 1, 0.0)
+
+    a = numbers(2, 3, 2)
+    expect(
+        *clean(student(observe, a), a.sum(1, keepdims=True)),
+        hint="the block's number is no position in the storage",
+        misconception="number-taken-for-position",
+    )
+
+
+@tensor_reduce(
+    group="layout", because="cuda_ops.tensor_reduce: 'blocks beyond out_size, if there are any, touch nothing'"
+)
+def test_reduce_blocks_left_over(student):
+    """Blocks beyond the last element touch nothing."""
+
+    def observe(mg, a):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.add)
+        return launches.run_reduce(kernel, launches.result(2, 1), a, 1, 0.0, spare=1)
+
+    a = numbers(2, 5)
+    expect(
+        *clean(student(observe, a), a.sum(1, keepdims=True)),
+        hint="a block whose number is not below out_size has no element of the output",
+        misconception="no-guard-for-blocks",
+    )
+
+
+@tensor_reduce(group="waiting", because="cuda_ops.tensor_reduce: 'the block folds in pairs'")
+def test_reduce_waits(student):
+    """Threads wait for each other after filling shared memory and between the steps."""
+
+    def observe(mg, a):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.add)
+        return launches.run_reduce(kernel, launches.result(1, 2), a, 0, 0.0)
+
+    a = numbers(6, 2)
+    expect(
+        *clean(student(observe, a), a.sum(0, keepdims=True)),
+        hint="cuda.syncthreads() before anyone reads what another thread has written",
+        misconception="missing-syncthreads",
+    )
+
+
+@tensor_reduce(group="waiting", because=AS_IN_PRACTICE)
+def test_reduce_all_threads_wait(student):
+    """Threads without an element, and those that rest in a step, come to each syncthreads."""
+
+    def observe(mg, a):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.add)
+        return launches.run_reduce(kernel, launches.result(2, 1), a, 1, 0.0)
+
+    a = numbers(2, 3)
+    expect(
+        *clean(student(observe, a), a.sum(1, keepdims=True)),
+        hint="cuda.syncthreads() stands outside of every `if` that only some threads of a block enter",
+        misconception="syncthreads-in-branch",
+    )
+
+
+@tensor_reduce(group="waiting", because=AS_IN_PRACTICE)
+def test_reduce_reads_once(student):
+    """The busiest thread reads global memory once, and writes it once."""
+
+    def observe(mg, a):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops.tensor_reduce(launches.add)
+        seen = launches.run_reduce(kernel, launches.result(2, 1), a, 1, 0.0)
+        return [seen["reads"], seen["writes"]]
+
+    expect(
+        student(observe, numbers(2, 4)),
+        [1, 1],
+        hint="one read into shared memory, and the rest happens there",
+        misconception="folds-in-global-memory",
+    )
+
+
+# --- cuda_ops._mm_practice ----------------------------------------------------------------------------------
+
+
+@mm_practice(
+    group="values", because="cuda_ops._mm_practice: 'The matrices lie row by row, a[i, j] at ``a[i * size + j]``.'"
+)
+def test_mm_practice_values(student):
+    """The product has rows of a and columns of b."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.mm_practice(mg.cuda_ops._mm_practice, 3)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="element (i, j) is the sum over k of a[i, k] * b[k, j]",
+        misconception="tile-index-swapped",
+    )
+
+
+@mm_practice(group="values", because="cuda_ops._mm_practice: 'those outside the matrix write nothing'")
+def test_mm_practice_smaller_than_the_block(student):
+    """Threads outside the matrix touch neither the matrices nor what lies behind them."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.mm_practice(mg.cuda_ops._mm_practice, 2)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="the row and the column must both be below size",
+        misconception="no-guard",
+    )
+
+
+@mm_practice(
+    group="waiting",
+    because="cuda_ops._mm_practice: 'The block reads each element of a and b from global memory once, into shared memory; waits; computes from shared memory only'",
+)
+def test_mm_practice_waits(student):
+    """No thread computes before all have brought their elements."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.mm_practice(mg.cuda_ops._mm_practice, 4)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="cuda.syncthreads() between filling shared memory and reading it",
+        misconception="missing-syncthreads",
+    )
+
+
+@mm_practice(
+    group="waiting",
+    because="cuda_ops._mm_practice: 'The block has BLOCK_DIM x BLOCK_DIM threads: those outside the matrix write nothing.'",
+)
+def test_mm_practice_all_threads_wait(student):
+    """Threads outside the matrix wait with the others."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.mm_practice(mg.cuda_ops._mm_practice, 5)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="cuda.syncthreads() stands outside of every `if` that only some threads of a block enter",
+        misconception="syncthreads-in-branch",
+    )
+
+
+@mm_practice(
+    group="memory", because="cuda_ops._mm_practice: 'The block reads each element of a and b from global memory once'"
+)
+def test_mm_practice_reads_once(student):
+    """A thread reads one element of a and one of b from global memory."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.mm_practice(mg.cuda_ops._mm_practice, 3)
+
+    seen = student(observe)
+    expect(
+        seen["reads"],
+        2,
+        hint="the products are made of what lies in shared memory",
+        misconception="reads-global-memory-in-the-loop",
+    )
+
+
+@mm_practice(group="memory", because="cuda_ops._mm_practice: 'writes each element of out once'")
+def test_mm_practice_writes_once(student):
+    """The sum is kept in a variable of the thread's own, and written at the end."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.mm_practice(mg.cuda_ops._mm_practice, 4)
+
+    seen = student(observe)
+    expect(
+        seen["writes"],
+        1,
+        hint="add up in a local variable, not in out",
+        misconception="accumulates-in-global-memory",
+    )
+
+
+@mm_practice(group="memory", because="cuda_ops._mm_practice: 'one line for each array'")
+def test_mm_practice_two_arrays(student):
+    """a and b have shared arrays of their own."""
+
+    def observe(mg):
+        from minigrad.checks import launches
+
+        return launches.mm_practice(mg.cuda_ops._mm_practice, 2)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="a line with cuda.shared.array for each of the two; otherwise they are the same memory",
+        misconception="shared-arrays-are-one",
+    )
+
+
+# --- cuda_ops._tensor_matrix_multiply -----------------------------------------------------------------------
+
+TILES = "cuda_ops._tensor_matrix_multiply: 'The block moves along k in steps of BLOCK_DIM.'"
+ENDS = "cuda_ops._tensor_matrix_multiply: 'Any of these sizes, and k, may be no multiple of BLOCK_DIM.'"
+WAITS = "cuda_ops._tensor_matrix_multiply: 'and all wait again, before the next step overwrites the tiles'"
+
+
+def stacks(*shapes):
+    """Return stacks of numbers without a pattern, no two alike."""
+    whole = numbers(sum(int(np.prod(shape)) for shape in shapes))
+    found = []
+    for shape in shapes:
+        size = int(np.prod(shape))
+        found.append(whole[:size].reshape(shape))
+        whole = whole[size:]
+    return found
+
+
+@matrix_multiply(
+    group="values",
+    because="cuda_ops._tensor_matrix_multiply: 'Element (z, i, j) of out is the sum over k of a[z, i, k] * b[z, k, j].'",
+)
+def test_matmul_rows_times_columns(student):
+    """Rows of a meet columns of b."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        return launches.matmul(mg.cuda_ops._tensor_matrix_multiply, launches.result(1, 3, 3), a, b)
+
+    a, b = stacks((1, 3, 3), (1, 3, 3))
+    expect(
+        *clean(student(observe, a, b), a @ b),
+        hint="a's tile is read along a row, b's along a column",
+        misconception="tile-index-swapped",
+    )
+
+
+@matrix_multiply(group="values", because=TILES)
+def test_matmul_several_tiles_deep(student):
+    """Sums over more than BLOCK_DIM products are complete."""
+
+    def observe(mg):
+        import numpy as np
+
+        from minigrad.backends.gpu.launching import block_dim
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops._tensor_matrix_multiply
+        k = 2 * block_dim(kernel, mg.cuda_ops.BLOCK_DIM)
+        a, b = np.arange(2.0 * k).reshape(1, 2, k), np.arange(3.0 * k).reshape(1, k, 3)
+        return launches.matmul(kernel, launches.result(1, 2, 3), a, b)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="a loop over k in steps of BLOCK_DIM, with new tiles in each step",
+        misconception="first-tile-only",
+    )
+
+
+@matrix_multiply(group="values", because="cuda_ops._tensor_matrix_multiply: '(0.0 where the matrix has ended)'")
+def test_matmul_last_tile_not_full(student):
+    """Where the matrix ends inside of a tile, zeros stand there, and not what the step before has left."""
+
+    def observe(mg):
+        import numpy as np
+
+        from minigrad.backends.gpu.launching import block_dim
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops._tensor_matrix_multiply
+        k = block_dim(kernel, mg.cuda_ops.BLOCK_DIM) + 3
+        a, b = np.arange(1.0, 2.0 * k + 1).reshape(1, 2, k), np.arange(1.0, 2.0 * k + 1).reshape(1, k, 2)
+        return launches.matmul(kernel, launches.result(1, 2, 2), a, b)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="every thread writes both of its places in each step, 0.0 where there is no element",
+        misconception="old-tile-in-the-rest",
+    )
+
+
+@matrix_multiply(group="values", because=ENDS)
+def test_matmul_several_blocks(student):
+    """Blocks beside and below the first compute their own tiles, and nothing beyond the matrix."""
+
+    def observe(mg):
+        import numpy as np
+
+        from minigrad.backends.gpu.launching import block_dim
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops._tensor_matrix_multiply
+        n = block_dim(kernel, mg.cuda_ops.BLOCK_DIM) + 1
+        a, b = np.arange(2.0 * n).reshape(1, n, 2), np.arange(2.0 * (n + 1)).reshape(1, 2, n + 1)
+        return launches.matmul(kernel, launches.result(1, n, n + 1), a, b)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="the row in the matrix is blockIdx.x * BLOCK_DIM + threadIdx.x; it may lie beyond the last one",
+        misconception="no-guard",
+    )
+
+
+@matrix_multiply(group="layout", because="cuda_ops._tensor_matrix_multiply: 'Any strides, as for a and b.'")
+def test_matmul_turned_inputs(student):
+    """Inputs that are turned round in their storage are read by their strides."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops._tensor_matrix_multiply
+        return launches.matmul(kernel, launches.result(2, 3, 2), a.transpose(1, 2, 0), b.transpose(1, 0, 2))
+
+    a, b = stacks((4, 2, 3), (4, 2, 2))
+    expect(
+        *clean(student(observe, a, b), a.transpose(1, 2, 0) @ b.transpose(1, 0, 2)),
+        hint="each of the three dimensions has a stride of its own, in a and in b",
+        misconception="strides-ignored",
+    )
+
+
+@matrix_multiply(group="layout", because="cuda_ops._tensor_matrix_multiply: 'Any strides, as for a and b.'")
+def test_matmul_turned_output(student):
+    """An output that is turned round in its storage is written by its strides."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops._tensor_matrix_multiply
+        return launches.matmul(kernel, launches.result(2, 3, 2, order=(2, 0, 1)), a, b)
+
+    a, b = stacks((2, 3, 4), (2, 4, 2))
+    expect(
+        *clean(student(observe, a, b), a @ b),
+        hint="position = z * out_strides[0] + row * out_strides[1] + column * out_strides[2]",
+        misconception="output-strides-ignored",
+    )
+
+
+@matrix_multiply(
+    group="layout",
+    because="cuda_ops._tensor_matrix_multiply: '(stack, n, k), or (1, n, k) if one matrix serves all of the stack.'",
+)
+def test_matmul_one_matrix_for_all(student):
+    """A stack of one matrix is used for every matrix of the other."""
+
+    def observe(mg, a, b, c):
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops._tensor_matrix_multiply
+        found = [launches.matmul(kernel, launches.result(3, 2, 2), *pair) for pair in ((a, b), (b, c))]
+        return [[seen["out"], seen["kinds"]] for seen in found]
+
+    a, b, c = stacks((1, 2, 2), (3, 2, 2), (1, 2, 2))
+    expect(
+        student(observe, a, b, c),
+        [[(a @ b).tolist(), []], [(b @ c).tolist(), []]],
+        hint="the stride along a dimension of size 1 must not be used: take 0 for it",
+        misconception="stack-stride-always-used",
+    )
+
+
+@matrix_multiply(
+    group="waiting", because="cuda_ops._tensor_matrix_multiply: 'all threads wait; each adds BLOCK_DIM products'"
+)
+def test_matmul_waits_after_loading(student):
+    """No thread multiplies before both tiles are complete."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        return launches.matmul(mg.cuda_ops._tensor_matrix_multiply, launches.result(1, 4, 4), a, b)
+
+    a, b = stacks((1, 4, 2), (1, 2, 4))
+    expect(
+        *clean(student(observe, a, b), a @ b),
+        hint="cuda.syncthreads() between filling the tiles and reading them",
+        misconception="missing-syncthreads",
+    )
+
+
+@matrix_multiply(group="waiting", because=WAITS)
+def test_matmul_waits_before_the_next_tile(student):
+    """No thread overwrites a tile that another one still reads."""
+
+    def observe(mg):
+        import numpy as np
+
+        from minigrad.backends.gpu.launching import block_dim
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops._tensor_matrix_multiply
+        k = 2 * block_dim(kernel, mg.cuda_ops.BLOCK_DIM)
+        a, b = np.arange(3.0 * k).reshape(1, 3, k), np.arange(2.0 * k).reshape(1, k, 2)
+        return launches.matmul(kernel, launches.result(1, 3, 2), a, b)
+
+    seen = student(observe)
+    expect(
+        *clean(seen, seen["wanted"]),
+        hint="a second cuda.syncthreads(), at the end of each step",
+        misconception="tile-overwritten-too-early",
+    )
+
+
+@matrix_multiply(
+    group="waiting",
+    because="cuda_ops._tensor_matrix_multiply: 'In each step its threads bring one tile of a and one tile of b into shared memory, each thread one element of each'",
+)
+def test_matmul_all_threads_wait(student):
+    """Threads outside the matrix bring zeros and wait with the others."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        return launches.matmul(mg.cuda_ops._tensor_matrix_multiply, launches.result(1, 2, 3), a, b)
+
+    a, b = stacks((1, 2, 5), (1, 5, 3))
+    expect(
+        *clean(student(observe, a, b), a @ b),
+        hint="a thread without an element of out still loads, and waits",
+        misconception="syncthreads-in-branch",
+    )
+
+
+@matrix_multiply(group="memory", because="cuda_ops._tensor_matrix_multiply: 'each thread one element of each'")
+def test_matmul_reads_little(student):
+    """For each tile along k a thread reads global memory twice."""
+
+    def observe(mg, a, b):
+        from minigrad.checks import launches
+
+        return launches.matmul(mg.cuda_ops._tensor_matrix_multiply, launches.result(1, 4, 4), a, b)["reads"]
+
+    a, b = stacks((1, 4, 4), (1, 4, 4))
+    expect(
+        student(observe, a, b),
+        2,
+        hint="products are made of what lies in shared memory",
+        misconception="reads-global-memory-in-the-loop",
+    )
+
+
+@matrix_multiply(
+    group="memory",
+    because="cuda_ops._tensor_matrix_multiply: 'Each thread writes to out once, at the end, if its element is there.'",
+)
+def test_matmul_writes_once(student):
+    """The sum is kept in a variable of the thread's own over all steps, and written at the end."""
+
+    def observe(mg):
+        import numpy as np
+
+        from minigrad.backends.gpu.launching import block_dim
+        from minigrad.checks import launches
+
+        kernel = mg.cuda_ops._tensor_matrix_multiply
+        k = 2 * block_dim(kernel, mg.cuda_ops.BLOCK_DIM)
+        a, b = np.arange(2.0 * k).reshape(1, 2, k), np.arange(2.0 * k).reshape(1, k, 2)
+        return launches.matmul(kernel, launches.result(1, 2, 2), a, b)
+
+    seen = student(observe)
+    expect(
+        seen["writes"],
+        1,
+        hint="add up in a local variable, not in out",
+        misconception="accumulates-in-global-memory",
+    )

@@ -1,0 +1,249 @@
+"""Visible tests of CUDA kernels.
+
+A kernel is first run in Python, where every access to memory is watched (`minigrad.debug.cuda_races`): a write beyond
+an array, a forgotten syncthreads or memory that nobody has written is then seen each time, and does no harm. Only what
+has passed that is launched on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad import cuda_ops
+from minigrad.backends.gpu import from_host, launch, teaching
+from minigrad.backends.gpu.launching import block_dim
+from minigrad.checks import launches
+from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.runner import visible
+
+__all__: list[str] = []
+
+MAP = "08 'A thread for each element'"
+ZIP = "08 'Two inputs'"
+SUM = "08 'Memory that a block shares'"
+REDUCE = "08 'A block for each result'"
+PRACTICE = "08 'One tile'"
+MATMUL = "08 'Tile by tile'"
+
+SIX = np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0])
+OTHER = np.array([2.0, 7.0, 1.0, 8.0, 2.0, 8.0])
+ADVICE: Mapping[str, str] = {
+    "out of bounds": "there may be more threads than elements: those left over must touch nothing",
+    "read-write": "cuda.syncthreads() between writing shared memory and reading what another thread has written",
+    "write-write": "two threads write the same element: which of them has it to do?",
+    "barrier": "cuda.syncthreads() must be reached by all threads of a block: not in a branch that only some take",
+    "uninitialised": "shared memory holds anything at first: every thread of the block has to write its place",
+    "alias": "cuda.shared.array on a line of its own for each array",
+}
+
+
+def _expect(seen: launches.Seen, wanted: Any, hint: str, when: Mapping[Any, str] | None = None) -> None:
+    """Compare the result of a launch; whatever went wrong with memory comes first, since it explains the rest."""
+    if seen["kinds"]:
+        advice = next((ADVICE[kind] for kind in ADVICE if kind in seen["kinds"]), None)
+        raise Expectation(seen["kinds"], [], seen["story"], advice, None)
+    expect(seen["out"], np.asarray(wanted).tolist(), hint=hint, when=when)
+
+
+# --- map and zip --------------------------------------------------------------------------------------------
+
+
+@visible("cuda_ops.tensor_map", MAP)
+def map_of_several_blocks(student: Any) -> None:
+    """Six elements, three blocks of two threads: each thread computes 2 x + 1 for one element."""
+    kernel = student.tensor_map(launches.scaled)
+    seen = launches.run_map(kernel, launches.result(6), SIX, threads=2)
+    _expect(seen, 2 * SIX + 1, hint="the number in the grid: blockIdx.x * blockDim.x + threadIdx.x")
+
+
+@visible("cuda_ops.tensor_map", MAP)
+def map_with_threads_left_over(student: Any) -> None:
+    """Six elements, two blocks of four threads: the last two threads touch nothing."""
+    kernel = student.tensor_map(launches.scaled)
+    _expect(launches.run_map(kernel, launches.result(6), SIX, threads=4), 2 * SIX + 1, hint="compare with out_size")
+
+
+@visible("cuda_ops.tensor_map", MAP)
+def map_of_any_layout(student: Any) -> None:
+    """Inputs and outputs that are turned round in their storage, and smaller inputs, are found by their indices."""
+    kernel, x = student.tensor_map(launches.scaled), SIX.reshape(2, 3)
+    hint = "positions come from indices and strides: to_index, broadcast_index, index_to_position"
+    _expect(launches.run_map(kernel, launches.result(3, 2), x.T), 2 * x.T + 1, hint=hint)
+    _expect(launches.run_map(kernel, launches.result(2, 3, order=(1, 0)), x), 2 * x + 1, hint=hint)
+    _expect(launches.run_map(kernel, launches.result(2, 3), x[1]), [(2 * x[1] + 1).tolist()] * 2, hint=hint)
+
+
+@visible("cuda_ops.tensor_map", MAP)
+def map_on_the_device(student: Any) -> None:
+    """It compiles, and gives the same on the device."""
+    out = from_host(np.zeros(70))
+    teaching.run_map(student.tensor_map(launches.scaled), out, from_host(np.arange(70.0)))
+    expect(out.tolist(), (2 * np.arange(70.0) + 1).tolist(), hint="in Python the values were right")
+
+
+@visible("cuda_ops.tensor_zip", ZIP)
+def zip_keeps_the_order(student: Any) -> None:
+    """fn gets a's element first: 10 a - b, with two threads to spare."""
+    kernel = student.tensor_zip(launches.difference)
+    seen = launches.run_zip(kernel, launches.result(6), SIX, OTHER, threads=4)
+    swapped = {tuple((10 * OTHER - SIX).tolist()): "a and b have changed places"}
+    _expect(seen, 10 * SIX - OTHER, hint="fn(a's element, b's element)", when=swapped)
+
+
+@visible("cuda_ops.tensor_zip", ZIP)
+def zip_of_any_layout(student: Any) -> None:
+    """Each of the two is broadcast by itself, and has strides of its own."""
+    kernel, a, b = student.tensor_zip(launches.difference), SIX.reshape(2, 3), OTHER.reshape(3, 2)
+    hint = "an index and a position for each input, from its own shape and strides"
+    _expect(launches.run_zip(kernel, launches.result(2, 3), a, b.T), 10 * a - b.T, hint=hint)
+    _expect(launches.run_zip(kernel, launches.result(3, 2, 3), a, b[:, :, None]), 10 * a - b[:, :, None], hint=hint)
+    _expect(launches.run_zip(kernel, launches.result(2, 3, order=(1, 0)), a, a[0]), 10 * a - a[0], hint=hint)
+
+
+@visible("cuda_ops.tensor_zip", ZIP)
+def zip_on_the_device(student: Any) -> None:
+    """It compiles, and gives the same on the device."""
+    out, a, b = from_host(np.zeros((7, 5))), np.arange(35.0).reshape(7, 5), np.arange(5.0)
+    teaching.run_zip(student.tensor_zip(launches.difference), out, from_host(a), from_host(b))
+    expect(out.tolist(), (10 * a - b).tolist(), hint="in Python the values were right")
+
+
+# --- sums and reductions ------------------------------------------------------------------------------------
+
+
+@visible("cuda_ops._sum_practice", SUM)
+def sum_of_full_blocks(student: Any) -> None:
+    """Each of two blocks adds up its own elements."""
+    seen = launches.sum_practice(student._sum_practice, 2, 0)
+    _expect(seen, seen["wanted"], hint="the first element of a block is number blockIdx.x * BLOCK_DIM")
+
+
+@visible("cuda_ops._sum_practice", SUM)
+def sum_of_a_block_that_is_not_full(student: Any) -> None:
+    """In the last block, threads without an element bring 0.0, and wait with the others."""
+    seen = launches.sum_practice(student._sum_practice, 2, 3)
+    _expect(seen, seen["wanted"], hint="0.0 for every thread whose number is not below size")
+
+
+@visible("cuda_ops._sum_practice", SUM)
+def sum_in_shared_memory(student: Any) -> None:
+    """Each thread reads global memory once; the rest happens in shared memory, in pairs."""
+    seen = launches.sum_practice(student._sum_practice, 1, 0)
+    _expect(seen, seen["wanted"], hint="add up in pairs, then pairs of pairs")
+    expect(seen["reads"], 1, hint="how often one thread reads global memory: once is enough")
+    if seen["shared_reads"] > 2 * (seen["block"] - 1).bit_length() + 1:
+        reason = f"one thread reads shared memory {seen['shared_reads']} times for {seen['block']} elements"
+        raise Expectation(seen["shared_reads"], None, reason, "half of the threads add two numbers each", None)
+
+
+@visible("cuda_ops._sum_practice", SUM)
+def sum_on_the_device(student: Any) -> None:
+    """It compiles, and gives the same on the device."""
+    block = block_dim(student._sum_practice, cuda_ops.BLOCK_DIM)
+    out, values = from_host(np.zeros(2)), np.arange(2.0 * block - 1)
+    launch(student._sum_practice, 2, block, out, from_host(values), values.size)
+    expect(out.tolist(), [values[:block].sum(), values[block:].sum()], hint="in Python the values were right")
+
+
+@visible("cuda_ops.tensor_reduce", REDUCE)
+def reduce_each_dimension(student: Any) -> None:
+    """Sums along the first and along the last dimension."""
+    kernel, a = student.tensor_reduce(launches.add), SIX.reshape(2, 3)
+    hint = "the thread's element has the block's index, but for dimension reduce_dim"
+    _expect(launches.run_reduce(kernel, launches.result(1, 3), a, 0, 0.0), a.sum(0, keepdims=True), hint=hint)
+    _expect(launches.run_reduce(kernel, launches.result(2, 1), a, 1, 0.0), a.sum(1, keepdims=True), hint=hint)
+    turned = SIX[:4].reshape(2, 2).T
+    seen = launches.run_reduce(kernel, launches.result(2, 1, order=(1, 0)), turned, 1, 0.0)
+    _expect(seen, turned.sum(1, keepdims=True), hint=hint)
+
+
+@visible("cuda_ops.tensor_reduce", REDUCE)
+def reduce_starts_with_its_value(student: Any) -> None:
+    """The largest of negative numbers is negative: threads without an element bring reduce_value."""
+    kernel, a = student.tensor_reduce(launches.larger), -SIX.reshape(2, 3)
+    zeros = {((0.0,), (0.0,)): "0.0 is larger than all of them: reduce_value belongs into the places left"}
+    seen = launches.run_reduce(kernel, launches.result(2, 1), a, 1, -99.0)
+    _expect(seen, a.max(1, keepdims=True), hint="reduce_value for threads without an element", when=zeros)
+
+
+@visible("cuda_ops.tensor_reduce", REDUCE)
+def reduce_more_than_a_block(student: Any) -> None:
+    """Of more than BLOCK_DIM elements, each block folds its own part."""
+    kernel = student.tensor_reduce(launches.add)
+    block = block_dim(kernel, cuda_ops.BLOCK_DIM)
+    a = np.arange(block + 2.0).reshape(1, -1)
+    seen = launches.run_reduce(kernel, launches.result(1, 2), a, 1, 0.0)
+    hint = "the output's index along reduce_dim, times BLOCK_DIM, is where the block begins"
+    _expect(seen, [[a[0, :block].sum(), a[0, block:].sum()]], hint=hint)
+
+
+@visible("cuda_ops.tensor_reduce", REDUCE)
+def reduce_on_the_device(student: Any) -> None:
+    """It compiles, and gives the same on the device."""
+    out, a = from_host(np.zeros((2, 1))), np.arange(8.0).reshape(2, 4)
+    teaching.run_reduce(student.tensor_reduce(launches.add), out, from_host(a), 1, 0.0)
+    expect(out.tolist(), a.sum(1, keepdims=True).tolist(), hint="in Python the values were right")
+
+
+# --- matrices -----------------------------------------------------------------------------------------------
+
+
+@visible("cuda_ops._mm_practice", PRACTICE)
+def mm_practice_of_any_size(student: Any) -> None:
+    """Matrices that fill a part of the block, rows times columns."""
+    for size in (1, 2, 5):
+        seen = launches.mm_practice(student._mm_practice, size)
+        _expect(seen, seen["wanted"], hint="element (i, j) is the sum over k of a[i, k] * b[k, j]")
+
+
+@visible("cuda_ops._mm_practice", PRACTICE)
+def mm_practice_uses_shared_memory(student: Any) -> None:
+    """A thread reads two elements from global memory, and writes one."""
+    seen = launches.mm_practice(student._mm_practice, 4)
+    _expect(seen, seen["wanted"], hint="element (i, j) is the sum over k of a[i, k] * b[k, j]")
+    expect(seen["reads"], 2, hint="how often one thread reads global memory: one element of a, one of b")
+    expect(seen["writes"], 1, hint="how often one thread writes global memory: keep the sum in a variable")
+
+
+@visible("cuda_ops._mm_practice", PRACTICE)
+def mm_practice_on_the_device(student: Any) -> None:
+    """It compiles, and gives the same on the device."""
+    block = block_dim(student._mm_practice, cuda_ops.BLOCK_DIM)
+    a, b, out = SIX[:4], OTHER[:4], from_host(np.zeros(4))
+    launch(student._mm_practice, 1, (block, block), out, from_host(a), from_host(b), 2)
+    wanted = (a.reshape(2, 2) @ b.reshape(2, 2)).ravel().tolist()
+    expect(out.tolist(), wanted, hint="in Python the values were right")
+
+
+@visible("cuda_ops._tensor_matrix_multiply", MATMUL)
+def matmul_of_one_tile(student: Any) -> None:
+    """Small matrices, also turned round in their storage, and stacks of them."""
+    a, b = SIX.reshape(1, 2, 3), OTHER.reshape(1, 3, 2)
+    kernel, hint = student._tensor_matrix_multiply, "rows of a times columns of b, each found by its strides"
+    _expect(launches.matmul(kernel, launches.result(1, 2, 2), a, b), a @ b, hint=hint)
+    turned = b.transpose(0, 2, 1), a.transpose(0, 2, 1)
+    _expect(launches.matmul(kernel, launches.result(1, 2, 2, order=(0, 2, 1)), *turned), turned[0] @ turned[1], hint)
+    stack = np.arange(12.0).reshape(2, 3, 2)
+    _expect(launches.matmul(kernel, launches.result(2, 2, 2), a, stack), a @ stack, "a stack of one serves all")
+
+
+@visible("cuda_ops._tensor_matrix_multiply", MATMUL)
+def matmul_of_several_tiles(student: Any) -> None:
+    """More rows, columns and products than fit into one tile."""
+    n = block_dim(student._tensor_matrix_multiply, cuda_ops.BLOCK_DIM) + 1
+    a, b = np.arange(1.0 * n * n).reshape(1, n, n), np.arange(2.0 * n * n)[n * n :].reshape(1, n, n)
+    seen = launches.matmul(student._tensor_matrix_multiply, launches.result(1, n, n), a, b)
+    _expect(seen, a @ b, hint="new tiles in each step along k, 0.0 beyond the end of the matrices")
+    expect(seen["writes"], 1, hint="how often one thread writes global memory: keep the sum in a variable")
+    expect(seen["reads"] <= 4, True, hint="two steps along k: one element of a and one of b in each")
+
+
+@visible("cuda_ops._tensor_matrix_multiply", MATMUL)
+def matmul_on_the_device(student: Any) -> None:
+    """It compiles, and gives the same on the device."""
+    a, b, out = np.arange(12.0).reshape(2, 2, 3), np.arange(6.0).reshape(1, 3, 2), from_host(np.zeros((2, 2, 2)))
+    teaching.run_matmul(student._tensor_matrix_multiply, out, from_host(a), from_host(b))
+    expect(out.tolist(), (a @ b).tolist(), hint="in Python the values were right")

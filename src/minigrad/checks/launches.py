@@ -1,0 +1,168 @@
+"""Launching a student's CUDA kernels for a test: in Python, with every access to memory watched.
+
+Each function here prepares the arguments that a kernel gets, runs it with `minigrad.debug.cuda_races` and says in plain
+data what came out: the result, what went wrong, and how much memory the busiest thread touched. No GPU takes part, so
+that a kernel that writes beyond its arrays does no harm.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minigrad import cuda_ops
+from minigrad.backends.gpu.launching import block_dim
+from minigrad.debug import cuda_races
+from minigrad.tensor_data import TensorData
+
+__all__ = [
+    "Seen",
+    "add",
+    "difference",
+    "larger",
+    "matmul",
+    "mm_practice",
+    "result",
+    "run_map",
+    "run_reduce",
+    "run_zip",
+    "scaled",
+    "sum_practice",
+    "times",
+]
+
+Array = NDArray[Any]
+Seen = dict[str, Any]
+
+
+# Functions of numbers to make kernels of; what the order of inputs or a missing start value changes shows in them.
+
+
+def scaled(x: float) -> float:
+    """Return 2 x + 1."""
+    return 2.0 * x + 1.0
+
+
+def difference(x: float, y: float) -> float:
+    """Return 10 x - y: the two inputs play different parts."""
+    return 10.0 * x - y
+
+
+def add(x: float, y: float) -> float:
+    """Return x + y."""
+    return x + y
+
+
+def times(x: float, y: float) -> float:
+    """Return x * y."""
+    return x * y
+
+
+def larger(x: float, y: float) -> float:
+    """Return the larger of x and y."""
+    return x if x > y else y
+
+
+# --- arrays -------------------------------------------------------------------------------------------------
+
+
+def result(*shape: int, order: tuple[int, ...] | None = None) -> Array:
+    """Return an array for a result, filled with nan.
+
+    Args:
+        *shape: Its shape.
+        order: Which of its axes lies where in the storage, the slowest first; row by row if not given.
+    """
+    order = tuple(range(len(shape))) if order is None else order
+    lying = np.full([shape[axis] for axis in order], np.nan)
+    return lying.transpose(np.argsort(order))
+
+
+def _parts(array: Array) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
+    data = TensorData.of(array)
+    return data._storage, data.shape, data.strides
+
+
+def _observed(kernel: Any, grid: Any, block: Any, out: Array, *args: Any) -> Seen:
+    """Launch a kernel whose first three arguments are the parts of its result.
+
+    Returns:
+        A dictionary: "out", the result; "kinds", the kinds of mistakes found; "story", the first of them in words;
+        and "reads", "writes", "shared_reads", of global and of shared memory, by the busiest thread.
+    """
+    report = cuda_races(kernel, grid, block, *_parts(out), *args)
+    shape, strides = report.args[1:3]
+    return {**_summary(report), "out": TensorData(np.asarray(report.args[0]), shape, strides).array.tolist()}
+
+
+# --- launches -----------------------------------------------------------------------------------------------
+
+
+def run_map(kernel: Any, out: Array, x: Array, blocks: int = 0, threads: int = 4) -> Seen:
+    """Launch a kernel of `tensor_map`; without a number of blocks, with as many as are needed."""
+    return _observed(kernel, blocks or _enough(out.size, threads), threads, out, out.size, *_parts(x))
+
+
+def run_zip(kernel: Any, out: Array, a: Array, b: Array, blocks: int = 0, threads: int = 4) -> Seen:
+    """Launch a kernel of `tensor_zip`; without a number of blocks, with as many as are needed."""
+    return _observed(kernel, blocks or _enough(out.size, threads), threads, out, out.size, *_parts(a), *_parts(b))
+
+
+def run_reduce(kernel: Any, out: Array, a: Array, dim: int, start: float, spare: int = 0) -> Seen:
+    """Launch a kernel of `tensor_reduce`, one block for each element of out, and some to spare."""
+    block = block_dim(kernel, cuda_ops.BLOCK_DIM)
+    return _observed(kernel, out.size + spare, block, out, out.size, *_parts(a), dim, start)
+
+
+def sum_practice(kernel: Any, blocks: int, missing: int) -> Seen:
+    """Launch a kernel like `_sum_practice` on blocks of which the last has fewer elements than threads.
+
+    Returns:
+        As the others, with "wanted": what NumPy adds up.
+    """
+    block = block_dim(kernel, cuda_ops.BLOCK_DIM)
+    size = blocks * block - missing
+    values = _numbers(size)
+    report = cuda_races(kernel, blocks, block, np.full(blocks, np.nan), values, size)
+    wanted = [float(values[start : start + block].sum()) for start in range(0, size, block)]
+    return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
+
+
+def mm_practice(kernel: Any, size: int) -> Seen:
+    """Launch a kernel like `_mm_practice` on matrices of that size; the result also comes as NumPy's ("wanted")."""
+    block = block_dim(kernel, cuda_ops.BLOCK_DIM)
+    a, b = _numbers(size * size), _numbers(size * size + 5)[5:]
+    report = cuda_races(kernel, 1, (block, block), np.full(size * size, np.nan), a, b, size)
+    wanted = (a.reshape(size, size) @ b.reshape(size, size)).ravel().tolist()
+    return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
+
+
+def matmul(kernel: Any, out: Array, a: Array, b: Array) -> Seen:
+    """Launch a kernel like `_tensor_matrix_multiply` on stacks of matrices, with as many blocks as are needed."""
+    tile = block_dim(kernel, cuda_ops.BLOCK_DIM)
+    stack, n, m = out.shape
+    grid = (_enough(n, tile), _enough(m, tile), stack)
+    seen = _observed(kernel, grid, (tile, tile), out, out.size, *_parts(a), *_parts(b))
+    return {**seen, "wanted": np.matmul(a, b).tolist(), "block": tile}
+
+
+def _summary(report: Any) -> Seen:
+    most = report.most
+    return {
+        "kinds": sorted(report.kinds),
+        "story": report.races[0].message if report.races else "",
+        "reads": most.global_reads,
+        "writes": most.global_writes,
+        "shared_reads": most.shared_reads,
+    }
+
+
+def _enough(size: int, threads: int) -> int:
+    return -(-size // threads)
+
+
+def _numbers(count: int) -> Array:
+    """Return numbers without a pattern, all different from 0."""
+    return np.array([float(1 + 37 * i % 101) for i in range(count)])

@@ -1,0 +1,43 @@
+"""The benchmark of the GPU: what it runs is right, and without a GPU it says so."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks import gpu
+from minigrad._numba import is_simulator
+
+
+def test_every_program_runs():
+    """Each program can be run, moves memory, and has a name of its own."""
+    programs = list(gpu.moving(64))
+    for program in programs:
+        program.run()
+    assert len({program.name for program in programs}) == len(programs) >= 9
+    assert all(program.moved in (256, 512, 768, 1024) for program in programs)
+
+
+def test_products_are_products(monkeypatch):
+    """What is timed as a product is one, in both types."""
+    monkeypatch.setattr(gpu, "cublas", lambda a, b: None)  # importing PyTorch takes seconds
+    found = {product.name: product.run().to_host() for product in gpu.products((3,))}
+    assert list(found) == ["3 x 3, float32", "3 x 3, float64"]
+    a, b = (np.random.default_rng(seed).random((3, 3)) for seed in (0, 1))
+    np.testing.assert_allclose(found["3 x 3, float64"], a @ b, rtol=1e-14)
+    np.testing.assert_allclose(found["3 x 3, float32"], a @ b, rtol=1e-6)
+
+
+def test_without_cublas(monkeypatch):
+    """Where neither PyTorch nor CuPy is installed there is no peer."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert gpu.cublas(np.ones((2, 2)), np.ones((2, 2))) is None
+
+
+@pytest.mark.skipif(not is_simulator(), reason="needs a machine without a GPU")
+def test_without_a_gpu(capsys):
+    """It measures nothing, and says why."""
+    gpu.main()
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("Not measured: there is no NVIDIA device on this machine")

@@ -1,0 +1,247 @@
+"""The kernels of `minigrad.cuda_ops`: on the device, and watched by the race detector."""
+
+import numpy as np
+import pytest
+
+from minigrad import cuda_ops, exercises, operators
+from minigrad._numba import cuda, numba
+from minigrad.backends.gpu import CudaBackend, from_host, launch, teaching
+from minigrad.backends.gpu.launching import block_dim
+from minigrad.checks import launches
+from minigrad.debug import cuda_races
+from minigrad.errors import KernelError
+
+BLOCK = cuda_ops.BLOCK_DIM
+gpu = CudaBackend()
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+# --- on the device ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("view", "shape"),
+    [
+        (lambda x: x, (3, 4, 5)),
+        (lambda x: x.T, (5, 4, 3)),
+        (lambda x: x[1:, ::2], (2, 2, 5)),
+        (lambda x: x[0, 0], (2, 7, 5)),
+        (lambda x: x[:, :1, 0], (3, 6)),
+        (lambda x: x[2, 3, 4], ()),
+    ],
+)
+def test_map_on_the_device(view, shape, dtype):
+    """Inputs of any layout, broadcast to any shape, are mapped."""
+    values = random(3, 4, 5).astype(dtype)
+    out = gpu.empty(shape, dtype)
+    teaching.run_map(cuda_ops.tensor_map(operators.neg), out, view(from_host(values)))
+    np.testing.assert_array_equal(out.to_host(), np.broadcast_to(-view(values), shape))
+
+
+def test_map_into_a_view():
+    """The output may have any strides, too."""
+    whole, x = from_host(np.zeros((4, 6))), random(3, 4)
+    teaching.run_map(cuda_ops.tensor_map(operators.exp), whole.T[::2], from_host(x))
+    wanted = np.zeros((4, 6))
+    wanted.T[::2] = np.exp(x)
+    np.testing.assert_allclose(whole.to_host(), wanted, rtol=1e-15)
+
+
+def test_zip_on_the_device():
+    """Two inputs of different ranks and layouts are combined in their order."""
+    a, b = random(4, 1, 5), random(5, 3, seed=1)
+    out = gpu.empty((4, 3, 5), np.float64)
+    teaching.run_zip(cuda_ops.tensor_zip(operators.div), out, from_host(a), from_host(b).T)
+    np.testing.assert_allclose(out.to_host(), a / b.T, rtol=1e-15)
+
+
+def test_zip_of_more_elements_than_a_block():
+    """Many blocks, the last one not full, compute everything once."""
+    a, b = random(1001), random(1001, seed=1)
+    out = gpu.empty((1001,), np.float64)
+    teaching.run_zip(cuda_ops.tensor_zip(operators.sub), out, from_host(a), from_host(b))
+    np.testing.assert_array_equal(out.to_host(), a - b)
+
+
+@pytest.mark.parametrize("size", [1, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK * BLOCK + 3])
+@pytest.mark.parametrize("kernel", ["add", "mul", "max"])
+def test_reduce_on_the_device(kernel, size):
+    """An axis of any length is folded, again and again where it is longer than a block."""
+    values, start = random(2, size, 2), {"add": 0.0, "mul": 1.0, "max": -np.inf}[kernel]
+    x = from_host(values.transpose(2, 1, 0)).T
+    found = teaching.reduce_axis(getattr(operators, kernel), x, 1, start, np.dtype(np.float64))
+    numpys = {"add": np.sum, "mul": np.prod, "max": np.max}[kernel]
+    np.testing.assert_allclose(found.to_host(), numpys(values, axis=1, keepdims=True), rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, BLOCK, 3 * BLOCK - 2])
+def test_sum_practice_on_the_device(size):
+    """Each block's sum stands in its place."""
+    values = random(2, size)[:, ::-1]
+    out = teaching.sum_practice(from_host(values)[1, ::-1])
+    values = values[1, ::-1]
+    wanted = [values[start : start + BLOCK].sum() for start in range(0, size, BLOCK)]
+    np.testing.assert_allclose(out.to_host(), wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("size", [1, 3, BLOCK])
+def test_mm_practice_on_the_device(size):
+    """Small matrices are multiplied by one block."""
+    a, b = random(size, size), random(size, size, seed=1)
+    found = teaching.mm_practice(from_host(a), from_host(b).T)
+    np.testing.assert_allclose(found.to_host(), a @ b.T, rtol=1e-13, atol=1e-15)
+
+
+def test_mm_practice_refuses_what_does_not_fit():
+    """Matrices that are not square, or larger than a block, are refused with their shapes."""
+    for shape in ((2, 3), (BLOCK + 1, BLOCK + 1)):
+        with pytest.raises(ValueError, match=rf"mm_practice: \({shape[0]}, {shape[1]}\) times"):
+            teaching.mm_practice(from_host(np.ones(shape)), from_host(np.ones(shape)))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ((1, 1), (1, 1)),
+        ((5, 9), (9, 4)),
+        ((BLOCK + 1, 3), (3, BLOCK + 2)),
+        ((2, 1, 2, 3), (3, 3, 2)),
+        ((3, 2, 2), (2, 2)),
+    ],
+)
+def test_products_on_the_device(a, b):
+    """Stacks that broadcast, and turned matrices, are multiplied by the exercise's kernel."""
+    a, b = random(*a), random(*b, seed=1)
+    dtype = np.dtype(np.float64)
+    found = teaching.matmul(from_host(a), from_host(b), dtype)
+    np.testing.assert_allclose(found.to_host(), a @ b, rtol=1e-12)
+    order = (*range(a.ndim - 2), a.ndim - 1, a.ndim - 2)
+    turned = from_host(np.swapaxes(a, -1, -2)).permute(*order)
+    np.testing.assert_allclose(teaching.matmul(turned, from_host(b), dtype).to_host(), a @ b, rtol=1e-12)
+
+
+# --- watched ------------------------------------------------------------------------------------------------
+
+
+def kernels():
+    x, y = random(4, 3), random(5, 3, seed=1)
+    yield launches.run_map(cuda_ops.tensor_map(launches.scaled), launches.result(3, 4, order=(1, 0)), x.T, blocks=9)
+    yield launches.run_zip(cuda_ops.tensor_zip(launches.difference), launches.result(2, 4, 3), x, x[0], threads=5)
+    yield launches.sum_practice(cuda_ops._sum_practice, 2, 3)
+    yield launches.run_reduce(cuda_ops.tensor_reduce(launches.larger), launches.result(5, 1), y, 1, -np.inf, spare=1)
+    yield launches.mm_practice(cuda_ops._mm_practice, 3)
+    stack = random(2, BLOCK + 1, 3), random(1, 3, 2)
+    yield launches.matmul(cuda_ops._tensor_matrix_multiply, launches.result(2, BLOCK + 1, 2, order=(2, 0, 1)), *stack)
+
+
+def test_no_kernel_makes_a_mistake_with_memory():
+    """No race, no read of unwritten memory, nothing out of bounds, and all threads at every barrier."""
+    assert [seen["kinds"] for seen in kernels()] == [[]] * 6
+
+
+def test_how_much_memory_the_busiest_thread_touches():
+    """Map reads once, zip twice, the reductions once; each writes once."""
+    traffic = [(seen["reads"], seen["writes"]) for seen in kernels()]
+    assert traffic == [(1, 1), (2, 1), (1, 1), (1, 1), (2, 1), (2, 1)]
+
+
+def test_no_product_reads_global_memory_more_than_its_tiles_need():
+    """A thread reads two elements for each tile along k."""
+    a, b = random(1, 2, 2 * BLOCK + 1), random(1, 2 * BLOCK + 1, 2)
+    seen = launches.matmul(cuda_ops._tensor_matrix_multiply, launches.result(1, 2, 2), a, b)
+    np.testing.assert_allclose(seen["out"], a @ b, rtol=1e-12)
+    assert seen["reads"] == 6
+
+
+# --- a student's kernels ------------------------------------------------------------------------------------
+
+
+def test_jitted_kernels_and_helpers_are_taken_apart():
+    """What cuda.jit has made, of kernels and of helpers, runs like plain functions."""
+
+    @cuda.jit(device=True)
+    def twice(x):
+        return once(x) + once(x)
+
+    def once(x):
+        return x
+
+    @cuda.jit
+    def kernel(out, x):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i] = twice(x[i])
+
+    out = from_host(np.zeros(5))
+    launch(kernel, 2, 4, out, from_host(np.arange(5.0)))
+    assert out.tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
+
+
+def test_the_block_that_a_kernel_was_written_for():
+    """BLOCK_DIM is found where the kernel has it from: inside, around it, among its globals, or nowhere."""
+
+    def inside(out):
+        BLOCK_DIM = 16  # noqa: N806 (MiniTorch's name)
+        out[0] = BLOCK_DIM
+
+    def make():
+        BLOCK_DIM = 64  # noqa: N806
+
+        def around(out):
+            out[0] = BLOCK_DIM
+
+        return around
+
+    def nowhere(out):
+        out[0] = 1.0
+
+    found = [block_dim(kernel, 5) for kernel in (inside, make(), cuda_ops._sum_practice, nowhere)]
+    assert found == [16, 64, BLOCK, 5]
+
+
+def test_a_block_that_no_gpu_has():
+    """A BLOCK_DIM beyond what a GPU takes is refused by its value."""
+
+    def kernel(out):
+        BLOCK_DIM = 4096  # noqa: N806
+        out[0] = BLOCK_DIM
+
+    with pytest.raises(KernelError, match="BLOCK_DIM is 4096; a block has from 1 to 1024 threads"):
+        block_dim(kernel, 5)
+
+
+def test_installed_indexing_reaches_names_that_were_imported():
+    """A kernel that mentions to_index, imported by name, calls the one that is installed."""
+    calls = []
+
+    def to_index(ordinal, shape, out_index):
+        out_index[0] = len(shape) - 1  # always the second element
+
+    kernel = cuda_ops.tensor_map(operators.neg)
+    out = from_host(np.zeros(2))
+    with exercises.install({"tensor_data.to_index": to_index}):
+        calls.append(kernel)
+        teaching.run_map(kernel, out, from_host(np.array([3.0, 4.0])))
+    assert out.tolist()[0] == -3.0
+
+
+def test_float32_stays_float32():
+    """The exercises' kernels write whatever type their output has."""
+    values = random(6).astype(np.float32)
+    out = gpu.empty((1,), np.float32)
+    teaching.run_reduce(cuda_ops.tensor_reduce(operators.add), out, from_host(values), 0, 0.0)
+    assert out.dtype == np.float32
+    assert abs(out.item() - values.sum(dtype=np.float64)) < 1e-6
+
+
+def test_setup_names():
+    """The names that a lesson's kernels need can be imported from here."""
+    assert cuda_ops.cuda is cuda
+    assert cuda_ops.numba is numba
+    assert cuda_ops.MAX_DIMS == 32
+    report = cuda_races(cuda_ops.tensor_map(launches.scaled), 1, 1, np.zeros(1), (), (), 1, np.ones(1), (), ())
+    assert report.args[0][0] == 3.0
