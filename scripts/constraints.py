@@ -3,6 +3,8 @@
 Usage: python scripts/constraints.py python3.11 python3.12 python3.13
 """
 
+import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,8 @@ HEADER = """\
 # Versions known to work together, on every Python that minigrad supports.
 # Generated from pyproject.toml by scripts/constraints.py; for `pip install --constraint constraints.txt`.
 """
+# What some builds of torch bring along for GPUs; torch itself asks for exact versions of them.
+GPU_PARTS = re.compile(r"nvidia-|cuda-|triton$")
 
 
 def resolve(python: str) -> tuple[str, dict[str, str]]:
@@ -28,12 +32,20 @@ def resolve(python: str) -> tuple[str, dict[str, str]]:
     with tempfile.TemporaryDirectory() as directory:
         subprocess.run([python, "-m", "venv", directory], check=True)
         inner = f"{directory}/bin/python"
-        pip = [inner, "-m", "pip", "--disable-pip-version-check"]
+        # A report instead of an installation: it names the same versions, and fetches no package of a gigabyte.
+        choose = ["install", "--quiet", "--dry-run", "--ignore-installed", "--report", f"{directory}/report.json"]
         everything = f"{ROOT}[course,book,bench,dev]"
-        subprocess.run([*pip, "install", "--quiet", "--editable", everything], check=True)
-        frozen = _output([*pip, "freeze", "--exclude-editable"]).splitlines()
-        version = _output([inner, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).strip()
-    return version, dict(line.split("==") for line in frozen)
+        subprocess.run([inner, "-m", "pip", "--disable-pip-version-check", *choose, everything], check=True)
+        report = json.loads(Path(directory, "report.json").read_text())
+        command = [inner, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+        version = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    chosen = [each["metadata"] for each in report["install"] if "dir_info" not in each["download_info"]]
+    return version, {each["name"]: public(each["version"]) for each in chosen if not GPU_PARTS.match(each["name"])}
+
+
+def public(version: str) -> str:
+    """Return a version without the label of one build of it, such as torch's "+cpu"."""
+    return version.partition("+")[0]
 
 
 def merge(resolved: dict[str, dict[str, str]]) -> list[str]:
@@ -53,10 +65,6 @@ def merge(resolved: dict[str, dict[str, str]]) -> list[str]:
             only = "" if len(pythons) == len(resolved) else f" ; {marker}"
             lines.append(f"{name}=={version}{only}")
     return lines
-
-
-def _output(command: list[str]) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 if __name__ == "__main__":
