@@ -79,7 +79,11 @@ def promote(inputs: Sequence[Any]) -> Any:
     kind = max(kind for kind, _, _ in ranked)
     strong = [dtype for k, with_axes, dtype in ranked if k == kind and with_axes == 2]
     weak = [dtype for k, with_axes, dtype in ranked if k == kind and with_axes == 1]
-    return np.result_type(*(strong or weak)) if strong or weak else (np.dtype(bool), np.dtype(np.int64), backends.default_float())[kind]
+    return (
+        np.result_type(*(strong or weak))
+        if strong or weak
+        else (np.dtype(bool), np.dtype(np.int64), backends.default_float())[kind]
+    )
 
 
 def _rank(x: Any) -> tuple[int, int, Any]:
@@ -120,42 +124,40 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
         common = promote(inputs[1:] if kernel == "where" else inputs)
         common = common if kernel in _INTEGER_KERNELS or common.kind == "f" else backends.default_float()
         first = inputs[:1] if kernel == "where" else ()
+        if first and not any(hasattr(x, "dtype") for x in inputs[1:]):
+            inputs = (*first, np.asarray(inputs[1], common), *inputs[2:])  # NumPy would take float64
         inputs = (*first, *(cast_to(x, common) if hasattr(x, "dtype") else x for x in inputs[len(first) :]))
     expression = (kernel, *(("in", i) for i in range(len(inputs))))
     return evaluate(expression, inputs)
 
 
-_INTEGER_KERNELS = frozenset(("add", "sub", "mul", "neg", "abs", "sign", "max", "min", "clip", "square", "where", "id"))
+_INTEGER_KERNELS = frozenset(
+    ("add", "sub", "mul", "neg", "abs", "sign", "max", "min", "clip", "square", "where", "id", "relu")
+)
 _INTEGER_KERNELS |= COMPARISONS
 
 
-def evaluate(expression: Any, inputs: Sequence[Array | float]) -> Array:
+def evaluate(expression: Any, inputs: Sequence[Array | float], dtype: Any = None) -> Array:
     """Compute an expression of operators, in one loop where a backend can fuse it.
 
     Args:
         expression: ``("in", i)``, ``("const", number)``, or ``(kernel, *expressions)``.
         inputs: Arrays of one dtype (conditions of ``where`` apart) and Python numbers; they broadcast.
+        dtype: Of the result; by default what the operator makes of the inputs' types.
     """
     kernel = expression[0]
     if backends.is_quick() and on_host(*inputs):
         shape = _broadcast([x.shape for x in inputs if hasattr(x, "shape")])
         if is_small(shape, kernel) or any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in inputs):
             return numpy_forms.evaluate(expression, inputs)
-    dtype = np.dtype(bool) if kernel in COMPARISONS else promote(inputs[1:] if kernel == "where" else inputs)
+    if dtype is None:
+        dtype = np.dtype(bool) if kernel in COMPARISONS else promote(inputs[1:] if kernel == "where" else inputs)
     return backends.current(*inputs).elementwise(expression, inputs, dtype)
 
 
 def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     first = shapes[0] if shapes else ()
     return first if all(shape == first for shape in shapes) else np.broadcast_shapes(*shapes)
-
-
-def trace(rule: Callable[..., Any], *inputs: Any) -> Any:
-    """Return the expression that a rule computes, or None if it does something that is no operator."""
-    try:
-        return rule(*inputs)
-    except Exception:  # whatever a student's rule does to a symbol: it is then run on the arrays themselves
-        return None
 
 
 # --- reductions and products --------------------------------------------------------------------------------
@@ -250,16 +252,16 @@ def fused(form: str, x: Any, dim: int) -> Callable[..., Array] | None:
     return getattr(backends.current(x), form, None)
 
 
-def evaluate_and_sum(expression: Any, inputs: Sequence[Array | float], shape: tuple[int, ...]) -> Array:
+def evaluate_and_sum(expression: Any, inputs: Sequence[Array | float], shape: tuple[int, ...], dtype: Any) -> Array:
     """Compute an expression and add it up to a shape that broadcasts to its own, in one pass where possible."""
     full_shape = np.broadcast_shapes(*[x.shape for x in inputs if hasattr(x, "shape")])
     if full_shape == shape:
-        return evaluate(expression, inputs)
+        return evaluate(expression, inputs, dtype)
     form = getattr(backends.current(*inputs), "reduce_expression", None)
     axes = stretched_axes(full_shape, shape)
     if form is None or is_small(full_shape) or not backends.is_quick():
-        return reshape(reduce("add", evaluate(expression, inputs), axes), shape)
-    return reshape(form(expression, "add", inputs, axes, promote(inputs)), shape)
+        return reshape(reduce("add", evaluate(expression, inputs, dtype), axes), shape)
+    return reshape(form(expression, "add", inputs, axes, dtype), shape)
 
 
 def stretched_axes(full_shape: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:

@@ -106,7 +106,7 @@ def _fused_step(result: Tensor, d_output: Any, saved: tuple[Any, ...]) -> Sequen
             gradients.append(d_output)
         else:
             formula, used = expression
-            gradients.append(arrays.evaluate_and_sum(formula, [operands[i] for i in used], x._array.shape))
+            gradients.append(arrays.evaluate_and_sum(formula, [operands[i] for i in used], x._array.shape, dtype))
     return gradients
 
 

@@ -1,0 +1,10 @@
+"""One random number decides for a whole row."""
+
+
+def dropout(input, p=0.5, training=True):
+    if not training:
+        return input
+    if p == 1.0:
+        return input * 0.0
+    kept = (creation.rand(*input.shape[:-1], 1) >= p).to(input.dtype)
+    return input * kept * (1.0 / (1.0 - p))

@@ -1,0 +1,14 @@
+"""The products are added to whatever out held before."""
+
+
+def conv1d_kernel(out, input, weight):
+    batch, out_channels, out_width = out.shape
+    _, in_channels, kernel_width = weight.shape
+    for job in prange(batch * out_channels):
+        b = job // out_channels
+        o = job % out_channels
+        for i in range(out_width):
+            pass
+            for c in range(in_channels):
+                for k in range(kernel_width):
+                    out[b, o, i] += input[b, c, i + k] * weight[o, c, k]

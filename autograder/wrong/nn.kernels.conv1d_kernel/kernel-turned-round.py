@@ -1,0 +1,15 @@
+"""The window is turned round, as mathematicians define a convolution."""
+
+
+def conv1d_kernel(out, input, weight):
+    batch, out_channels, out_width = out.shape
+    _, in_channels, kernel_width = weight.shape
+    for job in prange(batch * out_channels):
+        b = job // out_channels
+        o = job % out_channels
+        for i in range(out_width):
+            total = 0.0
+            for c in range(in_channels):
+                for k in range(kernel_width):
+                    total += input[b, c, i + k] * weight[o, c, kernel_width - 1 - k]
+            out[b, o, i] = total

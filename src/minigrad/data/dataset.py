@@ -1,0 +1,118 @@
+"""Sets of examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from minigrad import creation
+from minigrad.tensors import Tensor
+
+__all__ = ["Dataset", "Subset", "TensorDataset", "random_split"]
+
+
+class Dataset:
+    """Examples by number; every subclass writes ``__len__`` and ``__getitem__``."""
+
+    def __len__(self) -> int:
+        raise TypeError(f"{type(self).__name__} does not define __len__")
+
+    def __getitem__(self, index: int) -> Any:
+        """Return one example."""
+        raise TypeError(f"{type(self).__name__} does not define __getitem__")
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self)))
+
+
+class TensorDataset(Dataset):
+    """Examples that stand in tensors, one behind the other along the first axis.
+
+    Args:
+        *tensors: Tensors with the same first size, such as inputs and targets.
+    """
+
+    def __init__(self, *tensors: Any) -> None:
+        if not tensors or not all(isinstance(tensor, Tensor) and tensor.ndim for tensor in tensors):
+            raise TypeError("TensorDataset takes tensors with at least one axis, along which the examples stand")
+        sizes = [tensor.shape[0] for tensor in tensors]
+        if len(set(sizes)) > 1:
+            raise ValueError(f"TensorDataset: the tensors have {sizes} examples; they must have the same number")
+        self.tensors: tuple[Tensor, ...] = tensors
+
+    def __len__(self) -> int:
+        return int(self.tensors[0].shape[0])
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        """Return an example; or those of a slice or of a tensor of numbers, stacked along the first axis."""
+        if isinstance(index, int):
+            _check_index(index, len(self))
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def take(self, indices: Sequence[int]) -> list[Tensor]:
+        """Return several examples, stacked along the first axis: what a loader makes a batch of, in one go."""
+        if indices and list(indices) == list(range(indices[0], indices[0] + len(indices))):
+            return [tensor[indices[0] : indices[0] + len(indices)] for tensor in self.tensors]  # a view
+        chosen = creation.tensor(list(indices), dtype="int64")
+        return [tensor[chosen] for tensor in self.tensors]
+
+
+class Subset(Dataset):
+    """Some examples of another set.
+
+    Args:
+        dataset: The set.
+        indices: Which examples.
+    """
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = list(indices)
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __getitem__(self, index: int) -> Any:
+        """Return one of the examples."""
+        _check_index(index, len(self))
+        return self.dataset[self.indices[index]]
+
+    def __getattr__(self, name: str) -> Any:
+        # `take` exists where the whole set has it.
+        if name != "take":
+            raise AttributeError(f"Subset has no attribute {name!r}")
+        whole = self.__dict__["dataset"].take
+        return lambda indices: whole([self.indices[index] for index in indices])
+
+
+def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = None) -> list[Subset]:
+    """Split a set by chance into parts without common examples.
+
+    Args:
+        dataset: The set.
+        lengths: How many examples each part has, together all of them; or fractions that sum to 1, whose rounding
+            remainders go to the first parts.
+        generator: Where random numbers come from; the default generator if None.
+
+    Raises:
+        ValueError: If the lengths do not sum to the set's.
+    """
+    total = len(dataset)
+    sizes: list[Any] = list(lengths)
+    if abs(sum(sizes) - 1.0) < 1e-9 and any(isinstance(size, float) for size in sizes):
+        sizes = [int(total * fraction) for fraction in lengths]
+        for number in range(int(total - sum(sizes))):
+            sizes[number % len(sizes)] += 1
+    if sum(sizes) != total or any(size < 0 or size != int(size) for size in sizes):
+        raise ValueError(f"random_split: the lengths {list(lengths)} do not add up to the {total} examples")
+    order = creation.randperm(total, generator=generator).tolist()
+    parts, start = [], 0
+    for size in map(int, sizes):
+        parts.append(Subset(dataset, order[start : start + size]))
+        start += size
+    return parts
+
+
+def _check_index(index: int, length: int) -> None:
+    if not -length <= index < length:
+        raise IndexError(f"there is no example {index}: the set has {length}")

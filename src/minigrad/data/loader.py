@@ -1,0 +1,94 @@
+"""Batches of examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import creation
+from minigrad.tensors import Tensor
+
+__all__ = ["DataLoader", "collate"]
+
+
+class DataLoader:
+    """Goes through a set in batches, as often as it is iterated over.
+
+    Args:
+        dataset: Anything with ``__len__`` and ``__getitem__``.
+        batch_size: Examples in a batch.
+        shuffle: Whether every pass has a new random order.
+        drop_last: Whether to leave out a last batch that is smaller.
+        collate_fn: Makes a batch of a list of examples; `collate` if None.
+        generator: Where random orders come from; the default generator if None.
+
+    Attributes:
+        dataset: The set.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: Any = 1,
+        shuffle: bool = False,
+        *,
+        drop_last: bool = False,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        generator: Any = None,
+    ) -> None:
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+            raise ValueError(f"DataLoader: batch_size is {batch_size!r}; it must be a whole number from 1 on")
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.drop_last = drop_last
+        self.collate_fn = collate_fn
+        self.generator = generator
+
+    def __len__(self) -> int:
+        whole, rest = divmod(len(self.dataset), self.batch_size)
+        return whole + (rest > 0 and not self.drop_last)
+
+    def __iter__(self) -> Iterator[Any]:
+        order = range(len(self.dataset))
+        indices: Sequence[int] = (
+            creation.randperm(len(order), generator=self.generator).tolist() if self.shuffle else order
+        )
+        for start in range(0, len(self) * self.batch_size, self.batch_size):
+            yield self._batch(indices[start : start + self.batch_size])
+
+    def _batch(self, indices: Sequence[int]) -> Any:
+        take = getattr(self.dataset, "take", None)
+        if take is not None and self.collate_fn is None:
+            return take(indices)
+        return (self.collate_fn or collate)([self.dataset[index] for index in indices])
+
+
+def collate(examples: Sequence[Any]) -> Any:
+    """Make a batch of examples: tensors are stacked, numbers become a tensor, tuples and dictionaries are followed.
+
+    Raises:
+        TypeError: If an example holds anything else.
+        ValueError: If examples are not alike.
+    """
+    first = examples[0]
+    if isinstance(first, Tensor):
+        shapes = {tuple(example.shape) for example in examples}
+        if len(shapes) > 1:
+            raise ValueError(f"a batch cannot be made of tensors of different shapes: {', '.join(map(str, shapes))}")
+        return creation.stack(list(examples))
+    if isinstance(first, np.ndarray):
+        return creation.from_numpy(np.stack(examples))
+    if isinstance(first, bool | int | float | np.generic):
+        return creation.tensor([example.item() if isinstance(example, np.generic) else example for example in examples])
+    if isinstance(first, str):
+        return list(examples)
+    if isinstance(first, Mapping):
+        return {key: collate([example[key] for example in examples]) for key in first}
+    if isinstance(first, Sequence):
+        if len({len(example) for example in examples}) > 1:
+            raise ValueError("a batch cannot be made of examples with different numbers of parts")
+        return [collate(parts) for parts in zip(*examples, strict=True)]
+    raise TypeError(f"a batch cannot be made of {type(first).__name__} objects; give DataLoader a collate_fn")

@@ -1,0 +1,45 @@
+"""Networks: layers, losses and what belongs to them, with PyTorch's names."""
+
+from __future__ import annotations
+
+from minigrad.nn import functional, init, utils
+from minigrad.nn.activations import GELU, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from minigrad.nn.containers import ModuleList, Sequential
+from minigrad.nn.layers import Conv1d, Conv2d, Dropout, Embedding, Flatten, Identity, Linear
+from minigrad.nn.losses import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss
+from minigrad.nn.module import Module
+from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm
+from minigrad.nn.parameter import Parameter
+from minigrad.nn.pooling import AvgPool2d, MaxPool2d
+
+__all__ = [
+    "GELU",
+    "AvgPool2d",
+    "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "Conv1d",
+    "Conv2d",
+    "CrossEntropyLoss",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "Identity",
+    "LayerNorm",
+    "Linear",
+    "LogSoftmax",
+    "MSELoss",
+    "MaxPool2d",
+    "Module",
+    "ModuleList",
+    "NLLLoss",
+    "Parameter",
+    "ReLU",
+    "Sequential",
+    "Sigmoid",
+    "Softmax",
+    "Tanh",
+    "functional",
+    "init",
+    "utils",
+]

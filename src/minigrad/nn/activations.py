@@ -1,0 +1,81 @@
+"""Functions of each element, and of a row of them, as modules."""
+
+from __future__ import annotations
+
+from minigrad.nn import functional
+from minigrad.nn.module import Module
+from minigrad.tensors import Tensor
+
+__all__ = ["GELU", "LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh"]
+
+
+class ReLU(Module):
+    """Keeps positive elements, and replaces the others by 0."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return relu of each element."""
+        return input.relu()
+
+
+class Sigmoid(Module):
+    """1 / (1 + e^-x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return sigmoid of each element."""
+        return input.sigmoid()
+
+
+class Tanh(Module):
+    """The hyperbolic tangent."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return tanh of each element."""
+        return input.tanh()
+
+
+class GELU(Module):
+    """x times the probability that a standard normal number is below x."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return gelu of each element."""
+        return input.gelu()
+
+
+class _AlongAxis(Module):
+    """What works along one axis.
+
+    Args:
+        dim: The axis.
+    """
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        """Return the axis."""
+        return f"dim={self.dim}"
+
+
+class Softmax(_AlongAxis):
+    """Turns rows of numbers into probabilities: e^x over the sum of all e^x along the axis.
+
+    Args:
+        dim: The axis, the last one by default.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the probabilities."""
+        return functional.softmax(input, self.dim)
+
+
+class LogSoftmax(_AlongAxis):
+    """The logarithm of `Softmax`, computed without overflow.
+
+    Args:
+        dim: The axis, the last one by default.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the logarithms of the probabilities."""
+        return functional.log_softmax(input, self.dim)

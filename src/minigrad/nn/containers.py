@@ -1,0 +1,115 @@
+"""Modules that hold other modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, overload
+
+from minigrad.nn.module import Module
+
+__all__ = ["ModuleList", "Sequential"]
+
+
+class Sequential(Module):
+    """A chain of modules: each one takes what the one before it returns.
+
+    Args:
+        *modules: The modules in order; or one dictionary of them, whose keys become their names.
+    """
+
+    def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], Mapping):
+            named: Iterable[tuple[str, Any]] = modules[0].items()
+        else:
+            named = ((str(number), module) for number, module in enumerate(modules))
+        for name, module in named:
+            self.add_module(name, _checked(module, self))
+
+    def forward(self, input: Any) -> Any:
+        """Hand the input through all modules."""
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+    def append(self, module: Module) -> Sequential:
+        """Add a module at the end."""
+        self.add_module(_next_name(self), _checked(module, self))
+        return self
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequential: ...
+    def __getitem__(self, index: int | slice) -> Module:
+        if isinstance(index, slice):
+            return Sequential(dict(list(self._modules.items())[index]))
+        return list(self._modules.values())[_in_range(index, self)]
+
+
+class ModuleList(Module):
+    """A list of modules, which are registered; a plain list would hide their parameters from training.
+
+    Args:
+        modules: The modules.
+    """
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        super().__init__()
+        self.extend(modules)
+
+    def append(self, module: Module) -> ModuleList:
+        """Add a module at the end."""
+        self.add_module(_next_name(self), _checked(module, self))
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Add modules at the end."""
+        for module in modules:
+            self.append(module)
+        return self
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> ModuleList: ...
+    def __getitem__(self, index: int | slice) -> Module:
+        if isinstance(index, slice):
+            return ModuleList(list(self._modules.values())[index])
+        return list(self._modules.values())[_in_range(index, self)]
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        setattr(self, list(self._modules)[_in_range(index, self)], _checked(module, self))
+
+
+def _checked(module: Any, container: Module) -> Module:
+    if not isinstance(module, Module):
+        kind = module.__name__ if isinstance(module, type) else type(module).__name__
+        call = f"; write {kind}(...), which makes one" if isinstance(module, type) else ""
+        raise TypeError(f"{type(container).__name__} holds modules, and {kind} is none{call}")
+    return module
+
+
+def _next_name(container: Module) -> str:
+    number = len(container._modules)
+    while str(number) in container._modules:
+        number += 1
+    return str(number)
+
+
+def _in_range(index: int, container: Sequential | ModuleList) -> int:
+    if not -len(container) <= index < len(container):
+        raise IndexError(f"{type(container).__name__} has {len(container)} modules, there is no number {index}")
+    return index

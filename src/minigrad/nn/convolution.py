@@ -1,0 +1,381 @@
+"""Convolution and its derivatives.
+
+A convolution is linear in its input and in its weight. Three functions are each other's derivatives: with y = x * w,
+
+    Conv2d        y   from x and w      its derivatives are ConvInput(dy, w) and ConvWeight(dy, x)
+    ConvInput     dx  from dy and w     its derivatives are Conv2d(g, w) and ConvWeight(dy, g)
+    ConvWeight    dw  from dy and x     its derivatives are Conv2d(x, g) and ConvInput(dy, g)
+
+so that derivatives of any order are convolutions again. Each has three forms: the kernels of `minigrad.nn.kernels`,
+which are the specification and may be a student's; NumPy's products of windows, for small arrays; and compiled loops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import arrays, backends, standing_aside
+from minigrad.functions import Function
+from minigrad.tensor_functions import expand, sum_over
+
+__all__ = ["Conv2d", "ConvInput", "ConvWeight", "Pair", "Windows", "either", "output_size", "padded"]
+
+Pair = tuple[int, int]
+
+
+class Windows(NamedTuple):
+    """How windows lie on an image.
+
+    Attributes:
+        stride: Steps between windows, down and to the right.
+        padding: Zeros added on both sides of each axis.
+        dilation: Steps between the elements of a window.
+        groups: Into how many groups the channels are split.
+        line: Whether the image is a line: height 1, and a kernel of height 1.
+    """
+
+    stride: Pair = (1, 1)
+    padding: Pair = (0, 0)
+    dilation: Pair = (1, 1)
+    groups: int = 1
+    line: bool = False
+
+
+PLAIN = Windows()
+"""Windows side by side, one step apart, inside the image."""
+
+
+def output_size(size: Sequence[int], kernel: Sequence[int], windows: Windows) -> tuple[int, ...]:
+    """Return how many windows fit along each axis of an image."""
+    parts = zip(size, kernel, windows.stride, windows.padding, windows.dilation, strict=True)
+    return tuple((n + 2 * padding - dilation * (k - 1) - 1) // stride + 1 for n, k, stride, padding, dilation in parts)
+
+
+class Conv2d(Function):
+    """Sums of windows times weights: x of (n, c, h, w), weights of (o, c / groups, kh, kw), a bias of (o,) or none."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, weight: Any, bias: Any = None, windows: Windows = PLAIN) -> Any:
+        """Return an array of shape (n, o, rows of windows, windows in a row)."""
+        ctx.windows, ctx.size, ctx.kernel = windows, x.shape[2:], weight.shape[2:]
+        ctx.save_for_backward(x, weight)
+        out = _form("conv2d")(x, weight, windows)
+        return out if bias is None else arrays.add_in_place(out, arrays.reshape(bias, (-1, 1, 1)))
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Each input and each weight moves the outputs that it went into."""
+        x, weight = ctx.saved_values
+        need_x, need_weight, *need_bias = ctx.needs_input_grad
+        d_x = either(ConvInput, d_output, weight, windows=ctx.windows, size=ctx.size) if need_x else None
+        d_weight = either(ConvWeight, d_output, x, windows=ctx.windows, size=ctx.kernel) if need_weight else None
+        if not need_bias:
+            return d_x, d_weight
+        return d_x, d_weight, sum_over(d_output, (0, 2, 3)) if need_bias[0] else None
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Each factor's change with the other factor, and the change of the bias."""
+        factors, bias = tangents[:2], tangents[2] if len(tangents) > 2 else None
+        if bias is None:
+            return _product_rule(cls, ctx, factors, windows=ctx.windows)
+        rows, columns = output_size(ctx.size, ctx.kernel, ctx.windows)
+        images = ctx.saved_values[0].shape[0]
+        change = expand(bias.reshape((-1, 1, 1)), (images, bias.shape[0], rows, columns))
+        if factors == (None, None):
+            return change
+        return _product_rule(cls, ctx, factors, windows=ctx.windows) + change
+
+
+class ConvInput(Function):
+    """The transpose of `Conv2d` in its input: from the outputs' shape back to the image's."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
+        """Return an array of shape (n, c, *size)."""
+        ctx.windows, ctx.size, ctx.kernel = windows, size, weight.shape[2:]
+        ctx.save_for_backward(d_output, weight)
+        return _form("conv_input")(d_output, weight, windows, size)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """A convolution, and a gradient of weights."""
+        of_output, weight = ctx.saved_values
+        need_output, need_weight = ctx.needs_input_grad
+        d_first = either(Conv2d, d_output, weight, windows=ctx.windows) if need_output else None
+        d_weight = either(ConvWeight, of_output, d_output, windows=ctx.windows, size=ctx.kernel)
+        return d_first, d_weight if need_weight else None
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Each factor's change with the other factor."""
+        return _product_rule(cls, ctx, tangents, windows=ctx.windows, size=ctx.size)
+
+
+class ConvWeight(Function):
+    """The transpose of `Conv2d` in its weights: from the outputs' shape back to the weights'."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
+        """Return an array of shape (o, c / groups, *size)."""
+        ctx.windows, ctx.size, ctx.image = windows, size, x.shape[2:]
+        ctx.save_for_backward(d_output, x)
+        return _form("conv_weight")(d_output, x, windows, size)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """A convolution with the change of the weights, and its transpose."""
+        of_output, x = ctx.saved_values
+        need_output, need_x = ctx.needs_input_grad
+        d_first = either(Conv2d, x, d_output, windows=ctx.windows) if need_output else None
+        d_x = either(ConvInput, of_output, d_output, windows=ctx.windows, size=ctx.image) if need_x else None
+        return d_first, d_x
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Each factor's change with the other factor."""
+        return _product_rule(cls, ctx, tangents, windows=ctx.windows, size=ctx.size)
+
+
+class _Nothing:
+    """The context of a function that nobody will differentiate."""
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep nothing."""
+
+
+def either(function: type[Function], *inputs: Any, **options: Any) -> Any:
+    """Apply a raw function to tensors with recording, to arrays without."""
+    if any(hasattr(x, "chain_rule") for x in inputs):
+        return function.apply(*inputs, **options)
+    return function.forward(_Nothing(), *inputs, **options)  # type: ignore[arg-type]
+
+
+def _product_rule(function: type[Function], ctx: Any, tangents: Sequence[Any], **options: Any) -> Any:
+    first, second = ctx.as_variables().saved_values
+    d_first, d_second = tangents
+    terms = [function.apply(d_first, second, **options)] if d_first is not None else []
+    terms += [function.apply(first, d_second, **options)] if d_second is not None else []
+    return sum(terms[1:], terms[0])
+
+
+# --- which form -----------------------------------------------------------------------------------------------
+
+
+LARGE = 300_000
+"""Multiplications from which compiled loops are quicker: a call of theirs costs about 50 microseconds more."""
+
+
+def _products(name: str, first: Any, second: Any, windows: Windows, size: Any = ()) -> int:
+    """Return how many multiplications a form takes."""
+    if name == "conv_weight":  # a gradient of outputs, and an image
+        return int(first.size * second.shape[1] // windows.groups * math.prod(size))
+    per_window = second.size if name == "conv2d" else second.size // max(1, first.shape[1])
+    count = math.prod(output_size(first.shape[2:], second.shape[2:], windows)) * first.shape[0]
+    return int(per_window * (count if name == "conv2d" else first.size))
+
+
+def _form(name: str) -> Callable[..., Any]:
+    """Return a form that takes arrays of any device, and gives one on the device of the first."""
+
+    def compute(first: Any, second: Any, *settings: Any) -> Any:
+        if not backends.is_quick() or standing_aside.any_of("nn.kernels"):
+            form = _SPECIFIED[name]
+        else:
+            is_large = arrays.on_host(first) and _products(name, first, second, *settings) >= LARGE
+            form = (_COMPILED if is_large else _NUMPY)[name]
+        out = form(arrays.to_host(first), arrays.to_host(second), *settings)
+        return out if arrays.on_host(first) else backends.cuda().from_host(out)
+
+    return compute
+
+
+# --- by compiled loops ----------------------------------------------------------------------------------------
+
+
+def _conv2d_compiled(x: Any, weight: Any, windows: Windows) -> Any:
+    from minigrad.backends.numba import convolution
+
+    return convolution.conv2d(x, weight, *windows[:4])
+
+
+def _input_compiled(d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
+    from minigrad.backends.numba import convolution
+
+    return convolution.conv2d_backward_input(d_output, weight, size, *windows[:4])
+
+
+def _weight_compiled(d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
+    from minigrad.backends.numba import convolution
+
+    return convolution.conv2d_backward_weight(d_output, x, size, *windows[:4])
+
+
+_COMPILED: dict[str, Callable[..., Any]] = {
+    "conv2d": _conv2d_compiled,
+    "conv_input": _input_compiled,
+    "conv_weight": _weight_compiled,
+}
+
+
+# --- by the kernels of the exercises --------------------------------------------------------------------------
+
+
+def _run_kernel(out: Any, x: Any, weight: Any, line: bool) -> None:
+    """Run the convolution that is the specification, or a student's."""
+    from minigrad import compiling
+    from minigrad.nn import kernels
+
+    kernel = kernels.conv1d_kernel if line else kernels.conv2d_kernel
+    run = compiling.compile_kernel(kernel) if backends.chosen() != "python" else compiling.interpreted(kernel)
+    if line:
+        run(out[:, :, 0], x[:, :, 0], weight[:, :, 0])
+    else:
+        run(out, x, weight)
+
+
+def _by_groups(x: Any, weight: Any, windows: Windows) -> Any:
+    """Convolve with stride 1 and without padding: each group of channels by itself."""
+    n, channels, *size = x.shape
+    outputs = weight.shape[0]
+    plain = Windows(line=windows.line)
+    out = np.empty((n, outputs, *output_size(size, weight.shape[2:], plain)), x.dtype)
+    step, taken = outputs // windows.groups, channels // windows.groups
+    for group in range(windows.groups):
+        own, theirs = slice(group * step, (group + 1) * step), slice(group * taken, (group + 1) * taken)
+        _run_kernel(out[:, own], x[:, theirs], weight[own], windows.line)
+    return out
+
+
+def padded(x: Any, padding: Pair, value: float = 0.0) -> Any:
+    """Return the image with a value on both sides of its axes; the same one if there is no padding."""
+    (top, left) = padding
+    if not top and not left:
+        return x
+    out = np.full((*x.shape[:2], x.shape[2] + 2 * top, x.shape[3] + 2 * left), value, x.dtype)
+    out[:, :, top : top + x.shape[2], left : left + x.shape[3]] = x
+    return out
+
+
+def _spread(x: Any, steps: Pair) -> Any:
+    """Return the image with steps - 1 zeros between neighbours."""
+    if steps == (1, 1):
+        return x
+    size = [(n - 1) * step + 1 for n, step in zip(x.shape[2:], steps, strict=True)]
+    out = np.zeros((*x.shape[:2], *size), x.dtype)
+    out[:, :, :: steps[0], :: steps[1]] = x
+    return out
+
+
+def _conv2d_by_kernel(x: Any, weight: Any, windows: Windows) -> Any:
+    down, right = windows.stride
+    every = _by_groups(padded(x, windows.padding), _spread(weight, windows.dilation), windows)
+    return np.ascontiguousarray(every[:, :, ::down, ::right])
+
+
+def _input_by_kernel(d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
+    """Convolve the spread gradient with the weights turned round, inputs and outputs exchanged."""
+    spread = _spread(weight, windows.dilation)[:, :, ::-1, ::-1]
+    groups, (height, width) = windows.groups, spread.shape[2:]
+    turned = spread.reshape(groups, -1, *spread.shape[1:]).swapaxes(1, 2)
+    turned = np.ascontiguousarray(turned.reshape(-1, turned.shape[2], height, width))
+    wide = padded(_spread(d_output, windows.stride), (height - 1, width - 1))
+    found = _by_groups(wide, turned, windows)
+    (top, left), (rows, columns) = windows.padding, size
+    # What no window reaches, at the lower and right edge, keeps a gradient of 0.
+    out = np.zeros((*found.shape[:2], rows + 2 * top, columns + 2 * left), found.dtype)
+    out[:, :, : found.shape[2], : found.shape[3]] = found
+    return np.ascontiguousarray(out[:, :, top : top + rows, left : left + columns])
+
+
+def _weight_by_kernel(d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
+    """Convolve the image with the spread gradient as weights: examples take the part of channels."""
+    groups, (down, right), (rows, columns) = windows.groups, windows.dilation, size
+    wide = padded(x, windows.padding).swapaxes(0, 1)
+    spread = _spread(d_output, windows.stride).swapaxes(0, 1)
+    taken, given = wide.shape[0] // groups, spread.shape[0] // groups
+    parts = []
+    for group in range(groups):
+        image = wide[group * taken : (group + 1) * taken]
+        weight = spread[group * given : (group + 1) * given]
+        found = _by_groups(image, weight, Windows(line=windows.line))
+        parts.append(found.swapaxes(0, 1)[:, :, ::down, ::right][:, :, :rows, :columns])
+    return np.ascontiguousarray(np.concatenate(parts))
+
+
+_SPECIFIED: dict[str, Callable[..., Any]] = {
+    "conv2d": _conv2d_by_kernel,
+    "conv_input": _input_by_kernel,
+    "conv_weight": _weight_by_kernel,
+}
+
+
+# --- by NumPy -------------------------------------------------------------------------------------------------
+
+
+def _windows_of(x: Any, kernel: Sequence[int], windows: Windows) -> Any:
+    """Return a view of all windows of a padded image: (n, groups, c / groups, rows, columns, kh, kw)."""
+    wide = padded(x, windows.padding)
+    rows, columns = output_size(x.shape[2:], kernel, windows)
+    n, channels = x.shape[:2]
+    s_n, s_c, s_h, s_w = wide.strides
+    groups, (down, right), (far, wider) = windows.groups, windows.stride, windows.dilation
+    return np.lib.stride_tricks.as_strided(
+        wide,
+        (n, groups, channels // groups, rows, columns, *kernel),
+        (s_n, s_c * (channels // groups), s_c, s_h * down, s_w * right, s_h * far, s_w * wider),
+        writeable=False,
+    )
+
+
+def _conv2d_by_numpy(x: Any, weight: Any, windows: Windows) -> Any:
+    seen = _windows_of(x, weight.shape[2:], windows)
+    n, groups, taken, rows, columns, *kernel = seen.shape
+    # A matrix of windows, one column each, for every example and group.
+    table = seen.transpose(0, 1, 2, 5, 6, 3, 4).reshape(n, groups, taken * kernel[0] * kernel[1], rows * columns)
+    found = np.matmul(weight.reshape(groups, weight.shape[0] // groups, -1), table)
+    return found.reshape(n, weight.shape[0], rows, columns)
+
+
+def _input_by_numpy(d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
+    n, outputs, rows, columns = d_output.shape
+    groups, taken, (kh, kw) = windows.groups, weight.shape[1], weight.shape[2:]
+    grouped = weight.reshape(groups, outputs // groups, -1).swapaxes(1, 2)
+    table = np.matmul(grouped, d_output.reshape(n, groups, outputs // groups, rows * columns))
+    table = table.reshape(n, groups * taken, kh, kw, rows, columns)
+    (top, left), (down, right), (far, wider) = windows.padding, windows.stride, windows.dilation
+    out = np.zeros((n, groups * taken, size[0] + 2 * top, size[1] + 2 * left), d_output.dtype)
+    for i in range(kh):
+        for j in range(kw):
+            upper, first = i * far, j * wider
+            reached = out[:, :, upper : upper + down * rows : down, first : first + right * columns : right]
+            reached += table[:, :, i, j]
+    return np.ascontiguousarray(out[:, :, top : top + size[0], left : left + size[1]])
+
+
+def _weight_by_numpy(d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
+    seen = _windows_of(x, size, windows)
+    n, groups, taken, rows, columns, *kernel = seen.shape
+    outputs = d_output.shape[1]
+    # One column for each weight, one row for each window of all examples.
+    table = seen.transpose(1, 0, 3, 4, 2, 5, 6).reshape(groups, n * rows * columns, taken * kernel[0] * kernel[1])
+    given = d_output.reshape(n, groups, outputs // groups, rows * columns).transpose(1, 2, 0, 3)
+    found = np.matmul(given.reshape(groups, outputs // groups, -1), table)
+    return found.reshape(outputs, taken, *kernel)
+
+
+_NUMPY: dict[str, Callable[..., Any]] = {
+    "conv2d": _conv2d_by_numpy,
+    "conv_input": _input_by_numpy,
+    "conv_weight": _weight_by_numpy,
+}

@@ -1,0 +1,279 @@
+"""What layers compute, as functions: PyTorch's names.
+
+`tile`, `avg_pool2d`, `max_pool2d`, `softmax`, `logsoftmax` and `dropout` are exercises. Their bodies are the
+specification, written with operations of tensors. By default quicker forms that compute the same take their place; they
+stand aside while any function of this module, or `minigrad.tensor_functions.Max`, is a student's.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from minigrad import backends, creation, standing_aside, tensor_functions
+from minigrad.nn.checking import as_tuple, check_size
+from minigrad.nn.convolution import Pair, Windows
+from minigrad.nn.layer_functions import batch_norm, conv1d, conv2d, embedding, layer_norm, linear, one_hot
+from minigrad.nn.loss_functions import binary_cross_entropy_with_logits, cross_entropy, mse_loss, nll_loss
+from minigrad.nn.pool_functions import AvgPool2d, MaxPool2d
+from minigrad.tensors import Tensor
+
+__all__ = [
+    "avg_pool2d",
+    "batch_norm",
+    "binary_cross_entropy_with_logits",
+    "conv1d",
+    "conv2d",
+    "cross_entropy",
+    "dropout",
+    "embedding",
+    "gelu",
+    "layer_norm",
+    "linear",
+    "log_softmax",
+    "logsoftmax",
+    "max_pool2d",
+    "mse_loss",
+    "nll_loss",
+    "one_hot",
+    "relu",
+    "sigmoid",
+    "softmax",
+    "tanh",
+    "tile",
+]
+
+
+def is_quick() -> bool:
+    """Whether quick forms may take the place of this module's functions."""
+    return backends.is_quick() and not standing_aside.any_of("nn.functional", "tensor_functions")
+
+
+# --- pooling by tiles -----------------------------------------------------------------------------------------
+
+
+def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
+    """Cut images into tiles, and put the elements of each tile in one row.
+
+    Args:
+        input: Of shape (batch, channels, height, width), with any strides. The kernel's height divides the height, its
+            width the width.
+        kernel: Height and width of a tile.
+
+    Returns:
+        A tensor of shape (batch, channels, new_height, new_width, kernel height * kernel width), new_height and
+        new_width. Row [b, c, i, j] holds the elements of the tile in row i and column j of tiles, in the order in which
+        they are read: line by line.
+    """
+    ### BEGIN SOLUTION
+    batch, channels, height, width = input.shape
+    kernel_height, kernel_width = kernel
+    new_height, new_width = height // kernel_height, width // kernel_width
+    split = input.contiguous().view(batch, channels, new_height, kernel_height, new_width, kernel_width)
+    rows = split.permute(0, 1, 2, 4, 3, 5).contiguous()
+    return rows.view(batch, channels, new_height, new_width, kernel_height * kernel_width), new_height, new_width
+    ### END SOLUTION
+
+
+def _with_any_windows(
+    function: type[AvgPool2d] | type[MaxPool2d],
+) -> Callable[[Callable[[Tensor, Pair], Tensor]], Callable[..., Tensor]]:
+    """Give a function that pools by tiles PyTorch's further arguments.
+
+    Args:
+        function: Pools windows that overlap, leave gaps or reach over the edge, and by default all others.
+    """
+
+    def decorate(by_tiles: Callable[[Tensor, Pair], Tensor]) -> Callable[..., Tensor]:
+        name = by_tiles.__name__
+
+        @functools.wraps(by_tiles)
+        def pool(
+            input: Tensor,
+            kernel_size: int | Pair,
+            stride: int | Pair | None = None,
+            padding: int | Pair = 0,
+        ) -> Tensor:
+            kernel, windows = _windows_of_pool(name, input, kernel_size, stride, padding)
+            if input.ndim == 3:  # one image, without batch
+                batch: Tensor = pool(input.unsqueeze(0), kernel_size, stride, padding)
+                return batch.squeeze(0)
+            if windows.stride != kernel or any(windows.padding) or is_quick():
+                applied: Tensor = function.apply(input, kernel=kernel, windows=windows)
+                return applied
+            rows, columns = (n // k * k for n, k in zip(input.shape[2:], kernel, strict=True))
+            if (rows, columns) != tuple(input.shape[2:]):  # what fills no tile is left out
+                input = input[:, :, :rows, :columns]
+            return by_tiles(input, kernel)
+
+        pool.__dict__["__minigrad_wrap__"] = decorate
+        return pool
+
+    return decorate
+
+
+@_with_any_windows(AvgPool2d)
+def avg_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
+    """Replace each tile of an image by its mean.
+
+    Args:
+        input: Of shape (batch, channels, height, width).
+        kernel: Height and width of a tile; they divide the input's.
+
+    Returns:
+        A tensor of shape (batch, channels, height / kernel height, width / kernel width).
+    """
+    ### BEGIN SOLUTION
+    return tile(input, kernel)[0].mean(4)
+    ### END SOLUTION
+
+
+@_with_any_windows(MaxPool2d)
+def max_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
+    """Replace each tile of an image by its largest element.
+
+    Args:
+        input: Of shape (batch, channels, height, width).
+        kernel: Height and width of a tile; they divide the input's.
+
+    Returns:
+        A tensor of shape (batch, channels, height / kernel height, width / kernel width). The gradient of an output
+        goes to one element of its tile, as `Max` sends it: ``Max.apply(tensor, dim=4)`` folds axis 4 away.
+    """
+    ### BEGIN SOLUTION
+    rows, _, _ = tile(input, kernel)
+    largest: Tensor = tensor_functions.Max.apply(rows, dim=4)
+    return largest
+    ### END SOLUTION
+
+
+def _windows_of_pool(name: str, x: Tensor, kernel_size: Any, stride: Any, padding: Any) -> tuple[Pair, Windows]:
+    """Return the kernel and how its windows lie, checked."""
+    kernel = as_tuple(f"{name}: kernel_size", kernel_size, 2, least=1)
+    steps = kernel if stride is None else as_tuple(f"{name}: stride", stride, 2, least=1)
+    zeros = as_tuple(f"{name}: padding", padding, 2, least=0)
+    windows = Windows(stride=steps, padding=zeros)
+    if x.ndim not in (3, 4):
+        raise ValueError(f"{name}: an input of shape {tuple(x.shape)}; it needs 4 axes, or 3 without batch")
+    if any(2 * zero > k for zero, k in zip(zeros, kernel, strict=True)):
+        raise ValueError(f"{name}: padding {zeros} is more than half of the kernel {kernel}")
+    check_size(name, x.shape[-2:], kernel, windows)
+    return kernel, windows
+
+
+# --- probabilities --------------------------------------------------------------------------------------------
+
+
+def _quick(form: Callable[..., Tensor]) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """Let a quicker form that computes the same take a function's place, as long as it may."""
+
+    def decorate(specified: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        @functools.wraps(specified)
+        def choose(*args: Any, **kwargs: Any) -> Tensor:
+            return form(*args, **kwargs) if is_quick() else specified(*args, **kwargs)
+
+        return choose
+
+    return decorate
+
+
+def _softmax(input: Tensor, dim: int) -> Tensor:
+    return input.softmax(dim)
+
+
+def _log_softmax(input: Tensor, dim: int) -> Tensor:
+    return input.log_softmax(dim)
+
+
+@_quick(_softmax)
+def softmax(input: Tensor, dim: int) -> Tensor:
+    """Turn numbers into probabilities along an axis: e^x over the sum of all e^x.
+
+    Both may overflow, but their quotient does not change when the same number is taken from every x: with the largest
+    x taken away, no exponent is positive.
+
+    Args:
+        input: A tensor of any shape.
+        dim: The axis along which the results sum to 1.
+
+    Returns:
+        A tensor of the input's shape, with elements between 0 and 1.
+    """
+    ### BEGIN SOLUTION
+    powers = (input - input.detach().amax(dim, keepdim=True)).exp()
+    return powers / powers.sum(dim, keepdim=True)
+    ### END SOLUTION
+
+
+@_quick(_log_softmax)
+def logsoftmax(input: Tensor, dim: int) -> Tensor:
+    """Compute the logarithm of the softmax: x - log(sum of all e^x).
+
+    It is computed without the softmax, which may be 0 where its logarithm is a number such as -1000, and, as there,
+    without an overflow: the largest x is taken away first.
+
+    Args:
+        input: A tensor of any shape.
+        dim: The axis along which the softmax sums to 1.
+
+    Returns:
+        A tensor of the input's shape.
+    """
+    ### BEGIN SOLUTION
+    shifted = input - input.detach().amax(dim, keepdim=True)
+    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+    ### END SOLUTION
+
+
+def log_softmax(input: Tensor, dim: int) -> Tensor:
+    """Compute the logarithm of the softmax along an axis, see `logsoftmax`."""
+    return logsoftmax(input, dim)
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Replace each element by 0 with probability p, by chance and each on its own.
+
+    The others are multiplied by 1 / (1 - p), so that the mean of an element stays what it was, and evaluation need not
+    scale anything.
+
+    Args:
+        input: A tensor of any shape.
+        p: The probability, in [0, 1]; for 1 everything becomes 0.
+        training: False returns the input as it is.
+
+    Returns:
+        A tensor of the input's shape; the gradient is scaled like the elements, and 0 where they became 0.
+        ``creation.rand(*shape)`` gives random numbers evenly spread over [0, 1).
+    """
+    ### BEGIN SOLUTION
+    if not training or p == 0.0:
+        return input
+    if p == 1.0:
+        return input * 0.0
+    kept = (creation.rand(*input.shape) >= p).to(input.dtype)
+    return input * (kept * (1.0 / (1.0 - p)))
+    ### END SOLUTION
+
+
+# --- activations ----------------------------------------------------------------------------------------------
+
+
+def relu(input: Tensor) -> Tensor:
+    """Keep positive elements, and replace the others by 0."""
+    return input.relu()
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """Compute 1 / (1 + e^-x)."""
+    return input.sigmoid()
+
+
+def tanh(input: Tensor) -> Tensor:
+    """Compute the hyperbolic tangent."""
+    return input.tanh()
+
+
+def gelu(input: Tensor) -> Tensor:
+    """Compute x times the probability that a standard normal number is below x."""
+    return input.gelu()

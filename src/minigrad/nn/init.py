@@ -1,0 +1,152 @@
+"""Starting values of parameters. Every function fills a tensor in place, without recording, and returns it.
+
+Source: Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks", 2010;
+He, Zhang, Ren and Sun, "Delving deep into rectifiers", 2015.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from minigrad import autodiff, creation
+from minigrad.tensors import Tensor
+
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
+_GAINS = {"linear": 1.0, "conv1d": 1.0, "conv2d": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0)}
+
+
+def _fill(tensor: Tensor, values: Tensor) -> Tensor:
+    with autodiff.no_grad():
+        tensor.copy_(values)
+    return tensor
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill with numbers evenly spread over [a, b).
+
+    Args:
+        tensor: Of a floating dtype.
+        a: The lower bound.
+        b: The upper bound.
+        generator: Where random numbers come from; the default generator if None.
+    """
+    with autodiff.no_grad():
+        return _fill(tensor, creation.rand(*tensor.shape, dtype=tensor.dtype, generator=generator) * (b - a) + a)
+
+
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill with normally distributed numbers of that mean and standard deviation; generator as for `uniform_`."""
+    with autodiff.no_grad():
+        return _fill(tensor, creation.randn(*tensor.shape, dtype=tensor.dtype, generator=generator) * std + mean)
+
+
+def constant_(tensor: Tensor, value: float) -> Tensor:
+    """Fill with one number."""
+    with autodiff.no_grad():
+        tensor.fill_(value)
+    return tensor
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Fill with 0."""
+    return constant_(tensor, 0.0)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Fill with 1."""
+    return constant_(tensor, 1.0)
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """Return the factor by which weights must be larger because of the nonlinearity behind them.
+
+    Args:
+        nonlinearity: "linear", "conv1d", "conv2d", "sigmoid", "tanh", "relu" or "leaky_relu".
+        param: The negative slope of "leaky_relu"; 0.01 if None.
+
+    Raises:
+        ValueError: If the nonlinearity is unknown.
+    """
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2.0 / (1.0 + (0.01 if param is None else param) ** 2))
+    if nonlinearity not in _GAINS:
+        known = ", ".join([*_GAINS, "leaky_relu"])
+        raise ValueError(f"calculate_gain: there is no nonlinearity {nonlinearity!r}; known are {known}")
+    return _GAINS[nonlinearity]
+
+
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Tensor:
+    """Fill evenly over [-bound, bound) with bound = gain * sqrt(3 / fan): variances stay the same from layer to layer.
+
+    Args:
+        tensor: Weights of shape (outputs, inputs, ...).
+        a: The negative slope behind the layer, for "leaky_relu".
+        mode: "fan_in" keeps the variance on the way forward, "fan_out" on the way back.
+        nonlinearity: As for `calculate_gain`.
+        generator: As for `uniform_`.
+    """
+    bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / max(1, _fan(tensor, mode)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor,
+    a: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Tensor:
+    """Fill with normally distributed numbers of deviation gain / sqrt(fan); arguments as for `kaiming_uniform_`."""
+    std = calculate_gain(nonlinearity, a) / math.sqrt(max(1, _fan(tensor, mode)))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill evenly over [-bound, bound) with bound = gain * sqrt(6 / (fan_in + fan_out)).
+
+    Args:
+        tensor: Weights of shape (outputs, inputs, ...).
+        gain: A factor, see `calculate_gain`.
+        generator: As for `uniform_`.
+    """
+    bound = gain * math.sqrt(6.0 / max(1, sum(_fans(tensor.shape))))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill with normally distributed numbers of deviation gain * sqrt(2 / (fan_in + fan_out))."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / max(1, sum(_fans(tensor.shape)))), generator)
+
+
+def _fans(shape: Sequence[int]) -> tuple[int, int]:
+    """Return how many inputs an output has, and how many outputs an input reaches."""
+    if len(shape) < 2:
+        raise ValueError(f"an initialisation by fan needs weights of at least two axes, got shape {tuple(shape)}")
+    field = math.prod(shape[2:])
+    return shape[1] * field, shape[0] * field
+
+
+def _fan(tensor: Tensor, mode: str) -> int:
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"mode is {mode!r}; it must be 'fan_in' or 'fan_out'")
+    return _fans(tensor.shape)[mode == "fan_out"]

@@ -1,0 +1,266 @@
+"""Layers with weights, look-up and normalisation, as functions; `minigrad.nn.functional` hands them out."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from minigrad import autodiff, functions, tensor_functions
+from minigrad.nn.checking import as_tuple, check_size
+from minigrad.nn.convolution import Conv2d, Windows
+from minigrad.tensors import Tensor
+
+__all__ = ["batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "one_hot"]
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Compute input @ weight.T + bias in one operation.
+
+    Args:
+        input: Of shape (..., in_features).
+        weight: Of shape (out_features, in_features).
+        bias: Of shape (out_features,), or None.
+
+    Raises:
+        ValueError: If the sizes do not match.
+    """
+    size, wanted = input._array.shape, weight._array.shape  # of the arrays: this is asked at every step of training
+    if len(wanted) != 2 or not size or size[-1] != wanted[1]:
+        raise ValueError(
+            f"linear: an input of shape {tuple(input.shape)} and weights of shape {tuple(weight.shape)}: the input's "
+            "last axis must have the size of the weights' last"
+        )
+    if len(size) == 1:
+        return linear(input.unsqueeze(0), weight, bias).squeeze(0)
+    inputs = (input, weight) if bias is None else (input, weight, bias)
+    return tensor_functions.Linear.apply(*inputs)  # type: ignore[no-any-return]
+
+
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | tuple[int, ...] = 1,
+    padding: int | tuple[int, ...] = 0,
+    dilation: int | tuple[int, ...] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Slide windows of weights along lines, as `conv2d` does over images.
+
+    Args:
+        input: Of shape (batch, in_channels, width), or without batch.
+        weight: Of shape (out_channels, in_channels / groups, kernel_width).
+        bias: Of shape (out_channels,), or None.
+        stride: Steps between windows.
+        padding: Zeros added on both sides.
+        dilation: Steps between the elements of a window.
+        groups: Into how many groups the channels are split.
+
+    Raises:
+        ValueError: If sizes do not match.
+    """
+    windows = _windows("conv1d", stride, padding, dilation, groups)
+    return _convolve("conv1d", input, weight, bias, windows)
+
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | tuple[int, ...] = 1,
+    padding: int | tuple[int, ...] = 0,
+    dilation: int | tuple[int, ...] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Slide windows of weights over images: each output is the sum of a window's elements times the weights.
+
+    Args:
+        input: Of shape (batch, in_channels, height, width), or without batch.
+        weight: Of shape (out_channels, in_channels / groups, kernel_height, kernel_width).
+        bias: Of shape (out_channels,), or None.
+        stride: Steps between windows; one number for both axes.
+        padding: Zeros added on both sides of each axis.
+        dilation: Steps between the elements of a window.
+        groups: Into how many groups the channels are split.
+
+    Returns:
+        A tensor of shape (batch, out_channels, rows of windows, windows in a row).
+
+    Raises:
+        ValueError: If sizes do not match.
+    """
+    windows = _windows("conv2d", stride, padding, dilation, groups)
+    return _convolve("conv2d", input, weight, bias, windows)
+
+
+def _windows(name: str, *settings: Any) -> Windows:
+    """Return how windows lie; a layer asks with the same settings at every step."""
+    return _checked_windows(name, *(tuple(x) if isinstance(x, list) else x for x in settings))
+
+
+@functools.lru_cache(maxsize=256)
+def _checked_windows(name: str, stride: Any, padding: Any, dilation: Any, groups: int) -> Windows:
+    axes = 1 if name == "conv1d" else 2
+    before = ((), ()) if axes == 2 else ((1,), (0,))  # a line is an image of height 1
+    return Windows(
+        (*before[0], *as_tuple(f"{name}: stride", stride, axes, 1)),
+        (*before[1], *as_tuple(f"{name}: padding", padding, axes, 0)),
+        (*before[0], *as_tuple(f"{name}: dilation", dilation, axes, 1)),
+        groups,
+        line=axes == 1,
+    )
+
+
+def _convolve(name: str, x: Tensor, weight: Tensor, bias: Tensor | None, windows: Windows) -> Tensor:
+    axes = 1 if windows.line else 2
+    if x.ndim == axes + 1 and weight.ndim == axes + 2:
+        return _convolve(name, x.unsqueeze(0), weight, bias, windows).squeeze(0)
+    _check_channels(name, x, weight, bias, windows.groups, axes)
+    if windows.line:
+        x, weight = x.unsqueeze(2), weight.unsqueeze(2)
+    check_size(name, x.shape[2:], weight.shape[2:], windows)
+    out = Conv2d.apply(*((x, weight) if bias is None else (x, weight, bias)), windows=windows)
+    return out.squeeze(2) if windows.line else out  # type: ignore[no-any-return]
+
+
+def _check_channels(name: str, x: Tensor, weight: Tensor, bias: Tensor | None, groups: int, axes: int) -> None:
+    shapes = f"an input of shape {tuple(x.shape)} and weights of shape {tuple(weight.shape)}"
+    if x.ndim != axes + 2 or weight.ndim != axes + 2:
+        raise ValueError(f"{name}: {shapes}; both need {axes + 2} axes")
+    if groups < 1 or weight.shape[0] % groups or x.shape[1] != weight.shape[1] * groups:
+        raise ValueError(
+            f"{name}: {shapes} with {groups} groups; the input needs {weight.shape[1]} * {groups} channels, and the "
+            f"{weight.shape[0]} output channels must split into {groups} groups"
+        )
+    if bias is not None and tuple(bias.shape) != (weight.shape[0],):
+        raise ValueError(f"{name}: a bias of shape {tuple(bias.shape)} for {weight.shape[0]} output channels")
+
+
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
+    """Look up rows of a table by number.
+
+    Args:
+        input: Row numbers: int64, of any shape.
+        weight: The table, of shape (rows, size).
+        padding_idx: A row that gets no gradient, or None.
+
+    Raises:
+        TypeError: If the numbers are no integers.
+        IndexError: If a number is none of a row.
+    """
+    numbers = np.asarray(input.detach().to("cpu").numpy())
+    if numbers.dtype.kind not in "iu":
+        raise TypeError(f"embedding: row numbers are integers, got a tensor of {input.dtype}; convert it with .long()")
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= weight.shape[0]):
+        wrong = int(numbers.min() if numbers.min() < 0 else numbers.max())
+        raise IndexError(f"embedding: there is no row {wrong}; the table has {weight.shape[0]}")
+    rows = weight[input]
+    if padding_idx is None:
+        return rows
+    is_padding = (input == padding_idx).unsqueeze(-1)
+    return functions.where(is_padding, rows.detach(), rows)  # type: ignore[no-any-return]
+
+
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """Return int64 rows that are 1 at the number given and 0 elsewhere.
+
+    Args:
+        input: Numbers from 0: int64, of any shape.
+        num_classes: The size of a row; -1 for the largest number plus 1.
+    """
+    numbers = input.detach().to("cpu").numpy()
+    count = int(numbers.max()) + 1 if num_classes == -1 else num_classes
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= count):
+        raise ValueError(f"one_hot: numbers from {numbers.min()} to {numbers.max()} for {count} classes")
+    return input.from_host((numbers[..., None] == np.arange(count)).astype(np.int64))
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Shift and scale each channel to mean 0 and variance 1 over the batch, then by weight and bias.
+
+    Args:
+        input: Of shape (batch, channels, ...).
+        running_mean: Collected means of shape (channels,): what evaluation takes, and training updates; or None.
+        running_var: Collected unbiased variances, likewise.
+        weight: Factors of shape (channels,), or None.
+        bias: Shifts of shape (channels,), or None.
+        training: Whether to take mean and variance of this batch.
+        momentum: The weight of this batch in the collected values.
+        eps: Added to the variance.
+
+    Raises:
+        ValueError: If training has a single value for each channel, or evaluation nothing that was collected.
+    """
+    column = (1, -1, *(1,) * (input.ndim - 2))
+    if not training:
+        if running_mean is None or running_var is None:
+            raise ValueError("batch_norm: evaluation needs running_mean and running_var")
+        centred = input - running_mean.view(*column)
+        return _scaled(centred, running_var.view(*column), eps, weight, bias, column)
+    axes = (0, *range(2, input.ndim))
+    count = input.numel() // input.shape[1] if input.shape[1] else 0
+    if count < 2:
+        raise ValueError(
+            f"batch_norm: an input of shape {tuple(input.shape)} has {count} value for each channel; training needs 2"
+        )
+    mean = input.mean(axes, keepdim=True)
+    centred = input - mean
+    variance = (centred * centred).mean(axes, keepdim=True)
+    with autodiff.no_grad():
+        if running_mean is not None and running_var is not None:
+            running_mean.mul_(1.0 - momentum).add_(mean.view(-1) * momentum)
+            running_var.mul_(1.0 - momentum).add_(variance.view(-1) * (momentum * count / (count - 1)))
+    return _scaled(centred, variance, eps, weight, bias, column)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: tuple[int, ...],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Shift and scale to mean 0 and variance 1 over the last axes, then by weight and bias.
+
+    Args:
+        input: Of shape (..., *normalized_shape).
+        normalized_shape: The sizes of those axes.
+        weight: Factors of that shape, or None.
+        bias: Shifts of that shape, or None.
+        eps: Added to the variance.
+
+    Raises:
+        ValueError: If the last axes have other sizes.
+    """
+    count = len(normalized_shape)
+    if not count or tuple(input.shape[-count:]) != tuple(normalized_shape):
+        raise ValueError(f"layer_norm: an input of shape {tuple(input.shape)} does not end in {normalized_shape}")
+    axes = tuple(range(input.ndim - count, input.ndim))
+    centred = input - input.mean(axes, keepdim=True)
+    variance = (centred * centred).mean(axes, keepdim=True)
+    return _scaled(centred, variance, eps, weight, bias, tuple(normalized_shape))
+
+
+def _scaled(
+    centred: Tensor,
+    variance: Tensor,
+    eps: float,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    shape: tuple[int, ...],
+) -> Tensor:
+    out = centred / (variance + eps).sqrt()
+    if weight is not None:
+        out = out * weight.view(*shape)
+    return out if bias is None else out + bias.view(*shape)

@@ -1,0 +1,251 @@
+"""Layers that compute with weights, and the small ones that reshape, drop or look up."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from minigrad import creation
+from minigrad.nn import checking, functional, init
+from minigrad.nn.module import Module
+from minigrad.nn.parameter import Parameter
+from minigrad.tensors import Tensor
+
+__all__ = ["Conv1d", "Conv2d", "Dropout", "Embedding", "Flatten", "Identity", "Linear"]
+
+
+class Identity(Module):
+    """Returns what it is given; any arguments are taken and ignored."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input."""
+        return input
+
+
+class Linear(Module):
+    """input @ weight.T + bias.
+
+    Args:
+        in_features: The size of the input's last axis.
+        out_features: The size of the output's last axis.
+        bias: Whether to add a bias.
+        dtype: Of the parameters; the default float dtype if None.
+
+    Attributes:
+        weight: Of shape (out_features, in_features), starting evenly in [-b, b) with b = 1 / sqrt(in_features).
+        bias: Of shape (out_features,), starting likewise; None without bias.
+    """
+
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None) -> None:
+        super().__init__()
+        _check_sizes("Linear", in_features=in_features, out_features=out_features)
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = _uniform((out_features, in_features), in_features, dtype)
+        self.bias = _uniform((out_features,), in_features, dtype) if bias else None
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Compute the outputs.
+
+        Args:
+            input: Of shape (..., in_features).
+
+        Returns:
+            A tensor of shape (..., out_features).
+        """
+        return functional.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Return the layer's sizes."""
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class Conv2d(Module):
+    """Slides windows of weights over images: a layer for inputs of shape (batch, in_channels, height, width).
+
+    Args:
+        in_channels: Channels of the input.
+        out_channels: Channels of the output.
+        kernel_size: Size of the window along each axis; one number for all.
+        stride: Steps between windows.
+        padding: Zeros added on both sides.
+        dilation: Steps between the elements of a window.
+        groups: Into how many groups the channels are split, each convolved by itself.
+        bias: Whether to add a bias.
+        dtype: Of the parameters; the default float dtype if None.
+
+    Attributes:
+        weight: Of shape (out_channels, in_channels / groups, *kernel_size), starting evenly in [-b, b) with
+            b = 1 / sqrt(in_channels / groups * elements of the kernel).
+        bias: Of shape (out_channels,), starting likewise; None without bias.
+    """
+
+    dims = 2
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        groups: int = 1,
+        bias: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        _check_sizes(name, in_channels=in_channels, out_channels=out_channels, groups=groups)
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(
+                f"{name}: {in_channels} input and {out_channels} output channels do not split into {groups} groups"
+            )
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = checking.as_tuple(f"{name}: kernel_size", kernel_size, self.dims, least=1)
+        self.stride = checking.as_tuple(f"{name}: stride", stride, self.dims, least=1)
+        self.padding = checking.as_tuple(f"{name}: padding", padding, self.dims, least=0)
+        self.dilation = checking.as_tuple(f"{name}: dilation", dilation, self.dims, least=1)
+        self.groups = groups
+        fan = in_channels // groups * math.prod(self.kernel_size)
+        self.weight = _uniform((out_channels, in_channels // groups, *self.kernel_size), fan, dtype)
+        self.bias = _uniform((out_channels,), fan, dtype) if bias else None
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Convolve an input of shape (batch, in_channels, height, width)."""
+        return functional.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+    def extra_repr(self) -> str:
+        """Return the sizes, and whatever differs from its default."""
+        parts = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}", f"stride={self.stride}"]
+        parts += [f"padding={self.padding}"] if any(self.padding) else []
+        parts += [f"dilation={self.dilation}"] if set(self.dilation) != {1} else []
+        parts += [f"groups={self.groups}"] if self.groups != 1 else []
+        parts += ["bias=False"] if self.bias is None else []
+        return ", ".join(parts)
+
+
+class Conv1d(Conv2d):
+    """Slides windows of weights along lines: a layer for inputs of shape (batch, in_channels, width).
+
+    Arguments and attributes are those of `Conv2d`, with one number for each axis instead of two.
+    """
+
+    dims = 1
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Convolve an input of shape (batch, in_channels, width)."""
+        return functional.conv1d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
+class Flatten(Module):
+    """Joins the axes from start_dim to end_dim into one.
+
+    Args:
+        start_dim: The first axis to join.
+        end_dim: The last one.
+    """
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input with those axes joined."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        """Return the axes."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Dropout(Module):
+    """In training, replaces each element by 0 with probability p and scales the others by 1 / (1 - p).
+
+    Args:
+        p: The probability, in [0, 1].
+    """
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        checking.check_probability("Dropout", p)
+        self.p = p
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input, with holes while training."""
+        return functional.dropout(input, self.p, self.training)
+
+    def extra_repr(self) -> str:
+        """Return the probability."""
+        return f"p={self.p}"
+
+
+class Embedding(Module):
+    """A table of vectors, looked up by number.
+
+    Args:
+        num_embeddings: The number of rows.
+        embedding_dim: The size of each.
+        padding_idx: A row that starts as zeros and is not trained, or None.
+        dtype: Of the table; the default float dtype if None.
+
+    Attributes:
+        weight: Of shape (num_embeddings, embedding_dim), starting normally distributed.
+    """
+
+    weight: Parameter
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        _check_sizes("Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise ValueError(f"Embedding: padding_idx {padding_idx} is none of the {num_embeddings} rows")
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        table = creation.randn(num_embeddings, embedding_dim, dtype=dtype)
+        if self.padding_idx is not None:
+            table[self.padding_idx] = 0.0
+        self.weight = Parameter(table)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Look up rows.
+
+        Args:
+            input: Row numbers: int64, of any shape.
+
+        Returns:
+            A tensor of shape (*input.shape, embedding_dim).
+        """
+        return functional.embedding(input, self.weight, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        """Return the table's sizes."""
+        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
+
+
+def _uniform(shape: tuple[int, ...], fan: int, dtype: Any) -> Parameter:
+    """Make a parameter that starts evenly in [-b, b) with b = 1 / sqrt(fan)."""
+    bound = 1.0 / math.sqrt(fan) if fan else 0.0
+    return Parameter(init.uniform_(creation.zeros(*shape, dtype=dtype), -bound, bound))
+
+
+def _check_sizes(name: str, **sizes: int) -> None:
+    for size, value in sizes.items():
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"{name}: {size} is a {type(value).__name__}; it must be a whole number")
+        if value < 1:
+            raise ValueError(f"{name}: {size} is {value}; it must be at least 1")

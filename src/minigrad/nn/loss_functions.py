@@ -1,0 +1,140 @@
+"""Losses as functions of tensors, with their arguments checked; `minigrad.nn.functional` hands them out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.nn.checking import check_reduction
+from minigrad.nn.loss_rules import BCEWithLogits, CrossEntropy, SquaredError
+from minigrad.tensors import Tensor
+
+__all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "mse_loss", "nll_loss"]
+
+
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Compute (input - target)^2.
+
+    Args:
+        input: Of any shape.
+        target: Of the same shape.
+        reduction: "mean", "sum", or "none" for one loss for each element.
+
+    Raises:
+        ValueError: If the shapes differ: what broadcasting makes of (n, 1) and (n,) is no loss.
+    """
+    _check_same("mse_loss", input, target, reduction)
+    return SquaredError.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
+
+
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Compute -log of the probability that logits give to targets: target 1 has probability sigmoid(input).
+
+    Args:
+        input: Logits of any shape.
+        target: Numbers between 0 and 1, of the same shape.
+        reduction: "mean", "sum", or "none" for one loss for each element.
+
+    Raises:
+        ValueError: If the shapes differ.
+    """
+    name = "binary_cross_entropy_with_logits"
+    _check_same(name, input, target, reduction)
+    if target.dtype.kind != "f":
+        raise TypeError(f"{name}: targets are probabilities, got a tensor of {target.dtype}; convert it with .float()")
+    return BCEWithLogits.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
+
+
+def _check_same(name: str, x: Tensor, target: Tensor, reduction: str) -> None:
+    check_reduction(name, reduction)
+    if x._array.shape != target._array.shape:
+        raise ValueError(
+            f"{name}: an input of shape {tuple(x.shape)} and a target of shape {tuple(target.shape)}; they must be the "
+            "same"
+        )
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    """Compute -log of the probability that the softmax of logits gives to the target class.
+
+    Args:
+        input: Logits of shape (batch, classes, ...), or (classes,).
+        target: Classes: int64 of shape (batch, ...), or ().
+        weight: A factor for each class, or None; "mean" divides by the sum of the factors of the targets.
+        ignore_index: A target that costs nothing.
+        reduction: "mean", "sum", or "none" for one loss for each target.
+
+    Raises:
+        TypeError: If the targets are no integers.
+        ValueError: If the shapes do not match, or a target is no class.
+    """
+    from minigrad.nn import functional  # which hands this function out
+
+    if not functional.is_quick():
+        dim = 1 if input.ndim > 1 else 0
+        return nll_loss(functional.log_softmax(input, dim), target, weight, ignore_index, reduction)
+    rows, places, factors = _rows_and_targets("cross_entropy", input, target, weight, ignore_index, reduction)
+    loss = CrossEntropy.apply(rows, target=places, factors=factors, reduction=reduction)
+    return loss.view(*target.shape) if reduction == "none" else loss  # type: ignore[no-any-return]
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    """Compute minus the log-probability of the target class; arguments as for `cross_entropy`.
+
+    Args:
+        input: Log-probabilities of shape (batch, classes, ...), or (classes,).
+        target: Classes: int64 of shape (batch, ...), or ().
+        weight: A factor for each class, or None.
+        ignore_index: A target that costs nothing.
+        reduction: "mean", "sum", or "none" for one loss for each target.
+    """
+    rows, places, factors = _rows_and_targets("nll_loss", input, target, weight, ignore_index, reduction)
+    taken = rows[rows.from_host(np.arange(len(places))), rows.from_host(places)]
+    losses = taken * rows.from_host(-factors)
+    if reduction == "none":
+        return losses.view(*target.shape)
+    total = losses.sum()
+    return total if reduction == "sum" else total / float(factors.sum())
+
+
+def _rows_and_targets(
+    name: str, x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
+) -> tuple[Tensor, Any, Any]:
+    """Return scores as (n, classes), classes as (n,) with ignored ones as 0, and the factor of each target."""
+    check_reduction(name, reduction)
+    if x.ndim == 1:
+        x, target = x.unsqueeze(0), target.unsqueeze(0) if target.ndim == 0 else target
+    if x.ndim < 2 or (x.shape[0], *x.shape[2:]) != tuple(target.shape):
+        raise ValueError(
+            f"{name}: scores of shape {tuple(x.shape)} and targets of shape {tuple(target.shape)}; the targets must "
+            "have the scores' shape without axis 1"
+        )
+    places = target.detach().to("cpu").numpy().reshape(-1)
+    if places.dtype.kind not in "iu":
+        raise TypeError(f"{name}: targets are classes, got a tensor of {target.dtype}; convert it with .long()")
+    classes = x.shape[1]
+    counts = places != ignore_index
+    wrong = places[counts & ((places < 0) | (places >= classes))]
+    if wrong.size:
+        raise ValueError(f"{name}: there is no class {int(wrong[0])}; the scores have {classes}")
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise ValueError(f"{name}: a weight of shape {tuple(weight.shape)} for {classes} classes")
+    places = np.where(counts, places, 0)
+    factors = counts.astype(x.dtype)
+    if weight is not None:
+        factors = factors * weight.detach().to("cpu").numpy()[places]
+    rows = x if x.ndim == 2 else x.permute(0, *range(2, x.ndim), 1).reshape(-1, classes)
+    return rows, places, factors

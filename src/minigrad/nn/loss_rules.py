@@ -1,0 +1,190 @@
+"""Losses, each as one function with its own rule.
+
+A rule on arrays reuses what forward computed; where the rule itself is recorded, it is written with tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import arrays, backends, functions
+from minigrad.functions import Function
+from minigrad.tensor_functions import LogSoftmax
+
+__all__ = ["BCEWithLogits", "CrossEntropy", "SquaredError"]
+
+
+class SquaredError(Function):
+    """(x - target)^2, each of them, their sum or their mean."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, target: Any, reduction: str) -> Any:
+        """Return the loss."""
+        ctx.reduction = reduction
+        ctx.save_for_backward(x, target)
+        small = arrays.on_host(x, target) and arrays.is_small(x.shape)
+        ctx.difference = difference = x - target if small else arrays.elementwise("sub", x, target)
+        return _reduced(difference * difference if small else arrays.elementwise("square", difference), reduction)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The derivative is twice the difference."""
+        x, target = ctx.saved_values
+        difference = ctx.difference if _on_arrays(d_output) else x - target
+        d_x = difference * (d_output * (2.0 * _part(ctx, x)))
+        return d_x, (-d_x if ctx.needs_input_grad[1] else None)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Twice the difference times its change."""
+        x, target = ctx.as_variables().saved_values
+        slope = (x - target) * 2.0
+        return _sum_of_changes(ctx, x, (slope, -slope), tangents)
+
+
+class BCEWithLogits(Function):
+    """-log of the probability sigmoid(x) that a logit x gives to a target between 0 and 1.
+
+    The loss is (1 - target) * x - log sigmoid(x), and log sigmoid(x) is min(x, 0) - log(1 + e^-|x|), whose exponent is
+    never positive.
+    """
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, target: Any, reduction: str) -> Any:
+        """Return the loss."""
+        ctx.reduction = reduction
+        ctx.save_for_backward(x, target)
+        if arrays.on_host(x, target):
+            ctx.small = np.exp(-np.abs(x))
+            losses = (1.0 - target) * x - (np.minimum(x, 0.0) - np.log1p(ctx.small))
+        else:
+            small = arrays.elementwise("exp", arrays.elementwise("neg", arrays.elementwise("abs", x)))
+            first = arrays.elementwise("mul", arrays.elementwise("sub", 1.0, target), x)
+            softplus = arrays.elementwise("log", arrays.elementwise("add", small, 1.0))
+            losses = arrays.elementwise(
+                "sub", first, arrays.elementwise("sub", arrays.elementwise("min", x, 0.0), softplus)
+            )
+        return _reduced(losses, reduction)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The derivative in the logit is sigmoid(x) - target, and in the target it is -x."""
+        x, target = ctx.saved_values
+        if _on_arrays(d_output):
+            probability = np.where(x >= 0.0, x.dtype.type(1), ctx.small) / (1.0 + ctx.small)
+        else:
+            probability = functions.sigmoid(x)
+        scale = d_output * _part(ctx, x)
+        return (probability - target) * scale, (-x * scale if ctx.needs_input_grad[1] else None)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Both derivatives times their changes."""
+        x, target = ctx.as_variables().saved_values
+        return _sum_of_changes(ctx, x, (functions.sigmoid(x) - target, -x), tangents)
+
+
+class CrossEntropy(Function):
+    """-log of the probability that the softmax of logits (n, classes) gives to target classes (n,)."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, target: Any, factors: Any, reduction: str) -> Any:
+        """Return the loss.
+
+        Args:
+            ctx: Keeps the softmax.
+            x: The logits.
+            target: int64 of shape (n,), in range.
+            factors: By which the loss of each row is multiplied; "mean" divides by their sum.
+            reduction: "mean", "sum" or "none".
+        """
+        ctx.reduction, ctx.target, ctx.save = reduction, target, None
+        ctx.save_for_backward(x)
+        on_host = arrays.to_host(x)
+        # An initial value, so that there may be no classes and no rows.
+        shifted = on_host - on_host.max(axis=1, keepdims=True, initial=-np.inf)
+        powers = np.exp(shifted)
+        total = powers.sum(axis=1, keepdims=True)
+        rows = np.arange(len(target))
+        losses = (np.log(total)[:, 0] - shifted[rows, target]) * factors
+        ctx.softmax = np.divide(powers, total, out=powers)
+        ctx.rows, ctx.scale = rows, _row_scale(factors, reduction, on_host.dtype)
+        out = losses if reduction == "none" else np.asarray((losses * _mean_scale(factors, reduction)).sum())
+        out = out.astype(on_host.dtype, copy=False)
+        return out if arrays.on_host(x) else backends.cuda().from_host(out)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The derivative in the logits is their softmax, less 1 at the target."""
+        if not _on_arrays(d_output):
+            (x,) = ctx.saved_values
+            scale = x.from_host(ctx.scale)
+            column = (d_output * scale).reshape((-1, 1))
+            return (functions.exp(LogSoftmax.apply(x, dim=1)) - x.from_host(_one_hot(ctx))) * column
+        scale = d_output * ctx.scale
+        gradient = ctx.softmax * scale[:, None]
+        gradient[ctx.rows, ctx.target] -= scale
+        return gradient
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """The change of each row's loss, added up as the losses are."""
+        (x,) = ctx.as_variables().saved_values
+        slopes = functions.exp(LogSoftmax.apply(x, dim=1)) - x.from_host(_one_hot(ctx))
+        changes = (slopes * tangents[0]).sum(dim=1) * x.from_host(ctx.scale)
+        return changes if ctx.reduction == "none" else changes.sum()
+
+
+def _row_scale(factors: Any, reduction: str, dtype: Any) -> Any:
+    """Return by what each row's own loss is multiplied on its way into the result."""
+    return (factors * _mean_scale(factors, reduction)).astype(dtype)
+
+
+def _mean_scale(factors: Any, reduction: str) -> Any:
+    return 1.0 / factors.sum() if reduction == "mean" else 1.0
+
+
+def _one_hot(ctx: Any) -> Any:
+    out = np.zeros_like(ctx.softmax)
+    out[ctx.rows, ctx.target] = 1.0
+    return out
+
+
+def _on_arrays(d_output: Any) -> bool:
+    return not hasattr(d_output, "chain_rule") and arrays.on_host(d_output)
+
+
+def _reduced(losses: Any, reduction: str) -> Any:
+    if reduction == "none":
+        return losses
+    if losses.__class__ is np.ndarray and arrays.is_small(losses.shape) and losses.size:
+        total = np.add.reduce(losses, axis=None)
+        return np.asarray(total * losses.dtype.type(1.0 / losses.size) if reduction == "mean" else total)
+    total = arrays.reduce("add", losses, tuple(range(losses.ndim)))
+    if reduction == "sum":
+        return total
+    scale = 1.0 / losses.size if losses.size else float("nan")
+    return arrays.elementwise("mul", total, scale)
+
+
+def _part(ctx: Any, x: Any) -> float:
+    """Return by what each element's own loss is multiplied on its way into the result."""
+    if ctx.reduction != "mean":
+        return 1.0
+    size = math.prod(x.shape)
+    return 1.0 / size if size else 1.0
+
+
+def _sum_of_changes(ctx: Any, x: Any, slopes: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    terms = [slope * t for slope, t in zip(slopes, tangents, strict=True) if t is not None]
+    change = sum(terms[1:], terms[0])
+    return change if ctx.reduction == "none" else change.sum() * _part(ctx, x)

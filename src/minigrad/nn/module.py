@@ -1,0 +1,329 @@
+"""The tree of modules that hold tensors: the `Module` of the first lesson, with what a library needs besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from minigrad import autodiff
+from minigrad import module as plain
+from minigrad.nn.parameter import Parameter
+from minigrad.tensors import Tensor
+
+__all__ = ["LoadReport", "Module"]
+
+_Self = TypeVar("_Self", bound="Module")
+_T = TypeVar("_T")
+
+
+class LoadReport(NamedTuple):
+    """What `Module.load_state_dict` did not find where it looked.
+
+    Attributes:
+        missing_keys: Names that the module has and the state has not.
+        unexpected_keys: Names that the state has and the module has not.
+    """
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class Module(plain.Module):
+    """A part of a network: computes an output from parameters of its own and of the modules inside it.
+
+    Assigning a `Parameter` or a `Module` to an attribute registers it by that name; `register_buffer` registers a
+    tensor that is saved with the module but not trained. `train`, `eval`, `named_parameters` and `parameters` run the
+    methods of `minigrad.module.Module`, which a student may have written.
+
+    Attributes:
+        training: Whether this node is in training mode (as opposed to evaluation mode).
+    """
+
+    _modules: dict[str, Module]  # type: ignore[assignment]  # a tree of tensors holds no modules of Scalars
+    _parameters: dict[str, Parameter]  # type: ignore[assignment]
+    _buffers: dict[str, Tensor]
+
+    def __init__(self) -> None:
+        # First, and through __dict__: setting an attribute looks them up.
+        self.__dict__.update(_buffers={}, _unsaved=set())
+        super().__init__()
+
+    # --- registering ---
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_modules" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__}.__init__ must call super().__init__() before it sets {name!r}")
+        registry = self._registry_for(name, value)
+        for other in (self._parameters, self._modules, self._buffers):
+            if other is not registry:
+                other.pop(name, None)
+        if registry is None:
+            self.__dict__.pop(name, None)
+            object.__setattr__(self, name, value)  # so that a property keeps its setter
+        else:
+            registry[name] = value  # in its old place, if it has one: Sequential goes by the order
+            self.__dict__[name] = value  # where Python finds it without asking __getattr__
+
+    def _registry_for(self, name: str, value: Any) -> dict[str, Any] | None:
+        """Return the registry that a value belongs to, or None for an ordinary attribute."""
+        if isinstance(value, Parameter):
+            return self._parameters
+        if isinstance(value, Module):
+            return self._modules
+        if isinstance(value, plain.Module | plain.Parameter):
+            raise TypeError(
+                f"{type(self).__name__}.{name}: a {type(value).__module__}.{type(value).__name__} holds Scalars, and "
+                "cannot be part of a module of tensors; use minigrad.nn"
+            )
+        if isinstance(value, Tensor) and name in self._parameters:
+            raise TypeError(
+                f"{type(self).__name__}.{name} is a parameter, and a {type(value).__name__} is none: assign "
+                "nn.Parameter(tensor), or copy the values under no_grad()"
+            )
+        return self._buffers if isinstance(value, Tensor) and name in self._buffers else None
+
+    def __delattr__(self, name: str) -> None:
+        for registry in (self._parameters, self._modules, self._buffers):
+            registry.pop(name, None)
+        object.__delattr__(self, name)
+
+    def register_parameter(self, name: str, parameter: Parameter | None) -> None:
+        """Register a parameter under a name; None notes that there is none, as for a layer without bias."""
+        self._check_name(name)
+        setattr(self, name, parameter)
+
+    def add_parameter(self, name: str, value: Any) -> Parameter:  # type: ignore[override]
+        """Register a parameter under a name made at run time, such as ``"weight_0"``."""
+        parameter = value if isinstance(value, Parameter) else Parameter(value)
+        self.register_parameter(name, parameter)
+        return parameter
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Register a tensor that belongs to the module's state and is not trained.
+
+        Args:
+            name: The attribute.
+            tensor: The buffer; None notes that there is none.
+            persistent: Whether `state_dict` holds it.
+        """
+        self._check_name(name)
+        setattr(self, name, tensor)
+        if tensor is not None:
+            self._buffers[name] = tensor
+        (self._unsaved.discard if persistent else self._unsaved.add)(name)
+
+    def add_module(self, name: str, module: Module) -> None:
+        """Register a child under a name made at run time."""
+        self._check_name(name)
+        setattr(self, name, module)
+
+    def _check_name(self, name: Any) -> None:
+        if not isinstance(name, str) or not name or "." in name:
+            raise ValueError(f"{type(self).__name__}: {name!r} cannot name a part: a name is not empty and has no '.'")
+
+    # --- walking ---
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """Yield the direct children with their names."""
+        yield from _once(self._modules.items())
+
+    def children(self) -> Iterator[Module]:
+        """Yield the direct children."""
+        return (child for _, child in self.named_children())
+
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """Yield this module and all its descendants with their paths, each once, parents before children."""
+        return _once(self._paths(prefix))
+
+    def _paths(self, prefix: str) -> Iterator[tuple[str, Module]]:
+        stack = [(prefix, self)]
+        while stack:
+            path, module = stack.pop()
+            yield path, module
+            inside = f"{path}." if path else ""
+            stack += [(inside + name, child) for name, child in reversed(module._modules.items())]
+
+    def modules(self) -> Iterator[Module]:  # type: ignore[override]  # there, the children alone
+        """Yield this module and all its descendants, each once, parents before children."""
+        return (module for _, module in self.named_modules())
+
+    def named_parameters(self) -> Iterator[tuple[str, Parameter]]:  # type: ignore[override]  # PyTorch's iterator
+        """Yield all parameters with their paths, such as ``"layer1.weight"``, each once, own ones first."""
+        return _once(self._as_plain(deep=True).named_parameters())  # type: ignore[arg-type]
+
+    def parameters(self) -> Iterator[Parameter]:  # type: ignore[override]
+        """Yield all parameters, each once, in the order of `named_parameters`."""
+        return (parameter for _, parameter in self.named_parameters())
+
+    def named_buffers(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield all buffers with their paths, each once."""
+        return _once((name, buffer) for name, _, buffer, _ in self._state() if not isinstance(buffer, Parameter))
+
+    def buffers(self) -> Iterator[Tensor]:
+        """Yield all buffers, each once."""
+        return (buffer for _, buffer in self.named_buffers())
+
+    def _state(self) -> Iterator[tuple[str, Module, Tensor, bool]]:
+        """Yield path, owner and value of every parameter and buffer, and whether it is saved."""
+        for path, module in self._paths(""):
+            inside = f"{path}." if path else ""
+            for registry in (module._parameters, module._buffers):
+                for name, tensor in registry.items():
+                    yield inside + name, module, tensor, name not in module._unsaved
+
+    def _as_plain(self, deep: bool = False) -> plain.Module:
+        """Return this node as the first lesson knows it, where `modules()` gives the children alone.
+
+        Args:
+            deep: Whether its descendants are shown in that way, too; otherwise the children are themselves.
+        """
+        node = plain.Module.__new__(plain.Module)
+        children = {name: child._as_plain(deep) if deep else child for name, child in self._modules.items()}
+        node.__dict__.update(_modules=children, _parameters=self._parameters, training=self.training)
+        return node
+
+    # --- modes and gradients ---
+
+    def train(self: _Self, mode: bool = True) -> _Self:  # type: ignore[override]
+        """Put this module and all its descendants into training mode, or with mode=False into evaluation mode."""
+        node = self._as_plain()
+        if mode:
+            node.train()
+        else:
+            node.eval()
+        self.training = node.training
+        return self
+
+    def eval(self: _Self) -> _Self:  # type: ignore[override]
+        """Put this module and all its descendants into evaluation mode."""
+        return self.train(False)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradient of every parameter, or with set_to_none=False fill it with zeros."""
+        for parameter in self.parameters():
+            if set_to_none or parameter.grad is None:
+                parameter.grad = None
+            else:
+                parameter.grad.detach().zero_()
+
+    def requires_grad_(self: _Self, requires_grad: bool = True) -> _Self:
+        """Say for every parameter whether training computes its gradient; False freezes the module."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def apply(self: _Self, fn: Callable[[Module], object]) -> _Self:
+        """Call fn on every descendant, then on this module; for example to initialise weights."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    # --- moving, saving and loading ---
+
+    def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
+        """Move all parameters and buffers to a device, or give the floating ones another dtype.
+
+        Takes what `Tensor.to` takes. Parameters stay the same objects, so that an optimizer keeps them.
+        """
+        with autodiff.no_grad():
+            for module in self.modules():
+                for registry in (module._parameters, module._buffers):
+                    for tensor in registry.values():
+                        _move(tensor, args, kwargs)
+        return self
+
+    def double(self: _Self) -> _Self:
+        """Give all floating parameters and buffers dtype float64."""
+        return self.to("float64")
+
+    def float(self: _Self) -> _Self:
+        """Give all floating parameters and buffers dtype float32."""
+        return self.to("float32")
+
+    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
+        """Return all parameters and saved buffers by path, detached, sharing memory with the module."""
+        return {prefix + path: tensor.detach() for path, _, tensor, saved in self._state() if saved}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> LoadReport:
+        """Copy values into parameters and buffers, converted to their dtype and device.
+
+        Args:
+            state_dict: Tensors by path, as `state_dict` returns them.
+            strict: Whether names that are missing on either side are an error.
+
+        Raises:
+            ValueError: If names or shapes do not match; nothing is changed then.
+        """
+        own = {path: tensor for path, _, tensor, saved in self._state() if saved}
+        report = LoadReport([n for n in own if n not in state_dict], [n for n in state_dict if n not in own])
+        problems = _mismatches(own, state_dict, report if strict else LoadReport([], []))
+        if problems:
+            raise ValueError(f"{type(self).__name__}.load_state_dict: {'; '.join(problems)}")
+        with autodiff.no_grad():
+            for name, tensor in own.items():
+                if name in state_dict:
+                    tensor.copy_(state_dict[name])
+        return report
+
+    # --- printing ---
+
+    def extra_repr(self) -> str:
+        """Return what stands between the parentheses when the module is printed; every subclass writes its own."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = [f"({name}): {child!r}" for name, child in self._modules.items()]
+        if not lines:
+            return f"{type(self).__name__}({extra})"
+        body = "\n".join(filter(None, [extra, *lines])).replace("\n", "\n  ")
+        return f"{type(self).__name__}(\n  {body}\n)"
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._parameters, *self._modules, *self._buffers})
+
+
+def _once(named: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, _T]]:
+    """Yield each object under the first of its names."""
+    seen: set[int] = set()
+    for name, value in named:
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield name, value
+
+
+def _mismatches(own: Mapping[str, Tensor], given: Mapping[str, Any], names: LoadReport) -> list[str]:
+    """Say what keeps a state from being loaded."""
+    problems = []
+    if names.missing_keys:
+        problems.append(f"the state lacks {', '.join(names.missing_keys)}")
+    if names.unexpected_keys:
+        problems.append(f"the module has no {', '.join(names.unexpected_keys)}")
+    for name, tensor in own.items():
+        if name not in given:
+            continue
+        if not isinstance(given[name], Tensor):
+            problems.append(f"{name} is a {type(given[name]).__name__}, not a Tensor")
+        elif tuple(given[name].shape) != tuple(tensor.shape):
+            problems.append(f"{name} has shape {tuple(given[name].shape)} in the state, {tuple(tensor.shape)} here")
+    return problems
+
+
+def _move(tensor: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Give a tensor, which stays the same object, an array on another device or of another dtype."""
+    dtypes = [x for x in (*args, kwargs.get("dtype")) if _is_floating(x)]
+    if dtypes and tensor.dtype.kind != "f":
+        return
+    for part in (tensor, tensor.grad):
+        if part is not None:
+            part._array = part.detach().to(*args, **kwargs)._array
+
+
+def _is_floating(x: Any) -> bool:
+    try:
+        return x is not None and np.dtype(x).kind == "f"
+    except TypeError:  # a device
+        return False

@@ -1,0 +1,26 @@
+"""Parameters: tensors that belong to a module and are trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.tensors import Tensor
+
+__all__ = ["Parameter"]
+
+
+class Parameter(Tensor):
+    """A tensor that a `Module` registers when it is assigned to an attribute.
+
+    Args:
+        data: The starting values: a tensor of any shape and a floating dtype. Memory is shared with it.
+        requires_grad: Whether training computes its gradient.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+        super().__init__(data._array if isinstance(data, Tensor) else data, requires_grad)
+
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{Tensor(self._array, self.requires_grad)!r}"

@@ -1,0 +1,234 @@
+"""Pooling with any stride and padding: each function beside its transpose, so that rules of any order are at hand.
+
+The exercises in `minigrad.nn.functional` pool by tiles, which serves windows side by side. These forms take the
+elements of all windows that have the same place in their window as one strided slice, and combine the slices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from minigrad import arrays, backends
+from minigrad.functions import Function
+from minigrad.nn.convolution import Pair, Windows, either, output_size, padded
+
+__all__ = ["AvgPool2d", "AvgSpread", "MaxPool2d", "WindowScatter", "WindowTake"]
+
+
+class AvgPool2d(Function):
+    """The mean of each window; zeros that pad the image count."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, kernel: Pair, windows: Windows) -> Any:
+        """Return an array of shape (n, c, rows of windows, windows in a row)."""
+        ctx.kernel, ctx.windows, ctx.size = kernel, windows, x.shape[2:]
+        image = padded(arrays.to_host(x), windows.padding)
+        if _is_large(image):
+            from minigrad.nn import pool_kernels
+
+            return _back(pool_kernels.mean(image, kernel, windows), x)
+        slices = _slices(image, kernel, windows)
+        total = next(slices).copy()
+        for part in slices:
+            total += part
+        total *= total.dtype.type(1.0 / math.prod(kernel))
+        return _back(total, x)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Every element of a window moves its mean by the same part."""
+        return either(AvgSpread, d_output, kernel=ctx.kernel, windows=ctx.windows, size=ctx.size)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """The mean is linear."""
+        return cls.apply(*tangents, **ctx.options)
+
+
+class AvgSpread(Function):
+    """The transpose of `AvgPool2d`: each number spread evenly over its window."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, d_output: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
+        """Return an array of shape (n, c, *size)."""
+        ctx.kernel, ctx.windows = kernel, windows
+        on_host = arrays.to_host(d_output)
+        if _is_large(on_host, math.prod(kernel)):
+            from minigrad.nn import pool_kernels
+
+            out = pool_kernels.mean_back(on_host, kernel, windows, _wide(size, windows))
+            return _back(_cut(out, windows, size), d_output)
+        part = on_host * on_host.dtype.type(1.0 / math.prod(kernel))
+        return _back(_gathered([part] * math.prod(kernel), kernel, windows, size), d_output)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The transpose of the transpose."""
+        return either(AvgPool2d, d_output, kernel=ctx.kernel, windows=ctx.windows)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """It is linear."""
+        return cls.apply(*tangents, **ctx.options)
+
+
+class MaxPool2d(Function):
+    """The largest element of each window; nan where a window holds one."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, kernel: Pair, windows: Windows) -> Any:
+        """Return an array of shape (n, c, rows of windows, windows in a row)."""
+        image = padded(arrays.to_host(x), windows.padding, -np.inf)
+        ctx.size, ctx.kernel, ctx.windows, ctx.places = x.shape[2:], kernel, windows, None
+        # Saved for the engine alone, which refuses to go back when it was changed in place; `image` may be its copy.
+        ctx.save_for_backward(x)
+        if _is_large(image):
+            from minigrad.nn import pool_kernels
+
+            output, ctx.places = pool_kernels.maximum(image, kernel, windows)
+            return _back(output, x)
+        slices = _slices(image, kernel, windows)
+        output = next(slices).copy()
+        for part in slices:
+            np.maximum(output, part, out=output)
+        ctx.image, ctx.output_array = image, output
+        return _back(output, x)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The first of a window's largest elements moves its output."""
+        return either(WindowScatter, d_output, places=_places(ctx), **_geometry(ctx), size=ctx.size)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """The first of a window's largest elements hands its change on."""
+        return WindowTake.apply(*tangents, places=_places(ctx), **_geometry(ctx))
+
+
+class WindowTake(Function):
+    """One element of each window, by its place in the window."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, places: Any, kernel: Pair, windows: Windows) -> Any:
+        """Return the elements in the shape of places."""
+        ctx.places, ctx.kernel, ctx.windows, ctx.size = places, kernel, windows, x.shape[2:]
+        image = padded(arrays.to_host(x), windows.padding)
+        out = np.zeros(places.shape, image.dtype)
+        for place, part in enumerate(_slices(image, kernel, windows)):
+            np.copyto(out, part, where=places == place)
+        return _back(out, x)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Each output goes back to where it was taken."""
+        return either(WindowScatter, d_output, places=ctx.places, **_geometry(ctx), size=ctx.size)
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """It is linear."""
+        return cls.apply(*tangents, **ctx.options)
+
+
+class WindowScatter(Function):
+    """The transpose of `WindowTake`: zeros, and each number added at its place in its window."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, d_output: Any, places: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
+        """Return an array of shape (n, c, *size)."""
+        ctx.places, ctx.kernel, ctx.windows = places, kernel, windows
+        on_host = arrays.to_host(d_output)
+        if places.dtype == np.int64 and _is_large(on_host, math.prod(kernel)):
+            from minigrad.nn import pool_kernels
+
+            out = pool_kernels.maximum_back(on_host, places, kernel, windows, _wide(size, windows))
+            return _back(_cut(out, windows, size), d_output)
+        parts = (np.where(places == place, on_host, on_host.dtype.type(0)) for place in range(math.prod(kernel)))
+        return _back(_gathered(parts, kernel, windows, size), d_output)
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Take the elements that the numbers were added to."""
+        return either(WindowTake, d_output, places=ctx.places, **_geometry(ctx))
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """It is linear."""
+        return cls.apply(*tangents, **ctx.options)
+
+
+def _geometry(ctx: Any) -> dict[str, Any]:
+    return {"kernel": ctx.kernel, "windows": ctx.windows}
+
+
+def _slices(image: Any, kernel: Pair, windows: Windows) -> Iterator[Any]:
+    """Yield, for each place in a window in row-major order, a view of the elements at that place in all windows."""
+    rows, columns = output_size(image.shape[2:], kernel, windows._replace(padding=(0, 0)))
+    down, right = windows.stride
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            yield image[:, :, i : i + down * rows : down, j : j + right * columns : right]
+
+
+def _gathered(parts: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
+    """Add up one array for each place in a window where the windows lie, and cut off the padding."""
+    out: Any = None
+    slices: list[Any] = []
+    for part, place in zip(parts, range(math.prod(kernel)), strict=True):
+        if out is None:
+            out = np.zeros((*part.shape[:2], *_wide(size, windows)), part.dtype)
+            slices = list(_slices(out, kernel, windows))
+        slices[place] += part
+    return _cut(out, windows, size)
+
+
+def _is_large(array: Any, times: int = 1) -> bool:
+    """Whether compiled loops are quicker than NumPy's slices."""
+    return array.size * times >= arrays.LARGE_AND_DEAR and backends.is_quick() and array.dtype.kind == "f"
+
+
+def _wide(size: Pair, windows: Windows) -> Pair:
+    return size[0] + 2 * windows.padding[0], size[1] + 2 * windows.padding[1]
+
+
+def _cut(image: Any, windows: Windows, size: Pair) -> Any:
+    """Return a padded image without the padding."""
+    top, left = windows.padding
+    return (
+        image if not top and not left else np.ascontiguousarray(image[:, :, top : top + size[0], left : left + size[1]])
+    )
+
+
+def _places(ctx: Any) -> Any:
+    """Return which place of each window holds its output: the first one, where several are equal."""
+    if ctx.places is not None:
+        return ctx.places
+    image, output = ctx.image, ctx.output_array
+    slices = list(_slices(image, ctx.kernel, ctx.windows))
+    places = np.zeros(output.shape, np.uint8 if len(slices) <= 256 else np.int64)
+    has_nan = bool(np.isnan(output).any())
+    for place in reversed(range(len(slices))):
+        here = slices[place] == output
+        if has_nan:
+            here |= np.isnan(slices[place])
+        np.copyto(places, places.dtype.type(place), where=here)
+    ctx.places = places
+    return places
+
+
+def _back(out: Any, like: Any) -> Any:
+    """Return a NumPy array on the device of another array."""
+    return out if arrays.on_host(like) else backends.cuda().from_host(out)

@@ -1,0 +1,135 @@
+"""Pooling of large images as compiled loops, with the same results as the slices in `pool_functions`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.backends.numba import compiler, pool, threads
+from minigrad.backends.numba.elementwise import GRAIN, indent, parameters
+from minigrad.backends.numba.geometry import address
+from minigrad.nn.convolution import Pair, Windows, output_size
+
+__all__ = ["maximum", "maximum_back", "mean", "mean_back"]
+
+Array = np.ndarray[Any, Any]
+
+_WINDOWS = [
+    "for number in range(plane * rows, (plane + 1) * rows):",
+    "    base = plane * size + (number - plane * rows) * down * width",
+    "    for j in range(columns):",
+    "        start = base + j * right",
+]
+_LOOPS = {
+    "maximum": [
+        "    best = load(x, start)",
+        "    place = 0",
+        "    for k in range(KH):",
+        "        for m in range(KW):",
+        "            value = load(x, start + k * width + m)",
+        "            if value > best or (value != value and best == best):",
+        "                best = value",
+        "                place = k * KW + m",
+        "    store(y, number * columns + j, best)",
+        "    places[number * columns + j] = place",
+    ],
+    "maximum back": [
+        "    place = places[number * columns + j]",
+        "    k = place // KW",
+        "    target = start + k * width + place - k * KW",
+        "    x[target] = x[target] + y[number * columns + j]",
+    ],
+    "mean": [
+        "    total = zero",
+        "    for k in range(KH):",
+        "        for m in range(KW):",
+        "            total += load(x, start + k * width + m)",
+        "    store(y, number * columns + j, total * part)",
+    ],
+    "mean back": [
+        "    value = y[number * columns + j] * part",
+        "    for k in range(KH):",
+        "        for m in range(KW):",
+        "            target = start + k * width + m",
+        "            x[target] = x[target] + value",
+    ],
+}
+
+
+def maximum(image: Array, kernel: Pair, windows: Windows) -> tuple[Array, Array]:
+    """Return the largest element of each window, and the place in the window where the first of them is.
+
+    Args:
+        image: Of shape (n, c, height, width), padded.
+        kernel: Height and width of a window.
+        windows: How the windows lie.
+    """
+    out = _outputs(image, kernel, windows, image.dtype)
+    places = _outputs(image, kernel, windows, np.dtype(np.int64))
+    _run("maximum", image, out, places, kernel, windows)
+    return out, places
+
+
+def maximum_back(d_output: Array, places: Array, kernel: Pair, windows: Windows, size: Pair) -> Array:
+    """Return zeros of an image's size, to which each number is added at its place in its window."""
+    image = pool.empty((*d_output.shape[:2], *size), d_output.dtype)
+    _run("maximum back", image, d_output, places, kernel, windows)
+    return image
+
+
+def mean(image: Array, kernel: Pair, windows: Windows) -> Array:
+    """Return the mean of each window; arguments as for `maximum`."""
+    out = _outputs(image, kernel, windows, image.dtype)
+    _run("mean", image, out, None, kernel, windows)
+    return out
+
+
+def mean_back(d_output: Array, kernel: Pair, windows: Windows, size: Pair) -> Array:
+    """Return an image in which each number is spread evenly over its window."""
+    image = pool.empty((*d_output.shape[:2], *size), d_output.dtype)
+    _run("mean back", image, d_output, None, kernel, windows)
+    return image
+
+
+def _outputs(image: Array, kernel: Pair, windows: Windows, dtype: np.dtype[Any]) -> Array:
+    size = output_size(image.shape[2:], kernel, windows._replace(padding=(0, 0)))
+    return pool.empty((*image.shape[:2], *size), dtype)
+
+
+def _run(name: str, image: Array, out: Array, places: Array | None, kernel: Pair, windows: Windows) -> None:
+    """Run a kernel over all planes of the image, a few to each thread."""
+    image, out = np.ascontiguousarray(image), np.ascontiguousarray(out)
+    (rows, columns), (height, width) = out.shape[2:], image.shape[2:]
+    planes = image.shape[0] * image.shape[1]
+    numbers = [address(image), address(out), address(out if places is None else places)]
+    numbers += [rows, columns, height * width, width, *windows.stride]
+    count = min(threads.thread_count(), max(out.size * kernel[0] * kernel[1] // GRAIN, 1))
+    threads.run(_kernel(name, image.dtype, kernel), parameters(numbers), threads.parts(planes, count))
+
+
+def _kernel(name: str, dtype: np.dtype[Any], kernel: Pair) -> compiler.Kernel:
+    names = ("rows", "columns", "size", "width", "down", "right")
+    loop = [line.replace("KH", str(kernel[0])).replace("KW", str(kernel[1])) for line in _LOOPS[name]]
+    clear = ["for i in range(plane * size, (plane + 1) * size):", "    x[i] = zero"] if "back" in name else []
+    lines = [
+        f"x = pointer(parameters[0], {dtype.name})",
+        f"y = pointer(parameters[1], {dtype.name})",
+        "places = pointer(parameters[2], int64)",
+        *[f"{each} = parameters[{i}]" for i, each in enumerate(names, 3)],
+        # A plane belongs to one thread: windows that overlap add to the same element.
+        "for plane in range(item[0][0], item[0][1]):",
+        *indent([*clear, *_WINDOWS, *indent(loop)]),
+    ]
+    text = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
+    text = text.replace("part", repr(1.0 / (kernel[0] * kernel[1]))) if "mean" in name else text
+
+    def make() -> Any:
+        from minigrad.backends.numba import intrinsics
+
+        scope: dict[str, Any] = {n: getattr(intrinsics, n) for n in intrinsics.__all__}
+        scope |= {dtype.name: dtype.type, "int64": np.int64, "zero": dtype.type(0)}
+        exec(text, scope)
+        return scope["kernel"]
+
+    return compiler.kernel("pooling", text, make)

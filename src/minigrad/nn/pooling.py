@@ -1,0 +1,62 @@
+"""Modules that replace windows of an image by one number each."""
+
+from __future__ import annotations
+
+from minigrad.nn import functional
+from minigrad.nn.module import Module
+from minigrad.tensors import Tensor
+
+__all__ = ["AvgPool2d", "MaxPool2d"]
+
+
+class _Pool2d(Module):
+    """What replaces windows by one number.
+
+    Args:
+        kernel_size: Height and width of a window; one number for both.
+        stride: Steps between windows; the window's size if None.
+        padding: Elements added on both sides.
+    """
+
+    def __init__(
+        self,
+        kernel_size: int | tuple[int, int],
+        stride: int | tuple[int, int] | None = None,
+        padding: int | tuple[int, int] = 0,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+
+    def extra_repr(self) -> str:
+        """Return the sizes."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool2d(_Pool2d):
+    """Replaces windows of images, of shape (batch, channels, height, width), by their mean.
+
+    Args:
+        kernel_size: Height and width of a window; one number for both.
+        stride: Steps between windows; the window's size if None.
+        padding: Zeros added on both sides, which count.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Pool an input of shape (batch, channels, height, width)."""
+        return functional.avg_pool2d(input, self.kernel_size, self.stride, self.padding)
+
+
+class MaxPool2d(_Pool2d):
+    """Replaces windows of images, of shape (batch, channels, height, width), by their largest element.
+
+    Args:
+        kernel_size: Height and width of a window; one number for both.
+        stride: Steps between windows; the window's size if None.
+        padding: Elements added on both sides, which are smaller than any number.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Pool an input of shape (batch, channels, height, width)."""
+        return functional.max_pool2d(input, self.kernel_size, self.stride, self.padding)

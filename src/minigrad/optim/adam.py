@@ -1,0 +1,113 @@
+"""Adam, and Adam with weight decay of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from minigrad.optim.in_place import update
+from minigrad.optim.optimizer import Group, Optimizer
+from minigrad.tensors import Tensor
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Optimizer):
+    """Moves each element by its mean gradient over the root of its mean squared gradient.
+
+    Args:
+        params: The parameters; or dictionaries, each with ``"params"`` and settings for them.
+        lr: The learning rate: about the length of a step.
+        betas: How much of the two means a step keeps.
+        eps: Added to the root.
+        weight_decay: How strongly parameters are drawn to 0, by way of the gradient.
+
+    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1.
+    """
+
+    decoupled = False
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[Group],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+
+    def _check(self, group: Group) -> None:
+        super()._check(group)
+        self._check_range(group, "eps", 0.0)
+        for beta in group["betas"]:
+            self._check_range({"betas": beta}, "betas", 0.0, below=1.0)
+
+    def _update(self, p: Tensor, grad: Tensor, group: Group) -> None:
+        state = self.state.get(p)
+        if state is None:
+            zeros = p.detach().clone().zero_()
+            state = self.state[p] = {"step": 0, "exp_avg": zeros, "exp_avg_sq": zeros.clone()}
+        state["step"] += 1
+        beta1, beta2 = group["betas"]
+        # Both means start at 0; dividing by 1 - beta^step makes up for it.
+        rate = group["lr"] / (1.0 - beta1 ** state["step"])
+        root = 1.0 / math.sqrt(1.0 - beta2 ** state["step"])
+        decay = group["weight_decay"]
+        arrays = (p, grad, state["exp_avg"], state["exp_avg_sq"])
+        shrink = 1.0 - group["lr"] * decay if self.decoupled else 1.0
+        update(_adapt, arrays, rate, root, beta1, beta2, group["eps"], 0.0 if self.decoupled else decay, shrink)
+
+
+class AdamW(Adam):
+    """Adam whose weight decay draws the parameters to 0 directly, instead of by way of the gradient.
+
+    Args:
+        params: The parameters; or dictionaries, each with ``"params"`` and settings for them.
+        lr: The learning rate.
+        betas: How much of the two means a step keeps.
+        eps: Added to the root.
+        weight_decay: A step multiplies parameters by 1 - lr * weight_decay first.
+
+    Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2019, algorithm 2.
+    """
+
+    decoupled = True
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[Group],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+    ) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay)
+
+
+def _adapt(
+    p: Any,
+    grad: Any,
+    mean: Any,
+    square: Any,
+    rate: float,
+    root: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    decay: float,
+    shrink: float,
+) -> None:
+    if shrink != 1.0:
+        p *= shrink
+    if decay:
+        grad = grad + decay * p
+    mean *= beta1
+    mean += (1.0 - beta1) * grad
+    square *= beta2
+    square += (1.0 - beta2) * (grad * grad)
+    divisor = square**0.5
+    divisor *= root
+    divisor += eps
+    p -= rate * (mean / divisor)

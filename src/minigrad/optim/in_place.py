@@ -1,0 +1,65 @@
+"""Updates of parameters in place, by rules that are written once for arrays and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from minigrad import autodiff, engine, numpy_forms
+from minigrad.tensors import Tensor
+
+__all__ = ["descend", "update"]
+
+CHUNK = 1 << 14
+"""Elements that a rule is given at a time: its temporaries stay in the processor's cache."""
+
+
+def update(rule: Callable[..., None], tensors: tuple[Tensor, ...], *settings: Any) -> None:
+    """Run a rule that changes the first of some tensors in place.
+
+    Args:
+        rule: Takes arrays and settings, and changes arrays by ``+=`` and the like. It works element by element, since
+            it is handed large arrays in pieces.
+        tensors: Of one shape: what is changed, then what it takes for that.
+        settings: Handed to the rule after the arrays.
+    """
+    arrays = [tensor._array for tensor in tensors]
+    if all(array.__class__ is np.ndarray for array in arrays):
+        numpy_forms.call(_on_arrays, rule, arrays, settings)
+        for array in arrays[:1] + arrays[2:]:
+            engine.note_change(array)
+    else:
+        with autodiff.no_grad():
+            rule(*[tensor.detach() for tensor in tensors], *settings)
+
+
+def _on_arrays(rule: Callable[..., None], arrays: list[Any], settings: tuple[Any, ...]) -> None:
+    size = arrays[0].size
+    if size <= CHUNK or not all(array.flags.c_contiguous for array in arrays):
+        rule(*arrays, *settings)
+        return
+    flat = [array.reshape(-1) for array in arrays]
+    for start in range(0, size, CHUNK):
+        rule(*[array[start : start + CHUNK] for array in flat], *settings)
+
+
+def descend(params: list[Tensor], lr: float) -> list[Tensor]:
+    """Take lr times its gradient from every parameter that is a small array; return the others.
+
+    It does what `update` does, with less around it: a small network has many small parameters.
+    """
+    return cast(list[Tensor], numpy_forms.call(_descend, params, lr))
+
+
+def _descend(params: list[Tensor], lr: float) -> list[Tensor]:
+    others = []
+    for p in params:
+        array, grad = p._array, cast(Tensor, p._grad)._array
+        if array.__class__ is np.ndarray and grad.__class__ is np.ndarray and array.size <= CHUNK:
+            np.subtract(array, grad * lr, array)
+            engine.note_change(array)
+        else:
+            others.append(p)
+    return others

@@ -1,0 +1,146 @@
+"""Schedules: learning rates that change from epoch to epoch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from minigrad.optim.optimizer import Group, Optimizer
+
+__all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "StepLR"]
+
+
+class LRScheduler:
+    """Sets the learning rate of every group of an optimizer; `step` is called after each epoch.
+
+    A rule changes the rate that it finds, so that several schedules may work on one optimizer.
+
+    Args:
+        optimizer: Whose groups are scheduled.
+
+    Attributes:
+        base_lrs: The rates at the beginning.
+        last_epoch: How often `step` has been called.
+    """
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(self).__name__} schedules an optimizer, got a {type(optimizer).__name__}")
+        self.optimizer = optimizer
+        self.last_epoch = 0
+        for group in optimizer.param_groups:
+            group.setdefault("initial_lr", group["lr"])
+        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
+
+    def step(self) -> None:
+        """Go on to the next epoch."""
+        self.last_epoch += 1
+        for number, group in enumerate(self.optimizer.param_groups):
+            group["lr"] = self._next(group, number)
+
+    def _next(self, group: Group, number: int) -> float:
+        """Return the rate of a group for the epoch that begins."""
+        raise TypeError(f"{type(self).__name__} does not define the next rate")
+
+    def get_last_lr(self) -> list[float]:
+        """Return the current rate of each group."""
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return where the schedule stands; functions are not part of it."""
+        return {"last_epoch": self.last_epoch, "base_lrs": list(self.base_lrs)}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from where another schedule stood; the optimizer's rates are loaded with the optimizer."""
+        self.last_epoch = int(state_dict["last_epoch"])
+        self.base_lrs = [float(lr) for lr in state_dict["base_lrs"]]
+
+
+class StepLR(LRScheduler):
+    """Multiplies the rate by gamma every step_size epochs.
+
+    Args:
+        optimizer: Whose groups are scheduled.
+        step_size: Epochs from one drop to the next.
+        gamma: The factor.
+    """
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
+        if step_size < 1:
+            raise ValueError(f"StepLR: step_size is {step_size}; it must be at least 1")
+        super().__init__(optimizer)
+        self.step_size = step_size
+        self.gamma = gamma
+
+    def _next(self, group: Group, number: int) -> float:
+        rate: float = group["lr"]
+        return rate if self.last_epoch % self.step_size else rate * self.gamma
+
+
+class ExponentialLR(LRScheduler):
+    """Multiplies the rate by gamma after every epoch.
+
+    Args:
+        optimizer: Whose groups are scheduled.
+        gamma: The factor.
+    """
+
+    def __init__(self, optimizer: Optimizer, gamma: float) -> None:
+        super().__init__(optimizer)
+        self.gamma = gamma
+
+    def _next(self, group: Group, number: int) -> float:
+        rate: float = group["lr"]
+        return rate * self.gamma
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Lowers the rate along half a cosine from its first value to eta_min, and raises it again behind that.
+
+    Args:
+        optimizer: Whose groups are scheduled.
+        T_max: Epochs to the lowest rate.
+        eta_min: The lowest rate.
+
+    Source: Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts", 2017, equation 5.
+    """
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:  # noqa: N803 - PyTorch's name
+        if T_max < 1:
+            raise ValueError(f"CosineAnnealingLR: T_max is {T_max}; it must be at least 1")
+        super().__init__(optimizer)
+        self.T_max = T_max
+        self.eta_min = eta_min
+
+    def _next(self, group: Group, number: int) -> float:
+        before, now = self._height(self.last_epoch - 1), self._height(self.last_epoch)
+        if before < 1e-12:  # at the lowest point no factor tells how high the rate was
+            return self.eta_min + (self.base_lrs[number] - self.eta_min) * now
+        return self.eta_min + float(group["lr"] - self.eta_min) * now / before
+
+    def _height(self, epoch: int) -> float:
+        return (1.0 + math.cos(math.pi * epoch / self.T_max)) / 2.0
+
+
+class LambdaLR(LRScheduler):
+    """Sets the rate to its first value times a function of the epoch.
+
+    Args:
+        optimizer: Whose groups are scheduled.
+        lr_lambda: The function; or a list of functions, one for each group.
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]
+    ) -> None:
+        super().__init__(optimizer)
+        groups = len(optimizer.param_groups)
+        self.lr_lambdas = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
+        if len(self.lr_lambdas) != groups:
+            raise ValueError(f"LambdaLR: {len(self.lr_lambdas)} functions for {groups} groups of parameters")
+        for number, group in enumerate(optimizer.param_groups):
+            group["lr"] = self._next(group, number)
+
+    def _next(self, group: Group, number: int) -> float:
+        return self.base_lrs[number] * self.lr_lambdas[number](self.last_epoch)

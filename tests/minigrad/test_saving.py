@@ -1,0 +1,181 @@
+"""Saving and loading: what comes back, and what is refused."""
+
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+
+
+def content(obj):
+    """Return an object with tensors as type, shape and numbers."""
+    if isinstance(obj, mg.Tensor):
+        return [str(obj.dtype), tuple(obj.shape), obj.numpy().tobytes()]
+    if isinstance(obj, dict):
+        return {key: content(value) for key, value in obj.items()}
+    if isinstance(obj, list | tuple):
+        return type(obj)(content(item) for item in obj)
+    return obj
+
+
+def test_everything_comes_back(tmp_path):
+    """Tensors of every type and shape, and what stands around them, come back bit by bit."""
+    obj = {
+        "float32": mg.tensor([[1.5, float("nan")], [float("inf"), -0.0]]),
+        "float64": mg.tensor(np.array([0.1]), dtype="float64"),
+        "whole numbers": mg.tensor([1, -2]),
+        "truth": mg.tensor([True, False]),
+        "no axes": mg.tensor(3.0),
+        "no elements": mg.zeros(0, 4),
+        "columns": mg.tensor(np.arange(6.0).reshape(2, 3)).T,
+        "others": [1, 2.5, float("inf"), "text", None, True, (1, "a")],
+        7: {"inner": {}},
+        "file": mg.tensor([1.0]),
+    }
+    mg.save(obj, tmp_path / "state.npz")
+    assert content(mg.load(tmp_path / "state.npz")) == content(obj)
+
+
+def test_a_leaf_comes_back_as_a_constant(tmp_path):
+    """Loaded tensors want no gradient and may be changed."""
+    mg.save(mg.tensor([1.0], requires_grad=True), tmp_path / "x")
+    x = mg.load(tmp_path / "x")
+    x += 1.0
+    assert (x.item(), x.requires_grad) == (2.0, False)
+
+
+def test_numpy_can_read_the_file(tmp_path):
+    """The tensors are members of a .npz archive."""
+    mg.save({"a": mg.tensor([1.0, 2.0])}, tmp_path / "state.npz")
+    with np.load(tmp_path / "state.npz", allow_pickle=False) as archive:
+        assert archive["0"].tolist() == [1.0, 2.0]
+
+
+def test_an_old_file_survives_a_failure(tmp_path):
+    """When saving fails, the file is the old one, and nothing else is left behind."""
+    path = tmp_path / "state"
+    mg.save([1], path)
+    with pytest.raises(TypeError, match=r"save: the object\[1\]\['f'\] is a function"):
+        mg.save([1, {"f": content}], path)
+    assert mg.load(path) == [1]
+    assert os.listdir(tmp_path) == ["state"]
+
+
+def test_a_failure_while_writing_leaves_nothing(tmp_path, monkeypatch):
+    """When the disk is full in the middle of it, the old file stays, alone."""
+    path = tmp_path / "state"
+    mg.save([1], path)
+
+    def full(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        mg.save([2], path)
+    monkeypatch.undo()
+    assert (mg.load(path), os.listdir(tmp_path)) == ([1], ["state"])
+
+
+def test_a_missing_file(tmp_path):
+    """A file that is not there is named."""
+    with pytest.raises(FileNotFoundError, match=r"load: there is no file .*state"):
+        mg.load(tmp_path / "state")
+
+
+def archive(path, **members):
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in members.items():
+            file.writestr(name.replace("_", "."), text)
+
+
+@pytest.mark.parametrize("size", [0, 1, 10, 60, 150, 200])
+def test_a_file_cut_short(tmp_path, size):
+    """A file that ends too early is refused in one sentence."""
+    path = tmp_path / "state"
+    mg.save({"a": mg.tensor([1.0, 2.0])}, path)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ValueError, match=r"load: .* is damaged"):
+        mg.load(path)
+
+
+def test_a_changed_byte(tmp_path):
+    """A file whose numbers were changed on the disk is refused: archives hold check sums."""
+    path = tmp_path / "state"
+    mg.save({"a": mg.tensor(np.full(100, 1.0))}, path)
+    data = bytearray(path.read_bytes())
+    place = data.index(np.full(100, 1.0).tobytes()) + 50
+    data[place] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"load: .* is damaged"):
+        mg.load(path)
+
+
+class Trap:
+    """Would run code if it were unpickled."""
+
+    def __reduce__(self):
+        return os.mkdir, ("trapped",)
+
+
+def test_pickles_are_never_opened(tmp_path, monkeypatch):
+    """A pickle, alone or inside an archive, is refused, and its code does not run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_bytes(pickle.dumps(Trap()))
+    np.savez(tmp_path / "b.npz", x=np.array([Trap()], dtype=object))
+    with zipfile.ZipFile(tmp_path / "b.npz") as inner:
+        member = inner.read("x.npy")
+    archive(tmp_path / "c", tree_json='["tensor", 0]', **{"0_npy": member})
+    for name in ("a", "b.npz", "c"):
+        with pytest.raises(ValueError, match="was not written by"):
+            mg.load(tmp_path / name)
+    assert not (tmp_path / "trapped").exists()
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        "",
+        "[",
+        "7",
+        '["tensor", 5]',
+        '["tensor", "x"]',
+        '["list", 7]',
+        '["dict", [1]]',
+        '["magic", []]',
+        '["value", {}]',
+    ],
+)
+def test_a_tree_that_makes_no_sense(tmp_path, tree):
+    """An archive whose tree is no tree is refused in one sentence."""
+    archive(tmp_path / "state", tree_json=tree)
+    with pytest.raises(ValueError, match=r"load: .* was not written by"):
+        mg.load(tmp_path / "state")
+
+
+def test_a_tree_without_end(tmp_path):
+    """A tree nested a hundred thousand levels deep is refused."""
+    archive(tmp_path / "state", tree_json='["list", [' * 100_000 + "]]" * 100_000)
+    with pytest.raises(ValueError, match=r"load: .* was not written by"):
+        mg.load(tmp_path / "state")
+
+
+def test_a_header_that_promises_too_much(tmp_path):
+    """A member that claims to be an enormous array is refused before memory is asked for."""
+    member = (
+        b"\x93NUMPY\x01\x00\x76\x00"
+        + b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }".ljust(118)
+    )
+    archive(tmp_path / "state", tree_json='["tensor", 0]', **{"0_npy": member})
+    with pytest.raises(ValueError, match="0 bytes for shape"):
+        mg.load(tmp_path / "state")
+
+
+def test_a_member_that_is_compressed(tmp_path):
+    """Members are stored as they are; one that would unpack to more than the file holds is refused."""
+    with zipfile.ZipFile(tmp_path / "state", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("tree.json", '["value", "' + "a" * 1_000_000 + '"]')
+    with pytest.raises(ValueError, match="compressed"):
+        mg.load(tmp_path / "state")
