@@ -4,6 +4,7 @@
 
     print(debug.races(kernel, out, x))              # a kernel with a prange loop
     print(debug.cuda_races(kernel, 2, 8, out, x))   # a CUDA kernel with 2 blocks of 8 threads
+    print(debug.parallel_report(kernel, out, x))    # what of a compiled kernel runs in parallel, and what was hoisted
 
 A race gives wrong values now and then, when two threads happen to meet, and never while somebody watches. Here nothing
 runs at the same time: every read and write is written down together with the iteration, or the thread, that made it,
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from minigrad.debug.cuda import cuda_races as cuda_races
     from minigrad.debug.parallel import races as races
+    from minigrad.debug.parallelism import parallel_report as parallel_report
     from minigrad.debug.report import Counts as Counts
     from minigrad.debug.report import CudaReport as CudaReport
     from minigrad.debug.report import Loop as Loop
@@ -33,6 +35,7 @@ _module_of = {
     "Report": "report",
     "Traffic": "report",
     "cuda_races": "cuda",
+    "parallel_report": "parallelism",
     "races": "parallel",
 }
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from minigrad._numba import numba
-from minigrad.backends.numba.report import parallel_report
 from minigrad.compiling import compile_kernel
+from minigrad.debug.parallelism import parallel_report
 
 prange = numba.prange
 
