@@ -58,15 +58,15 @@ def test_numbers_of_the_seeds(walk):
 
 def test_the_matrix_example_gives_166(walk):
     """sum((X W)^2) of the appendix: its forward value 166, its gradients by the two matrix products."""
-    X = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-    W = mg.tensor([[1.0, 0.0], [2.0, 1.0]], requires_grad=True)
-    h = X @ W
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    w = mg.tensor([[1.0, 0.0], [2.0, 1.0]], requires_grad=True)
+    h = x @ w
     loss = (h**2).sum()
     assert h.tolist() == [[5.0, 2.0], [11.0, 4.0]]
     assert loss.item() == 166.0
     loss.backward()
-    assert np.allclose(W.grad.numpy(), X.detach().numpy().T @ (2 * h.detach().numpy()))
-    assert np.allclose(X.grad.numpy(), 2 * h.detach().numpy() @ W.detach().numpy().T)
+    assert np.allclose(w.grad.numpy(), x.detach().numpy().T @ (2 * h.detach().numpy()))
+    assert np.allclose(x.grad.numpy(), 2 * h.detach().numpy() @ w.detach().numpy().T)
 
 
 # --- graphs of all forms -------------------------------------------------------------------------------------
@@ -414,12 +414,12 @@ def test_assignment_is_recorded():
     ("make", "message"),
     [
         (lambda: leaf(1.0).add_(1.0), "a leaf that requires gradients cannot be changed in place"),
-        (lambda: (leaf(1.0, 2.0) * 2)[0].add_(1.0), "view of another"),
-        (lambda: mg.zeros(2)[0].add_(leaf(1.0).sum()), "view of another"),
+        (lambda: leaf(1.0, 2.0)[0].add_(1.0), "a leaf that requires gradients cannot be changed in place"),
+        (lambda: mg.zeros(2, 1).T.add_(leaf(1.0).sum()), "view of another"),
     ],
 )
 def test_changes_that_differentiation_cannot_allow(make, message):
-    """Leaves, and views of recorded tensors, are not changed in place."""
+    """Leaves are not changed in place, nor by way of a view, nor constants that do not know of their view."""
     with pytest.raises(GraphError, match=message):
         make()
 
@@ -545,9 +545,9 @@ def test_broken_functions_say_what_is_wrong():
         def forward(ctx, x):
             return None
 
-    with pytest.raises(FunctionError, match="TwoForOne.backward returned 2 derivatives for 1 inputs"):
+    with pytest.raises(FunctionError, match=r"TwoForOne\.backward returned 2 derivatives for 1 inputs"):
         TwoForOne.apply(leaf(1.0)).backward()
-    with pytest.raises(FunctionError, match="Nothing.forward returned NoneType"):
+    with pytest.raises(FunctionError, match=r"Nothing\.forward returned NoneType"):
         Nothing.apply(leaf(1.0))
     with pytest.raises(TypeError, match="Cube takes 1 inputs, got 2"):
         Cube.apply(leaf(1.0), leaf(1.0))
