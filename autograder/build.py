@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,7 @@ class BuildReport:
         kept: Student notebooks that someone had worked in, under the names that they have now.
         totals: Points of each lesson.
         course: The file that was built from.
+        drafts: Points of each assignment that is still being written, of which nothing was built.
     """
 
     files: tuple[BuiltFile, ...]
@@ -75,6 +76,7 @@ class BuildReport:
     kept: tuple[Path, ...]
     totals: Mapping[str, float]
     course: Path
+    drafts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def written(self) -> list[Path]:
@@ -107,7 +109,7 @@ class BuiltLesson:
 
 
 def build(course_dir: Path | str = DEFAULT_COURSE, *, verify_points: VerifyPoints | None = None) -> BuildReport:
-    """Build all notebooks of a course, and the library's `course.json`.
+    """Build all notebooks of a course, and the library's `course.json`, which lists the exercises of drafts too.
 
     Args:
         course_dir: The directory of course.toml.
@@ -120,7 +122,7 @@ def build(course_dir: Path | str = DEFAULT_COURSE, *, verify_points: VerifyPoint
     course = load_course(course_dir)
     sources = {exercise_id: slice_exercise(course, exercise_id) for exercise_id in course.exercises}
     lessons = [build_lesson(course, lesson, sources) for lesson in course.lessons.values()]
-    answers = {exercise.id: _answer(course, exercise) for exercise in course.exercises.values()}
+    answers = {exercise.id: _answer(course, exercise) for exercise in course.released}
     for built in lessons:
         _check_leaks(course, built, answers)
         _check_totals(course, built)
@@ -131,7 +133,8 @@ def build(course_dir: Path | str = DEFAULT_COURSE, *, verify_points: VerifyPoint
     kept = tuple(_put_aside(path) for path in texts if path.parent == course.notebooks and is_worked_in(path))
     files = tuple(BuiltFile(path, write(path, text)) for path, text in texts.items())
     totals = {built.lesson.name: _points(built.student) for built in lessons}
-    return BuildReport(files, tuple(_remove_stale(course, texts)), kept, totals, course.path)
+    drafts = {name: sum(each.points for each in course.of_assignment(name)) for name in course.drafts}
+    return BuildReport(files, tuple(_remove_stale(course, texts)), kept, totals, course.path, drafts)
 
 
 def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseSource]) -> BuiltLesson:
@@ -201,6 +204,8 @@ def _exercise_json(course: Course, exercise: Exercise) -> dict[str, Any]:
         "assignment": course.assignment_of(exercise).name,
         "objects": list(exercise.objects),
         "points": exercise.points,
+        **({"uses": list(exercise.uses)} if exercise.uses else {}),
+        **({"draft": True} if course.is_draft(exercise) else {}),
     }
 
 

@@ -167,6 +167,8 @@ def build(
         console.print(f"[yellow]removed[/yellow]  {escape(_short(path))}")
     for lesson, points in report.totals.items():
         console.print(f"{lesson}: {points:g} points")
+    for assignment, points in report.drafts.items():
+        console.print(f"{assignment}: {points:g} points, a draft: no notebooks, nothing to release")
     console.print(
         f"{escape(_short(report.course))}: {len(report.written)} files written, {len(report.unchanged)} unchanged"
     )

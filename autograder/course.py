@@ -10,26 +10,18 @@ import ast
 import datetime as dt
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import minigrad
-from minigrad.errors import MinigradError
+from autograder.tables import DOTTED, LESSON, MODULE, NAME, CourseError, Table
 
 __all__ = ["Assignment", "Course", "CourseError", "Exercise", "Lesson", "find_course", "load_course", "split_object"]
 
 DEFAULT_COURSE = Path(__file__).resolve().parent.parent / "course"
 """The repository's own course."""
-
-_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
-_LESSON = re.compile(r"[0-9]{2}_[a-z0-9_]+")
-
-
-class CourseError(MinigradError):
-    """The course contradicts itself; the message says where and what to do."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +35,8 @@ class Exercise:
         gives_away: Further modules and objects that would show the answer.
         points: What the exercise is worth.
         groups: Points of each group of hidden tests, all or nothing; they sum to `points`.
+        uses: Packages that are imported before its sandbox runs anything, such as a compiler.
+        limits: Limits of its sandbox that differ from the course's.
     """
 
     id: str
@@ -51,6 +45,8 @@ class Exercise:
     gives_away: tuple[str, ...]
     points: float
     groups: Mapping[str, float]
+    uses: tuple[str, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def solution_id(self) -> str:
@@ -65,11 +61,19 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One authored lesson: a MyST Markdown file that becomes one notebook."""
+    """One authored lesson: a MyST Markdown file that becomes one notebook.
+
+    Attributes:
+        name: Its name.
+        assignment: The assignment that it belongs to.
+        path: The file, which a draft need not have yet.
+        setup: What its answers need above them, for a draft without a file; a file says so by its setup cells.
+    """
 
     name: str
     assignment: str
     path: Path
+    setup: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ class Assignment:
         lessons: Names of its lessons, in order.
         due: When it is to be handed in, if there is such a time.
         answers_open: The day from which students may see the answers; None means never.
+        draft: Whether it is still being written: its exercises are graded and proved, and nothing is built of it.
     """
 
     name: str
@@ -89,6 +94,7 @@ class Assignment:
     lessons: tuple[str, ...]
     due: dt.datetime | None = None
     answers_open: dt.date | None = None
+    draft: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,10 +106,12 @@ class Course:
         name: The course's name; nbgrader's course id.
         version: Stamped into releases.
         seed: Seed of the property tests, the same for everyone.
-        assignments: By name, in order.
-        lessons: By name, in order.
-        exercises: By id, in the file's order.
+        assignments: Those that students get, by name, in order.
+        lessons: Their lessons, by name, in order.
+        exercises: By id, in the file's order, those of drafts among them.
         limits: Limits of the sandbox that differ from its defaults.
+        drafts: The assignments that are still being written, by name.
+        draft_lessons: Their lessons, by name.
     """
 
     path: Path
@@ -114,6 +122,8 @@ class Course:
     lessons: Mapping[str, Lesson]
     exercises: Mapping[str, Exercise]
     limits: Mapping[str, float] = field(default_factory=dict)
+    drafts: Mapping[str, Assignment] = field(default_factory=dict)
+    draft_lessons: Mapping[str, Lesson] = field(default_factory=dict)
 
     @property
     def directory(self) -> Path:
@@ -163,12 +173,25 @@ class Course:
 
     def of_assignment(self, assignment: str) -> list[Exercise]:
         """Return the exercises of an assignment, lesson by lesson."""
-        lessons = self.assignments[assignment].lessons
+        lessons = {**self.assignments, **self.drafts}[assignment].lessons
         return [exercise for lesson in lessons for exercise in self.of_lesson(lesson)]
+
+    def lesson_of(self, exercise: Exercise) -> Lesson:
+        """Return the lesson that places an exercise, or is to place it."""
+        return self.draft_lessons[exercise.lesson] if self.is_draft(exercise) else self.lessons[exercise.lesson]
 
     def assignment_of(self, exercise: Exercise) -> Assignment:
         """Return the assignment that an exercise belongs to."""
-        return self.assignments[self.lessons[exercise.lesson].assignment]
+        return {**self.assignments, **self.drafts}[self.lesson_of(exercise).assignment]
+
+    def is_draft(self, exercise: Exercise) -> bool:
+        """Whether an exercise belongs to an assignment that is still being written."""
+        return exercise.lesson in self.draft_lessons
+
+    @property
+    def released(self) -> list[Exercise]:
+        """The exercises that students get, in the file's order."""
+        return [exercise for exercise in self.exercises.values() if not self.is_draft(exercise)]
 
 
 def find_course(*, anywhere: bool = True) -> Path:
@@ -207,16 +230,28 @@ def load_course(path: Path | str = DEFAULT_COURSE, *, tree: bool = True) -> Cour
         file = file / "course.toml"
         if not file.exists():
             raise CourseError(f"{file.parent}: has no course.toml; give the folder of a course")
-    top = _Table(file.name, _read(file))
+    top = Table(file.name, _read(file))
     head = top.table("course")
-    name, version = head.name("name", _NAME), head.text("version")
+    name, version = head.name("name", NAME), head.text("version")
     seed = head.take("seed", int)
     head.close()
     assignments, lessons = _assignments(top, file.parent / "lessons")
     exercises = _exercises(top, lessons)
     limits = _limits(top)
     top.close()
-    course = Course(file, name, version, seed, assignments, lessons, exercises, limits)
+    drafts = {each.name for each in assignments.values() if each.draft}
+    course = Course(
+        file,
+        name,
+        version,
+        seed,
+        assignments={name: each for name, each in assignments.items() if name not in drafts},
+        lessons={name: each for name, each in lessons.items() if each.assignment not in drafts},
+        exercises=exercises,
+        limits=limits,
+        drafts={name: each for name, each in assignments.items() if name in drafts},
+        draft_lessons={name: each for name, each in lessons.items() if each.assignment in drafts},
+    )
     if tree:
         _check_tree(course)
     return course
@@ -251,105 +286,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise CourseError(f"{file.name}: is not TOML: {error}; correct that place") from error
 
 
-class _Table:
-    """One table of the file: hands out its keys with their types, and refuses what nobody asked for."""
-
-    def __init__(self, where: str, content: Mapping[str, Any]) -> None:
-        self.where = where
-        self._content = dict(content)
-
-    def fail(self, sentence: str) -> CourseError:
-        return CourseError(f"{self.where}: {sentence}")
-
-    def take(self, key: str, kind: type | tuple[type, ...], *, optional: bool = False) -> Any:
-        if key not in self._content:
-            if optional:
-                return None
-            raise self.fail(f"the key {key!r} is missing; add it")
-        value = self._content.pop(key)
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            wanted = " or ".join(_KINDS[each] for each in kinds)
-            raise self.fail(f"{key!r} is {_KINDS.get(type(value), 'a date')}; write {wanted}")
-        return value
-
-    def text(self, key: str) -> str:
-        value: str = self.take(key, str)
-        if not value.strip():
-            raise self.fail(f"{key!r} is empty; write something there")
-        return value
-
-    def name(self, key: str, pattern: re.Pattern[str]) -> str:
-        value = self.text(key)
-        if not pattern.fullmatch(value):
-            raise self.fail(f"{key!r} is {value!r}; write {_PATTERNS[pattern]}")
-        return value
-
-    def names(self, key: str, pattern: re.Pattern[str], default: list[str] | None = None) -> tuple[str, ...]:
-        values = self.take(key, list, optional=default is not None)
-        if values is None:
-            return tuple(default or ())
-        for value in values:
-            if not isinstance(value, str) or not pattern.fullmatch(value):
-                raise self.fail(f"{key!r} holds {value!r}; write {_PATTERNS[pattern]}")
-        for value in _repeated(values):
-            raise self.fail(f"{key!r} names {value!r} twice; remove one")
-        return tuple(values)
-
-    def number(self, key: str) -> float:
-        value: float = self.take(key, (int, float))
-        if not 0 < value < float("inf"):
-            raise self.fail(f"{key!r} is {value}; write a number above 0")
-        return value
-
-    def table(self, key: str, *, optional: bool = False) -> _Table:
-        content = self.take(key, dict, optional=optional)
-        return _Table(f"{self.where}: [{key}]", content or {})
-
-    def tables(self, key: str) -> Iterator[_Table]:
-        rows = self.take(key, list)
-        for number, row in enumerate(rows, start=1):
-            if not isinstance(row, dict):
-                raise self.fail(f"{key!r} is a list of values; write one [[{key}]] for each")
-            label = row.get("name", row.get("id", number))
-            yield _Table(f"{self.where}: [[{key}]] {label}", row)
-
-    def keys(self) -> list[str]:
-        return list(self._content)
-
-    def close(self) -> None:
-        for key in self._content:
-            raise self.fail(f"the key {key!r} is unknown; remove it or correct its spelling")
-
-
-_KINDS: dict[type, str] = {
-    str: "a string",
-    int: "a whole number",
-    float: "a number",
-    bool: "a true or false",
-    list: "a list",
-    dict: "a table",
-    dt.datetime: "a date with a time and an offset, such as 2027-02-01T23:59:00Z",
-    dt.date: "a date, such as 2027-02-15",
-}
-_PATTERNS = {
-    _NAME: "letters, digits, '_' and '-' only",
-    _LESSON: "two digits and a name in lower case, such as '03_backprop'",
-    _DOTTED: "a dotted name, such as 'autodiff.topological_sort'",
-}
-_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_PATTERNS[_MODULE] = "a module or a dotted name, such as 'fast' or 'operators.log_back'"
-
-
-def _repeated(values: Iterable[str]) -> Iterator[str]:
-    seen: set[str] = set()
-    for value in values:
-        if value in seen:
-            yield value
-        seen.add(value)
-
-
-def _assignments(top: _Table, folder: Path) -> tuple[dict[str, Assignment], dict[str, Lesson]]:
+def _assignments(top: Table, folder: Path) -> tuple[dict[str, Assignment], dict[str, Lesson]]:
     assignments: dict[str, Assignment] = {}
     lessons: dict[str, Lesson] = {}
     for row in top.tables("assignment"):
@@ -362,12 +299,29 @@ def _assignments(top: _Table, folder: Path) -> tuple[dict[str, Assignment], dict
                 other = lessons[lesson].assignment
                 raise row.fail(f"the lesson {lesson!r} belongs to {other!r} already; remove it from one of the two")
             lessons[lesson] = Lesson(lesson, assignment.name, folder / f"{lesson}.md")
+    drafts = {name for name, lesson in lessons.items() if assignments[lesson.assignment].draft}
+    for name, setup in _setups(top, drafts, lessons):
+        lessons[name] = replace(lessons[name], setup=setup)
     return assignments, lessons
 
 
-def _assignment(row: _Table) -> Assignment:
-    name, title = row.name("name", _NAME), row.text("title")
-    lessons = row.names("lessons", _LESSON)
+def _setups(top: Table, drafts: set[str], lessons: Mapping[str, Lesson]) -> Iterator[tuple[str, str]]:
+    """What the answers of lessons need that are not written yet."""
+    table = top.table("lesson", optional=True)
+    for name in table.keys():  # noqa: SIM118 - a table of the file, not a dict
+        row = table.table(name)
+        setup = row.text("setup")
+        row.close()
+        if name not in lessons:
+            raise row.fail("no [[assignment]] has that lesson; add it to one or correct the name")
+        if name not in drafts or lessons[name].path.is_file():
+            raise row.fail(f"'setup' is for a draft without a file; move it to a setup cell of lessons/{name}.md")
+        yield name, setup
+
+
+def _assignment(row: Table) -> Assignment:
+    name, title = row.name("name", NAME), row.text("title")
+    lessons = row.names("lessons", LESSON)
     if not lessons:
         raise row.fail("'lessons' is empty; name at least one lesson")
     due = row.take("due", dt.datetime, optional=True)
@@ -381,11 +335,14 @@ def _assignment(row: _Table) -> Assignment:
             f"'answers_open' is {opens}, not after 'due' ({due.date()}); "
             "open the answers later, when the last extension is over"
         )
+    draft = bool(row.take("draft", bool, optional=True))
+    if draft and (due or opens):
+        raise row.fail("is a draft, which nobody gets, and has a date; remove one of the two")
     row.close()
-    return Assignment(name, title, lessons, due, opens)
+    return Assignment(name, title, lessons, due, opens, draft)
 
 
-def _exercises(top: _Table, lessons: Mapping[str, Lesson]) -> dict[str, Exercise]:
+def _exercises(top: Table, lessons: Mapping[str, Lesson]) -> dict[str, Exercise]:
     exercises: dict[str, Exercise] = {}
     owner: dict[str, str] = {}
     cells: dict[tuple[str, str], str] = {}
@@ -411,31 +368,33 @@ def _exercises(top: _Table, lessons: Mapping[str, Lesson]) -> dict[str, Exercise
     return exercises
 
 
-def _exercise(row: _Table) -> Exercise:
-    exercise_id = row.name("id", _DOTTED)
-    lesson = row.name("lesson", _LESSON)
-    objects = row.names("objects", _DOTTED, [exercise_id])
+def _exercise(row: Table) -> Exercise:
+    exercise_id = row.name("id", DOTTED)
+    lesson = row.name("lesson", LESSON)
+    objects = row.names("objects", DOTTED, [exercise_id])
     if not objects:
         raise row.fail("'objects' is empty; name what the student writes, or remove the key")
-    gives_away = row.names("gives_away", _MODULE, [])
+    gives_away = row.names("gives_away", MODULE, [])
     points = row.number("points")
     table = row.table("groups")
     groups = {name: table.number(name) for name in table.keys()}  # noqa: SIM118 - a table of the file, not a dict
     if abs(sum(groups.values()) - points) > 1e-9:
         raise row.fail(f"'groups' sum to {sum(groups.values())} but 'points' is {points}; make them equal")
+    uses = row.names("uses", MODULE, [])
+    limits = _limits(row)
     row.close()
-    return Exercise(exercise_id, lesson, objects, gives_away, points, groups)
+    return Exercise(exercise_id, lesson, objects, gives_away, points, groups, uses, limits)
 
 
-def _limits(top: _Table) -> dict[str, float]:
-    table = top.table("limits", optional=True)
+def _limits(row: Table) -> dict[str, float]:
+    table = row.table("limits", optional=True)
     limits = {name: table.number(name) for name in table.keys()}  # noqa: SIM118 - as above
     if limits:
         _check_limits(limits, table)
     return limits
 
 
-def _check_limits(limits: Mapping[str, float], table: _Table) -> None:
+def _check_limits(limits: Mapping[str, float], table: Table) -> None:
     from autograder.sandbox.model import Limits  # a course is read in places that never start a sandbox
 
     try:

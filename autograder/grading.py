@@ -27,7 +27,7 @@ def grade_file(judge: Judge, path: Path, lesson: str | None = None) -> Submissio
         CourseError: If the file or the lesson does not exist, or the lesson cannot be told.
     """
     course = judge.course
-    if lesson is not None and lesson not in course.lessons:
+    if lesson is not None and lesson not in (*course.lessons, *course.draft_lessons):  # a draft is refused by its name
         raise CourseError(f"there is no lesson {lesson!r}; the lessons are {', '.join(course.lessons)}")
     if not path.exists() and not path.is_symlink():
         raise CourseError(f"{path}: there is no such file")

@@ -8,7 +8,6 @@ from: the same cells, tests, edition, seed and limits are not run again.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import time
@@ -26,6 +25,7 @@ from autograder.editions import cached_edition
 from autograder.files import write
 from autograder.graft import Grafted, stubs
 from autograder.masters import find_master
+from autograder.notebooks import setup_texts
 from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTestError, HiddenTests, files_of, run_hidden_tests
 from autograder.reading import defined_names, definitions_only
 from autograder.results import Graded, GroupScore, Submission, Verdict
@@ -42,6 +42,9 @@ UNLUCKY = frozenset({"timeout", "memory", "killed"})
 
 SESSIONS = 3
 """A notebook's exercises may take as long as this many sessions; what is left then is not run."""
+
+WARM = 32
+"""Sandboxes that are kept waiting for the next submission: each of them holds a library in memory."""
 
 COSTLY = frozenset({"timeout", "memory", "killed", "output"})
 """A cell that ended so is not run again for the other exercises of its submission, but for its definitions."""
@@ -73,15 +76,14 @@ class Judge:
         self.shrink_seconds = shrink_seconds
         self.hidden = hidden
         self.isolation = isolation
-        self.limits = Limits.from_mapping(course.limits)
+        self._limits = {each.id: self._limits_of(each) for each in course.exercises.values()}
         self._cache = cache
         self._seen = read_seen(hidden.parent / SEEN)
         self._groups = {each.id: tuple(each.groups) for each in course.exercises.values()}
         self._masters: dict[str, nbformat.NotebookNode] = {}
         self._editions: dict[str, Path] = {}
         self._hashes: dict[str, str] = {}
-        self._sandboxes: dict[Path, Sandbox] = {}
-        self._stack = contextlib.ExitStack()
+        self._sandboxes: dict[str, Sandbox] = {}
         self._grader = _hash_files(_grader_files())
 
     def __enter__(self) -> Self:
@@ -97,8 +99,8 @@ class Judge:
 
     def close(self) -> None:
         """End every sandbox."""
-        self._sandboxes.clear()
-        self._stack.close()
+        while self._sandboxes:
+            self._sandboxes.popitem()[1].close()
 
     def grade(self, grafted: Grafted, lesson: str) -> Submission:
         """Grade a grafted notebook.
@@ -111,9 +113,10 @@ class Judge:
         not_done = _not_done(grafted, self.course)
         given_up: Outcomes = {}
         results = []
-        allowed = SESSIONS * self.limits.submission_seconds
+        exercises = self.course.of_lesson(lesson)
+        allowed = SESSIONS * max((self._limits[each.id].submission_seconds for each in exercises), default=0.0)
         deadline = time.monotonic() + allowed
-        for exercise in self.course.of_lesson(lesson):
+        for exercise in exercises:
             if grafted.unreadable:
                 results.append(zero(exercise, grafted.unreadable))
             elif exercise.id in not_done:
@@ -135,20 +138,29 @@ class Judge:
             general.append("not isolated: this code ran without a sandbox")
         return Submission(lesson, tuple(results), (*general, *shortened_notes(shared)), grafted.unreadable)
 
-    def grade_text(self, exercise: Exercise, text: str) -> Graded:
+    def grade_text(self, exercise: Exercise, text: str, *, points_only: bool = False) -> Graded:
         """Grade the text of one solution cell, below the setup cells and the unwritten exercises of its lesson."""
-        return self.grade_exercise(exercise, [*self._around(exercise), solution_cell(exercise.id, text)])
+        cells = [*self._around(exercise), solution_cell(exercise.id, text)]
+        return self.grade_exercise(exercise, cells, points_only=points_only)
 
     def _around(self, exercise: Exercise) -> list[SourceCell]:
         """The other cells of an exercise's lesson: an unwritten exercise gives its names to the library's objects."""
-        if not self.course.lessons[exercise.lesson].path.is_file():
-            return []  # hidden tests may be written, and verified, before the lesson is
+        if self.course.is_draft(exercise):
+            return self._around_a_draft(exercise)
         cells = source_cells(stubs(self.master(exercise.lesson), "").notebook)
         return [cell for cell in cells if cell.kind == "setup" or cell.exercise not in (None, exercise.id)]
 
+    def _around_a_draft(self, exercise: Exercise) -> list[SourceCell]:
+        """The same where hidden tests are written, and verified, before the lesson is; or while it is."""
+        lesson = self.course.lesson_of(exercise)
+        setup = setup_texts(lesson.path) if lesson.path.is_file() else [lesson.setup] if lesson.setup else []
+        cells = [SourceCell(text, "setup", None, f"setup cell {number}") for number, text in enumerate(setup, start=1)]
+        others = (other for other in self.course.of_lesson(lesson.name) if other.id != exercise.id)
+        return cells + [solution_cell(other.id, "") for other in others]
+
     def points(self, exercise: Exercise, text: str) -> float:
         """The points that the text of one solution cell earns; what the build asks for."""
-        return self.grade_text(exercise, text).earned
+        return self.grade_text(exercise, text, points_only=True).earned
 
     def master(self, lesson: str) -> nbformat.NotebookNode:
         """The present master of a lesson."""
@@ -157,7 +169,12 @@ class Judge:
         return self._masters[lesson]
 
     def grade_exercise(
-        self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes | None = None
+        self,
+        exercise: Exercise,
+        cells: Sequence[SourceCell],
+        given_up: Outcomes | None = None,
+        *,
+        points_only: bool = False,
     ) -> Graded:
         """Grade one exercise of a submission, unless the same was graded before.
 
@@ -166,13 +183,17 @@ class Judge:
             cells: The submission's cells.
             given_up: Cells, by index, of which only the definitions are run, because they ran out of time or memory
                 when another exercise of this submission was graded; what this exercise finds of that kind is added.
+            points_only: Whether verdicts that change no points may be missing.
         """
         given_up = {} if given_up is None else given_up
         edition = self._edition(exercise)
         kept = self._kept(exercise, cells, given_up, edition)
         record = _read_record(kept)
+        if record is None and points_only and kept is not None:
+            kept = kept.with_suffix(".points.json")
+            record = _read_record(kept)
         if record is None:
-            record = self._run(exercise, cells, given_up, edition)
+            record = self._run(exercise, cells, given_up, edition, points_only)
             if kept is not None and _settled(*record):
                 _write_record(kept, record)
         graded, ended = record
@@ -180,7 +201,12 @@ class Judge:
         return confirmed(graded, self._seen.get(exercise.id, {}))
 
     def _run(
-        self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes, edition: Path
+        self,
+        exercise: Exercise,
+        cells: Sequence[SourceCell],
+        given_up: Outcomes,
+        edition: Path,
+        points_only: bool,
     ) -> tuple[Graded, Outcomes]:
         spec = ExerciseSpec(exercise.id, exercise.objects)
         trimmed = {index for index in given_up if cells[index].exercise != exercise.id}
@@ -188,15 +214,15 @@ class Judge:
             replace(cell, source=definitions_only(cell.source)) if index in trimmed else cell
             for index, cell in enumerate(cells)
         ]
-        with self._sandbox(edition).session(ready, spec) as session:
+        with self._sandbox(exercise, edition).session(ready, spec) as session:
             ended = {index: each for index, each in enumerate(session.cells) if index not in trimmed}
             outcomes = {**given_up, **ended}
             if len(session.missing) == len(exercise.objects):
                 graded = zero(exercise, _why_missing(exercise, cells, outcomes))
             else:
-                asked = Hurried(session, self.limits.test_seconds)
+                asked = Hurried(session, self._limits[exercise.id].test_seconds)
                 seed, shrink = self.course.seed, self.shrink_seconds
-                plugin = HiddenTests(exercise.id, self._groups, asked, pack_probe, seed, shrink)
+                plugin = HiddenTests(exercise.id, self._groups, asked, pack_probe, seed, shrink, points_only)
                 graded = scored(exercise, run_hidden_tests(plugin, self.hidden))
             notes = _cell_notes(exercise, cells, outcomes, graded)
             if session.missing and graded.verdicts:
@@ -214,11 +240,18 @@ class Judge:
             self._hashes[exercise.id] = _hash_files(files_of(exercise.id, self.hidden))
         return self._hashes[exercise.id]
 
-    def _sandbox(self, edition: Path) -> Sandbox:
-        if edition not in self._sandboxes:
-            box = Sandbox(edition, self.limits, isolation=self.isolation)
-            self._sandboxes[edition] = self._stack.enter_context(box)
-        return self._sandboxes[edition]
+    def _sandbox(self, exercise: Exercise, edition: Path) -> Sandbox:
+        box = self._sandboxes.pop(exercise.id, None)
+        if box is None:
+            while len(self._sandboxes) >= WARM:
+                self._sandboxes.pop(next(iter(self._sandboxes))).close()
+            box = Sandbox(edition, self._limits[exercise.id], isolation=self.isolation, preload=exercise.uses)
+            box.warm()
+        self._sandboxes[exercise.id] = box  # the last one, of those that are closed in turn
+        return box
+
+    def _limits_of(self, exercise: Exercise) -> Limits:
+        return Limits.from_mapping({**self.course.limits, **exercise.limits})
 
     def _kept(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes, edition: Path) -> Path | None:
         """Where the result belongs: its name says everything that it follows from."""
@@ -232,7 +265,8 @@ class Judge:
             "tests": self._tests_hash(exercise),
             "edition": edition.name,
             "seed": self.course.seed,
-            "limits": asdict(self.limits),
+            "limits": asdict(self._limits[exercise.id]),
+            "uses": list(exercise.uses),
             "isolation": self.isolation,
             "shrink_seconds": self.shrink_seconds,
         }

@@ -38,6 +38,8 @@ def find_master(course: Course, lesson: str, stamp: str = "") -> nbformat.Notebo
 
 
 def _present(course: Course, lesson: str) -> nbformat.NotebookNode:
+    if lesson in course.draft_lessons:
+        raise CourseError(f"the lesson {lesson!r} is a draft, of which no notebook is made; grade another one")
     if lesson not in course.lessons:
         known = ", ".join(course.lessons)
         raise CourseError(f"there is no lesson {lesson!r}; the lessons are {known}")

@@ -29,6 +29,7 @@ __all__ = [
     "new_notebook",
     "placement",
     "read_lesson",
+    "setup_texts",
     "solution_cell",
     "stamp_of",
     "student_version",
@@ -54,6 +55,15 @@ def read_lesson(path: Path) -> Notebook:
         return notebook
     except (OSError, ValueError) as error:
         raise CourseError(f"{path.name}: is not a lesson in MyST Markdown ({error}); correct it") from error
+
+
+def setup_texts(path: Path) -> list[str]:
+    """Return the text of each setup cell of a lesson, which may be half written.
+
+    Raises:
+        CourseError: If it cannot be read.
+    """
+    return [cell.source for cell in read_lesson(path).cells if "setup" in cell.metadata.get("tags", ())]
 
 
 def placement(cell: Cell) -> str | None:

@@ -72,6 +72,7 @@ class HiddenTests:
         pack: Turns a probe into what the sandbox takes.
         seed: Seed of the property tests.
         shrink_seconds: How long a property test that failed may look for a smaller counter-example.
+        points_only: Leave out the tests of a group that has lost its points already.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class HiddenTests:
         pack: Callable[[Callable[..., Any]], bytes],
         seed: int,
         shrink_seconds: float = SHRINK_SECONDS,
+        points_only: bool = False,
     ) -> None:
         self.exercise = exercise
         self.verdicts: list[Verdict] = []
@@ -92,6 +94,7 @@ class HiddenTests:
         self._pack = pack
         self._seed = seed
         self._shrink_seconds = shrink_seconds
+        self._points_only = points_only
         self._student: Student | None = None
         self._failed_at: float | None = None
         self._failure: BaseException | None = None
@@ -163,6 +166,18 @@ class HiddenTests:
             handle.inner_test = self._watched(handle.inner_test)
         return (yield)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Do not call a test that decides nothing any more."""
+        return True if self._is_decided(pyfuncitem) else None
+
+    def _is_decided(self, item: pytest.Item) -> bool:
+        """Whether an earlier test has cost the points that this one is for."""
+        if not self._points_only:
+            return False
+        group = self._describe(item)[1].group
+        return any(not verdict.passed for verdict in self.verdicts if verdict.group == group)
+
     def _watched(self, inner: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(inner)
         def watched(*args: Any, **kwargs: Any) -> Any:
@@ -197,6 +212,8 @@ class HiddenTests:
 
     def _judge(self, item: pytest.Item, error: BaseException | None) -> None:
         _, verdict = self._describe(item)
+        if error is None and self._is_decided(item):
+            return
         if error is None:
             self.verdicts.append(verdict)
             return

@@ -143,7 +143,7 @@ class Verifier:
         problems += _right("the reference", reference)
         tests = tuple(dict.fromkeys(_function(verdict.test) for verdict in reference.verdicts))
         for name, text in (("the stub", source.stub_cell), *trivial_answers(source.reference_cell)):
-            earned = self._grade(exercise, text).earned
+            earned = self.judge.points(exercise, text)
             if earned:
                 problems.append(f"{name} earns {earned:g} points; a hidden test must tell it from an answer")
         wrong = [self._wrong(exercise, file, problems) for file in self._files("wrong", exercise)]
@@ -321,8 +321,17 @@ def _run(setting: _Setting, wanted: Sequence[str], jobs: int) -> Iterator[Checke
     # Ctrl-C reaches every process: these end at once and without a word.
     quietly = (signal.SIGINT, signal.SIG_DFL)
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=signal.signal, initargs=quietly) as pool:
-        for future in as_completed([pool.submit(_check_in_process, setting, each) for each in wanted]):
+        # The longest ones first, so that no process waits long for the other at the end.
+        course = load_course(setting.course, tree=False)
+        ordered = sorted(wanted, key=lambda each: -_expense(course.exercise(each), setting.answers))
+        for future in as_completed([pool.submit(_check_in_process, setting, each) for each in ordered]):
             yield future.result()
+
+
+def _expense(exercise: Exercise, answers: Path) -> int:
+    """About how long an exercise takes: by the number of its answers, which a compiler makes longer."""
+    files = [file for kind in ("wrong", "variants") for file in (answers / kind / exercise.id).glob("*.py")]
+    return len(files) * (5 if exercise.uses else 1)
 
 
 def _check_in_process(setting: _Setting, exercise: str) -> Checked:

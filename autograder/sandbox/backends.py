@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from autograder.sandbox import seccomp
 from autograder.sandbox.model import Limits
-from autograder.sandbox.view import BOOT, NOBODIES, View, expand
+from autograder.sandbox.view import BOOT, NOBODIES, PEERS, View, expand
 
 __all__ = ["BACKENDS", "Backend", "Launch"]
 
@@ -72,11 +72,13 @@ def _kernel() -> tuple[int, int]:
 
 
 def _environment(scratch: str) -> dict[str, str]:
-    places = dict.fromkeys(("HOME", "TMPDIR", "NUMBA_CACHE_DIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"), scratch)
+    caches = ("NUMBA_CACHE_DIR", "MINIGRAD_CACHE_DIR", "MPLCONFIGDIR", "XDG_CACHE_HOME")
+    places = dict.fromkeys(("HOME", "TMPDIR", *caches), scratch)
     one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     plain = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LOGNAME": "student", "USER": "student", "TZ": "UTC"}
     # A child that is forked after a parallel kernel dies under omp; few threads, because they count as processes.
     numba = {"NUMBA_THREADING_LAYER_PRIORITY": "tbb workqueue omp", "NUMBA_NUM_THREADS": "2"}
+    numba["NUMBA_ENABLE_CUDASIM"] = "1"  # no device is shown in here, and every machine grades alike
     return {
         **plain,
         **places,
@@ -98,7 +100,7 @@ def _config(limits: Limits, own_processes: bool, **places: Any) -> dict[str, Any
     """
     bounds = {name: getattr(limits, name) for name in ("memory_mb", "file_mb", "processes")}
     child = {"cell_seconds": limits.cell_seconds, "output_limit": limits.output_bytes}
-    config = {**bounds, "child": child, "uid": None, "grader": os.getpid(), "forks": True, **places}
+    config = {**bounds, "child": child, "uid": None, "grader": os.getpid(), "forks": True, "absent": PEERS, **places}
     if not own_processes:
         config["processes"] += _tasks_of_this_user() + _SPARE_PROCESSES
     return config

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from autograder.sandbox.inside.files import empty
 
-__all__ = ["BOOT", "NOBODIES", "View", "expand", "make_view", "remove_stale"]
+__all__ = ["BOOT", "NOBODIES", "PEERS", "View", "expand", "make_view", "remove_stale"]
 
 # The worker is started by this line; its arguments are the folder that holds `inside` and the site folders.
 BOOT = "import sys; sys.path += sys.argv[1:]; from inside.worker import main; main()"
@@ -23,8 +23,10 @@ _PREFIX = "sandbox-"  # then the number of the process that made the folder
 NOBODIES = range(61184, 65280)  # numbers of users, one of whom root's sandboxes run as
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/local/lib", "/lib", "/lib64", "/etc/ld.so.cache")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-# An installed copy of the project would hold every answer and every test; a peer of it, the same in other words.
-_OWN = ("minigrad", "micrograd", "autograder", "__editable__")
+# An installed copy of the project would hold every answer and every test; a peer of it, the same in other words. Peers
+# are there only where someone compares with them, and every machine is to grade alike.
+_OWN = ("minigrad", "autograder", "__editable__")
+PEERS = ("micrograd", "torch", "functorch", "scipy", "sklearn")
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def _hidden() -> tuple[Path, ...]:
     the base installation.
     """
     entries = [entry for site in _site() for entry in site.iterdir()]
-    own = [entry for entry in entries if entry.name.lower().startswith(_OWN) or entry.suffix == ".pth"]
+    own = [entry for entry in entries if entry.name.lower().startswith((*_OWN, *PEERS)) or entry.suffix == ".pth"]
     base = Path(sys.base_prefix).resolve()
     for root in dict.fromkeys([base / "lib", Path("/usr/lib"), Path("/usr/local/lib")]):
         for pattern in ("python3*/site-packages", "python3*/dist-packages"):

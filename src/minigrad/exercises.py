@@ -13,14 +13,16 @@ import json
 import linecache
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import CellType, FunctionType, TracebackType
+from types import CellType, CodeType, FunctionType, TracebackType
 from typing import Any
 
+from minigrad import standing_aside
 from minigrad.errors import ExerciseNotDone, MinigradError, UnknownExercise
+from minigrad.standing_aside import on_change
 
 __all__ = [
     "Exercise",
@@ -31,6 +33,7 @@ __all__ = [
     "install",
     "namespace_of",
     "needs",
+    "on_change",
     "placed_in",
     "use",
 ]
@@ -47,21 +50,28 @@ class Exercise:
         lesson: The lesson that places it, for example ``"02_chain_rule"``.
         objects: What the student writes: dotted names inside ``minigrad``.
         points: The points that a grader gives for it.
+        uses: Packages that it cannot be run without, for example ``"numba"``.
+        draft: Whether its lesson is still being written.
     """
 
     id: str
     lesson: str
     objects: tuple[str, ...]
     points: float
+    uses: tuple[str, ...] = ()
+    draft: bool = False
 
 
 @cache
 def catalogue() -> Mapping[str, Exercise]:
     """Return all exercises by id, in the order of the course."""
     course = json.loads((Path(__file__).parent / "course.json").read_text(encoding="utf-8"))
-    return {
-        e["id"]: Exercise(e["id"], e["lesson"], tuple(e["objects"]), float(e["points"])) for e in course["exercises"]
-    }
+    return {each["id"]: _exercise(each) for each in course["exercises"]}
+
+
+def _exercise(each: Mapping[str, Any]) -> Exercise:
+    uses, draft = tuple(each.get("uses", ())), bool(each.get("draft"))
+    return Exercise(each["id"], each["lesson"], tuple(each["objects"]), float(each["points"]), uses, draft)
 
 
 def get(id: str) -> Exercise:
@@ -134,6 +144,7 @@ class Installation:
     """Objects put into the library; used as a context manager, it takes them out again at the end."""
 
     def __init__(self, objects: Mapping[str, Any]) -> None:
+        self.names = tuple(objects)
         self._undo: list[Callable[[], None]] = []
         _fast_path(allowed=False)
         _installed.append(self)
@@ -143,6 +154,7 @@ class Installation:
         except BaseException:
             self.undo()
             raise
+        _tell()
 
     def _put(self, name: str, value: Any) -> None:
         module_name, _, attribute = name.rpartition(".")
@@ -198,6 +210,7 @@ class Installation:
             self._undo.pop()()
         if self in _installed:
             _installed.remove(self)
+        _tell()
         if not _installed:
             _fast_path(allowed=True)
 
@@ -213,6 +226,11 @@ class Installation:
 _installed: list[Installation] = []
 # For each class of ours the one that it has its members from, and the namespace where that was written.
 _written_by_student: dict[type, tuple[type, Mapping[str, Any]]] = {}
+
+
+def _tell() -> None:
+    """Let whoever holds something made from an exercise, such as a compiled kernel, know that it is out of date."""
+    standing_aside.replaced(name for installation in _installed for name in installation.names)
 
 
 def _moved_into(owner: type, member: Any) -> Any:
@@ -285,6 +303,8 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
         origin, objects = _first_done(exercise.id, sources)
         if objects:
             install(objects)
+        elif exercise.draft:  # nobody has a lesson to do it in
+            continue
         state = f"yours, from {origin}" if objects else "missing" if _is_cut(exercise) else "reference"
         print(f"{exercise.id:32} {state}")
 
@@ -358,7 +378,7 @@ def _first_done(id: str, sources: list[tuple[str, Mapping[str, Any]]]) -> tuple[
         except ExerciseNotDone:
             continue
         # A number that a notebook happens to call `gradient` is no answer.
-        written = all(callable(value) for value in objects.values())
+        written = all(callable(value) and not _is_of_another(id, value) for value in objects.values())
         if written and not any(_mentions(value, "NotImplementedError") for value in objects.values()):
             return origin, objects
     return "", None
@@ -370,9 +390,28 @@ def _is_cut(exercise: Exercise) -> bool:
     return any(_mentions(getattr(m, name.rpartition(".")[2]), "ExerciseNotDone") for name, m in modules.items())
 
 
+def _is_of_another(id: str, value: Any) -> bool:
+    """Whether an object stands in the cell of another exercise: ``tensor_map`` is asked for in several lessons."""
+    for code in _codes(value):
+        marker, _, named = linecache.getline(code.co_filename, 1).partition(":")
+        return marker == "# exercise" and named.strip() in catalogue() and named.strip() != id
+    return False
+
+
 def _mentions(value: Any, name: str) -> bool:
-    """Whether the code of a function, or of a method of a class, uses a name."""
+    """Whether the code of a function, of a function in it, or of a method of a class, uses a name."""
+    return any(name in code.co_names for code in _codes(value))
+
+
+def _codes(value: Any) -> Iterator[CodeType]:
+    """Yield the code of a function, compiled or not, or of a class's methods, and of all functions inside."""
     if isinstance(value, type):
-        return any(_mentions(getattr(member, "__func__", member), name) for member in vars(value).values())
-    code = getattr(getattr(value, "__wrapped__", value), "__code__", None)
-    return code is not None and name in code.co_names
+        for member in vars(value).values():
+            yield from _codes(getattr(member, "__func__", member))
+        return
+    code = value if isinstance(value, CodeType) else getattr(getattr(value, "__wrapped__", value), "__code__", None)
+    if isinstance(code, CodeType):
+        yield code
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                yield from _codes(constant)

@@ -125,6 +125,75 @@ CHANGES = [
 ]
 
 
+DRAFT = """
+[[assignment]]
+name = "week2"
+title = "Later"
+lessons = ["02_later", "03_latest"]
+draft = true
+
+[lesson.02_later]
+setup = "import math"
+
+[[exercise]]
+id = "other.twin"
+lesson = "02_later"
+points = 1
+groups = { values = 1 }
+uses = ["numba"]
+limits = { test_seconds = 20 }
+
+[[exercise]]
+"""
+
+
+@pytest.fixture
+def drafted(small):
+    """The same course with an assignment that is still being written."""
+    text = small.toml.read_text()
+    small.toml.write_text(text.replace("[[exercise]]\n", DRAFT.lstrip(), 1))
+    return small
+
+
+def test_a_draft_stands_apart(drafted):
+    """Its exercises are the course's, its assignment and lessons are not among those that students get."""
+    course = drafted.load()
+    assert list(course.assignments) == ["week0", "week1"] and list(course.lessons) == ["00_numbers", "01_shapes"]
+    assert list(course.drafts) == ["week2"] and list(course.draft_lessons) == ["02_later", "03_latest"]
+    twin = course.exercise("other.twin")
+    assert (twin.uses, twin.limits) == (("numba",), {"test_seconds": 20})
+    assert course.is_draft(twin) and twin not in course.released and len(course.released) == 3
+    assert course.assignment_of(twin).name == "week2" and course.of_assignment("week2") == [twin]
+    assert course.lesson_of(twin).setup == "import math"
+    assert course.lesson_of(course.exercise("shapes.Square")).setup == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("draft = true", "draft = 1", "week2: 'draft' is a whole number; write a true or false"),
+        ("draft = true", "draft = true\ndue = 2027-03-01T23:59:00Z", "week2: is a draft, which nobody gets"),
+        ("draft = true", "draft = false", "[lesson]: [02_later]: 'setup' is for a draft without a file"),
+        ("[lesson.02_later]", "[lesson.00_numbers]", "move it to a setup cell of lessons/00_numbers.md"),
+        ("[lesson.02_later]", "[lesson.09_lost]", "[09_lost]: no [[assignment]] has that lesson"),
+        ('setup = "import math"', 'setup = ""', "'setup' is empty"),
+        ('setup = "import math"', 'setup = "import math"\nx = 1', "the key 'x' is unknown"),
+        ('uses = ["numba"]', 'uses = ["num ba"]', "'uses' holds 'num ba'; write a module"),
+        ("test_seconds = 20", "test_second = 20", "other.twin: [limits]: unknown limit 'test_second'"),
+    ],
+)
+def test_a_draft_that_contradicts_itself_is_refused(drafted, old, new, words):
+    """What a draft may say is as strict as the rest."""
+    drafted.change(drafted.toml, old, new)
+    assert words in refusal(drafted)
+
+
+def test_a_lesson_that_is_written_has_its_setup_itself(drafted):
+    """When the file of a draft's lesson exists, its setup cells say what answers need."""
+    (drafted.lesson.parent / "02_later.md").write_text("# Later\n")
+    assert "move it to a setup cell of lessons/02_later.md" in refusal(drafted)
+
+
 @pytest.mark.parametrize(("old", "new", "words"), CHANGES, ids=[change[2] for change in CHANGES])
 def test_an_inconsistency_is_refused(small, old, new, words):
     """Each mistake is one sentence that names the file, the key and what to do."""

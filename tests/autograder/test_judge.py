@@ -6,6 +6,7 @@ import time
 import nbformat
 import pytest
 
+from autograder import judge as judging
 from autograder.course import load_course
 from autograder.graft import graft, stubs
 from autograder.judge import Hurried, Judge, scored, solution_cell, source_cells
@@ -213,6 +214,38 @@ def test_a_cell_that_ran_out_of_time_is_not_run_again(judge, course):
     start = time.monotonic()
     assert judge.grade_exercise(course.exercise(SECOND), cells, given_up).full
     assert time.monotonic() - start < 1
+
+
+def test_only_points_are_asked_for(course, tmp_path):
+    """Where only points count, a group that has lost them is not examined further, and other groups are."""
+    again = HIDDEN.replace('group="special"', 'group="values"').replace("-2.0)", "-3.0)")
+    (tmp_path / "test_operators.py").write_text(again + HIDDEN.replace("def test_", "def test_more_"))
+    wrong = ARITHMETIC.replace("x + y", "x - y")
+    with Judge(course, hidden=tmp_path, cache=tmp_path / "kept") as judge:
+        exercise = course.exercise(FIRST)
+        quick = judge.grade_text(exercise, wrong, points_only=True)
+        assert [verdict.test for verdict in quick.verdicts] == ["test_add", "test_more_neg"]
+        whole = judge.grade_text(exercise, wrong)
+        assert [verdict.test for verdict in whole.verdicts] == [
+            "test_add",
+            "test_neg",
+            "test_more_add",
+            "test_more_neg",
+        ]
+        assert quick.earned == whole.earned == judge.points(exercise, wrong) == 1
+
+
+def test_few_sandboxes_wait_at_a_time(course, hidden, monkeypatch):
+    """The sandbox that was not used for longest makes room; an exercise that comes again gets another."""
+    monkeypatch.setattr(judging, "WARM", 1)
+    with Judge(course, hidden=hidden) as judge:
+        for _ in range(2):
+            assert judge.grade_text(course.exercise(FIRST), ARITHMETIC).full
+            first = judge._sandboxes[FIRST]
+            assert judge.grade_text(course.exercise(SECOND), COMPARISON).full
+            assert list(judge._sandboxes) == [SECOND]
+            assert first._warm is None
+        assert judge.grade_text(course.exercise(SECOND), COMPARISON).full
 
 
 def test_without_a_sandbox_the_report_says_so(course, hidden):

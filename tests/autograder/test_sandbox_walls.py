@@ -79,6 +79,12 @@ def test_only_the_edition_is_importable(jail):
         except ModuleNotFoundError:
             found = None
         assert found is None, name
+    for name in ("micrograd", "torch", "scipy", "sklearn"):
+        try:
+            __import__(name)
+        except ImportError:
+            continue
+        raise AssertionError(name)
     import numpy, cloudpickle
     assert all("__editable__" not in path for path in sys.path)
     """
@@ -91,7 +97,9 @@ def test_an_installed_copy_of_the_project_is_hidden(jail):
     import pathlib, numpy
     site = pathlib.Path(numpy.__file__).parents[1]
     for entry in site.iterdir():
-        if entry.name.lower().startswith(("minigrad", "micrograd", "autograder", "__editable__")) or (
+        if entry.name.lower().startswith(
+            ("minigrad", "micrograd", "torch", "functorch", "scipy", "sklearn", "autograder", "__editable__")
+        ) or (
             entry.suffix == ".pth"
         ):
             try:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -227,6 +228,32 @@ def test_a_failed_expectation(monkeypatch):
     assert result.reason == "got [] (length 0), expected [1.0]"
 
 
+@pytest.mark.parametrize(
+    ("seen", "wanted", "reason"),
+    [
+        (np.zeros((2, 0)), np.zeros((2, 0)), None),
+        (np.array([1.0, np.nan]), np.array([1.0 + 1e-12, np.nan]), None),
+        (np.array(0.1, dtype=np.float32), np.array(0.1 + 3e-8, dtype=np.float32), None),
+        (np.arange(4.0).reshape(2, 2).T, np.array([[0.0, 2.0], [1.0, 3.0]]), None),
+        ([np.array([True, False])], [np.array([True, True])], "got False at [0][1]"),
+        (np.array([[1, 2], [3, 5]]), np.array([[1, 2], [3, 4]]), "got 5 at [1, 1]"),
+        (np.array([1.0, 2.0 + 1e-6]), np.array([1.0, 2.0]), "got 2.000001 at [1]"),
+        (np.zeros(3), np.zeros((3, 1)), "got array([0., 0., 0.]) (shape (3,))"),
+        (np.zeros(1), np.zeros(1, dtype=np.float32), "got array([0.]) (dtype float64)"),
+        (np.zeros(1), [0.0], "got array([0.])"),
+        (0.0, np.zeros(()), "got 0.0"),
+    ],
+)
+def test_arrays_agree_element_by_element(seen, wanted, reason):
+    """Arrays of one shape and dtype are compared number by number, and the place that differs is named."""
+    if reason is None:
+        expect(seen, wanted)
+        return
+    with pytest.raises(AssertionError) as caught:
+        expect(seen, wanted, secret=True)
+    assert caught.value.reason == reason
+
+
 def call(student):
     """The answer can be called."""
     student.gradient(math.sin, 1.0)
@@ -284,6 +311,36 @@ def test_a_loop_without_end_is_stopped(monkeypatch):
     assert result.reason.startswith("still running when its time was over")
     assert signal.getsignal(signal.SIGALRM) is handler
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_compiler_has_more_time(monkeypatch):
+    """Where an exercise uses a compiler, its tests may take longer."""
+    monkeypatch.setattr(runner, "SECONDS", 0.1)
+
+    def slow(student):
+        """It takes its time."""
+        time.sleep(0.3)
+
+    (result,) = report_of(monkeypatch, slow).results
+    assert not result.passed
+    known = exercises.catalogue()
+    monkeypatch.setattr(exercises, "catalogue", lambda: {**known, ID: replace(known[ID], uses=("numba",))})
+    (result,) = report_of(monkeypatch, slow).results
+    assert result.passed
+
+
+@pytest.mark.parametrize(
+    ("dotted", "module"), [("nn.functional.tile", "nn_functional"), ("operators.add", "operators")]
+)
+def test_the_checks_of_a_module_in_a_package(monkeypatch, dotted, module):
+    """Their module is named after the whole path of what they check."""
+    asked = []
+    known = exercises.catalogue()
+    monkeypatch.setattr(exercises, "catalogue", lambda: {**known, ID: replace(known[ID], objects=(dotted,))})
+    monkeypatch.setattr(runner.importlib, "import_module", asked.append)
+    monkeypatch.setitem(runner._tests, ID, [])
+    assert runner._tests_of(ID) == []
+    assert asked == [f"minigrad.checks.{module}"]
 
 
 def test_a_loop_without_end_is_waited_for_once(monkeypatch):
@@ -486,17 +543,19 @@ def rewritten(name):
     source = textwrap.dedent(inspect.getsource(inspect.unwrap(getattr(library, attribute))))
     source = source[source.index("class ") if source.startswith("class ") else source.index("def ") :]
     namespace = {**vars(library), "__name__": "__main__"}
-    exec(compile(f"from __future__ import annotations\n{source}", f"<{name}>", "exec"), namespace)
+    text = f"from __future__ import annotations\n{source}"
+    linecache.cache[f"<{name}>"] = (len(text), None, text.splitlines(keepends=True), f"<{name}>")  # as in a notebook
+    exec(compile(text, f"<{name}>", "exec"), namespace)
     return attribute, namespace[attribute]
 
 
 @pytest.mark.parametrize("id", list(exercises.catalogue()))
 def test_the_reference_passes_every_visible_check(id):
-    """The library's own text, defined in a notebook, passes in under a second."""
+    """The library's own text, defined in a notebook, passes in under a second of work, or ten where it is compiled."""
     namespace = dict(rewritten(name) for name in exercises.get(id).objects)
-    start = time.perf_counter()
+    start = time.process_time()
     report = runner.run(id, namespace)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < (10.0 if exercises.get(id).uses else 1.0)
     assert [(r.title, r.reason) for r in report.results if not r.passed] == []
     assert report.results
     assert report.earned == report.points

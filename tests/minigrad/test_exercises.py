@@ -1,10 +1,12 @@
 """Installing a student's objects: every caller sees them, the quick twins stand aside, and all of it can be undone."""
 
 import functools
+import importlib
 import inspect
 import json
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +21,9 @@ from minigrad import (
     functions,
     mlp,
     module,
+    nn,
     operators,
+    standing_aside,
 )
 from minigrad.errors import ExerciseNotDone, FunctionError, MinigradError, UnknownExercise
 
@@ -30,7 +34,7 @@ MODULES |= {"module": module, "operators": operators}
 def ours(name):
     """Return the library's object of that dotted name."""
     module_name, _, attribute = name.rpartition(".")
-    return getattr(MODULES[module_name], attribute)
+    return getattr(importlib.import_module(f"minigrad.{module_name}"), attribute)
 
 
 def library():
@@ -95,12 +99,107 @@ def use_network():
     optimizer.zero_grad()
 
 
+def use_tensor_data():
+    """Describe, permute and read an array as in lesson 04, and add arrays that broadcast."""
+    data = minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2))
+    data.permute(1, 0).get((1, 0))
+    assert len(list(data.indices())) == 4
+    data.shape_broadcast((2, 1), (3,))
+    with minigrad.backend("python"):
+        assert (minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]) + minigrad.tensor([1.0, 2.0])).tolist() == [[2, 4], [4, 6]]
+
+
+def compute(backend):
+    """Map, combine and fold the numbers of a tensor, as the lessons 05, 07 and 08 do by loops of their own."""
+
+    def run():
+        with minigrad.backend(backend):
+            x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+            assert (-x * x).sum(dim=0).tolist() == [-10.0, -20.0]
+
+    return run
+
+
+def use_gradients():
+    """Differentiate what changes shapes, as in lesson 06, and check it by differences."""
+
+    def program(x):
+        return (x.permute(1, 0).contiguous().view(4) * minigrad.tensor(2.0, dtype=minigrad.float64)).sum(dim=0)
+
+    x = minigrad.ones(2, 2, dtype=minigrad.float64, requires_grad=True)
+    offset = minigrad.tensor(0.5, dtype=minigrad.float64, requires_grad=True)
+    (program(x) + (x + offset).sum()).backward()
+    assert minigrad.gradcheck(program, x)
+
+
+def use_layers():
+    """Compute what lesson 09 adds, and its gradients."""
+    x = minigrad.tensor([[[[1.0, 2.0], [3.0, 4.0]]]], requires_grad=True)
+    pooled = nn.functional.max_pool2d(x, 2) + nn.functional.avg_pool2d(x, 2)
+    smooth = nn.functional.softmax(x, dim=-1) + nn.functional.logsoftmax(x, dim=-1)
+    (pooled + nn.functional.dropout(smooth, 0.5) + x.max(dim=-1).values.sum()).sum().backward()
+
+
 WORKLOADS = {
     "00_fundamentals": [use_scalars, use_helpers, use_network],
     "01_numerical_derivatives": [use_differences],
     "02_chain_rule": [use_scalars, use_helpers, use_network],
     "03_backprop": [use_network],
+    "04_tensors": [use_tensor_data],
+    "05_tensor_ops": [compute("python")],
+    "06_tensor_autograd": [use_gradients],
+    "07_efficiency": [compute("numba")],
+    "08_gpu": [compute("cuda")],
+    "09_networks": [use_layers],
 }
+
+
+def multiply(backend):
+    """Multiply two matrices on a backend."""
+
+    def run():
+        with minigrad.backend(backend):
+            return (minigrad.ones(2, 3) @ minigrad.ones(3, 2)).tolist()
+
+    return run
+
+
+def slide(dimensions):
+    """Slide a weight of ones over ones, in so many dimensions."""
+
+    def run():
+        convolve = nn.functional.conv1d if dimensions == 1 else nn.functional.conv2d
+        return convolve(minigrad.ones(1, 1, *[3] * dimensions), minigrad.ones(1, 1, *[2] * dimensions)).tolist()
+
+    return run
+
+
+def seven_products(out, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides):
+    """Write the same into every element."""
+    for place in range(len(out)):
+        out[place] = 7.0
+
+
+def seven_sums(out, values, weight):
+    """Write the same into every element."""
+    out[:] = 7.0
+
+
+def sevens_on_a_device(out, *rest):
+    """Write the same into every element, by each thread: a race in which all of them agree."""
+    for place in range(len(out)):
+        out[place] = 7.0
+
+
+# Kernels that are compiled as they are: none of their calls can be counted, but what they write can be seen.
+COMPILED = {
+    "fast_ops._tensor_matrix_multiply": (multiply("numba"), seven_products),
+    "cuda_ops._tensor_matrix_multiply": (multiply("cuda"), sevens_on_a_device),
+    "nn.kernels.conv1d_kernel": (slide(1), seven_sums),
+    "nn.kernels.conv2d_kernel": (slide(2), seven_sums),
+}
+PRACTICE = {"cuda_ops._sum_practice", "cuda_ops._mm_practice"}
+"""Kernels that are written to learn from and that nothing else is made of."""
 
 
 def counting(function, name, calls):
@@ -129,7 +228,23 @@ def counted_class(original, name, calls):
     return type(original.__name__, original.__bases__, members), written
 
 
-@pytest.mark.parametrize("id", list(exercises.catalogue()))
+@pytest.mark.parametrize("id", COMPILED)
+def test_a_kernel_that_is_installed_is_the_one_that_runs(id):
+    """What a student's kernel writes is the result, and the library's afterwards."""
+    run, kernel = COMPILED[id]
+    before = run()
+    for _ in range(2):
+        with exercises.install({id: kernel}):
+            assert set(numbers(run())) == {7.0}
+        assert run() == before
+
+
+def numbers(nested):
+    """Return the numbers in lists of lists."""
+    return [nested] if isinstance(nested, float) else [number for each in nested for number in numbers(each)]
+
+
+@pytest.mark.parametrize("id", [id for id in exercises.catalogue() if id not in {*COMPILED, *PRACTICE}])
 def test_the_workload_of_its_lesson_calls_what_is_installed(id):
     """What a student writes runs wherever the library needs it, and no longer once it is taken out."""
     exercise = exercises.get(id)
@@ -161,6 +276,22 @@ def test_every_exercise_has_a_solution_between_markers():
 
 
 # --- install ----------------------------------------------------------------------------------------------------
+
+
+def test_who_holds_something_made_from_an_exercise_is_told(monkeypatch):
+    """After each change of what is installed, once; what was made before is out of date then."""
+    told = []
+    monkeypatch.setattr(standing_aside, "_listeners", [])
+    exercises.on_change(lambda: told.append((operators.add(2.0, 3.0), standing_aside.any_of("operators"))))
+    with exercises.install({"operators.add": lambda a, b: 9.0}):
+        assert told == [(9.0, True)]
+        with exercises.install({"derivatives.gradient": lambda f, *vals: []}):
+            assert standing_aside.any_of("derivatives")
+        assert not standing_aside.any_of("derivatives") and standing_aside.any_of("operators")
+    assert told == [(9.0, True)] * 3 + [(5.0, False)]
+    with pytest.raises(TypeError):
+        exercises.install({"operators.add": 9.0})
+    assert told[-1] == (5.0, False) and len(told) == 5
 
 
 def test_the_twins_stand_aside_and_come_back():
@@ -463,7 +594,7 @@ def test_use_installs_the_answers_of_a_folder(tmp_path, capsys):
     notebook(tmp_path / "02.ipynb", STUB)
     exercises.use(tmp_path, namespace={})
     said, others = states(capsys)
-    assert list(said) == list(exercises.catalogue())
+    assert list(said) == [each.id for each in exercises.catalogue().values() if not each.draft]
     assert said["operators.arithmetic"] == "yours, from 00.ipynb"
     assert {state for id, state in said.items() if id != "operators.arithmetic"} == {"reference"}
     assert others == []
@@ -482,6 +613,45 @@ def test_use_finds_the_lessons_of_the_folders_beside(tmp_path, monkeypatch, caps
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from module0/00_fundamentals.ipynb"
     assert others == []
+
+
+def test_use_says_nothing_of_drafts(tmp_path, monkeypatch, capsys):
+    """An exercise whose lesson is still being written has a line only where someone has done it all the same."""
+    known = exercises.catalogue()
+    drafts = {id: replace(known[id], draft=True) for id in ("operators.arithmetic", "operators.folds")}
+    monkeypatch.setattr(exercises, "catalogue", lambda: {**known, **drafts})
+    notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    exercises.use(tmp_path, namespace={})
+    said, others = states(capsys)
+    assert said["operators.arithmetic"] == "yours, from 00.ipynb"
+    assert "operators.folds" not in said and others == []
+
+
+def test_a_name_that_two_lessons_ask_for(tmp_path, monkeypatch, capsys):
+    """What stands in the cell of one exercise is no answer to another that asks for a function of that name."""
+    known = exercises.catalogue()
+    twin = replace(known["operators.folds"], id="other.folds", objects=("derivatives.gradient",))
+    monkeypatch.setattr(exercises, "catalogue", lambda: {**known, "other.folds": twin})
+    cell = "# exercise: {}\ndef gradient(f, *vals):\n    return [7.0]"
+    notebook(tmp_path / "05.ipynb", cell.format("derivatives.gradient"))
+    exercises.use(tmp_path / "05.ipynb", namespace={})
+    said, _ = states(capsys)
+    assert (said["derivatives.gradient"], said["other.folds"]) == ("yours, from 05.ipynb", "reference")
+    notebook(tmp_path / "07.ipynb", cell.format("other.folds"))
+    exercises.use(tmp_path, namespace={})
+    said, _ = states(capsys)
+    assert (said["derivatives.gradient"], said["other.folds"]) == ("yours, from 05.ipynb", "yours, from 07.ipynb")
+
+
+def test_a_stub_in_an_inner_function_is_no_answer(tmp_path, capsys):
+    """A function that only makes an unwritten function is not written either."""
+    notebook(
+        tmp_path / "01.ipynb",
+        "# exercise: derivatives.gradient\ndef gradient(f, *vals):\n    def inner():\n"
+        "        raise NotImplementedError()\n    return inner",
+    )
+    exercises.use(tmp_path, namespace={})
+    assert states(capsys)[0]["derivatives.gradient"] == "reference"
 
 
 def test_use_takes_several_folders(tmp_path, capsys):

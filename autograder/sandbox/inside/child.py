@@ -14,7 +14,7 @@ from typing import Any
 from . import wire
 from .cells import CellRunner, OutputLimit, TimeLimit, capture, describe, is_not_done, one_line, time_limit
 
-__all__ = ["Child", "library_objects"]
+__all__ = ["Child", "library_objects", "packages_of"]
 
 # Kept from before the student's code runs, which may rename what it likes in `os`.
 _fork = getattr(os, "fork", None)
@@ -258,3 +258,8 @@ def library_objects() -> dict[str, list[str]]:
         return {name: list(exercise.objects) for name, exercise in exercises.items()}
     except (ImportError, AttributeError, OSError):
         return {}
+
+
+def packages_of(exercise: str) -> set[str]:
+    """The packages that an exercise of this edition cannot be run without."""
+    return set(getattr(import_module("minigrad.exercises").catalogue()[exercise], "uses", ()))

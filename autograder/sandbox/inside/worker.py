@@ -17,8 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import wire
-from .child import Child, library_objects
+from . import compiling, wire
+from .child import Child, library_objects, packages_of
 from .files import empty
 
 __all__ = ["main"]
@@ -360,16 +360,24 @@ def _prepare(config: dict[str, Any]) -> list[str]:
     _limit_resources(config)
     os.chdir(config["scratch"])
     sys.path[:] = [config["edition"], *[path for path in sys.path if path != config["home"]]]
+    for name in config["absent"]:  # its folder may be there and be empty, which Python would take for a package
+        sys.modules[name] = None  # type: ignore[assignment]
     names = ["numpy", "cloudpickle", "minigrad", *config["preload"]] if config["library"] else []
     for name in names:
         import_module(name)
+    if "numba" in names:
+        compiling.prepare()
     return names
 
 
-def _catalogue() -> dict[str, list[str]]:
-    """The objects of all exercises, their modules imported: a probe reaches each as an attribute of `minigrad`."""
+def _catalogue(imported: list[str]) -> dict[str, list[str]]:
+    """The objects of all exercises, their modules imported: a probe reaches each as an attribute of `minigrad`.
+
+    Exercises that use a package which is not imported, such as a compiler, are left for who asks for them.
+    """
     objects = library_objects()
-    modules = {name.rpartition(".")[0] for names in objects.values() for name in names}
+    ready = [names for exercise, names in objects.items() if packages_of(exercise) <= set(imported)]
+    modules = {name.rpartition(".")[0] for names in ready for name in names}
     for module in ("checks", *sorted(modules)):
         with contextlib.suppress(ImportError):
             import_module(f"minigrad.{module}")
@@ -385,7 +393,7 @@ def main() -> None:
     imported = _prepare(config)
     if config["sweep"] == "all" and not _may_sweep_all(config):
         raise SystemExit("refused: this process could signal processes outside the sandbox")
-    config["child"]["others"] = _catalogue() if config["library"] else {}
+    config["child"]["others"] = _catalogue(imported) if config["library"] else {}
     if hasattr(signal, "SIGXFSZ"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     parent = Parent(config, commands, replies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -42,7 +43,8 @@ def expect(
     """Raise `Expectation` unless two values agree.
 
     Numbers agree within the tolerance, absolute or relative to the wanted value; nan agrees with nan; a bool is not a
-    number. Lists and tuples agree element by element, dictionaries key by key; all else must be equal.
+    number. Lists and tuples agree element by element, dictionaries key by key, arrays of one shape and dtype element by
+    element (float32 within 1e-6 at least); all else must be equal.
 
     Args:
         seen: What the student's code gave.
@@ -78,10 +80,21 @@ def _difference(seen: Any, wanted: Any, tolerance: float, place: str = "") -> tu
         if seen.keys() != wanted.keys():
             return place, seen, wanted
         pairs = [(f"{place}[{key!r}]", seen[key], wanted[key]) for key in wanted]
+    elif _is_array(wanted) and _is_array(seen):
+        for what in ("shape", "dtype"):
+            if getattr(seen, what) != getattr(wanted, what):
+                return f"{f' at {place}' if place else ''} ({what} {getattr(seen, what)})", seen, wanted
+        tolerance = max(tolerance, 1e-6) if wanted.dtype == "float32" else tolerance
+        places = (f"{place}{list(index)}" for index in itertools.product(*map(range, wanted.shape)))
+        pairs = list(zip(places, seen.ravel().tolist(), wanted.ravel().tolist(), strict=True))
     else:
         where = f" at {place}" if place else ""
         return None if _agree(seen, wanted, tolerance) else (where, seen, wanted)
     return next((d for p, a, b in pairs if (d := _difference(a, b, tolerance, p))), None)
+
+
+def _is_array(value: Any) -> bool:
+    return type(value).__name__ == "ndarray" and type(value).__module__ == "numpy"  # which need not be imported
 
 
 def _agree(seen: Any, wanted: Any, tolerance: float) -> bool:

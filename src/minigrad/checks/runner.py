@@ -23,6 +23,7 @@ from minigrad.errors import ExerciseNotDone
 __all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
 
 SECONDS = 5.0  # after which a test is stopped: a loop that does not end must not freeze the notebook
+COMPILING_SECONDS = 30.0  # the same where a compiler runs first
 
 _ENDLESS = "still running when its time was over: does the loop end?"
 _NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
@@ -119,17 +120,17 @@ def run(id: str, namespace: Mapping[str, Any]) -> CheckReport:
     try:
         with exercises.install(objects):
             student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
-            results = tuple(_run_all(tests, student))
+            results = tuple(_run_all(tests, student, COMPILING_SECONDS if exercise.uses else SECONDS))
     except TypeError as error:  # a class where a function belongs, or the other way round
         results = (CheckResult("The answer is of the right kind", False, str(error)),)
     return CheckReport(id, exercise.points, results)
 
 
-def _run_all(tests: list[tuple[Test, str]], student: Any) -> list[CheckResult]:
+def _run_all(tests: list[tuple[Test, str]], student: Any, seconds: float) -> list[CheckResult]:
     """Run the tests until one does not end; an answer that is not there at all gets one line instead of many."""
     results: list[CheckResult] = []
     for test, section in tests:
-        results.append(_run_one(test, section, student))
+        results.append(_run_one(test, section, student, seconds))
         if results[-1].reason == _ENDLESS:
             break
     if all(result.reason == _NOT_WRITTEN for result in results):
@@ -146,14 +147,15 @@ def _as_tested(name: str, value: Any) -> Any:
 
 
 def _tests_of(id: str) -> list[tuple[Test, str]]:
-    importlib.import_module(f"minigrad.checks.{exercises.get(id).objects[0].split('.')[0]}")
+    module = exercises.get(id).objects[0].rpartition(".")[0]
+    importlib.import_module(f"minigrad.checks.{module.replace('.', '_')}")
     return _tests[id]
 
 
-def _run_one(test: Test, section: str, student: Any) -> CheckResult:
+def _run_one(test: Test, section: str, student: Any, seconds: float) -> CheckResult:
     title = (test.__doc__ or test.__name__).strip().splitlines()[0]
     try:
-        with _time_limit(SECONDS), open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        with _time_limit(seconds), open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             test(student)
     except Expectation as failure:
         return CheckResult(title, False, failure.reason, failure.hint or "", section)
