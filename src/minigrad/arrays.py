@@ -122,10 +122,11 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
     dtypes = {x.dtype for x in inputs if hasattr(x, "dtype")}
     if len(dtypes) > 1 or not dtypes or next(iter(dtypes)).kind != "f":
         common = promote(inputs[1:] if kernel == "where" else inputs)
-        common = common if kernel in _INTEGER_KERNELS or common.kind == "f" else backends.default_float()
+        if common.kind != "f" and kernel not in _INTEGER_KERNELS and not _is_whole_power(kernel, common, inputs):
+            common = backends.default_float()
         first = inputs[:1] if kernel == "where" else ()
         if first and not any(hasattr(x, "dtype") for x in inputs[1:]):
-            inputs = (*first, np.asarray(inputs[1], common), *inputs[2:])  # NumPy would take float64
+            inputs = (*first, full((), inputs[1], common, inputs[0]), *inputs[2:])  # NumPy would take float64
         inputs = (*first, *(cast_to(x, common) if hasattr(x, "dtype") else x for x in inputs[len(first) :]))
     expression = (kernel, *(("in", i) for i in range(len(inputs))))
     return evaluate(expression, inputs)
@@ -135,6 +136,10 @@ _INTEGER_KERNELS = frozenset(
     ("add", "sub", "mul", "neg", "abs", "sign", "max", "min", "clip", "square", "where", "id", "relu")
 )
 _INTEGER_KERNELS |= COMPARISONS
+
+
+def _is_whole_power(kernel: str, common: Any, inputs: Sequence[Any]) -> bool:
+    return kernel == "pow" and common.kind == "i" and (hasattr(inputs[1], "dtype") or inputs[1] >= 0)
 
 
 def evaluate(expression: Any, inputs: Sequence[Array | float], dtype: Any = None) -> Array:

@@ -20,16 +20,22 @@ if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
 __all__ = [
+    "VIEWS",
     "as_used",
     "before_change",
     "check_unchanged",
     "find_old_inputs",
+    "is_view",
     "modified",
     "note_change",
     "owner_of",
+    "refuse_stale_view",
     "renewed",
     "ticks",
 ]
+
+VIEWS = frozenset(("Index", "Permute", "View", "Expand"))
+"""The functions whose results may share their input's memory."""
 
 ticks = itertools.count(1)
 """The clock: a tensor made later has a higher reading."""
@@ -80,9 +86,32 @@ def find_old_inputs(node: Tensor) -> None:
     """Give a result the inputs that it was computed from, where they have got new histories since."""
     if any(getattr(x, "_tick", 0) > node._tick for x in node._inputs):
         node._inputs = tuple([as_used(x, node._tick) for x in node._inputs])
+    for x in node._inputs:
+        if getattr(x, "_fn", None) is not None:
+            refuse_stale_view(x, node._tick)
 
 
-def as_used(x: Any, tick: int) -> Any:
+def is_view(tensor: Tensor) -> bool:
+    """Return whether a result looks at the memory of the tensor that it was made from."""
+    if tensor._fn is None or tensor._fn.__name__ not in VIEWS or not tensor._inputs:
+        return False
+    return owner_of(tensor._array) is owner_of(tensor._inputs[0]._array)
+
+
+def refuse_stale_view(x: Tensor, tick: float) -> None:
+    """Raise an error if a view was used, at a reading of the clock, after its base had got another history."""
+    view = x
+    while is_view(view):
+        base = as_used(view._inputs[0], tick - 1)
+        if base._tick > view._tick:
+            raise GraphError(
+                f"backward: a view of shape {tuple(x.shape)} was used after the tensor that it looks at was changed in "
+                "place, and its history does not know of the change; take the view again after the change"
+            )
+        view = base
+
+
+def as_used(x: Any, tick: float) -> Any:
     """Return the node that a tensor was when a result was computed from it."""
     while getattr(x, "_tick", 0) > tick:
         x = x._extra["before"]

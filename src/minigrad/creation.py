@@ -322,6 +322,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     parts = list(tensors)
     if not parts:
         raise ValueError("cat: needs at least one tensor")
+    for part in parts:
+        if not isinstance(part, Tensor):
+            raise TypeError(f"cat: joins tensors, not {type(part).__name__}; make a tensor of it")
     axis = layout.normal_axis(dim, parts[0].ndim, "cat")
     for part in parts[1:]:
         others = [[n for i, n in enumerate(p.shape) if i != axis] for p in (parts[0], part)]

@@ -21,7 +21,7 @@ import numpy as np
 from minigrad import arrays, autodiff, backends, numpy_forms, standing_aside
 from minigrad.autodiff import grad_mode
 from minigrad.backends import choice
-from minigrad.changes import check_unchanged, find_old_inputs, note_change, owner_of, renewed, ticks
+from minigrad.changes import check_unchanged, find_old_inputs, note_change, owner_of, refuse_stale_view, renewed, ticks
 from minigrad.contexts import TensorContext, context_of, saved_pattern
 from minigrad.errors import FunctionError, GraphError
 from minigrad.steps import step_on_arrays, step_on_tensors
@@ -44,8 +44,6 @@ __all__ = [
     "ticks",
     "unbroadcast",
 ]
-
-NUMBERS = frozenset((float, int, bool))
 
 
 def unbroadcast(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -114,6 +112,9 @@ def run(
     Returns:
         The gradients of `wanted`, tensors; None where a result does not depend on one.
     """
+    if renewed:
+        for root, _ in roots:
+            refuse_stale_view(root, np.inf)
     before = grad_mode.enabled
     grad_mode.enabled = create_graph
     try:
@@ -157,7 +158,7 @@ def newest_first(roots: Sequence[Tensor]) -> list[Tensor]:
         if renewed:
             find_old_inputs(node)
         for x in node._inputs:
-            if x.__class__ not in NUMBERS and x.requires_grad and id(x) not in seen:
+            if getattr(x, "requires_grad", False) and id(x) not in seen:
                 seen[id(x)] = x
                 stack.append(x)
     return sorted(seen.values(), key=_tick_of, reverse=True)
@@ -207,11 +208,11 @@ class _Walk:
             if len(derivatives) != len(node._inputs):
                 raise _wrong_count(node, derivatives)
             for x, d in zip(node._inputs, derivatives):  # noqa: B905 (checked; strict would cost a call)
-                if d is None or x.__class__ in NUMBERS or not x.requires_grad:
+                if d is None or not getattr(x, "requires_grad", False):
                     continue
                 if useful is not None and id(x) not in useful:
                     continue
-                if d.__class__ is not float or d != 0.0:  # 0.0 is a rule's way to say: none
+                if d.__class__ is not float or d != 0.0 or not x._array.ndim:  # 0.0 is a rule's way to say: none
                     self.add(x, d)
 
     def start(self, d: Tensor) -> Any:
@@ -278,7 +279,12 @@ class _WalkOnArrays(_Walk):
                 leaf.grad = leaf._of_array(arrays.elementwise("add", leaf._grad._array, d))
                 continue
             # An array that nobody else holds is kept, not copied: its names are `d` and the function's argument.
-            if not arrays.on_host(d) or isinstance(d.base, np.ndarray) or sys.getrefcount(d) > 2 or not d.flags.writeable:
+            if (
+                not arrays.on_host(d)
+                or isinstance(d.base, np.ndarray)
+                or sys.getrefcount(d) > 2
+                or not d.flags.writeable
+            ):
                 d = arrays.contiguous(d)
             leaf._grad = leaf._of_array(d)
 
@@ -323,7 +329,7 @@ class _QuickWalk(_WalkOnArrays):
             if len(derivatives) != len(inputs):
                 raise _wrong_count(node, derivatives)
             for x, d in zip(inputs, derivatives):  # noqa: B905 (as above)
-                if d is None or x.__class__ in NUMBERS or not x.requires_grad:
+                if d is None or not getattr(x, "requires_grad", False):
                     continue
                 if d.__class__ is np.ndarray and id(x) not in gradients:
                     array = x._array
@@ -331,7 +337,7 @@ class _QuickWalk(_WalkOnArrays):
                         gradients[id(x)] = d
                         heappush(heap, (-x._tick, x))
                         continue
-                if d.__class__ is not float or d != 0.0:
+                if d.__class__ is not float or d != 0.0 or not x._array.ndim:
                     self.add(x, d)
         return True
 

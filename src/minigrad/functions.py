@@ -157,6 +157,8 @@ class Function:
         if result is None:
             raise FunctionError(f"{cls.__name__}.backward returned nothing: return one derivative for each input")
         derivatives = tuple(result) if isinstance(result, tuple | list) else (result,)
+        if all(d is None for d in derivatives[len(ctx.values) :]):  # those of arguments left out, as in PyTorch
+            derivatives = derivatives[: len(ctx.values)]
         if len(derivatives) != len(ctx.values):
             raise FunctionError(
                 f"{cls.__name__}.backward returned {len(derivatives)} derivatives for {len(ctx.values)} inputs: "

@@ -757,6 +757,7 @@ class Linear(Function):
     @staticmethod
     def forward(ctx: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """Multiply and add."""
+        x = x if x.dtype.kind == "f" else arrays.cast_to(x, weight.dtype)
         ctx.save_for_backward(x, weight)
         if x.__class__ is np.ndarray and x.ndim == 2 and x.size + weight.size < arrays.LARGE and backends.choice.quick:
             out = x @ weight.T

@@ -13,15 +13,13 @@ import numpy as np
 
 from minigrad import arrays, autodiff, changes, contexts, functions, tensor_functions
 from minigrad.autodiff import grad_mode
-from minigrad.errors import GraphError
+from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
 __all__ = ["InPlace"]
-
-VIEWS = frozenset(("Index", "Permute", "View", "Expand"))
 
 
 class InPlace:
@@ -75,6 +73,8 @@ class InPlace:
 
     def clamp_(self, min: float | None = None, max: float | None = None) -> Tensor:
         """Move every element into [min, max]."""
+        if cast(Any, self)._array.dtype.kind != "f" and (min is None) != (max is None):  # infinity is no integer
+            return _change(self, "clamp_", *((functions.Max, min) if max is None else (functions.Min, max)))
         low, high = -np.inf if min is None else min, np.inf if max is None else max
         return _change(self, "clamp_", functions.Clip, low, high)
 
@@ -112,10 +112,18 @@ class InPlace:
     def _put(self, operation: str, key: Any, value: Any) -> Tensor:
         tensor = cast("Tensor", self)
         if not hasattr(value, "chain_rule"):
-            value = tensor.from_host(np.asarray(value, tensor._array.dtype))
+            value = tensor.from_host(_values(value, tensor._array.dtype, operation))
         recorded = _check(tensor, operation, (value,))
+        if recorded and _base_of(tensor):
+            twin = tensor.clone()
+            return _write_through(tensor, operation, cast(Any, twin)._put(operation, key, value))
         target, values = tensor._array, value._array
-        target[key] = arrays.to_device(values, tensor.device)
+        try:
+            target[key] = arrays.to_device(values, tensor.device)
+        except IndexError as error:
+            raise IndexingError(f"{operation}: cannot index shape {tensor.shape}: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{operation} to a tensor of shape {tensor.shape}: {error}") from None
         changes.note_change(target)
         if recorded:
             _record(tensor, tensor_functions.IndexPut, (tensor, value), target, key=key)
@@ -137,9 +145,23 @@ class InPlace:
         return self.pow_(other)
 
 
+def _values(value: Any, dtype: Any, operation: str) -> Any:
+    """Return a number, list or array as an array of a type."""
+    if value is not None:
+        try:
+            return np.asarray(value, dtype)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(f"{operation}: {value!r} is neither a tensor nor numbers")
+
+
 def _change(tensor: Any, operation: str, function: type[Function], *others: Any) -> Tensor:
     """Replace a tensor's values by a function of them."""
     recorded = _check(tensor, operation, others)
+    if recorded and _base_of(tensor):
+        twin = tensor.clone()
+        _change(twin, operation, function, *[twin if x is tensor else x for x in others])
+        return _write_through(tensor, operation, twin)
     inputs = (others[1], others[0], tensor) if function is functions.Where else (tensor, *others)
     with autodiff.no_grad():
         result = function.apply(*inputs)
@@ -182,13 +204,41 @@ def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
         )
     if tensor._array.dtype.kind != "f":
         raise TypeError(f"{operation}: a tensor of {tensor._array.dtype} cannot keep gradients")
-    is_view = tensor._fn.__name__ in VIEWS if tensor._fn else isinstance(getattr(tensor._array, "base", 0), np.ndarray)
-    if is_view:
+    if _base_of(tensor) is None and (
+        tensor._fn.__name__ in changes.VIEWS and tensor._inputs is None
+        if tensor._fn
+        else isinstance(getattr(tensor._array, "base", 0), np.ndarray)
+    ):
         raise GraphError(
             f"{operation}: this tensor is a view of another, whose history would not know of the change; assign to "
             "the other one, as in x[0] = value, or clone() the view"
         )
+    changes.refuse_stale_view(tensor, np.inf)
     return True
+
+
+def _base_of(view: Any) -> tuple[Any, Any, dict[str, Any]] | None:
+    """Return the tensor that a view looks at, with the function and the options that made the view; None for others."""
+    if changes.is_view(view):
+        return view._inputs[0], view._fn, view._ctx.options
+    return (view._extra or {}).get("view_of") if view._fn is None else None
+
+
+def _write_through(view: Any, operation: str, values: Any) -> Tensor:
+    """Give a view new values, by way of the tensor that it looks at: so the histories of both know of the change."""
+    base, function, options = cast(Any, _base_of(view))
+    if function.__name__ == "Index":
+        base._put(operation, options["key"], values)
+    elif function.__name__ == "Permute":
+        order = options["order"]
+        base._put(operation, (...,), values.permute(*sorted(range(len(order)), key=order.__getitem__)))
+    else:
+        base._put(operation, (...,), values.reshape(base.shape))
+    again = view._apply(function, (base,), **options)
+    changes.before_change(view, view._array)
+    view._fn, view._inputs, view._ctx, view.requires_grad = again._fn, again._inputs, again._ctx, True
+    view._tick = next(changes.ticks)
+    return cast("Tensor", view)
 
 
 def _record(tensor: Any, function: type[Function], inputs: tuple[Any, ...], before: Any, **options: Any) -> None:

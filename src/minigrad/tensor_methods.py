@@ -132,6 +132,8 @@ class Methods(Shapes):
         """
         if min is None and max is None:
             raise ValueError("clamp: give min, max or both")
+        if cast(Any, self)._array.dtype.kind != "f" and (min is None or max is None):  # infinity is no integer
+            return self.maximum(min) if max is None else self.minimum(max)
         return functions.Clip.apply(self, -np.inf if min is None else min, np.inf if max is None else max)
 
     clip = clamp
@@ -197,7 +199,11 @@ class Methods(Shapes):
 
     def std(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
         """Return the square root of the variance."""
-        return self.var(dim, unbiased, keepdim).sqrt()
+        variance = self.var(dim, unbiased, keepdim)
+        constant = variance == 0.0  # there, the gradient is 0 and not that of the square root, as in PyTorch
+        if not constant.any():
+            return variance.sqrt()
+        return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
 
     def prod(self, dim: Any = None, keepdim: bool = False) -> Tensor:
         """Multiply the elements, all of them or along axes."""
@@ -226,6 +232,8 @@ class Methods(Shapes):
         _refuse_empty(x, (axis,), name)
         if name == "max":
             values = tensor_functions.Max.apply(x, dim=axis) if x.ndim else x
+        elif x._array.dtype.kind == "b":
+            values = ~tensor_functions.Max.apply(~x, dim=axis) if x.ndim else x
         else:
             values = -tensor_functions.Max.apply(-x, dim=axis) if x.ndim else x
         indices = getattr(x, f"arg{name}")(dim, keepdim)
@@ -279,17 +287,21 @@ class Methods(Shapes):
     def logsumexp(self, dim: Any = None, keepdim: bool = False) -> Tensor:
         """Return log(e^x1 + e^x2 + ...) along axes, without overflow."""
         x = _float(self)
+        if not x.numel():
+            return x.exp().sum(dim, keepdim).log()
         return tensor_functions.LogSumExp.apply(x, dim=axes_of(x, dim, "logsumexp"), keepdim=keepdim)
 
     def softmax(self, dim: int = -1) -> Tensor:
         """Return e^x over the sum of e^x along an axis."""
         x = _float(self)
-        return tensor_functions.Softmax.apply(x, dim=axis_of(x, dim, "softmax")) if x.ndim else x * 0.0 + 1.0
+        axis = axis_of(x, dim, "softmax")
+        return tensor_functions.Softmax.apply(x, dim=axis) if x.numel() and x.ndim else x * 0.0 + 1.0
 
     def log_softmax(self, dim: int = -1) -> Tensor:
         """Return the logarithm of the softmax along an axis."""
         x = _float(self)
-        return tensor_functions.LogSoftmax.apply(x, dim=axis_of(x, dim, "log_softmax")) if x.ndim else x * 0.0
+        axis = axis_of(x, dim, "log_softmax")
+        return tensor_functions.LogSoftmax.apply(x, dim=axis) if x.numel() and x.ndim else x * 0.0
 
     logsoftmax = log_softmax
 
@@ -355,7 +367,7 @@ class Methods(Shapes):
 
 def _refuse_empty(x: Any, axes: Sequence[int], operation: str) -> None:
     for axis in axes:
-        if x._array.shape[axis] == 0:
+        if x._array.shape and x._array.shape[axis] == 0:
             raise ValueError(f"{operation}: a tensor of shape {x.shape} has no element along axis {axis}")
 
 

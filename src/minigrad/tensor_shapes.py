@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from minigrad import arrays, layout, tensor_functions
+from minigrad import arrays, changes, layout, tensor_functions
 from minigrad.errors import GraphError, IndexingError
 from minigrad.tensor_types import Types
 
@@ -233,16 +233,19 @@ class Shapes(Types):
     # --- parts ----------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Tensor:
-        if key.__class__ is slice and (key.step is None or key.step.__class__ is int and key.step > 0):
+        if key.__class__ is slice and (key.step is None or (key.step.__class__ is int and key.step > 0)):
             chosen: Any = key  # the most frequent key needs no closer look
         else:
             chosen = self._key(key)
         try:
-            return tensor_functions.Index.apply(self, key=chosen)
+            part = tensor_functions.Index.apply(self, key=chosen)
         except IndexError as error:
             if tensor_functions._is_basic(chosen):
                 layout.slice_view(self.shape, self.shape, chosen)  # which says what is wrong
             raise IndexingError(f"cannot index shape {self.shape}: {error}") from None
+        if not cast(Any, self).requires_grad and _looks_at(part._array, _array(self)):
+            part._extra = {"view_of": (self, tensor_functions.Index, {"key": chosen})}  # for x[0] += what is recorded
+        return part
 
     def _key(self, key: Any) -> Any:
         """Return a key of NumPy's for one of ours: tensors and lists become arrays, and it always gives an array."""
@@ -261,6 +264,8 @@ class Shapes(Types):
             index: int64, with as many axes; no larger than this tensor along the others.
         """
         axis = axis_of(self, dim, "gather")
+        if index.ndim != self.ndim and self.ndim:
+            raise ValueError(f"gather: shape {self.shape} with an index of shape {index.shape}; both need as many axes")
         return self[tensor_functions._along(index, axis)] if self.ndim else self.expand(index.shape)
 
     def scatter_to(self, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
@@ -278,7 +283,12 @@ class Shapes(Types):
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """Return a view of some slices along an axis."""
-        return self[(slice(None),) * axis_of(self, dim, "narrow") + (slice(start, start + length),)]
+        axis = axis_of(self, dim, "narrow")
+        n = self.shape[axis]
+        first = start + n if start < 0 else start
+        if first < 0 or length < 0 or first + length > n:
+            raise IndexingError(f"narrow: {length} slices from {start} on, but axis {dim} of {self.shape} has size {n}")
+        return self[(slice(None),) * axis + (slice(first, first + length),)]
 
     def split(self, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
         """Cut into views along an axis.
@@ -339,6 +349,13 @@ class Shapes(Types):
 
 def _array(x: Any) -> Any:
     return x._array
+
+
+def _looks_at(part: Any, whole: Any) -> bool:
+    """Return whether what a key selected is a view: NumPy's views have the base of what they were taken from."""
+    if whole.__class__ is not np.ndarray:
+        return changes.owner_of(part) is changes.owner_of(whole)
+    return part.base is not None and (part.base is whole or part.base is whole.base)
 
 
 def _part(part: Any, shape: Sequence[int]) -> Any:

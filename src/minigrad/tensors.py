@@ -336,6 +336,8 @@ class Tensor(Methods, InPlace):
         return _elementwise(functions.Abs, (self,))
 
     def __matmul__(self, other: Any) -> Tensor:
+        if isinstance(other, np.ndarray):
+            raise TypeError("matmul: the other factor must be a Tensor, not ndarray; make a tensor of it")
         return self.matmul(other) if isinstance(other, Tensor) else cast(Tensor, NotImplemented)
 
     def __lt__(self, other: Any) -> Tensor:
@@ -436,6 +438,11 @@ class Tensor(Methods, InPlace):
 
     def __repr__(self) -> str:
         return printed(self)
+
+    def __format__(self, spec: str) -> str:
+        if not self._array.ndim and type(self) is Tensor:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
 
 
 def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool, device: str) -> Tensor:
@@ -624,6 +631,7 @@ _UNARY = {
     )
 }
 
+
 def _whole_sum() -> Any:
     """Return `Methods.sum`, and its quick twin for all elements of a small array of a floating type."""
     specified, function, add_up = Methods.sum, TWINS[tensor_functions.Sum], np.add.reduce
@@ -688,4 +696,6 @@ def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
     """Apply a function for an operator; Python turns NotImplemented into its TypeError for unsupported operands."""
     if all(isinstance(x, Tensor | Real) for x in inputs):
         return _elementwise(function, inputs)
+    if any(isinstance(x, np.ndarray | np.bool_) for x in inputs):
+        _check_operands(function, inputs, ())
     return cast(Tensor, NotImplemented)

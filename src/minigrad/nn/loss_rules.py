@@ -26,6 +26,7 @@ class SquaredError(Function):
     def forward(ctx: Any, x: Any, target: Any, reduction: str) -> Any:
         """Return the loss."""
         ctx.reduction = reduction
+        target = target if target.dtype.kind == "f" else arrays.cast_to(target, x.dtype)
         ctx.save_for_backward(x, target)
         small = arrays.on_host(x, target) and arrays.is_small(x.shape)
         ctx.difference = difference = x - target if small else arrays.elementwise("sub", x, target)
