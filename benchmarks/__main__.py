@@ -1,152 +1,73 @@
-"""Run the scalar programs beside micrograd, print the ratios, and write benchmarks/RESULTS.md: `make bench`."""
+"""Run minigrad beside its peers, print the ratios, and write benchmarks/RESULTS.md: `make bench`.
+
+With words, `python -m benchmarks softmax matmul`, only the lines that have one of them in their names run, and nothing
+is written.
+"""
 
 from __future__ import annotations
 
-import os
-import platform
-import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.metadata import version
-from pathlib import Path
+from collections.abc import Iterator
 
-from micrograd.engine import Value
 from rich.console import Console
-from rich.table import Table
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import scalars
-from benchmarks.measure import Comparison, compare, peak_memory
-from minigrad import Scalar
+from benchmarks import gpu, scalar_section, start_section, tensor_section
+from benchmarks.lines import LINES
+from benchmarks.report import RESULTS, Section, machine, write
 
-RESULTS = Path(__file__).parent / "RESULTS.md"
 STACK = 512 * 1024 * 1024  # bytes, for micrograd's recursion on the chain
-IMPORT_SECONDS = 0.12
-COLUMNS = ("program", "minigrad", "micrograd", "times quicker", "range", "target", "memory", "")
 
 
-@dataclass(frozen=True)
-class Program:
-    """One line of the table.
-
-    Attributes:
-        name: What it computes.
-        ours: Runs it once, or ``repeat`` times, on minigrad.
-        theirs: Likewise on micrograd.
-        target: How many times quicker it is to be.
-        repeat: How many runs are timed as one.
-        rounds: How many interleaved rounds.
-    """
-
-    name: str
-    ours: Callable[[], object]
-    theirs: Callable[[], object]
-    target: float
-    repeat: int
-    rounds: int
-
-
-def programs() -> list[Program]:
-    """Return the programs with their targets."""
-
-    def repeated(number: type) -> Callable[[], object]:
-        return lambda: [scalars.expression(number) for _ in range(1000)]
-
-    def deep_chain() -> object:
-        with scalars.deep_recursion():
-            return scalars.chain(Value)
-
-    ours, theirs = scalars.Minigrad(), scalars.Micrograd()
-    return [
-        Program("micrograd's README expression", repeated(Scalar), repeated(Value), 4.0, 1000, 21),
-        Program("a chain of 100,000 operations", lambda: scalars.chain(Scalar), deep_chain, 8.0, 1, 7),
-        Program("network 2-16-16-1, 100 points, one step", ours.step, theirs.step, 15.0, 1, 11),
+def everything() -> tuple[list[Iterator[str | Section]], int]:
+    """Return the sections, and how many steps they announce."""
+    programs = scalar_section.programs()
+    sections = [
+        scalar_section.section(programs),
+        tensor_section.times_section(list(LINES)),
+        tensor_section.training_section(),
+        tensor_section.memory_section(),
+        start_section.section(),
+        gpu.section(),
     ]
+    on_gpu = 0 if gpu.why_not() else 15
+    return sections, len(programs) + len(LINES) + 4 + 1 + len(start_section.STARTS) + on_gpu
 
 
-def row(program: Program, times: Comparison, memory: float) -> list[str]:
-    """Return the cells of a program's line."""
-    return [
-        program.name,
-        duration(min(times.ours) / program.repeat),
-        duration(min(times.theirs) / program.repeat),
-        f"{times.ratio:.1f}",
-        f"{min(times.ratios):.1f}-{max(times.ratios):.1f}",
-        f">= {program.target:g}",
-        f"1/{memory:.1f}",
-        "met" if times.ratio >= program.target else "missed",
-    ]
+def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
+    """Return a section of the lines with one of the words in their names, and how many they are."""
+    chosen = [name for name in LINES if any(word in name for word in words)]
+    programs = [program for program in scalar_section.programs() if any(word in program.name for word in words)]
+    sections = [scalar_section.section(programs)] if programs else []
+    sections += [tensor_section.times_section(chosen)] if chosen else []
+    return sections, len(chosen) + len(programs)
 
 
-def import_row(rounds: int = 7) -> list[str]:
-    """Time `import minigrad`, and micrograd's, in processes of their own."""
-
-    def seconds(module: str) -> float:
-        code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
-        return float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-
-    samples = [(seconds("minigrad"), seconds("micrograd.engine")) for _ in range(rounds)]
-    ours = [a for a, _ in samples]
-    met = "met" if min(ours) <= IMPORT_SECONDS else "missed"
-    spread = f"{duration(min(ours))}-{duration(max(ours))}"
-    peer = duration(min(b for _, b in samples))
-    return ["import", duration(min(ours)), peer, "", spread, f"<= {IMPORT_SECONDS} s", "", met]
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the unit that fits it."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} us"
-
-
-def machine() -> str:
-    """Return one line on the machine and the versions."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-    return (
-        f"{cpu}, {os.cpu_count()} cores; {platform.system()}; {platform.python_implementation()} "
-        f"{platform.python_version()}; minigrad {version('minigrad')}, micrograd {version('micrograd')}"
-    )
-
-
-def write(rows: list[list[str]]) -> None:
-    """Write the table as Markdown."""
-    table = [COLUMNS, ["---"] * len(COLUMNS), *rows]
-    text = "\n".join(f"| {' | '.join(cells)} |" for cells in table)
-    RESULTS.write_text(
-        "# Benchmarks\n\nWritten by `make bench` (`benchmarks/__main__.py`); a run replaces it.\n\n"
-        f"Machine: {machine()}.\n\n{text}\n\n"
-        "Times are processor time, the best of interleaved runs, forward and backward; the ratio is the median over "
-        "the rounds, the range its smallest and largest value. Memory is the peak of Python objects, as a share of "
-        "micrograd's. The garbage collector is on, as it is for users: much of micrograd's time on large graphs is "
-        "spent there. micrograd runs the chain with a raised recursion limit and a stack of 512 MB, minigrad with "
-        "Python's defaults.\n"
-    )
-
-
-def main() -> None:
-    """Measure, print and write everything."""
-    console = Console(width=None if sys.stdout.isatty() else 120)
-    table = Table(*COLUMNS, title="minigrad beside micrograd")
-    rows = []
-    for program in programs():
-        console.print(f"[dim]{program.name} ...")
-        times = compare(program.ours, program.theirs, program.rounds)
-        rows.append(row(program, times, peak_memory(program.theirs) / peak_memory(program.ours)))
-    rows.append(import_row())
-    for cells in rows:
-        table.add_row(*cells)
-    console.print(table)
-    console.print(f"[dim]{machine()}; written to benchmarks/{RESULTS.name}")
-    write(rows)
+def main(words: list[str]) -> None:
+    """Measure, print and write."""
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    sections, steps = some(words) if words else everything()
+    done = []
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=steps)
+        for section in sections:
+            for news in section:
+                if isinstance(news, str):
+                    progress.update(task, description=news, advance=1)
+                else:
+                    done.append(news)
+    for section in done:
+        section.show(console)
+    console.print(f"[dim]{machine()}")
+    if not words:
+        write(done)
+        console.print(f"[dim]written to benchmarks/{RESULTS.name}")
 
 
 if __name__ == "__main__":
     threading.stack_size(STACK)
-    thread = threading.Thread(target=main)
+    thread = threading.Thread(target=main, args=(sys.argv[1:],))
     thread.start()
     thread.join()

@@ -24,6 +24,12 @@ ONE = {
     "tanh": np.tanh,
     "sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
     "relu": lambda x: np.maximum(x, 0.0),
+    "sqrt": np.sqrt,
+    "square": np.square,
+    "abs": np.absolute,
+    "sign": lambda x: np.float64(x > 0.0) - np.float64(x < 0.0),
+    "erf": math.erf,
+    "gelu": lambda x: 0.5 * x * math.erfc(-x / math.sqrt(2.0)),
 }
 TWO = {
     "add": np.add,
@@ -32,8 +38,13 @@ TWO = {
     "div": np.divide,
     "pow": np.power,
     "max": np.maximum,
+    "min": np.minimum,
     "lt": lambda x, y: np.float64(x < y),
     "eq": lambda x, y: np.float64(x == y),
+    "gt": lambda x, y: np.float64(x > y),
+    "le": lambda x, y: np.float64(x <= y),
+    "ge": lambda x, y: np.float64(x >= y),
+    "ne": lambda x, y: np.float64(x != y),
     "log_back": lambda x, d: d / x,
     "inv_back": lambda x, d: -d / (x * x),
     "relu_back": lambda x, d: np.where(x <= 0.0, 0.0, d),
@@ -58,6 +69,13 @@ def test_operators_of_one_number_follow_ieee(name, x):
     with np.errstate(all="ignore"):
         wanted = ONE[name](np.float64(x))
     assert agrees(name, getattr(operators, name)(x), wanted)
+
+
+def test_clip_moves_into_an_interval():
+    """Below goes to the lower bound, above to the upper one, nan stays, and the upper bound wins a contradiction."""
+    assert [operators.clip(x, -1.0, 2.0) for x in (-5.0, -1.0, 0.5, 2.0, 7.0)] == [-1.0, -1.0, 0.5, 2.0, 2.0]
+    assert math.isnan(operators.clip(math.nan, 0.0, 1.0))
+    assert operators.clip(0.0, 5.0, 3.0) == 3.0
 
 
 @pytest.mark.parametrize("name", TWO)
@@ -153,5 +171,17 @@ def test_sum_and_prod_fold_the_whole_list(values):
 
 def test_every_public_operator_is_tested_here():
     """A new operator cannot be added without a test: this file's tables or tests name each of them."""
-    elsewhere = {"addLists", "ieee", "is_close", "map", "negList", "prod", "reduce", "sigmoid_back", "sum", "where"}
+    elsewhere = {
+        "addLists",
+        "clip",
+        "ieee",
+        "is_close",
+        "map",
+        "negList",
+        "prod",
+        "reduce",
+        "sigmoid_back",
+        "sum",
+        "where",
+    }
     assert set(operators.__all__) == set(ONE) | set(TWO) | elsewhere | {"zipWith"}

@@ -236,7 +236,7 @@ def test_the_protocol_of_a_constant():
     [
         (lambda x, y: x * y, functions.Mul, (2.0, 5.0), (2.0, 5.0), [50.0, 20.0]),
         (lambda x, y: x * 4, functions.Mul, (2.0, 4.0), (2.0, 4.0), [40.0]),
-        (lambda x, y: 4.0 - x, functions.Sub, (4.0, 2.0), (4.0, 2.0), [-10.0]),
+        (lambda x, y: 4.0 - x, functions.Sub, (4.0, 2.0), (), [-10.0]),
         (lambda x, y: 4.0 / x, functions.Div, (4.0, 2.0), (4.0, 2.0), [-10.0]),
         (lambda x, y: x**2, functions.Pow, (2.0, 2.0), (2.0, 2.0), [40.0]),
         (lambda x, y: -x, functions.Neg, (2.0,), (), [-10.0]),

@@ -1,139 +1,32 @@
 """The operations that random programs are made of.
 
 Each one draws its arguments from a pool of values and returns a line of Python that runs unchanged with PyTorch and
-with minigrad. What it draws is tame: no logarithm of a negative number, and no argument so close to a tie or a kink
-(of relu, max, abs, clamp, ...) that a rounding error would decide.
+with minigrad.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 
 import torch
+from program_draw import (
+    Draw,
+    all_apart,
+    apart,
+    away_from,
+    compatible,
+    distinct,
+    fits_in,
+    multiplies,
+    positive,
+    ranked,
+    varied,
+    within,
+)
 
-__all__ = ["OPS", "Draw", "NoFit"]
-
-GAP = 1e-3  # the least distance of a value from a kink, or from the value that it is compared with
+__all__ = ["OPS"]
 
 OPS: dict[str, Callable[[Draw], str]] = {}
-
-
-class NoFit(Exception):
-    """No value of the pool is fit for the operation."""
-
-
-class Draw:
-    """Draws arguments from a pool of values.
-
-    Args:
-        rng: decides
-        pool: the values so far, by name
-        unused: the names of those that no operation uses yet; they are preferred, or programs would stay shallow
-    """
-
-    def __init__(self, rng: random.Random, pool: dict[str, torch.Tensor], unused: list[str]) -> None:
-        self.rng = rng
-        self.pool = pool
-        self.unused = unused
-
-    def value(self, *demands: Callable[[torch.Tensor], bool]) -> str:
-        """Return the name of a value that meets all demands."""
-        names = self.unused if self.rng.random() < 0.7 else list(self.pool)
-        return self.choice(name for name in names if all(meets(self.pool[name]) for meets in demands))
-
-    def pair(self, meets: Callable[[torch.Tensor, torch.Tensor], bool], attempts: int = 60) -> tuple[str, str]:
-        """Return the names of two values (or of one, twice) that go together."""
-        names = list(self.pool)
-        for _ in range(attempts):
-            a, b = self.rng.choice(self.unused or names), self.rng.choice(names)
-            a, b = (a, b) if self.rng.random() < 0.5 else (b, a)
-            if meets(self.pool[a], self.pool[b]):
-                return a, b
-        raise NoFit
-
-    def choice(self, options):
-        """Return one of some options."""
-        options = list(options)
-        if not options:
-            raise NoFit
-        return self.rng.choice(options)
-
-    def number(self, low: float = -2.0, high: float = 2.0) -> float:
-        """Return a number with two digits."""
-        return round(self.rng.uniform(low, high), 2)
-
-    def dim(self, name: str, demand: Callable[[int], bool] = lambda size: True) -> int:
-        """Return a dimension of a value, counted from the front or from the back."""
-        shape = self.pool[name].shape
-        dim = self.choice(i for i, size in enumerate(shape) if demand(size))
-        return self.choice((dim, dim - len(shape)))
-
-    def dims(self, name: str) -> tuple[int, ...]:
-        """Return some dimensions of a value, in any order."""
-        dims = range(self.pool[name].dim())
-        return tuple(self.rng.sample(dims, self.rng.randint(1, len(dims))))
-
-    def reduction(self, name: str) -> str:
-        """Return the arguments of a reduction: none, a dimension, or several, with or without keepdim."""
-        if self.pool[name].dim() == 0 or self.rng.random() < 0.15:
-            return ""
-        dims = self.choice((self.dim(name), self.dims(name)))
-        return f"{dims}, keepdim=True" if self.rng.random() < 0.4 else f"{dims}"
-
-    def along(self, name: str, dim: int) -> str:
-        """Return the arguments of a function along one dimension, with or without keepdim."""
-        return f"{dim}, keepdim=True" if self.rng.random() < 0.4 else f"{dim}"
-
-
-# --- what a value must be ------------------------------------------------------------------------------------
-
-
-def ranked(low: int, high: int = 9) -> Callable[[torch.Tensor], bool]:
-    """The rank lies between two bounds."""
-    return lambda x: low <= x.dim() <= high
-
-
-def within(bound: float) -> Callable[[torch.Tensor], bool]:
-    """No element is larger."""
-    return lambda x: x.abs().max().item() <= bound
-
-
-def positive(x: torch.Tensor) -> bool:
-    """All elements are well above 0."""
-    return x.min().item() > 0.1
-
-
-def away_from(*points: float) -> Callable[[torch.Tensor], bool]:
-    """No element is close to one of the points."""
-    return lambda x: all((x - point).abs().min().item() > GAP for point in points)
-
-
-def distinct(x: torch.Tensor, dim: int) -> bool:
-    """The two largest and the two smallest elements along a dimension differ."""
-    if x.shape[dim] < 2:
-        return True
-    gaps = x.sort(dim).values.diff(dim=dim)
-    return min(gaps.select(dim, 0).min().item(), gaps.select(dim, -1).min().item()) > GAP
-
-
-def compatible(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """The shapes broadcast to at most 4 dimensions."""
-    pairs = zip(reversed(a.shape), reversed(b.shape), strict=False)
-    return all(m == n or 1 in (m, n) for m, n in pairs)
-
-
-def apart(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """The shapes broadcast, and no two elements that meet are close."""
-    return compatible(a, b) and (a - b).abs().min().item() > GAP
-
-
-def fits_in(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """The second shape broadcasts to the first."""
-    return compatible(a, b) and torch.broadcast_shapes(a.shape, b.shape) == a.shape
-
-
-# --- the table -----------------------------------------------------------------------------------------------
 
 
 def op(draw: Callable[[Draw], str]) -> Callable[[Draw], str]:
@@ -303,7 +196,7 @@ def std(draw: Draw) -> str:
     """Along one dimension, where the elements differ."""
     name = draw.value(ranked(1))
     x = draw.pool[name]
-    dim = draw.choice(i for i, n in enumerate(x.shape) if n > 1 and x.var(i).min().item() > 0.1)
+    dim = draw.choice(dim for dim in range(x.dim()) if varied(x, dim))
     return f"{name}.std({draw.along(name, dim)})"
 
 
@@ -328,29 +221,22 @@ def logsumexp(draw: Draw) -> str:
     return f"{name}.logsumexp({draw.along(name, draw.dim(name))})"
 
 
-def _multiplies(a: torch.Tensor, b: torch.Tensor) -> bool:
-    if not (a.dim() and b.dim()) or a.shape[-1] != b.shape[-2 if b.dim() > 1 else 0]:
-        return False
-    batches = zip(reversed(a.shape[:-2]), reversed(b.shape[:-2]), strict=False)
-    return all(m == n or 1 in (m, n) for m, n in batches)
-
-
 @op
 def matmul(draw: Draw) -> str:
     """Two matrices."""
-    return "{} @ {}".format(*draw.pair(lambda a, b: a.dim() == b.dim() == 2 and _multiplies(a, b)))
+    return "{} @ {}".format(*draw.pair(lambda a, b: a.dim() == b.dim() == 2 and multiplies(a, b)))
 
 
 @op
 def matmul_vector(draw: Draw) -> str:
     """A vector on one side, or on both."""
-    return "{} @ {}".format(*draw.pair(lambda a, b: 1 in (a.dim(), b.dim()) and _multiplies(a, b)))
+    return "{} @ {}".format(*draw.pair(lambda a, b: 1 in (a.dim(), b.dim()) and multiplies(a, b)))
 
 
 @op
 def matmul_batched(draw: Draw) -> str:
     """More than two dimensions on one side at least; the others broadcast."""
-    return "lib.matmul({}, {})".format(*draw.pair(lambda a, b: max(a.dim(), b.dim()) > 2 and _multiplies(a, b)))
+    return "lib.matmul({}, {})".format(*draw.pair(lambda a, b: max(a.dim(), b.dim()) > 2 and multiplies(a, b)))
 
 
 @op
@@ -526,3 +412,64 @@ def put(draw: Draw) -> str:
     target, source = draw.pair(lambda a, b: a.dim() > 0 and fits_in(a[0], b))
     size = draw.pool[target].shape[0]
     return f"put({target}, {draw.rng.randint(-size, size - 1)}, {source})"
+
+
+# --- layers --------------------------------------------------------------------------------------------------
+
+
+def _image(name: str, draw: Draw) -> str:
+    return name + "[None]" * (4 - draw.pool[name].dim())
+
+
+def _convolves(x: torch.Tensor, weight: torch.Tensor) -> bool:
+    """Read as images, the two have as many channels, and the windows are not larger than the image."""
+    if x.dim() < 2 or weight.dim() < 2:
+        return False
+    (_, channels, *size), (_, wanted, *windows) = ((1,) * (4 - y.dim()) + tuple(y.shape) for y in (x, weight))
+    return channels == wanted and all(n >= k for n, k in zip(size, windows, strict=True))
+
+
+def _convolves_as_line(x: torch.Tensor, weight: torch.Tensor) -> bool:
+    return x.dim() == weight.dim() == 3 and x.shape[1] == weight.shape[1] and x.shape[2] >= weight.shape[2]
+
+
+@op
+def conv2d(draw: Draw) -> str:
+    """Two values, read as images."""
+    x, weight = draw.pair(_convolves)
+    return f"nn.conv2d({_image(x, draw)}, {_image(weight, draw)})"
+
+
+@op
+def conv2d_with_stride(draw: Draw) -> str:
+    """Two values, read as images; every other window, and zeros around the image."""
+    x, weight = draw.pair(_convolves)
+    return f"nn.conv2d({_image(x, draw)}, {_image(weight, draw)}, stride=2, padding=1)"
+
+
+@op
+def avg_pool2d(draw: Draw) -> str:
+    """A value, read as images."""
+    return f"nn.avg_pool2d({_image(draw.value(_poolable), draw)}, 2)"
+
+
+@op
+def max_pool2d(draw: Draw) -> str:
+    """A value without ties, read as images."""
+    return f"nn.max_pool2d({_image(draw.value(_poolable, all_apart), draw)}, 2)"
+
+
+def _poolable(x: torch.Tensor) -> bool:
+    return x.dim() > 1 and min(x.shape[-2:]) > 1
+
+
+binary("conv1d", "nn.conv1d({}, {}, padding=1)", _convolves_as_line)
+binary("linear", "nn.linear({}, {})", lambda a, b: b.dim() == 2 and a.dim() > 0 and a.shape[-1] == b.shape[-1])
+binary("mse_loss", "nn.mse_loss({}, {})", lambda a, b: a.shape == b.shape)
+unary("cross_entropy", "nn.cross_entropy({0}, {0}.argmin(1))", ranked(2, 2), lambda x: distinct(x, 1))
+unary("layer_norm", "nn.layer_norm({0}, {0}.shape[-1:])", ranked(1), lambda x: varied(x, -1))
+binary(
+    "binary_cross_entropy",
+    "nn.binary_cross_entropy_with_logits({}, {}.sigmoid())",
+    lambda a, b: a.shape == b.shape,
+)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from program_ops import OPS, Draw, NoFit
+from program_draw import Draw, NoFit
+from program_ops import OPS
 
 __all__ = ["STEPS", "Program", "Step", "difference", "draw", "environment", "shrink"]
 
@@ -23,6 +24,8 @@ PRELUDE = """\
 import numpy as np
 import minigrad as lib  # or: import torch as lib
 
+nn = lib.nn.functional
+
 
 def leaf(values):
     return lib.tensor(np.array(values), requires_grad=True)
@@ -33,7 +36,7 @@ def random(seed, *shape):
 
 
 def gelu(x):
-    return x.gelu() if hasattr(x, "gelu") else lib.nn.functional.gelu(x)
+    return nn.gelu(x)
 
 
 def put(x, index, value):
@@ -133,8 +136,8 @@ class Results:
 def environment(lib: Any) -> dict[str, Any]:
     """Return the names that a program uses, for a library."""
     names: dict[str, Any] = {}
-    exec(PRELUDE.replace("import minigrad as lib", "lib = None"), names)
     names["lib"] = lib
+    exec(PRELUDE.replace("import minigrad as lib", ""), names)
     return names
 
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import minigrad
+from minigrad import arrays, tensors
 
 SEEDS = 500
 CHUNK = 20
@@ -54,6 +55,14 @@ def test_programs_agree_on_the_readable_backend():
     """The loops of the backend `python`, which are the specification, agree with PyTorch too."""
     with minigrad.backend("python"):
         wrong = disagreements(range(25), minigrad)
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_programs_agree_on_compiled_kernels(monkeypatch):
+    """The kernels that Numba compiles for large arrays agree with PyTorch too; here they get the small ones."""
+    for module, name in ((arrays, "LARGE"), (arrays, "LARGE_AND_DEAR"), (tensors, "_small")):
+        monkeypatch.setattr(module, name, 0)
+    wrong = disagreements(range(6), minigrad)
     assert not wrong, "\n\n".join(wrong)
 
 

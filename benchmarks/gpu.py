@@ -1,0 +1,207 @@
+"""The CUDA kernels beside what the GPU can do: `python -m benchmarks.gpu`.
+
+Map and reduce move memory and compute little: what they reach is told as a fraction of the bandwidth that a plain copy
+on the device reaches in the same run. Products are told beside cuBLAS, where PyTorch or CuPy brings it along.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from benchmarks.report import Section
+from minigrad import _numba, operators
+from minigrad.backends.gpu import CudaBackend, DeviceArray, from_host, teaching
+
+__all__ = ["Moving", "Product", "moving", "products", "section", "why_not"]
+
+ELEMENTS = 1 << 26  # 256 MiB of float32: far more than any cache
+SIZES = (512, 2048, 4096)
+SECONDS = 0.5  # for the samples of one line
+COLUMNS = ("program", "time", "reached", "beside", "share")
+TITLE = "On the GPU"
+A, B, C = ("in", 0), ("in", 1), ("in", 2)
+
+Program = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A program whose work is to read and write memory.
+
+    Attributes:
+        name: What it computes.
+        run: The program, which may return before the device is done.
+        moved: Bytes that it has to read and write.
+    """
+
+    name: str
+    run: Program
+    moved: int
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of square matrices.
+
+    Attributes:
+        name: Size and type.
+        run: The program with our kernel.
+        peer: The same with cuBLAS, or None.
+        work: Floating-point operations.
+    """
+
+    name: str
+    run: Program
+    peer: Program | None
+    work: float
+
+
+def why_not() -> str:
+    """Return why nothing can be measured here; empty on a machine with a GPU."""
+    if _numba.is_simulator():
+        return "there is no NVIDIA device on this machine: the simulator computes, and its times say nothing"
+    return _numba.why_no_cuda()
+
+
+def moving(elements: int = ELEMENTS) -> Iterator[Moving]:
+    """Yield the copy that all others are compared with, then map and reduce.
+
+    Args:
+        elements: Of each array, about: the same arrays serve as square matrices.
+    """
+    gpu, dtype = CudaBackend(), np.dtype(np.float32)
+    side = int(elements**0.5)
+    values = np.random.default_rng(0).random(side * side, np.float32)
+    x, y, z = (from_host(values) for _ in range(3))
+    square, turned, size = x.reshape(side, side), y.reshape(side, side).T, x.nbytes
+    mapped = teaching_map(x, y)
+    yield Moving("copy on the device", lambda: y.storage.copy_to_device(x.storage), 2 * size)
+    yield Moving("a * b + c", lambda: gpu.elementwise(("add", ("mul", A, B), C), (x, y, z), dtype), 4 * size)
+    yield Moving("sigmoid(a)", lambda: gpu.elementwise(("sigmoid", A), (x,), dtype), 2 * size)
+    yield Moving("a + b, b transposed", lambda: gpu.elementwise(("add", A, B), (square, turned), dtype), 3 * size)
+    yield Moving("-a, the exercise's kernel", mapped, 2 * size)
+    yield Moving("sum of all", lambda: gpu.reduce("add", x, (0,), dtype), size)
+    yield Moving("sum of each row", lambda: gpu.reduce("add", square, (1,), dtype), size)
+    yield Moving("sum of each column", lambda: gpu.reduce("add", square, (0,), dtype), size)
+    yield Moving("max of all", lambda: gpu.reduce("max", x, (0,), dtype), size)
+
+
+def teaching_map(x: DeviceArray, out: DeviceArray) -> Program:
+    """Return a program that negates an array with the kernel of `minigrad.cuda_ops`."""
+    from minigrad import cuda_ops
+
+    kernel = cuda_ops.tensor_map(operators.neg)
+    return lambda: teaching.run_map(kernel, out, x)
+
+
+def products(sizes: tuple[int, ...] = SIZES) -> Iterator[Product]:
+    """Yield products of square matrices, in float32 and float64.
+
+    Args:
+        sizes: Rows of the matrices.
+    """
+    gpu = CudaBackend()
+    for dtype in (np.float32, np.float64):
+        for n in sizes:
+            a, b = (np.random.default_rng(seed).random((n, n)).astype(dtype) for seed in (0, 1))
+            x, y = from_host(a), from_host(b)
+            name = f"{n} x {n}, {np.dtype(dtype).name}"
+            yield Product(name, lambda x=x, y=y: gpu.matmul(x, y), cublas(a, b), 2.0 * n**3)
+
+
+def cublas(a: Any, b: Any) -> Program | None:
+    """Return the product with cuBLAS, in full precision, or None where no package has it."""
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError:
+        torch = None
+    if torch is not None and torch.cuda.is_available():
+        torch.backends.cuda.matmul.allow_tf32 = False
+        x, y = (torch.from_numpy(each).cuda() for each in (a, b))
+        return lambda: x @ y
+    try:
+        cupy = importlib.import_module("cupy")
+    except ImportError:
+        return None
+    x, y = cupy.asarray(a), cupy.asarray(b)
+    return lambda: cupy.matmul(x, y)
+
+
+def seconds(run: Program, budget: float = SECONDS) -> float:
+    """Return the least time of one run, out of samples that wait for the device.
+
+    Args:
+        run: The program.
+        budget: Seconds for all samples.
+    """
+    wait = CudaBackend().synchronize
+    run()  # compiles
+    wait()
+    best, end = float("inf"), time.perf_counter() + budget
+    while True:
+        start = time.perf_counter()
+        run()
+        wait()
+        best = min(best, time.perf_counter() - start)
+        if time.perf_counter() >= end:
+            return best
+
+
+def section() -> Iterator[str | Section]:
+    """Measure everything: the name of each program before it runs, and at the end the table."""
+    if why := why_not():
+        yield Section(TITLE, (), text=f"Not measured: {why}.")
+        return
+    yield from _measured()
+
+
+def _measured() -> Iterator[str | Section]:  # pragma: no cover (needs a GPU)
+    name = _numba.cuda.get_current_device().name
+    name = name.decode() if isinstance(name, bytes) else name
+    table = Section(
+        TITLE, COLUMNS, text=f"Measured on {name}. Time is the best of some runs, launch and wait included."
+    )
+    copied = 0.0
+    for each in moving():
+        yield each.name
+        took = seconds(each.run)
+        rate = each.moved / took
+        copied = copied or rate
+        table.rows.append([each.name, _ms(took), f"{rate / 1e9:.0f} GB/s", "copy", f"{rate / copied:.2f}"])
+    for product in products():
+        yield product.name
+        ours = seconds(product.run)
+        # cuda.synchronize waits for the whole device, so for the peer's streams as well.
+        theirs = seconds(product.peer) if product.peer else None
+        beside = f"cuBLAS {_ms(theirs)}" if theirs else "no cuBLAS: neither torch nor cupy is here"
+        share = f"{theirs / ours:.2f}" if theirs else ""
+        table.rows.append([product.name, _ms(ours), f"{product.work / ours / 1e12:.2f} TF/s", beside, share])
+    yield table
+
+
+def _ms(value: float) -> str:
+    return f"{value * 1e3:.3g} ms"
+
+
+def main() -> None:
+    """Measure and print."""
+    console = Console()
+    for news in section():
+        if isinstance(news, str):
+            console.print(f"[dim]{news}")
+        elif news.rows:
+            news.show(console)
+            console.print(news.text)
+        else:
+            console.print(news.text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Every program with tensors that is timed, and how long it may take beside which peer.
+
+A program is written once, for a library with PyTorch's names; NumPy's, where there is one, stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks import networks, tensors
+
+__all__ = ["LINES", "Line"]
+
+Program = Callable[[Any], Callable[[], object]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One program.
+
+    Attributes:
+        name: What it computes.
+        program: Makes the inputs with a library, and returns what is timed.
+        limits: For each peer, the largest share of its time that minigrad may take.
+        beside: Peers that are shown without a limit.
+        work: Floating-point operations of one run, where the rate is of interest.
+        divide: How many operations one run consists of, where the time of one is of interest.
+    """
+
+    name: str
+    program: Program
+    limits: dict[str, float]
+    beside: tuple[str, ...] = ()
+    work: float = 0.0
+    divide: int = 1
+    peers: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "peers", (*self.limits, *self.beside))
+
+
+def _elementwise() -> list[Line]:
+    large = ("torch", "torch, malloc tuned")
+
+    def line(size: int, limits: tuple[dict[str, float], dict[str, float]], dtype: str = "float64") -> list[Line]:
+        name = f"sigmoid(a * b + c), 1e{len(str(size)) - 1}" + (", float32" if dtype == "float32" else "")
+        return [
+            Line(f"{name}, forward", tensors.sigmoid(size, dtype, False), limits[0], ("numpy",)),
+            Line(f"{name}, forward and backward", tensors.sigmoid(size, dtype, True), limits[1]),
+        ]
+
+    return [
+        *line(1_000, ({"torch": 1.0}, {"torch": 0.5})),
+        *line(100_000, ({"torch": 1.0}, {"torch": 0.5})),
+        *line(10_000_000, (dict(zip(large, (0.2, 0.77), strict=True)),) * 2),
+        *line(10_000_000, (dict(zip(large, (0.2, 0.77), strict=True)),) * 2, "float32"),
+        Line("(1000, 1) * (1, 1000), forward", tensors.broadcast(False), {"torch": 0.9}, ("numpy",)),
+        Line("(1000, 1) * (1, 1000), forward and backward", tensors.broadcast(True), {"torch": 0.35}),
+    ]
+
+
+def _reductions() -> list[Line]:
+    def softmax(size: int, limit: float, dtype: str = "float64") -> list[Line]:
+        name = f"softmax {size} x {size}" + (", float32" if dtype == "float32" else "")
+        return [
+            Line(f"{name}, forward", tensors.softmax(size, dtype, False), {"torch": limit}),
+            Line(f"{name}, forward and backward", tensors.softmax(size, dtype, True), {"torch": limit}),
+        ]
+
+    return [
+        Line("sum of 4096 x 4096 over axis 0", tensors.sum_over(0), {"torch": 0.55}, ("numpy",)),
+        Line("sum of 4096 x 4096 over axis 1", tensors.sum_over(1), {"torch": 1.15}, ("numpy",)),
+        *softmax(1024, 1.0),
+        *softmax(4096, 0.5),
+        *softmax(1024, 1.0, "float32"),
+    ]
+
+
+def _products() -> list[Line]:
+    blas = {"numpy": 1 / 0.95}
+
+    def product(size: int) -> Line:
+        program = tensors.matmul((size, size), (size, size))
+        return Line(f"matmul {size} x {size}", program, blas, ("torch",), 2.0 * size**3)
+
+    def kernel(size: int, tiled: bool = False) -> Line:
+        name = "minigrad.tiling's kernel" if tiled else "the kernel of exercise 3.2"
+        program = tensors.teaching_matmul(size, tiled)
+        return Line(f"matmul {size} x {size}, {name}", program, {"numpy": 1 / 0.35}, (), 2.0 * size**3)
+
+    batched = tensors.matmul((64, 128, 128), (64, 128, 128))
+    return [
+        *map(product, (128, 512, 2048)),
+        Line("matmul 64 x 128 x 128, batched", batched, blas, ("torch",), 64 * 2.0 * 128**3),
+        kernel(512),
+        kernel(512, tiled=True),
+        kernel(2048, tiled=True),
+    ]
+
+
+def _networks() -> list[Line]:
+    def convolution(dtype: str, limit: float) -> list[Line]:
+        name = "conv2d (16, 8, 28, 28) with (16, 8, 3, 3)" + (", float32" if dtype == "float32" else "")
+        return [
+            Line(f"{name}, forward", tensors.conv2d(dtype, False), {"torch": limit}),
+            Line(f"{name}, forward and backward", tensors.conv2d(dtype, True), {"torch": limit}),
+        ]
+
+    return [
+        *convolution("float64", 0.9),
+        *convolution("float32", 1.6),
+        Line(
+            "an epoch of a network 2-100-100-1 on Xor, 50 points, batches of 10", networks.mlp_epoch, {"torch": 1 / 3}
+        ),
+        Line("a step of LeNet, 16 images of 28 x 28", networks.lenet_step("float64"), {"torch": 0.85}),
+        Line("a step of LeNet, 16 images of 28 x 28, float32", networks.lenet_step("float32"), {"torch": 0.85}),
+        Line("an epoch of LeNet on 1,437 digits, batches of 32, float32", networks.digits_epoch, {"torch": 1.0}),
+    ]
+
+
+def _small() -> list[Line]:
+    return [
+        Line("a * b of shape (4,)", tensors.small_product, {"torch": 0.75}, ("numpy",)),
+        Line("(a * b).sum() of shape (4,), forward and backward", tensors.small_backward, {"torch": 0.4}),
+        Line("a product of 100 tensors of shape (4,), one of them", tensors.chain(100), {"torch": 0.5}, divide=100),
+    ]
+
+
+LINES = {
+    line.name: line for lines in (_small(), _elementwise(), _reductions(), _products(), _networks()) for line in lines
+}

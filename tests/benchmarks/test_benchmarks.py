@@ -1,0 +1,131 @@
+"""The benchmarks measure what they say: all peers of a line, quiet samples only, in processes that survive an error."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from benchmarks import start_section, tensor_section
+from benchmarks.lines import LINES
+from benchmarks.measure import interleave
+from benchmarks.notes import NOTES
+from benchmarks.report import Section, bytes_of, duration
+from benchmarks.workers import LIBRARIES, Failed, Worker
+
+
+class Machine:
+    """A load that was written down beforehand, and programs that note when they run."""
+
+    def __init__(self, *shares):
+        self.shares = itertools.chain(shares, itertools.repeat(shares[-1]))
+        self.share = 0.0
+        self.is_start = True
+        self.runs = []
+
+    def others(self):
+        """Called before and after each batch."""
+        if self.is_start:
+            self.share = next(self.shares)
+        self.is_start = not self.is_start
+        return self.share
+
+    def program(self, name):
+        """A program whose time is 1 while the machine is quiet, and 100 while it is not."""
+
+        def run():
+            self.runs.append(name)
+            return 1.0 if self.share < 0.1 else 100.0
+
+        return run
+
+
+@pytest.fixture(autouse=True)
+def one_round_a_batch(monkeypatch):
+    """Each batch has one round."""
+    monkeypatch.setattr("benchmarks.measure.BATCH", 0.0)
+
+
+def test_only_quiet_samples_count():
+    """Rounds during which others used more than a tenth of the machine are left out."""
+    machine = Machine(0.5, 0.0, 0.3, 0.02, 0.0)
+    samples = interleave({name: machine.program(name) for name in "ab"}, machine, seconds=9.0, rounds=(2, 3))
+    assert samples.is_quiet
+    assert samples.seconds == {"a": [1.0] * 3, "b": [1.0] * 3}
+
+
+def test_on_a_busy_machine_the_quietest_samples_count_and_it_is_said():
+    """Where no round is quiet the result says so, and has the least disturbed rounds."""
+    machine = Machine(0.9, 0.2, 0.8, 0.15, 0.9)
+    samples = interleave({name: machine.program(name) for name in "ab"}, machine, seconds=0.01, rounds=(2, 3))
+    assert not samples.is_quiet
+    assert samples.seconds["a"] == [100.0] * 2
+
+
+def test_programs_take_turns():
+    """In each round every program runs once, and each of them is the first one as often as the others."""
+    machine = Machine(0.0)
+    interleave({name: machine.program(name) for name in "abc"}, machine, seconds=9.0, rounds=(1, 3))
+    rounds = [machine.runs[k : k + 3] for k in range(0, len(machine.runs), 3)]
+    assert all(sorted(each) == ["a", "b", "c"] for each in rounds)
+    assert [each[0] for each in rounds] == ["a", "b", "c"]
+
+
+def test_the_ratio_is_the_median_of_the_rounds():
+    """The ratio of two programs is taken round by round, so that a slow moment hits both."""
+    machine = Machine(0.0)
+    times = iter([1.0, 4.0, 10.0, 20.0, 2.0, 8.0])
+    samples = interleave({"ours": lambda: next(times), "theirs": lambda: next(times)}, machine, 9.0, (1, 1))
+    assert samples.ratio("ours", "theirs") == (0.25, 0.25, 0.25)
+
+
+def test_every_line_has_known_peers_and_a_limit():
+    """Each line compares minigrad with peers that have a process, and at least one of them sets a limit."""
+    for line in LINES.values():
+        assert set(line.peers) <= set(LIBRARIES) - {"minigrad"}, line.name
+        assert line.limits and all(limit > 0.0 for limit in line.limits.values()), line.name
+
+
+def test_reasons_belong_to_lines():
+    """Each noted reason for a missed target names a line that exists."""
+    starts = {start.name for start in start_section.STARTS}
+    assert set(NOTES) <= set(LINES) | starts
+
+
+@pytest.mark.parametrize("library", ["minigrad", "torch"])
+def test_a_process_runs_lines_and_survives_an_error(library):
+    """A worker times a line, reports a failing one in one sentence, and goes on."""
+    with Worker(library) as worker:
+        with pytest.raises(Failed, match=r"^KeyError: 'no such line'$"):
+            worker.build("no such line")
+        for name in ("a * b of shape (4,)", "sigmoid(a * b + c), 1e3, forward and backward"):
+            worker.build(name)
+            assert 1e-8 < worker.seconds() < 1.0
+        assert worker.memory()["peak"] >= worker.memory()["now"] > 1_000_000
+
+
+def test_a_failing_line_is_a_row_and_not_the_end(monkeypatch):
+    """A line that raises an error is reported in its row; the lines after it are measured."""
+    broken = next(iter(LINES.values()))
+    monkeypatch.setattr("benchmarks.tensor_section._measure", lambda *args: (_ for _ in ()).throw(Failed("broken")))
+    *_, table = tensor_section.times_section([broken.name, broken.name])
+    assert [row[-1] for row in table.rows] == ["failed: broken"] * 2
+
+
+def test_tables_are_markdown():
+    """A second line in a cell does not break the table."""
+    section = Section("Title", ("a", "b"), [["1\n2", "3"]], text="How.", notes=["a: why"])
+    assert section.markdown() == "## Title\n\n| a | b |\n| --- | --- |\n| 1<br>2 | 3 |\n\n- a: why\n\nHow."
+
+
+def test_a_section_may_be_text_alone():
+    """What could not be measured has a heading and a reason, and no table."""
+    assert Section("On the GPU", (), text="Not measured: none here.").markdown() == (
+        "## On the GPU\n\nNot measured: none here."
+    )
+
+
+def test_units_fit_their_numbers():
+    """Times and sizes are printed in the unit that leaves one to three digits before the point."""
+    assert [duration(x) for x in (2.0, 0.0125, 3.4e-6)] == ["2 s", "12.5 ms", "3.4 us"]
+    assert [bytes_of(x) for x in (1.5e9, 2.5e6, 1200.0, 12.0)] == ["1.5 GB", "2.5 MB", "1.2 kB", "12 bytes"]
