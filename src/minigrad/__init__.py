@@ -76,6 +76,7 @@ _lazy_names = {
     "get_default_dtype": "backends",
     "gradcheck": "gradient_check",
     "gradgradcheck": "gradient_check",
+    "is_grad_enabled": "autodiff",
     "linear": "creation",
     "linspace": "creation",
     "load": "saving",
@@ -123,7 +124,7 @@ def __getattr__(name: str) -> Any:
     elif name in _dtypes:
         found = importlib.import_module("numpy").dtype(_dtypes[name])
     elif name in _methods:
-        found = getattr(importlib.import_module("minigrad.tensors").Tensor, name)
+        found = importlib.import_module("minigrad.tensors").function_of(name)
     elif name in _lazy_modules:
         return importlib.import_module(f"minigrad.{name}")
     else:

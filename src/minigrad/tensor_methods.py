@@ -350,7 +350,20 @@ class Methods(Shapes):
             a, b = a.to(common), b.to(common)
         return tensor_functions.MatMul.apply(a, b)
 
-    mm = bmm = matmul
+    def mm(self, other: Tensor) -> Tensor:
+        """Multiply two matrices."""
+        return self._matmul_of(2, "mm", other)
+
+    def bmm(self, other: Tensor) -> Tensor:
+        """Multiply two batches of matrices, of one batch size."""
+        return self._matmul_of(3, "bmm", other)
+
+    def _matmul_of(self, rank: int, name: str, other: Tensor) -> Tensor:
+        a, b = cast(Any, self), cast(Any, other)
+        if a.ndim != rank or getattr(b, "ndim", 0) != rank or a.shape[:-2] != b.shape[:-2]:
+            shapes = f"{a.shape} and {tuple(getattr(b, 'shape', ()))}"
+            raise ValueError(f"{name}: {shapes}; both need {rank} axes and the same batch; matmul broadcasts")
+        return self.matmul(other)
 
     # --- comparing whole tensors ----------------------------------------------------------------------------
 

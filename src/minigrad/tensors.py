@@ -40,7 +40,7 @@ from minigrad.tensor_functions import TWINS
 from minigrad.tensor_inplace import InPlace
 from minigrad.tensor_methods import Methods
 
-__all__ = ["Tensor"]
+__all__ = ["Tensor", "function_of"]
 
 NUMBERS = frozenset((float, int, bool))
 _small = arrays.LARGE_AND_DEAR
@@ -664,6 +664,18 @@ _ARITHMETIC = {
         ("truediv", functions.Div, np.true_divide),
     )
 }
+
+def function_of(name: str) -> Callable[..., Any]:
+    """Return a method as a function: ``exp(x)`` for ``x.exp()``."""
+
+    @functools.wraps(getattr(Tensor, name))
+    def function(input: Tensor, *args: Any, **options: Any) -> Any:
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name}: needs a Tensor, not {type(input).__name__}; make one with minigrad.tensor(...)")
+        return getattr(input, name)(*args, **options)  # looked up late: quick twins come and go
+
+    return function
+
 
 _SUM = _whole_sum()
 

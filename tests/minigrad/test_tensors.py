@@ -501,3 +501,23 @@ def test_numpy_scalars_are_numbers():
     assert (np.float64(2.0) * x).tolist() == [2.0, 4.0]
     assert (x * np.float32(2.0)).dtype == mg.float32
     assert (np.int64(1) - x).tolist() == [0.0, -1.0]
+
+
+def test_functions_are_the_methods_of_now():
+    """exp(x) is x.exp(): it follows the choice of a backend made after its first use, and names what is no tensor."""
+    assert mg.exp(mg.zeros(2)).tolist() == [1.0, 1.0]
+    with mg.backend("python"):
+        assert mg.sum(mg.ones(3, requires_grad=True)).history.last_fn is mg.tensor_functions.Sum
+    with pytest.raises(TypeError, match="exp: needs a Tensor, not float"):
+        mg.exp(1.0)
+    assert mg.is_grad_enabled()
+
+
+def test_mm_and_bmm_take_one_rank():
+    """mm multiplies matrices, bmm batches of one size; others are sent to matmul."""
+    assert mg.ones(2, 3).mm(mg.ones(3, 2)).tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    assert mg.bmm(mg.ones(4, 2, 3), mg.ones(4, 3, 2)).shape == (4, 2, 2)
+    with pytest.raises(ValueError, match=r"mm: \(3,\) and \(3, 2\); both need 2 axes"):
+        mg.ones(3).mm(mg.ones(3, 2))
+    with pytest.raises(ValueError, match="bmm: .*the same batch"):
+        mg.ones(4, 2, 3).bmm(mg.ones(1, 3, 2))
