@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from minigrad import autodiff, errors, functions, operators, scalar
+from minigrad import autodiff, cuda_choice, errors, functions, operators, scalar
 from minigrad.autodiff import enable_grad, no_grad
 from minigrad.functions import Function
 from minigrad.scalar import Scalar
@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+cuda_choice.choose()
 
 _lazy_modules = (
     "arrays",

@@ -1,27 +1,14 @@
-"""The one place that imports Numba, so that GPU or simulator is decided once, before the import.
-
-`numba.cuda` reads ``NUMBA_ENABLE_CUDASIM`` when it is first imported: from then on it is either the real thing or the
-simulator, which runs kernels thread by thread in Python. The rule: whoever set the variable decides; otherwise the
-simulator is used where this machine has no NVIDIA device.
-"""
+"""The one place that imports Numba, after GPU or simulator was decided (see `minigrad.cuda_choice`)."""
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
+from minigrad import cuda_choice
+from minigrad.cuda_choice import has_device
 
-__all__ = ["cuda", "has_device", "is_simulator", "numba"]
+__all__ = ["cuda", "has_device", "is_simulator", "numba", "why_no_cuda"]
 
-
-def has_device() -> bool:
-    """Return whether an NVIDIA device is attached to this machine (asked of the driver's files, not of Numba)."""
-    return any(Path(p).exists() for p in ("/dev/nvidia0", "/dev/dxg", "/proc/driver/nvidia/version"))
-
-
-_came_too_late = "numba" in sys.modules and "NUMBA_ENABLE_CUDASIM" not in os.environ and not has_device()
-if "numba" not in sys.modules and not has_device():
-    os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
+cuda_choice.choose()
+_came_too_late = cuda_choice.came_too_late()
 
 import numba  # noqa: E402 (after the choice)
 from numba import cuda  # noqa: E402
@@ -29,7 +16,7 @@ from numba import cuda  # noqa: E402
 
 def is_simulator() -> bool:
     """Return whether `cuda` is the simulator."""
-    return bool(vars(numba.config)["ENABLE_CUDASIM"])
+    return str(cuda.jit.__module__).startswith("numba.cuda.simulator")
 
 
 def why_no_cuda() -> str:
@@ -38,8 +25,8 @@ def why_no_cuda() -> str:
         return ""
     if _came_too_late:
         return (
-            "numba was imported before minigrad could choose the CUDA simulator, and this machine has no NVIDIA "
-            "device: set NUMBA_ENABLE_CUDASIM=1 before Python starts, or import minigrad.backends first"
+            "numba.cuda was imported before minigrad could choose the simulator, and this machine has no NVIDIA "
+            "device: import minigrad first, or set NUMBA_ENABLE_CUDASIM=1 before Python starts"
         )
     if not has_device():
         return "NUMBA_ENABLE_CUDASIM asks for a GPU, and this machine has no NVIDIA device: unset it, or set it to 1"

@@ -519,5 +519,5 @@ def test_mm_and_bmm_take_one_rank():
     assert mg.bmm(mg.ones(4, 2, 3), mg.ones(4, 3, 2)).shape == (4, 2, 2)
     with pytest.raises(ValueError, match=r"mm: \(3,\) and \(3, 2\); both need 2 axes"):
         mg.ones(3).mm(mg.ones(3, 2))
-    with pytest.raises(ValueError, match="bmm: .*the same batch"):
+    with pytest.raises(ValueError, match=r"bmm: .*the same batch"):
         mg.ones(4, 2, 3).bmm(mg.ones(1, 3, 2))
