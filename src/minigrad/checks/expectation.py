@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Expectation", "expect"]
+__all__ = ["NO_RETURN", "Expectation", "expect", "hint_of", "hinting"]
+
+NO_RETURN = "None is what a function gives without a `return`: is one missing?"
 
 
 class Expectation(AssertionError):
@@ -28,6 +31,21 @@ class Expectation(AssertionError):
         self.hint = hint
         self.misconception = misconception
         super().__init__(reason if hint is None else f"{reason}. {hint}")
+
+
+@contextmanager
+def hinting(hint: str, *errors: type[Exception]) -> Iterator[None]:
+    """Give a hint to errors of some types that the student's code raises inside the block."""
+    try:
+        yield
+    except errors as error:
+        error.minigrad_hint = hint  # type: ignore[attr-defined]
+        raise
+
+
+def hint_of(error: BaseException) -> str:
+    """Return the hint that `hinting` gave to an error; nothing if it gave none."""
+    return str(getattr(error, "minigrad_hint", ""))
 
 
 def expect(
@@ -65,8 +83,10 @@ def expect(
             break
     else:
         if got is None and want is not None:
-            hint = "None is what a function gives without a `return`: is one missing?"
+            hint = NO_RETURN
     reason = f"got {_short(got)}{place}" + ("" if secret else f", expected {_short(want)}")
+    if not secret and _short(got) == _short(want):  # as with a 3 of NumPy's in the place of a 3
+        reason = f"got {_short(got)} of type {_kind(got)}{place}, expected one of type {_kind(want)}"
     raise Expectation(seen, wanted, reason, hint, misconception)
 
 
@@ -113,9 +133,24 @@ def _close(seen: float, wanted: float, tolerance: float) -> bool:
     return math.isfinite(wanted) and abs(seen - wanted) <= tolerance * max(1.0, abs(wanted))
 
 
+def _kind(value: Any) -> str:
+    module = "" if type(value).__module__ == "builtins" else f"{type(value).__module__}."
+    return f"{module}{type(value).__name__}"
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers of NumPy's as Python's, which are shown without the name of their type."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain, value))
+    if type(value) is dict:
+        return {_plain(key): _plain(each) for key, each in value.items()}
+    is_number = type(value).__module__ == "numpy" and type(value).__name__ != "ndarray" and hasattr(value, "item")
+    return value.item() if is_number else value
+
+
 def _short(value: Any, limit: int = 80) -> str:
     try:
-        text = repr(value)
+        text = repr(_plain(value))
     except Exception as error:  # an int of more digits than Python writes, or a student's own __repr__
         text = f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -13,7 +13,7 @@ __all__ = ["as_html", "as_text"]
 
 _ROW = '<li style="margin:.35em 0;list-style:none">{mark} {title}{detail}</li>'
 _MARK = '<b style="color:{colour}" aria-label="{label}">{sign}</b>'
-_DETAIL = '<div style="margin-left:1.6em"><div>{reason}</div>{hint}{section}</div>'
+_DETAIL = '<div style="margin-left:1.6em"><div>{reason}</div>{hint}{section}{more}</div>'
 
 
 def headline(report: CheckReport) -> str:
@@ -24,6 +24,21 @@ def headline(report: CheckReport) -> str:
     return f"{report.exercise}: {passed} of {total} checks pass"
 
 
+def shown(report: CheckReport) -> list[tuple[CheckResult, str]]:
+    """Return what a report shows: of checks that fail for one reason the first, and how many more there are."""
+    causes = [result.cause for result in report.results if result.cause]
+    rows: list[tuple[CheckResult, str]] = []
+    for result in report.results:
+        if not result.cause:
+            rows.append((result, ""))
+        elif result.cause in causes:
+            more = causes.count(result.cause) - 1
+            causes = [cause for cause in causes if cause != result.cause]
+            checks = "1 more check fails" if more == 1 else f"{more} more checks fail"
+            rows.append((result, f"{checks} for the same reason." if more else ""))
+    return rows
+
+
 def as_text(report: CheckReport, width: int = 100) -> str:
     """Return the report for a terminal, with lines of at most that width."""
     lines = [headline(report)]
@@ -31,7 +46,7 @@ def as_text(report: CheckReport, width: int = 100) -> str:
     def indented(text: str, first: str, rest: str) -> None:
         lines.extend(textwrap.wrap(text, max(width, 40), initial_indent=first, subsequent_indent=rest))
 
-    for result in report.results:
+    for result, more in shown(report):
         indented(result.title, "  ✓ " if result.passed else "  ✗ ", "    ")
         if not result.passed:
             indented(result.reason, "      ", "      ")
@@ -39,13 +54,15 @@ def as_text(report: CheckReport, width: int = 100) -> str:
                 indented(f"Hint: {result.hint}", "      ", "        ")
             if result.section:
                 indented(f"Read again: lesson {result.section}", "      ", "        ")
+            if more:
+                indented(more, "      ", "      ")
     return "\n".join(lines)
 
 
 def as_html(report: CheckReport) -> str:
     """Return the report for a notebook."""
     colour = "#1a7f37" if report.passed else "#b35900"
-    rows = "".join(_row(result) for result in report.results)
+    rows = "".join(_row(result, more) for result, more in shown(report))
     note = "Hidden tests look closer when the notebook is graded." if report.passed else ""
     return (
         f'<div class="minigrad-check" style="border-left:4px solid {colour};padding:.4em 1em">'
@@ -54,12 +71,14 @@ def as_html(report: CheckReport) -> str:
     )
 
 
-def _row(result: CheckResult) -> str:
+def _row(result: CheckResult, more: str) -> str:
     if result.passed:
         mark = _MARK.format(colour="#1a7f37", label="passed", sign="✓")
         return _ROW.format(mark=mark, title=escape(result.title), detail="")
     hint = f"<div><b>Hint:</b> {escape(result.hint)}</div>" if result.hint else ""
     section = f"<small>Read again: lesson {escape(result.section)}</small>" if result.section else ""
-    detail = _DETAIL.format(reason=escape(result.reason), hint=hint, section=section)
+    detail = _DETAIL.format(
+        reason=escape(result.reason), hint=hint, section=section, more=f"<div>{escape(more)}</div>" if more else ""
+    )
     mark = _MARK.format(colour="#b35900", label="failed", sign="✗")
     return _ROW.format(mark=mark, title=escape(result.title), detail=detail)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import linecache
 import os
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -16,21 +14,22 @@ from types import SimpleNamespace
 from typing import Any
 
 from minigrad import exercises
-from minigrad.checks.expectation import Expectation
+from minigrad.checks.expectation import NO_RETURN, Expectation
+from minigrad.checks.explaining import Answer
 from minigrad.checks.report import as_html, as_text
 from minigrad.errors import ExerciseNotDone
 
 __all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
 
 SECONDS = 5.0  # after which a test is stopped: a loop that does not end must not freeze the notebook
-COMPILING_SECONDS = 30.0  # the same where a compiler runs first
+COMPILING_SECONDS = 30.0  # the same where the test has a compiler run first
 
 _ENDLESS = "still running when its time was over: does the loop end?"
 _NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
-_LIBRARY = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 Test = Callable[[Any], None]
 _tests: dict[str, list[tuple[Test, str]]] = {}
+_compiling: set[Test] = set()
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,7 @@ class CheckResult:
         reason: What was seen instead.
         hint: What to think about.
         section: Where the lesson speaks of it.
+        cause: What it shares with other checks that fail for the same reason; a report shows that once.
     """
 
     title: str
@@ -50,6 +50,7 @@ class CheckResult:
     reason: str = ""
     hint: str = ""
     section: str = ""
+    cause: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,16 +81,19 @@ class CheckReport:
         return as_html(self)
 
 
-def visible(exercise: str, section: str) -> Callable[[Test], Test]:
+def visible(exercise: str, section: str, *, compiles: bool = False) -> Callable[[Test], Test]:
     """Register a visible test of an exercise.
 
     Args:
         exercise: The exercise's id.
         section: The section of the lesson that states what is tested.
+        compiles: Whether it has the answer compiled, or imports what compiles, and so may take longer.
     """
 
     def register(test: Test) -> Test:
         _tests.setdefault(exercise, []).append((test, section))
+        if compiles:
+            _compiling.add(test)
         return test
 
     return register
@@ -117,20 +121,21 @@ def run(id: str, namespace: Mapping[str, Any]) -> CheckReport:
         reason = f"{names} must be defined in this notebook: run the cell above first"
         return CheckReport(id, exercise.points, (CheckResult("The answer is there", False, reason),))
     tests = _tests_of(id)
+    answer = Answer(objects, namespace)
     try:
         with exercises.install(objects):
             student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
-            results = tuple(_run_all(tests, student, COMPILING_SECONDS if exercise.uses else SECONDS))
+            results = tuple(_run_all(tests, student, answer))
     except TypeError as error:  # a class where a function belongs, or the other way round
         results = (CheckResult("The answer is of the right kind", False, str(error)),)
     return CheckReport(id, exercise.points, results)
 
 
-def _run_all(tests: list[tuple[Test, str]], student: Any, seconds: float) -> list[CheckResult]:
+def _run_all(tests: list[tuple[Test, str]], student: Any, answer: Answer) -> list[CheckResult]:
     """Run the tests until one does not end; an answer that is not there at all gets one line instead of many."""
     results: list[CheckResult] = []
     for test, section in tests:
-        results.append(_run_one(test, section, student, seconds))
+        results.append(_run_one(test, section, student, answer))
         if results[-1].reason == _ENDLESS:
             break
     if all(result.reason == _NOT_WRITTEN for result in results):
@@ -152,15 +157,17 @@ def _tests_of(id: str) -> list[tuple[Test, str]]:
     return _tests[id]
 
 
-def _run_one(test: Test, section: str, student: Any, seconds: float) -> CheckResult:
+def _run_one(test: Test, section: str, student: Any, answer: Answer) -> CheckResult:
     title = (test.__doc__ or test.__name__).strip().splitlines()[0]
+    seconds = COMPILING_SECONDS if test in _compiling else SECONDS
     try:
         with _time_limit(seconds), open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             test(student)
     except Expectation as failure:
-        return CheckResult(title, False, failure.reason, failure.hint or "", section)
+        cause = NO_RETURN if failure.hint == NO_RETURN else ""
+        return CheckResult(title, False, failure.reason, failure.hint or "", section, cause)
     except ExerciseNotDone as error:
-        return CheckResult(title, False, str(error), "", section)
+        return CheckResult(title, False, str(error), "", section, str(error))
     except RecursionError:
         hint = "Python allows about 1,000 nested calls; a loop with a list of what is still to do has no such limit."
         return CheckResult(title, False, "your code calls itself too deeply (RecursionError)", hint, section)
@@ -169,31 +176,9 @@ def _run_one(test: Test, section: str, student: Any, seconds: float) -> CheckRes
     except (Exception, SystemExit) as error:
         if type(error) is NotImplementedError:
             return CheckResult(title, False, _NOT_WRITTEN, "", section)
-        return CheckResult(title, False, _explain(error, test), _hint_for(error), section)
+        reason = answer.reason(error, test)
+        return CheckResult(title, False, reason, answer.hint(error, test), section, reason)
     return CheckResult(title, True, section=section)
-
-
-def _hint_for(error: BaseException) -> str:
-    """Say what usually lies behind an error that Python words for experts."""
-    if isinstance(error, NameError):
-        return "Is the name spelt right, and was the cell with the imports run?"
-    if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
-        return "Something is None: a function gives None when a `return` is missing."
-    return ""
-
-
-def _explain(error: BaseException, test: Test) -> str:
-    """Say what was raised, and on which line of the student's own cell."""
-    message = f"raised {type(error).__name__}: {error}"
-    ours = (_LIBRARY, test.__code__.co_filename)
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)]
-    # The first file that is not ours is the student's; deeper ones may be Python's own.
-    theirs = [f for f in frames if f.filename == frames[0].filename]
-    if not theirs:
-        return message
-    number = theirs[-1].lineno or 0
-    line = linecache.getline(theirs[-1].filename, number).strip()
-    return message + (f", in your line `{line}`" if line else f", in line {number} of your cell")
 
 
 class _TooSlow(BaseException):

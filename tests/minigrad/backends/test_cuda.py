@@ -518,14 +518,14 @@ def test_the_backend_is_found_by_its_name():
 
 @pytest.mark.skipif(not is_simulator(), reason="needs a machine without a GPU")
 def test_numba_imported_too_early():
-    """Where Numba was imported without the simulator and there is no GPU, one sentence says what to do."""
-    program = "import numba\nfrom minigrad import backends\nbackends.cuda()"
+    """Where numba.cuda was imported without the simulator and there is no GPU, one sentence says what to do."""
+    program = "import numba.cuda\nfrom minigrad import backends\nbackends.cuda()"
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_ENABLE_CUDASIM"}
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("RuntimeError: the backend 'cuda' cannot be used: numba was imported before minigrad")
+    assert last.startswith("RuntimeError: the backend 'cuda' cannot be used: numba.cuda was imported before")
     assert "NUMBA_ENABLE_CUDASIM=1" in last
 
 
