@@ -29,6 +29,19 @@ def numbers(*shape):
     return np.array([float(1 + 37 * i % 101) for i in range(int(np.prod(shape)))]).reshape(shape)
 
 
+def sums(seen, blocks, missing):
+    """Return the sums that `_sum_practice` should write, computed here: what the sandbox says of them is not believed."""
+    block = seen["block"]
+    values = numbers(blocks * block - missing)
+    return [float(values[start : start + block].sum()) for start in range(0, len(values), block)]
+
+
+def product(size):
+    """Return the product that `_mm_practice` should write, computed here."""
+    a, b = numbers(size * size), numbers(size * size + 5)[5:]
+    return (a.reshape(size, size) @ b.reshape(size, size)).ravel().tolist()
+
+
 def clean(seen, wanted):
     """Return what a launch should show: the result, and no mistakes; and what it did show."""
     return [seen["out"], seen["kinds"]], [np.asarray(wanted).tolist(), []]
@@ -317,7 +330,7 @@ def test_sum_each_block_its_own(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, sums(seen, 3, 0)),
         hint="the first element of a block is number blockIdx.x * BLOCK_DIM",
         misconception="every-block-the-first",
     )
@@ -334,7 +347,7 @@ def test_sum_last_block_not_full(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, sums(seen, 2, 3)),
         hint="shared memory is not empty at first: every thread writes its place, 0.0 if it has no element",
         misconception="places-left-unwritten",
     )
@@ -354,7 +367,7 @@ def test_sum_one_missing(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, sums(seen, 1, 1)),
         hint="the last element is number size - 1",
         misconception="guard-one-too-many",
     )
@@ -373,7 +386,7 @@ def test_sum_waits_after_loading(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, sums(seen, 1, 0)),
         hint="cuda.syncthreads() after shared memory was filled, and before anyone reads it",
         misconception="missing-syncthreads",
     )
@@ -392,7 +405,7 @@ def test_sum_waits_between_steps(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, sums(seen, 2, 0)),
         hint="one cuda.syncthreads() in each round of the loop",
         misconception="steps-not-separated",
     )
@@ -412,7 +425,7 @@ def test_sum_all_threads_wait(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, sums(seen, 2, 0)),
         hint="cuda.syncthreads() stands outside of every `if` that only some threads enter",
         misconception="syncthreads-in-branch",
     )
@@ -432,7 +445,7 @@ def test_sum_threads_without_element_wait(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, sums(seen, 1, 2)),
         hint="the guard chooses what a thread puts into shared memory; it must not keep the thread from waiting",
         misconception="syncthreads-under-the-guard",
     )
@@ -475,7 +488,7 @@ def test_sum_in_pairs(student):
     steps = (seen["block"] - 1).bit_length()
     expect(
         [seen["out"], seen["shared_reads"] <= 2 * steps + 1],
-        [seen["wanted"], True],
+        [sums(seen, 1, 0), True],
         hint="one thread that adds everything keeps the others waiting: pairs first, then pairs of pairs",
         misconception="one-thread-adds-all",
     )
@@ -492,7 +505,7 @@ def test_sum_written_by_one_thread(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, sums(seen, 2, 1)),
         hint="only the thread that has the sum writes it",
         misconception="all-threads-write",
     )
@@ -716,7 +729,7 @@ def test_mm_practice_values(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, product(3)),
         hint="element (i, j) is the sum over k of a[i, k] * b[k, j]",
         misconception="tile-index-swapped",
     )
@@ -733,7 +746,7 @@ def test_mm_practice_smaller_than_the_block(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, product(2)),
         hint="the row and the column must both be below size",
         misconception="no-guard",
     )
@@ -753,7 +766,7 @@ def test_mm_practice_waits(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, product(4)),
         hint="cuda.syncthreads() between filling shared memory and reading it",
         misconception="missing-syncthreads",
     )
@@ -773,7 +786,7 @@ def test_mm_practice_all_threads_wait(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, product(5)),
         hint="cuda.syncthreads() stands outside of every `if` that only some threads of a block enter",
         misconception="syncthreads-in-branch",
     )
@@ -828,7 +841,7 @@ def test_mm_practice_two_arrays(student):
 
     seen = student(observe)
     expect(
-        *clean(seen, seen["wanted"]),
+        *clean(seen, product(2)),
         hint="a line with cuda.shared.array for each of the two; otherwise they are the same memory",
         misconception="shared-arrays-are-one",
     )

@@ -21,6 +21,7 @@ BUFFER = (
     "two iterations write to the same array, and may do so at the same time; the result is then wrong now and then: "
     "make index arrays with np.empty inside the prange loop"
 )
+BESIDE = "a prange loop runs, but out is written elsewhere: the loop that does the work is the one to run in parallel"
 LOOP_VARIABLE = "the variable of a prange loop must not be assigned to: change another one, begun as in rest = i + 0"
 
 
@@ -177,17 +178,22 @@ def test_map_loops_run_in_parallel(student):
 
     def observe(mg):
         from minigrad.debug import races
+        from minigrad.debug.source import unwrap
 
         shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
         kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
         reports = [races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, own) for own in (plain, turned)]
-        return [any(loop.iterations > 1 for loop in report.loops) for report in reports]
+        out = unwrap(kernel).__code__.co_varnames[0]
+        written = [report.traffic[out].writes if out in report.traffic else 0 for report in reports]
+        parallel = [any(loop.iterations > 1 for loop in report.loops) for report in reports]
+        return [n >= 6 or ("beside" if ran else False) for n, ran in zip(written, parallel, strict=True)]
 
     expect(
         student(observe),
         [True, True],
         hint="the first is the loop where layouts agree, the second the one with indices: a range in place of a prange?",
         misconception="loop-is-not-parallel",
+        when={("beside", "beside"): ("work-beside-the-parallel-loop", BESIDE)},
     )
 
 
@@ -212,6 +218,30 @@ def test_map_iterations_do_not_meet(student):
         [],
         hint=BUFFER,
         misconception="hoisted-index-buffer",
+        when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
+    )
+
+
+@pytest.mark.exercise(
+    MAP,
+    group="parallel",
+    because="fast_ops.tensor_map: 'An array that an iteration writes into belongs to that iteration alone'",
+)
+def test_map_iterations_do_not_meet_where_broadcast(student):
+    """Nor does one where an input is smaller than the output."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        shape, plain, row, step = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [3], [1]))
+        kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
+        return sorted(races(kernel, np.zeros(6), shape, plain, np.ones(3), row, step).kinds)
+
+    expect(
+        student(observe),
+        [],
+        hint=BUFFER,
+        misconception="hoisted-where-broadcast",
         when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
     )
 
@@ -352,6 +382,7 @@ def test_zip_loops_run_in_parallel(student):
 
     def observe(mg):
         from minigrad.debug import races
+        from minigrad.debug.source import unwrap
 
         shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
         kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
@@ -359,13 +390,17 @@ def test_zip_loops_run_in_parallel(student):
         reports = [
             races(kernel, np.zeros(6), shape, plain, ones, shape, plain, ones, shape, b) for b in (plain, turned)
         ]
-        return [any(loop.iterations > 1 for loop in report.loops) for report in reports]
+        out = unwrap(kernel).__code__.co_varnames[0]
+        written = [report.traffic[out].writes if out in report.traffic else 0 for report in reports]
+        parallel = [any(loop.iterations > 1 for loop in report.loops) for report in reports]
+        return [n >= 6 or ("beside" if ran else False) for n, ran in zip(written, parallel, strict=True)]
 
     expect(
         student(observe),
         [True, True],
         hint="the first is the loop where layouts agree, the second the one with indices: a range in place of a prange?",
         misconception="loop-is-not-parallel",
+        when={("beside", "beside"): ("work-beside-the-parallel-loop", BESIDE)},
     )
 
 
@@ -393,6 +428,30 @@ def test_zip_iterations_do_not_meet(student):
         [],
         hint=BUFFER,
         misconception="hoisted-index-buffer",
+        when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
+    )
+
+
+@pytest.mark.exercise(
+    ZIP,
+    group="parallel",
+    because="fast_ops.tensor_zip: 'An array that an iteration writes into belongs to that iteration alone'",
+)
+def test_zip_iterations_do_not_meet_where_broadcast(student):
+    """Nor does one where an input is smaller than the output."""
+
+    def observe(mg):
+        from minigrad.debug import races
+
+        shape, plain, row, step = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [3], [1]))
+        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
+        return sorted(races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, plain, np.ones(3), row, step).kinds)
+
+    expect(
+        student(observe),
+        [],
+        hint=BUFFER,
+        misconception="hoisted-where-broadcast",
         when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
     )
 
@@ -537,17 +596,21 @@ def test_reduce_loop_runs_in_parallel(student):
 
     def observe(mg):
         from minigrad.debug import races
+        from minigrad.debug.source import unwrap
 
         parts = [np.array(part, dtype=np.int64) for part in ([5, 1], [1, 1], [5, 2], [2, 1])]
         kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element)
         report = races(kernel, np.zeros(5), *parts[:2], np.ones(10), *parts[2:], 1)
-        return max((loop.iterations for loop in report.loops), default=0)
+        out = unwrap(kernel).__code__.co_varnames[0]
+        most = max((loop.iterations for loop in report.loops), default=0)
+        return "beside" if most and not (out in report.traffic and report.traffic[out].writes) else most
 
     expect(
         student(observe),
         5,
         hint="this many iterations of the loop over prange for five elements of out, and 0 if there is no such loop",
         misconception="loop-is-not-parallel",
+        when={"beside": ("work-beside-the-parallel-loop", BESIDE)},
     )
 
 
@@ -719,6 +782,7 @@ def test_matmul_loop_runs_in_parallel(student):
 
     def observe(mg):
         from minigrad.debug import races
+        from minigrad.debug.source import unwrap
 
         shape, strides = np.array([3, 2, 2], dtype=np.int64), np.array([4, 2, 1], dtype=np.int64)
         numbers = np.arange(12.0)
@@ -726,13 +790,17 @@ def test_matmul_loop_runs_in_parallel(student):
             mg.fast_ops._tensor_matrix_multiply,
             np.zeros(12), shape, strides, numbers, shape, strides, numbers, shape, strides,
         )  # fmt: skip
-        return any(loop.iterations >= 3 for loop in report.loops)
+        out = unwrap(mg.fast_ops._tensor_matrix_multiply).__code__.co_varnames[0]
+        if not any(loop.iterations >= 3 for loop in report.loops):
+            return False
+        return (out in report.traffic and report.traffic[out].writes >= 12) or "beside"
 
     expect(
         student(observe),
         True,
         hint="over the batch, the rows, or all elements of out: the outermost loop is a prange",
         misconception="loop-is-not-parallel",
+        when={"beside": ("work-beside-the-parallel-loop", BESIDE)},
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import arrays, backends, functions, layout, tensor_functions
 from minigrad.tensor_types import dtype_of
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, need_tensors
 
 __all__ = [
     "Generator",
@@ -51,11 +51,11 @@ class Generator:
     """
 
     def __init__(self, seed: int | None = None) -> None:
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.default_rng(None if seed is None else _seed(seed))
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of a seed, and return the generator."""
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.default_rng(_seed(seed))
         return self
 
     def uniform(self, low: float, high: float, shape: Sequence[int]) -> Tensor:
@@ -73,6 +73,13 @@ class Generator:
     def permutation(self, n: int) -> Tensor:
         """Return the numbers from 0 to n - 1 in random order."""
         return Tensor(self._random.permutation(n).astype(np.int64))
+
+
+def _seed(seed: Any) -> int:
+    number = layout.integer(seed, "manual_seed: a seed")
+    if number < 0:
+        raise ValueError(f"manual_seed: a seed is at least 0, not {number}")
+    return number
 
 
 default_generator = Generator()
@@ -319,12 +326,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         tensors: At least one; the shapes may differ along that axis only.
         dim: The axis.
     """
-    parts = list(tensors)
+    parts = _parts(tensors, dim, "cat")
     if not parts:
         raise ValueError("cat: needs at least one tensor")
-    for part in parts:
-        if not isinstance(part, Tensor):
-            raise TypeError(f"cat: joins tensors, not {type(part).__name__}; make a tensor of it")
     axis = layout.normal_axis(dim, parts[0].ndim, "cat")
     for part in parts[1:]:
         others = [[n for i, n in enumerate(p.shape) if i != axis] for p in (parts[0], part)]
@@ -337,9 +341,20 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 concat = cat
 
 
+def _parts(tensors: Any, dim: Any, operation: str) -> list[Tensor]:
+    """Return the tensors to be joined, in a list."""
+    if isinstance(tensors, Tensor) or isinstance(dim, Tensor):
+        raise TypeError(f"{operation}: joins the tensors of a list: {operation}([a, b], dim)")
+    parts = list(tensors)
+    for part in parts:
+        if not isinstance(part, Tensor):
+            raise TypeError(f"{operation}: joins tensors, not {layout.type_name(part)}; make a tensor of it")
+    return parts
+
+
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return tensors of one shape side by side along a new axis."""
-    parts = list(tensors)
+    parts = _parts(tensors, dim, "stack")
     for part in parts[1:]:
         if part.shape != parts[0].shape:
             raise ValueError(f"stack: {parts[0].shape} and {part.shape}; all shapes must be the same")
@@ -361,6 +376,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         weight: (m, k).
         bias: (m,), or None.
     """
+    need_tensors("linear", input, weight, *(() if bias is None else (bias,)))
     if input.ndim == 0 or weight.ndim != 2 or input.shape[-1] != weight.shape[1]:
         raise ValueError(
             f"linear: input {input.shape} and weight {weight.shape}; the last axis of the input must have the size of "

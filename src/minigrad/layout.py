@@ -27,6 +27,7 @@ __all__ = [
     "overlaps",
     "sizes_of",
     "slice_view",
+    "type_name",
     "view_shape",
     "view_strides",
 ]
@@ -47,7 +48,20 @@ def integer(value: Any, what: str) -> int:
             return operator.index(value)
     except TypeError:
         pass
-    raise TypeError(f"{what} must be an integer, not {value!r}")
+    raise TypeError(f"{what} must be an integer, not {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """Return a value as it is printed if that is short, else what it is."""
+    text = repr(value)
+    return text if len(text) <= 40 and "\n" not in text else f"a {type_name(value)}"
+
+
+def type_name(value: Any) -> str:
+    """Return the name of a value's type, with its library's: ``torch.Tensor``, ``numpy.ndarray``, ``list``."""
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
+    return kind.__name__ if library in ("builtins", "minigrad", "__main__") else f"{library}.{kind.__name__}"
 
 
 def count(n: int, one: str, many: str) -> str:

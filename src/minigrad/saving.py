@@ -27,6 +27,10 @@ from minigrad.tensors import Tensor
 __all__ = ["load", "save"]
 
 _TREE = "tree.json"
+_PYTORCHS = (
+    "it looks like a file of torch.save: read it with torch.load, and make tensors of its arrays with minigrad.tensor"
+)
+_OLD_PYTORCH = bytes.fromhex("80028a0a6cfc9c46f9206aa85019")  # what torch.save began with before it wrote archives
 _DTYPES = ("float32", "float64", "int64", "bool")
 
 
@@ -114,11 +118,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         with zipfile.ZipFile(path) as archive:
             if _TREE not in archive.namelist():
-                raise ValueError("it has no member tree.json")
+                theirs = any(name.endswith("/data.pkl") for name in archive.namelist())
+                raise ValueError(_PYTORCHS if theirs else "it has no member tree.json")
             if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
                 raise ValueError("its members are compressed")  # and might unpack to any size
             return _rebuilt(json.loads(archive.read(_TREE)), archive)
-    except (zipfile.BadZipFile, zlib.error, EOFError, LookupError, TypeError, ValueError, NotImplementedError) as error:
+    except zipfile.BadZipFile as error:
+        with path.open("rb") as file:
+            theirs = file.read(len(_OLD_PYTORCH)) == _OLD_PYTORCH
+        reason = _PYTORCHS if theirs else error
+        raise ValueError(f"load: {path} was not written by minigrad.save, or is damaged ({reason})") from None
+    except (zlib.error, EOFError, LookupError, TypeError, ValueError, NotImplementedError) as error:
         raise ValueError(f"load: {path} was not written by minigrad.save, or is damaged ({error})") from None
     except (RecursionError, RuntimeError) as error:  # nested without end, or encrypted
         raise ValueError(f"load: {path} was not written by minigrad.save ({error})") from None

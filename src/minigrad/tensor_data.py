@@ -107,8 +107,8 @@ def to_index(ordinal: int, shape: Shape, out_index: OutIndex) -> None:
     the indices (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2). Strides play no part in it.
 
     Args:
-        ordinal: The number of the element, from 0 to the number of elements - 1. It may be larger than 2**53, up to
-            where division by ``/`` is exact.
+        ordinal: The number of the element, from 0 to the number of elements - 1. It may exceed 2**53, beyond which
+            ``/`` is no longer exact.
         shape: The size of each axis.
         out_index: Where the index is written. What it held before means nothing, and it may be a buffer that is
             longer than shape.

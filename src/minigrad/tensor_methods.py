@@ -160,18 +160,21 @@ class Methods(Shapes):
 
     # --- reductions -----------------------------------------------------------------------------------------
 
-    def sum(self, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def sum(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Add up the elements, all of them or along axes.
 
         Args:
             dim: An axis or several; None for all.
             keepdim: Whether these axes stay, with size 1.
+            axis: NumPy's name for dim, which every reduction takes.
         """
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "sum")
         x = cast(Any, self)
         return tensor_functions.Sum.apply(x, dim=axes_of(x, dim, "sum"), keepdim=keepdim)
 
-    def mean(self, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def mean(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return the mean of the elements, all of them or along axes; nan where there are none."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "mean")
         x = cast(Any, self)
         if x._array.dtype.kind != "f":
             raise TypeError(f"mean: a tensor of {x._array.dtype} has no mean of its type; convert it with .float()")
@@ -182,14 +185,16 @@ class Methods(Shapes):
         total = tensor_functions.Sum.apply(x, dim=axes, keepdim=keepdim)
         return total * (1.0 / count) if count else total / 0.0
 
-    def var(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
+    def var(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return the variance: the mean squared distance from the mean.
 
         Args:
             dim: An axis or several; None for all.
             unbiased: Whether to divide by n - 1 instead of n.
             keepdim: Whether these axes stay, with size 1.
+            axis: NumPy's name for dim, which every reduction takes.
         """
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "var")
         x = cast(Any, self)
         axes = axes_of(x, dim, "var")
         count = int(np.prod([x._array.shape[axis] for axis in axes], dtype=int)) - int(unbiased)
@@ -197,28 +202,32 @@ class Methods(Shapes):
         total = distance.square().sum(axes, keepdim)
         return total * (1.0 / count) if count > 0 else total * float("nan")
 
-    def std(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
+    def std(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return the square root of the variance."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "std")
         variance = self.var(dim, unbiased, keepdim)
         constant = variance == 0.0  # there, the gradient is 0 and not that of the square root, as in PyTorch
         if not constant.any():
             return variance.sqrt()
         return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
 
-    def prod(self, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def prod(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Multiply the elements, all of them or along axes."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "prod")
         x = cast(Any, self)
         return tensor_functions.Prod.apply(x, dim=axes_of(x, dim, "prod"), keepdim=keepdim)
 
-    def max(self, dim: Any = None, keepdim: bool = False) -> Any:
+    def max(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
         """Return the largest element; along an axis, the largest elements and where the first of them are.
 
         Without dim, equal elements share the gradient; with dim, the first one gets it.
         """
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "max")
         return self._extreme("max", tensor_functions.Amax, dim, keepdim)
 
-    def min(self, dim: Any = None, keepdim: bool = False) -> Any:
+    def min(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
         """Return the smallest element; along an axis, the smallest elements and where the first of them are."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "min")
         return self._extreme("min", tensor_functions.Amin, dim, keepdim)
 
     def _extreme(self, name: str, whole: Any, dim: Any, keepdim: bool) -> Any:
@@ -239,26 +248,30 @@ class Methods(Shapes):
         indices = getattr(x, f"arg{name}")(dim, keepdim)
         return ValuesAndIndices(values.unsqueeze(axis) if keepdim and x.ndim else values, indices)
 
-    def amax(self, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def amax(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return the largest elements along axes; equal ones share the gradient."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "amax")
         x = cast(Any, self)
         axes = axes_of(x, dim, "amax")
         _refuse_empty(x, axes, "amax")
         return tensor_functions.Amax.apply(x, dim=axes, keepdim=keepdim)
 
-    def amin(self, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def amin(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return the smallest elements along axes; equal ones share the gradient."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "amin")
         x = cast(Any, self)
         axes = axes_of(x, dim, "amin")
         _refuse_empty(x, axes, "amin")
         return tensor_functions.Amin.apply(x, dim=axes, keepdim=keepdim)
 
-    def argmax(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    def argmax(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return where the largest element is, the first of equal ones: in the flattened tensor, or along an axis."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "argmax")
         return self._where_extreme("argmax", dim, keepdim)
 
-    def argmin(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    def argmin(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return where the smallest element is, the first of equal ones: in the flattened tensor, or along an axis."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "argmin")
         return self._where_extreme("argmin", dim, keepdim)
 
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
@@ -270,12 +283,14 @@ class Methods(Shapes):
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
         return cast("Tensor", x.from_host(np.asarray(getattr(np, name)(array, axis=axis, keepdims=keepdim))))
 
-    def any(self, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def any(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return whether an element is not 0."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "any")
         return self._truth(np.any, dim, keepdim, "any")
 
-    def all(self, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def all(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return whether no element is 0."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "all")
         return self._truth(np.all, dim, keepdim, "all")
 
     def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
@@ -284,23 +299,24 @@ class Methods(Shapes):
         result = form(array, axis=axes_of(x, dim, operation), keepdims=keepdim)
         return cast("Tensor", x.from_host(np.asarray(result)))
 
-    def logsumexp(self, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def logsumexp(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Return log(e^x1 + e^x2 + ...) along axes, without overflow."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "logsumexp")
         x = _float(self)
         if not x.numel():
             return x.exp().sum(dim, keepdim).log()
         return tensor_functions.LogSumExp.apply(x, dim=axes_of(x, dim, "logsumexp"), keepdim=keepdim)
 
-    def softmax(self, dim: int = -1) -> Tensor:
+    def softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
         """Return e^x over the sum of e^x along an axis."""
         x = _float(self)
-        axis = axis_of(x, dim, "softmax")
+        axis = axis_of(x, dim if axis is None else axis, "softmax")
         return tensor_functions.Softmax.apply(x, dim=axis) if x.numel() and x.ndim else x * 0.0 + 1.0
 
-    def log_softmax(self, dim: int = -1) -> Tensor:
+    def log_softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
         """Return the logarithm of the softmax along an axis."""
         x = _float(self)
-        axis = axis_of(x, dim, "log_softmax")
+        axis = axis_of(x, dim if axis is None else axis, "log_softmax")
         return tensor_functions.LogSoftmax.apply(x, dim=axis) if x.numel() and x.ndim else x * 0.0
 
     logsoftmax = log_softmax
@@ -376,6 +392,13 @@ class Methods(Shapes):
         """Return whether shapes and all elements are the same."""
         a, b = (np.asarray(arrays.to_host(getattr(x, "_array", x))) for x in (self, other))
         return bool(np.array_equal(a, b))
+
+
+def _by_numpys_name(dim: Any, axis: Any, operation: str) -> Any:
+    """Return the axis that was given by NumPy's name, which PyTorch takes too."""
+    if dim is not None:
+        raise TypeError(f"{operation}: dim is {dim} and axis is {axis}; they are two names for one thing, give one")
+    return axis
 
 
 def _refuse_empty(x: Any, axes: Sequence[int], operation: str) -> None:

@@ -15,10 +15,11 @@ from minigrad.tensor_types import Types
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Shapes", "axes_of", "axis_of"]
+__all__ = ["ALL_AXES", "Shapes", "axes_of", "axis_of"]
 
 
-_all_axes = [tuple(range(n)) for n in range(65)]
+ALL_AXES = [tuple(range(n)) for n in range(65)]
+"""By the number of axes, all of them; NumPy has no more than 64."""
 
 
 def axis_of(x: Any, dim: Any, operation: str) -> int:
@@ -35,7 +36,7 @@ def axes_of(x: Any, dim: Any, operation: str) -> tuple[int, ...]:
     """
     n = x._array.ndim
     if dim is None:
-        return _all_axes[n]
+        return ALL_AXES[n]
     given = [layout.normal_axis(d, max(n, 1), operation) for d in (dim if isinstance(dim, Sequence) else (dim,))]
     if len(set(given)) < len(given):
         raise ValueError(f"{operation}: axes {dim} name one axis twice")

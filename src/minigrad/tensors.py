@@ -34,15 +34,19 @@ from minigrad.engine import TensorContext, ticks
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Elementwise, Function
 from minigrad.grad_fn import GradFn
+from minigrad.layout import type_name
 from minigrad.printing import printed
 from minigrad.tensor_data import TensorData
 from minigrad.tensor_functions import TWINS
 from minigrad.tensor_inplace import InPlace
 from minigrad.tensor_methods import Methods
+from minigrad.tensor_shapes import ALL_AXES
 
-__all__ = ["Tensor", "function_of"]
+__all__ = ["Tensor", "function_of", "need_tensors"]
 
 NUMBERS = frozenset((float, int, bool))
+_CONVERT = "make a tensor of it with minigrad.tensor(...)"
+_ndarray = np.ndarray
 _small = arrays.LARGE_AND_DEAR
 _float32, _float64 = arrays.FLOATS
 
@@ -68,9 +72,9 @@ class Tensor(Methods, InPlace):
     _tick: int  # the clock's reading when it was made: see `minigrad.changes`
     requires_grad: bool
 
-    __array_ufunc__ = None  # NumPy leaves `array * tensor` to us
-
     def __init__(self, array: Any, requires_grad: bool = False) -> None:
+        if array.__class__ is not _ndarray:
+            array = _wrapped(array, requires_grad)
         self._array = array
         self._fn = self._ctx = self._grad = self._extra = None
         self._inputs = ()
@@ -336,9 +340,12 @@ class Tensor(Methods, InPlace):
         return _elementwise(functions.Abs, (self,))
 
     def __matmul__(self, other: Any) -> Tensor:
-        if isinstance(other, np.ndarray):
-            raise TypeError("matmul: the other factor must be a Tensor, not ndarray; make a tensor of it")
+        if _is_array(other):
+            raise TypeError(f"matmul: the other factor must be a Tensor, not {type_name(other)}; {_CONVERT}")
         return self.matmul(other) if isinstance(other, Tensor) else cast(Tensor, NotImplemented)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return self.__matmul__(other)  # which refuses arrays; a tensor on the left has answered itself
 
     def __lt__(self, other: Any) -> Tensor:
         return _operate(functions.LT, self, other)
@@ -416,6 +423,20 @@ class Tensor(Methods, InPlace):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = arrays.to_host(self._array)
         return np.array(array, dtype=dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Tensor:
+        """Answer NumPy: its numbers take part in operators, its arrays and functions are refused in words."""
+        names = _UFUNCS.get(ufunc.__name__)
+        if names and method == "__call__" and not options:
+            left, right = map(_number, inputs)
+            on_the_left = isinstance(left, Tensor)
+            answer = getattr(left, names[0])(right) if on_the_left else getattr(right, names[1])(left)
+            if answer is not NotImplemented:
+                return cast(Tensor, answer)
+        raise TypeError(
+            f"numpy.{ufunc.__name__}: functions of NumPy take no Tensor; use those of minigrad, or give them "
+            "tensor.detach().numpy()"
+        )
 
     def __dlpack__(self, **options: Any) -> Any:
         if self.requires_grad:
@@ -530,11 +551,37 @@ def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
 def _check_operands(function: type[Function], inputs: Sequence[Any], values: Sequence[Any]) -> None:
     for x in inputs:
         if not isinstance(x, Tensor | Real):
-            raise TypeError(
-                f"{function.__name__}: an operand is a tensor or a number, not {type(x).__name__}; make a tensor of it"
-            )
+            raise TypeError(f"{function.__name__}: an operand is a tensor or a number, not {type_name(x)}; {_CONVERT}")
     if not arrays.on_host(*values):
         _check_devices(function, inputs)
+
+
+def _is_array(value: Any) -> bool:
+    """Return whether a value is NumPy's, or an array of another library, which is not asked for its opinion."""
+    return isinstance(value, np.ndarray | np.bool_) or (hasattr(value, "__dlpack__") and not isinstance(value, Tensor))
+
+
+def _number(value: Any) -> Any:
+    """Return an array of NumPy's without axes as the number that it is: so NumPy hands on its own in comparisons."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+
+
+def _wrapped(array: Any, requires_grad: Any) -> Any:
+    """Return what the constructor of tensors wraps, an array also of a number of NumPy's.
+
+    Raises:
+        TypeError: If it is anything else.
+    """
+    if isinstance(array, np.ndarray) or hasattr(array, "to_host"):
+        return array
+    if isinstance(array, np.generic):
+        return np.asarray(array)
+    sizes = f"{array}, {requires_grad}" if isinstance(requires_grad, int) and requires_grad > 1 else f"{array}"
+    of_sizes = f", and minigrad.empty({sizes}) one of that shape" if isinstance(array, int) else ""
+    raise TypeError(
+        f"Tensor: wraps an array as it is, not {type_name(array)}; minigrad.tensor(data) makes a tensor of numbers or "
+        f"lists{of_sizes}"
+    )
 
 
 def _check_devices(function: type[Function], inputs: Sequence[Any]) -> None:
@@ -637,11 +684,12 @@ def _whole_sum() -> Any:
     specified, function, add_up = Methods.sum, TWINS[tensor_functions.Sum], np.add.reduce
 
     @functools.wraps(specified)
-    def quick(self: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    def quick(self: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         x = self._array
-        if dim is not None or keepdim or x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
-            return specified(self, dim, keepdim)
-        axes = tuple(range(x.ndim))
+        some = dim is not None or axis is not None or keepdim
+        if some or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
+            return specified(self, dim, keepdim, axis=axis)
+        axes = ALL_AXES[x.ndim]
         ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
         ctx.shape, ctx.dim, ctx.keepdim = x.shape, axes, False
         token = _silence()
@@ -665,13 +713,42 @@ _ARITHMETIC = {
     )
 }
 
+
+_UFUNCS = {
+    "add": ("__add__", "__radd__"),
+    "subtract": ("__sub__", "__rsub__"),
+    "multiply": ("__mul__", "__rmul__"),
+    "divide": ("__truediv__", "__rtruediv__"),
+    "power": ("__pow__", "__rpow__"),
+    "matmul": ("__matmul__", "__rmatmul__"),
+    "equal": ("__eq__", "__eq__"),
+    "not_equal": ("__ne__", "__ne__"),
+    "less": ("__lt__", "__gt__"),
+    "less_equal": ("__le__", "__ge__"),
+    "greater": ("__gt__", "__lt__"),
+    "greater_equal": ("__ge__", "__le__"),
+}
+"""NumPy's operators by their names there, and the methods that answer with a tensor on the left and on the right."""
+
+
+def need_tensors(operation: str, *values: Any) -> None:
+    """Refuse what is no tensor.
+
+    Raises:
+        TypeError: If a value is anything else.
+    """
+    for value in values:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{operation}: needs a Tensor, not {type_name(value)}; {_CONVERT}")
+
+
 def function_of(name: str) -> Callable[..., Any]:
     """Return a method as a function: ``exp(x)`` for ``x.exp()``."""
 
     @functools.wraps(getattr(Tensor, name))
     def function(input: Tensor, *args: Any, **options: Any) -> Any:
         if not isinstance(input, Tensor):
-            raise TypeError(f"{name}: needs a Tensor, not {type(input).__name__}; make one with minigrad.tensor(...)")
+            raise TypeError(f"{name}: needs a Tensor, not {type_name(input)}; {_CONVERT}")
         return getattr(input, name)(*args, **options)  # looked up late: quick twins come and go
 
     return function
@@ -708,6 +785,8 @@ def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
     """Apply a function for an operator; Python turns NotImplemented into its TypeError for unsupported operands."""
     if all(isinstance(x, Tensor | Real) for x in inputs):
         return _elementwise(function, inputs)
-    if any(isinstance(x, np.ndarray | np.bool_) for x in inputs):
+    if any(map(_is_array, inputs)):
+        inputs = tuple(map(_number, inputs))
         _check_operands(function, inputs, ())
+        return _elementwise(function, inputs)
     return cast(Tensor, NotImplemented)

@@ -26,7 +26,7 @@ from small_edition import (
     write_edition,
 )
 
-from autograder.sandbox import Sandbox
+from autograder.sandbox import Sandbox, pack_probe
 
 
 @pytest.fixture(scope="module")
@@ -287,3 +287,17 @@ def test_a_submission_has_a_time_of_its_own(edition):
             assert ask(session, 1).failure.kind in {"timeout", "killed"}
         assert time.monotonic() - begun < 4
         assert works(box)
+
+
+def test_what_watches_cannot_be_replaced(best: Sandbox) -> None:
+    """A probe that asks the race detector asks the library's own, whatever a cell put in its place."""
+    forged = added("import minigrad.debug\nminigrad.debug.races = lambda: 'forged'")
+
+    def observe(mg):  # type: ignore[no-untyped-def]
+        import minigrad.debug
+        from minigrad.debug import races
+
+        return [races(), minigrad.debug.races()]
+
+    with run(best, forged, RIGHT) as session:
+        assert session.observe(pack_probe(observe), []).value == ["what was seen", "what was seen"]

@@ -306,9 +306,9 @@ def test_a_gradient_of_zero_is_a_gradient(function):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: mg.ones(2) + np.ones(2), TypeError, "Add: an operand is a tensor or a number, not ndarray"),
-        (lambda: np.ones(2) * mg.ones(2), TypeError, "Mul: an operand is a tensor or a number, not ndarray"),
-        (lambda: mg.ones(2) @ np.ones(2), TypeError, "matmul: the other factor must be a Tensor, not ndarray"),
+        (lambda: mg.ones(2) + np.ones(2), TypeError, "Add: an operand is a tensor or a number, not numpy.ndarray"),
+        (lambda: np.ones(2) * mg.ones(2), TypeError, "Mul: an operand is a tensor or a number, not numpy.ndarray"),
+        (lambda: mg.ones(2) @ np.ones(2), TypeError, "matmul: the other factor must be a Tensor, not numpy.ndarray"),
         (lambda: mg.ones(4).narrow(0, 3, 2), IndexingError, r"narrow: 2 slices from 3 on, but axis 0 of \(4,\)"),
         (lambda: mg.ones(2, 2).gather(1, mg.tensor([0])), ValueError, r"gather: shape \(2, 2\) with an index"),
         (lambda: mg.cat([mg.ones(1), 1.0]), TypeError, "cat: joins tensors, not float"),

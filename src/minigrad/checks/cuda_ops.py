@@ -7,17 +7,17 @@ has passed that is launched on the device.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from minigrad import cuda_ops
+from minigrad import _numba, cuda_ops
 from minigrad.backends.gpu import from_host, launch, teaching
 from minigrad.backends.gpu.launching import block_dim
 from minigrad.checks import launches
 from minigrad.checks.expectation import Expectation, expect
-from minigrad.checks.runner import visible
+from minigrad.checks.runner import ENDLESS, NOT_RUN, Test, visible
 
 __all__: list[str] = []
 
@@ -40,12 +40,57 @@ ADVICE: Mapping[str, str] = {
 }
 
 
+LEFT_OVER = "compare the thread's number with out_size: threads left over, beyond the last element, touch nothing"
+WHOLE = "index buffers hold whole numbers: cuda.local.array(MAX_DIMS, numba.int32)"
+ON_DEVICE = "It compiles, and gives the same on the device."
+IN_SIMULATOR = "It gives the same in Numba's simulator: there is no GPU here, so nothing is compiled."
+
+
 def _expect(seen: launches.Seen, wanted: Any, hint: str, when: Mapping[Any, str] | None = None) -> None:
     """Compare the result of a launch; whatever went wrong with memory comes first, since it explains the rest."""
     if seen["kinds"]:
         advice = next((ADVICE[kind] for kind in ADVICE if kind in seen["kinds"]), None)
-        raise Expectation(seen["kinds"], [], seen["story"], advice, None)
+        story = seen["story"]
+        if "endless" in seen["kinds"]:
+            raise Expectation(seen["kinds"], [], ENDLESS, f"{story[0].upper()}{story[1:]}. {NOT_RUN}", None)
+        if story.startswith("only integers"):  # NumPy's words for an index that is a float
+            story, advice = f"an index is no whole number, in your line `{seen['line']}`", WHOLE
+        elif seen.get("left over"):
+            story, advice = seen["left over"], LEFT_OVER
+        raise Expectation(seen["kinds"], [], story, advice, None)
     expect(seen["out"], np.asarray(wanted).tolist(), hint=hint, when=when)
+
+
+def _device_title(is_simulator: bool) -> str:
+    return IN_SIMULATOR if is_simulator else ON_DEVICE
+
+
+def _visible_on_device(exercise: str, section: str) -> Callable[[Test], Test]:
+    """Register a test that launches a kernel; its title says on what."""
+
+    def register(test: Test) -> Test:
+        test.__doc__ = _device_title(_numba.is_simulator())
+        return visible(exercise, section, slow=True)(test)
+
+    return register
+
+
+def _expect_on_device(seen: launches.Seen, wanted: Any, launched: Callable[[], Any]) -> None:
+    """Launch a kernel, and compare what is in its result; only a kernel that is right in Python comes so far.
+
+    Args:
+        seen: What it gives in Python.
+        wanted: What it should give.
+        launched: Launches it, and returns its result as a list.
+    """
+    try:
+        _expect(seen, wanted, hint="")
+    except Expectation as failure:
+        if failure.reason == ENDLESS:
+            raise
+        reason = f"not launched, since it goes wrong in Python: {failure.reason}"
+        raise Expectation(failure.seen, failure.wanted, reason, "the checks above say more of it", None) from None
+    expect(launched(), np.asarray(wanted).tolist(), hint="in Python the values were right")
 
 
 # --- map and zip --------------------------------------------------------------------------------------------
@@ -76,12 +121,16 @@ def map_of_any_layout(student: Any) -> None:
     _expect(launches.run_map(kernel, launches.result(2, 3), x[1]), [(2 * x[1] + 1).tolist()] * 2, hint=hint)
 
 
-@visible("cuda_ops.tensor_map", MAP)
+@_visible_on_device("cuda_ops.tensor_map", MAP)
 def map_on_the_device(student: Any) -> None:
-    """It compiles, and gives the same on the device."""
-    out = from_host(np.zeros(70))
-    teaching.run_map(student.tensor_map(launches.scaled), out, from_host(np.arange(70.0)))
-    expect(out.tolist(), (2 * np.arange(70.0) + 1).tolist(), hint="in Python the values were right")
+    """Right in Python, the kernel is launched."""
+    kernel, x, out = student.tensor_map(launches.scaled), np.arange(70.0), from_host(np.zeros(70))
+
+    def launched() -> Any:
+        teaching.run_map(kernel, out, from_host(x))
+        return out.tolist()
+
+    _expect_on_device(launches.run_map(kernel, launches.result(70), x, threads=32), 2 * x + 1, launched)
 
 
 @visible("cuda_ops.tensor_zip", ZIP)
@@ -103,32 +152,37 @@ def zip_of_any_layout(student: Any) -> None:
     _expect(launches.run_zip(kernel, launches.result(2, 3, order=(1, 0)), a, a[0]), 10 * a - a[0], hint=hint)
 
 
-@visible("cuda_ops.tensor_zip", ZIP)
+@_visible_on_device("cuda_ops.tensor_zip", ZIP)
 def zip_on_the_device(student: Any) -> None:
-    """It compiles, and gives the same on the device."""
-    out, a, b = from_host(np.zeros((7, 5))), np.arange(35.0).reshape(7, 5), np.arange(5.0)
-    teaching.run_zip(student.tensor_zip(launches.difference), out, from_host(a), from_host(b))
-    expect(out.tolist(), (10 * a - b).tolist(), hint="in Python the values were right")
+    """Right in Python, the kernel is launched."""
+    kernel, out = student.tensor_zip(launches.difference), from_host(np.zeros((7, 5)))
+    a, b = np.arange(35.0).reshape(7, 5), np.arange(5.0)
+
+    def launched() -> Any:
+        teaching.run_zip(kernel, out, from_host(a), from_host(b))
+        return out.tolist()
+
+    _expect_on_device(launches.run_zip(kernel, launches.result(7, 5), a, b, threads=32), 10 * a - b, launched)
 
 
 # --- sums and reductions ------------------------------------------------------------------------------------
 
 
-@visible("cuda_ops._sum_practice", SUM)
+@visible("cuda_ops._sum_practice", SUM, slow=True)
 def sum_of_full_blocks(student: Any) -> None:
     """Each of two blocks adds up its own elements."""
     seen = launches.sum_practice(student._sum_practice, 2, 0)
     _expect(seen, seen["wanted"], hint="the first element of a block is number blockIdx.x * BLOCK_DIM")
 
 
-@visible("cuda_ops._sum_practice", SUM)
+@visible("cuda_ops._sum_practice", SUM, slow=True)
 def sum_of_a_block_that_is_not_full(student: Any) -> None:
     """In the last block, threads without an element bring 0.0, and wait with the others."""
     seen = launches.sum_practice(student._sum_practice, 2, 3)
     _expect(seen, seen["wanted"], hint="0.0 for every thread whose number is not below size")
 
 
-@visible("cuda_ops._sum_practice", SUM)
+@visible("cuda_ops._sum_practice", SUM, slow=True)
 def sum_in_shared_memory(student: Any) -> None:
     """Each thread reads global memory once; the rest happens in shared memory, in pairs."""
     seen = launches.sum_practice(student._sum_practice, 1, 0)
@@ -139,16 +193,20 @@ def sum_in_shared_memory(student: Any) -> None:
         raise Expectation(seen["shared_reads"], None, reason, "half of the threads add two numbers each", None)
 
 
-@visible("cuda_ops._sum_practice", SUM)
+@_visible_on_device("cuda_ops._sum_practice", SUM)
 def sum_on_the_device(student: Any) -> None:
-    """It compiles, and gives the same on the device."""
-    block = block_dim(student._sum_practice, cuda_ops.BLOCK_DIM)
-    out, values = from_host(np.zeros(2)), np.arange(2.0 * block - 1)
-    launch(student._sum_practice, 2, block, out, from_host(values), values.size)
-    expect(out.tolist(), [values[:block].sum(), values[block:].sum()], hint="in Python the values were right")
+    """Right in Python, the kernel is launched."""
+    seen = launches.sum_practice(student._sum_practice, 2, 1)
+    values, out = launches.numbers(2 * seen["block"] - 1), from_host(np.zeros(2))
+
+    def launched() -> Any:
+        launch(student._sum_practice, 2, seen["block"], out, from_host(values), values.size)
+        return out.tolist()
+
+    _expect_on_device(seen, seen["wanted"], launched)
 
 
-@visible("cuda_ops.tensor_reduce", REDUCE)
+@visible("cuda_ops.tensor_reduce", REDUCE, slow=True)
 def reduce_each_dimension(student: Any) -> None:
     """Sums along the first and along the last dimension."""
     kernel, a = student.tensor_reduce(launches.add), SIX.reshape(2, 3)
@@ -160,7 +218,7 @@ def reduce_each_dimension(student: Any) -> None:
     _expect(seen, turned.sum(1, keepdims=True), hint=hint)
 
 
-@visible("cuda_ops.tensor_reduce", REDUCE)
+@visible("cuda_ops.tensor_reduce", REDUCE, slow=True)
 def reduce_starts_with_its_value(student: Any) -> None:
     """The largest of negative numbers is negative: threads without an element bring reduce_value."""
     kernel, a = student.tensor_reduce(launches.larger), -SIX.reshape(2, 3)
@@ -169,7 +227,7 @@ def reduce_starts_with_its_value(student: Any) -> None:
     _expect(seen, a.max(1, keepdims=True), hint="reduce_value for threads without an element", when=zeros)
 
 
-@visible("cuda_ops.tensor_reduce", REDUCE)
+@visible("cuda_ops.tensor_reduce", REDUCE, slow=True)
 def reduce_more_than_a_block(student: Any) -> None:
     """Of more than BLOCK_DIM elements, each block folds its own part."""
     kernel = student.tensor_reduce(launches.add)
@@ -180,18 +238,24 @@ def reduce_more_than_a_block(student: Any) -> None:
     _expect(seen, [[a[0, :block].sum(), a[0, block:].sum()]], hint=hint)
 
 
-@visible("cuda_ops.tensor_reduce", REDUCE)
+@_visible_on_device("cuda_ops.tensor_reduce", REDUCE)
 def reduce_on_the_device(student: Any) -> None:
-    """It compiles, and gives the same on the device."""
-    out, a = from_host(np.zeros((2, 1))), np.arange(8.0).reshape(2, 4)
-    teaching.run_reduce(student.tensor_reduce(launches.add), out, from_host(a), 1, 0.0)
-    expect(out.tolist(), a.sum(1, keepdims=True).tolist(), hint="in Python the values were right")
+    """Right in Python, the kernel is launched."""
+    kernel, a = student.tensor_reduce(launches.add), np.arange(8.0).reshape(2, 4)
+    out = from_host(np.zeros((2, 1)))
+
+    def launched() -> Any:
+        teaching.run_reduce(kernel, out, from_host(a), 1, 0.0)
+        return out.tolist()
+
+    seen = launches.run_reduce(kernel, launches.result(2, 1), a, 1, 0.0)
+    _expect_on_device(seen, a.sum(1, keepdims=True), launched)
 
 
 # --- matrices -----------------------------------------------------------------------------------------------
 
 
-@visible("cuda_ops._mm_practice", PRACTICE)
+@visible("cuda_ops._mm_practice", PRACTICE, slow=True)
 def mm_practice_of_any_size(student: Any) -> None:
     """Matrices that fill a part of the block, rows times columns."""
     for size in (1, 2, 5):
@@ -199,7 +263,7 @@ def mm_practice_of_any_size(student: Any) -> None:
         _expect(seen, seen["wanted"], hint="element (i, j) is the sum over k of a[i, k] * b[k, j]")
 
 
-@visible("cuda_ops._mm_practice", PRACTICE)
+@visible("cuda_ops._mm_practice", PRACTICE, slow=True)
 def mm_practice_uses_shared_memory(student: Any) -> None:
     """A thread reads two elements from global memory, and writes one."""
     seen = launches.mm_practice(student._mm_practice, 4)
@@ -208,17 +272,20 @@ def mm_practice_uses_shared_memory(student: Any) -> None:
     expect(seen["writes"], 1, hint="how often one thread writes global memory: keep the sum in a variable")
 
 
-@visible("cuda_ops._mm_practice", PRACTICE)
+@_visible_on_device("cuda_ops._mm_practice", PRACTICE)
 def mm_practice_on_the_device(student: Any) -> None:
-    """It compiles, and gives the same on the device."""
-    block = block_dim(student._mm_practice, cuda_ops.BLOCK_DIM)
-    a, b, out = SIX[:4], OTHER[:4], from_host(np.zeros(4))
-    launch(student._mm_practice, 1, (block, block), out, from_host(a), from_host(b), 2)
-    wanted = (a.reshape(2, 2) @ b.reshape(2, 2)).ravel().tolist()
-    expect(out.tolist(), wanted, hint="in Python the values were right")
+    """Right in Python, the kernel is launched."""
+    seen = launches.mm_practice(student._mm_practice, 2)
+    a, b, out = launches.numbers(4), launches.numbers(9)[5:], from_host(np.zeros(4))
+
+    def launched() -> Any:
+        launch(student._mm_practice, 1, (seen["block"],) * 2, out, from_host(a), from_host(b), 2)
+        return out.tolist()
+
+    _expect_on_device(seen, seen["wanted"], launched)
 
 
-@visible("cuda_ops._tensor_matrix_multiply", MATMUL)
+@visible("cuda_ops._tensor_matrix_multiply", MATMUL, slow=True)
 def matmul_of_one_tile(student: Any) -> None:
     """Small matrices, also turned round in their storage, and stacks of them."""
     a, b = SIX.reshape(1, 2, 3), OTHER.reshape(1, 3, 2)
@@ -230,7 +297,7 @@ def matmul_of_one_tile(student: Any) -> None:
     _expect(launches.matmul(kernel, launches.result(2, 2, 2), a, stack), a @ stack, "a stack of one serves all")
 
 
-@visible("cuda_ops._tensor_matrix_multiply", MATMUL)
+@visible("cuda_ops._tensor_matrix_multiply", MATMUL, slow=True)
 def matmul_of_several_tiles(student: Any) -> None:
     """More rows, columns and products than fit into one tile."""
     n = block_dim(student._tensor_matrix_multiply, cuda_ops.BLOCK_DIM) + 1
@@ -241,9 +308,14 @@ def matmul_of_several_tiles(student: Any) -> None:
     expect(seen["reads"] <= 4, True, hint="two steps along k: one element of a and one of b in each")
 
 
-@visible("cuda_ops._tensor_matrix_multiply", MATMUL)
+@_visible_on_device("cuda_ops._tensor_matrix_multiply", MATMUL)
 def matmul_on_the_device(student: Any) -> None:
-    """It compiles, and gives the same on the device."""
-    a, b, out = np.arange(12.0).reshape(2, 2, 3), np.arange(6.0).reshape(1, 3, 2), from_host(np.zeros((2, 2, 2)))
-    teaching.run_matmul(student._tensor_matrix_multiply, out, from_host(a), from_host(b))
-    expect(out.tolist(), (a @ b).tolist(), hint="in Python the values were right")
+    """Right in Python, the kernel is launched."""
+    kernel, out = student._tensor_matrix_multiply, from_host(np.zeros((2, 2, 2)))
+    a, b = np.arange(12.0).reshape(2, 2, 3), np.arange(6.0).reshape(1, 3, 2)
+
+    def launched() -> Any:
+        teaching.run_matmul(kernel, out, from_host(a), from_host(b))
+        return out.tolist()
+
+    _expect_on_device(launches.matmul(kernel, launches.result(2, 2, 2), a, b), a @ b, launched)

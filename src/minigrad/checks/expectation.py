@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["NO_RETURN", "Expectation", "expect", "hint_of", "hinting"]
+__all__ = ["NO_RETURN", "PAIR", "Expectation", "expect", "hint_of", "hinting"]
 
 NO_RETURN = "None is what a function gives without a `return`: is one missing?"
+PAIR = "`max(dim)` returns a pair, the largest values and where they were: take its `.values`"
 
 
 class Expectation(AssertionError):

@@ -73,7 +73,7 @@ def map_in_parallel(student: Any) -> None:
     _expect_no_races(kernel, turned, same)
 
 
-@visible("fast_ops.tensor_map", MAP)
+@visible("fast_ops.tensor_map", MAP, slow=True)
 def map_compiled(student: Any) -> None:
     """It compiles, and gives the same on all cores."""
     given = arguments([2, 3], [3, 1], (SIX, [2, 3], [1, 2]))
@@ -110,7 +110,7 @@ def zip_in_parallel(student: Any) -> None:
     _expect_no_races(student.tensor_zip(difference), turned, same)
 
 
-@visible("fast_ops.tensor_zip", ZIP)
+@visible("fast_ops.tensor_zip", ZIP, slow=True)
 def zip_compiled(student: Any) -> None:
     """It compiles, and gives the same on all cores."""
     given = arguments([2, 3], [3, 1], ([1, 2], [2, 1], [1, 1]), ([10, 20, 30], [3], [1]))
@@ -140,7 +140,7 @@ def reduce_in_parallel(student: Any) -> None:
     _expect_no_races(student.tensor_reduce(halve_and_add), [*arguments([2, 1], [1, 1], table, start=0.0), 1])
 
 
-@visible("fast_ops.tensor_reduce", REDUCE)
+@visible("fast_ops.tensor_reduce", REDUCE, slow=True)
 def reduce_compiled(student: Any) -> None:
     """It compiles, and gives the same on all cores."""
     table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
@@ -190,7 +190,7 @@ def matmul_in_parallel(student: Any) -> None:
     _expect_no_races(student._tensor_matrix_multiply, arguments([2, 2, 2], [4, 2, 1], batch, batch))
 
 
-@visible("fast_ops._tensor_matrix_multiply", MATMUL)
+@visible("fast_ops._tensor_matrix_multiply", MATMUL, slow=True)
 def matmul_compiled(student: Any) -> None:
     """It compiles, and gives the same on all cores."""
     given = arguments([1, 2, 2], [4, 2, 1], (A, [1, 2, 3], [6, 3, 1]), (B, [1, 3, 2], [6, 2, 1]))

@@ -7,6 +7,7 @@ that a kernel that writes beyond its arrays does no harm.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "larger",
     "matmul",
     "mm_practice",
+    "numbers",
     "result",
     "run_map",
     "run_reduce",
@@ -85,16 +87,43 @@ def _parts(array: Array) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
     return data._storage, data.shape, data.strides
 
 
-def _observed(kernel: Any, grid: Any, block: Any, out: Array, *args: Any) -> Seen:
+_THREAD = re.compile(r"thread (\d+) of block (\d+)")
+
+
+def _left_over(report: Any, threads: int, size: int) -> str:
+    """Say which thread without an element of its own took part in the first mistake found; nothing if none did."""
+    if not report.races:
+        return ""
+    race = report.races[0]
+    for thread in (race.first, race.second):
+        found = _THREAD.fullmatch(str(thread))
+        number = int(found[2]) * threads + int(found[1]) if found else 0
+        if number >= size:
+            element = f"{race.array}[{', '.join(map(str, race.index))}]"
+            return f"{thread} has the number {number} in the grid and out_size is {size}, but it touches {element}"
+    return ""
+
+
+def _observed(kernel: Any, grid: Any, block: Any, out: Array, *args: Any, each: bool = False) -> Seen:
     """Launch a kernel whose first three arguments are the parts of its result.
+
+    Args:
+        kernel: The kernel.
+        grid: The number of blocks.
+        block: The number of threads in a block.
+        out: The array for the result.
+        *args: The arguments after the three parts of out.
+        each: Whether each element has a thread of its own, so that threads may be left over.
 
     Returns:
         A dictionary: "out", the result; "kinds", the kinds of mistakes found; "story", the first of them in words;
-        and "reads", "writes", "shared_reads", of global and of shared memory, by the busiest thread.
+        "line", where it was found; "left over", what a thread without an element did; and "reads", "writes",
+        "shared_reads", of global and of shared memory, by the busiest thread.
     """
     report = cuda_races(kernel, grid, block, *_parts(out), *args)
     shape, strides = report.args[1:3]
-    return {**_summary(report), "out": TensorData(np.asarray(report.args[0]), shape, strides).array.tolist()}
+    seen = {**_summary(report), "out": TensorData(np.asarray(report.args[0]), shape, strides).array.tolist()}
+    return {**seen, "left over": _left_over(report, block, out.size)} if each else seen
 
 
 # --- launches -----------------------------------------------------------------------------------------------
@@ -102,12 +131,13 @@ def _observed(kernel: Any, grid: Any, block: Any, out: Array, *args: Any) -> See
 
 def run_map(kernel: Any, out: Array, x: Array, blocks: int = 0, threads: int = 4) -> Seen:
     """Launch a kernel of `tensor_map`; without a number of blocks, with as many as are needed."""
-    return _observed(kernel, blocks or _enough(out.size, threads), threads, out, out.size, *_parts(x))
+    return _observed(kernel, blocks or _enough(out.size, threads), threads, out, out.size, *_parts(x), each=True)
 
 
 def run_zip(kernel: Any, out: Array, a: Array, b: Array, blocks: int = 0, threads: int = 4) -> Seen:
     """Launch a kernel of `tensor_zip`; without a number of blocks, with as many as are needed."""
-    return _observed(kernel, blocks or _enough(out.size, threads), threads, out, out.size, *_parts(a), *_parts(b))
+    grid = blocks or _enough(out.size, threads)
+    return _observed(kernel, grid, threads, out, out.size, *_parts(a), *_parts(b), each=True)
 
 
 def run_reduce(kernel: Any, out: Array, a: Array, dim: int, start: float, spare: int = 0) -> Seen:
@@ -124,7 +154,7 @@ def sum_practice(kernel: Any, blocks: int, missing: int) -> Seen:
     """
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
     size = blocks * block - missing
-    values = _numbers(size)
+    values = numbers(size)
     report = cuda_races(kernel, blocks, block, np.full(blocks, np.nan), values, size)
     wanted = [float(values[start : start + block].sum()) for start in range(0, size, block)]
     return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
@@ -133,7 +163,7 @@ def sum_practice(kernel: Any, blocks: int, missing: int) -> Seen:
 def mm_practice(kernel: Any, size: int) -> Seen:
     """Launch a kernel like `_mm_practice` on matrices of that size; the result also comes as NumPy's ("wanted")."""
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
-    a, b = _numbers(size * size), _numbers(size * size + 5)[5:]
+    a, b = numbers(size * size), numbers(size * size + 5)[5:]
     report = cuda_races(kernel, 1, (block, block), np.full(size * size, np.nan), a, b, size)
     wanted = (a.reshape(size, size) @ b.reshape(size, size)).ravel().tolist()
     return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
@@ -153,6 +183,7 @@ def _summary(report: Any) -> Seen:
     return {
         "kinds": sorted(report.kinds),
         "story": report.races[0].message if report.races else "",
+        "line": report.races[0].source if report.races else "",
         "reads": most.global_reads,
         "writes": most.global_writes,
         "shared_reads": most.shared_reads,
@@ -163,6 +194,6 @@ def _enough(size: int, threads: int) -> int:
     return -(-size // threads)
 
 
-def _numbers(count: int) -> Array:
+def numbers(count: int) -> Array:
     """Return numbers without a pattern, all different from 0."""
     return np.array([float(1 + 37 * i % 101) for i in range(count)])

@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from minigrad import creation
-from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.expectation import PAIR, Expectation, expect, hinting
 from minigrad.checks.runner import visible
+from minigrad.errors import IndexingError
 from minigrad.tensors import Tensor
 
 __all__: list[str] = []
@@ -18,6 +19,7 @@ MAXIMUM = "09 'Which element was it?'"
 PROBABILITIES = "09 'From numbers to probabilities'"
 HOLES = "09 'Learning with holes'"
 
+KEEPDIM = "a sum or a maximum along dim has lost that axis: keepdim=True keeps it, with size 1, and broadcasts"
 RECORDED = "what is computed by way of arrays has no history: use the tensor's own operations"
 
 
@@ -28,11 +30,14 @@ def numbers(values: Any) -> Tensor:
 
 def as_list(found: Any) -> Any:
     """Return a result as a list; the name of its type where it is no tensor."""
+    if isinstance(found, tuple) and hasattr(found, "indices"):
+        raise Expectation(found, None, "got the pair that max(dim) returns, expected a tensor", PAIR, None)
     return found.tolist() if isinstance(found, Tensor) else type(found).__name__
 
 
 def gradient(found: Any, source: Tensor, upstream: Any) -> Any:
     """Return the gradient that reaches a tensor, as a list."""
+    as_list(found)
     if not isinstance(found, Tensor) or not found.requires_grad:
         raise Expectation(found, None, "the result does not lead back to the input", RECORDED, None)
     found.backward(numbers(upstream).view(*found.shape))
@@ -182,25 +187,39 @@ def one_of_equals(student: Any) -> None:
 THIRD = math.log(2.0)
 
 
+def along(function: Any, x: Any, dim: int) -> Any:
+    """Return what softmax, or its logarithm, gives along an axis, as a list."""
+    with hinting(KEEPDIM, IndexingError):
+        return as_list(function(numbers(x), dim))
+
+
 @visible("nn.functional.softmax", PROBABILITIES)
 def one_and_two_thirds(student: Any) -> None:
     """The softmax of [0, log 2] is [1/3, 2/3], and of two lines line by line."""
-    x = numbers([[0.0, THIRD], [THIRD, 0.0]])
-    meanings = {((1 / 6, 1 / 3), (1 / 3, 1 / 6)): "all four sum to 1: the sum runs along dim alone"}
-    expect(as_list(student.softmax(x, 1)), [[1 / 3, 2 / 3], [2 / 3, 1 / 3]], hint="e^0 = 1, e^log 2 = 2", when=meanings)
-    y = numbers([[0.0, 0.0], [THIRD, 0.0]])
+    x = [[0.0, THIRD], [math.log(3.0), 0.0]]
+    meanings = {((1 / 7, 2 / 7), (3 / 7, 1 / 7)): "all four sum to 1: the sum runs along dim alone"}
+    hint = "e^0 = 1, e^log 2 = 2, e^log 3 = 3, and each line is divided by its own sum: keepdim=True keeps it there"
+    expect(along(student.softmax, x, 1), [[1 / 3, 2 / 3], [3 / 4, 1 / 4]], hint=hint, when=meanings)
     meanings = {((0.5, 0.5), (2 / 3, 1 / 3)): "this is along axis 1; dim is 0 here"}
-    expect(as_list(student.softmax(y, 0)), [[1 / 3, 0.5], [2 / 3, 0.5]], hint="each column sums to 1", when=meanings)
+    found = along(student.softmax, [[0.0, 0.0], [THIRD, 0.0]], 0)
+    expect(found, [[1 / 3, 0.5], [2 / 3, 0.5]], hint="each column sums to 1", when=meanings)
+
+
+@visible("nn.functional.softmax", PROBABILITIES)
+def lines_of_three(student: Any) -> None:
+    """Two lines of three: the softmax of [0, 0, log 2] is [1/4, 1/4, 1/2], that of three zeros is 1/3 each."""
+    found = along(student.softmax, [[0.0, 0.0, THIRD], [0.0, 0.0, 0.0]], 1)
+    expect(found, [[1 / 4, 1 / 4, 1 / 2], [1 / 3, 1 / 3, 1 / 3]], hint="each line sums to 1")
 
 
 @visible("nn.functional.softmax", PROBABILITIES)
 def large_numbers(student: Any) -> None:
     """The softmax of [1000, 1000] is [1/2, 1/2], and that of [-1000, -1000] beside it too."""
-    found = as_list(student.softmax(numbers([[1000.0, 1000.0]]), 1))
+    found = along(student.softmax, [[1000.0, 1000.0]], 1)
     meanings = {((math.nan, math.nan),): "e^1000 is infinite, and inf / inf is nan: take the largest number away first"}
     expect(found, [[0.5, 0.5]], when=meanings)
-    found = as_list(student.softmax(numbers([[1000.0, 1000.0], [-1000.0, -1000.0]]), 1))
-    hint = "take away the largest number of each line: with that of all, every power of the second line is 0"
+    found = along(student.softmax, [[1000.0, 1000.0], [-1000.0, -1000.0]], 1)
+    hint = "take away the largest number of each line (keepdim=True): with that of all, the second line's powers are 0"
     expect(found, [[0.5, 0.5], [0.5, 0.5]], hint=hint)
 
 
@@ -219,23 +238,30 @@ def logarithms_of_thirds(student: Any) -> None:
     meanings = {
         ((-math.log(1.5), THIRD - math.log(1.5)),): "log 2 was taken away from the powers, but not from x",
     }
-    expect(as_list(student.logsoftmax(numbers([[0.0, THIRD]]), 1)), wanted, when=meanings)
-    found = as_list(student.logsoftmax(numbers([[0.0, 5.0], [THIRD, 5.0]]), 0))
+    expect(along(student.logsoftmax, [[0.0, THIRD]], 1), wanted, when=meanings)
+    found = along(student.logsoftmax, [[0.0, 5.0], [THIRD, 5.0]], 0)
     wanted = [[-math.log(3.0), -THIRD], [THIRD - math.log(3.0), -THIRD]]
     expect(found, wanted, hint="dim is 0 here: each column by itself")
 
 
 @visible("nn.functional.logsoftmax", PROBABILITIES)
+def logarithms_of_lines_of_three(student: Any) -> None:
+    """Two lines of three: of [0, 0, log 2] the results are log 1/4, log 1/4, log 1/2, of three zeros log 1/3."""
+    found = along(student.logsoftmax, [[0.0, 0.0, THIRD], [0.0, 0.0, 0.0]], 1)
+    expect(found, [[math.log(1 / 4)] * 2 + [math.log(1 / 2)], [math.log(1 / 3)] * 3], hint="each line by itself")
+
+
+@visible("nn.functional.logsoftmax", PROBABILITIES)
 def large_and_small_numbers(student: Any) -> None:
     """The logsoftmax of [1000, 0] is [0, -1000]."""
-    found = as_list(student.logsoftmax(numbers([[1000.0, 0.0]]), 1))
+    found = along(student.logsoftmax, [[1000.0, 0.0]], 1)
     meanings = {
         ((-math.inf, -math.inf),): "e^1000 is infinite: take the largest number away first",
         ((math.nan, -math.inf),): "e^1000 is infinite: take the largest number away first",
         ((0.0, -math.inf),): "the softmax is 0 there, whose logarithm is minus infinity: do not compute the softmax",
     }
     expect(found, [[0.0, -1000.0]], when=meanings)
-    found = as_list(student.logsoftmax(numbers([[1000.0, 1000.0], [-1000.0, -1000.0]]), 1))
+    found = along(student.logsoftmax, [[1000.0, 1000.0], [-1000.0, -1000.0]], 1)
     expect(found, [[-THIRD, -THIRD]] * 2, hint="take away the largest number of each line, not that of all")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -26,17 +27,19 @@ def headline(report: CheckReport) -> str:
 
 def shown(report: CheckReport) -> list[tuple[CheckResult, str]]:
     """Return what a report shows: of checks that fail for one reason the first, and how many more there are."""
-    causes = [result.cause for result in report.results if result.cause]
+    counts = Counter(map(_cause, report.results))
     rows: list[tuple[CheckResult, str]] = []
     for result in report.results:
-        if not result.cause:
-            rows.append((result, ""))
-        elif result.cause in causes:
-            more = causes.count(result.cause) - 1
-            causes = [cause for cause in causes if cause != result.cause]
+        more = counts.pop(_cause(result), 0) - 1 if _cause(result) else 0
+        if more >= 0:
             checks = "1 more check fails" if more == 1 else f"{more} more checks fail"
             rows.append((result, f"{checks} for the same reason." if more else ""))
     return rows
+
+
+def _cause(result: CheckResult) -> str:
+    """Return what checks share that need to be explained once; without a hint, an equal reason may be chance."""
+    return result.cause or (f"{result.reason} {result.hint}" if result.hint else "")
 
 
 def as_text(report: CheckReport, width: int = 100) -> str:

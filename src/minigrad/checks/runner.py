@@ -22,14 +22,15 @@ from minigrad.errors import ExerciseNotDone
 __all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
 
 SECONDS = 5.0  # after which a test is stopped: a loop that does not end must not freeze the notebook
-COMPILING_SECONDS = 30.0  # the same where the test has a compiler run first
+SLOW_SECONDS = 30.0  # the same where compiling, or a count of steps, takes its own time
 
-_ENDLESS = "still running when its time was over: does the loop end?"
+ENDLESS = "still running when its time was over: does the loop end?"
+NOT_RUN = "The checks after this one were not run."
 _NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 
 Test = Callable[[Any], None]
 _tests: dict[str, list[tuple[Test, str]]] = {}
-_compiling: set[Test] = set()
+_slow: set[Test] = set()
 
 
 @dataclass(frozen=True)
@@ -81,19 +82,20 @@ class CheckReport:
         return as_html(self)
 
 
-def visible(exercise: str, section: str, *, compiles: bool = False) -> Callable[[Test], Test]:
+def visible(exercise: str, section: str, *, slow: bool = False) -> Callable[[Test], Test]:
     """Register a visible test of an exercise.
 
     Args:
         exercise: The exercise's id.
         section: The section of the lesson that states what is tested.
-        compiles: Whether it has the answer compiled, or imports what compiles, and so may take longer.
+        slow: Whether it may take longer: it compiles the answer, or runs the threads of large blocks one by one, and
+            stops those by itself.
     """
 
     def register(test: Test) -> Test:
         _tests.setdefault(exercise, []).append((test, section))
-        if compiles:
-            _compiling.add(test)
+        if slow:
+            _slow.add(test)
         return test
 
     return register
@@ -136,7 +138,7 @@ def _run_all(tests: list[tuple[Test, str]], student: Any, answer: Answer) -> lis
     results: list[CheckResult] = []
     for test, section in tests:
         results.append(_run_one(test, section, student, answer))
-        if results[-1].reason == _ENDLESS:
+        if results[-1].reason == ENDLESS:
             break
     if all(result.reason == _NOT_WRITTEN for result in results):
         return [CheckResult("The answer is written", False, _NOT_WRITTEN)]
@@ -159,7 +161,7 @@ def _tests_of(id: str) -> list[tuple[Test, str]]:
 
 def _run_one(test: Test, section: str, student: Any, answer: Answer) -> CheckResult:
     title = (test.__doc__ or test.__name__).strip().splitlines()[0]
-    seconds = COMPILING_SECONDS if test in _compiling else SECONDS
+    seconds = SLOW_SECONDS if test in _slow else SECONDS
     try:
         with _time_limit(seconds), open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             test(student)
@@ -172,7 +174,7 @@ def _run_one(test: Test, section: str, student: Any, answer: Answer) -> CheckRes
         hint = "Python allows about 1,000 nested calls; a loop with a list of what is still to do has no such limit."
         return CheckResult(title, False, "your code calls itself too deeply (RecursionError)", hint, section)
     except _TooSlow:
-        return CheckResult(title, False, _ENDLESS, "The checks after this one were not run.", section)
+        return CheckResult(title, False, ENDLESS, NOT_RUN, section)
     except (Exception, SystemExit) as error:
         if type(error) is NotImplementedError:
             return CheckResult(title, False, _NOT_WRITTEN, "", section)

@@ -13,7 +13,7 @@ from minigrad.debug.findings import Findings
 from minigrad.debug.grid import Grid
 from minigrad.debug.memory import Root
 from minigrad.debug.report import CudaReport, Index
-from minigrad.debug.runtime import STEPS, by_name, copies, kernel_function
+from minigrad.debug.runtime import STEPS, by_name, check_call, copies, kernel_function
 
 __all__ = ["cuda_races"]
 
@@ -59,12 +59,13 @@ def cuda_races(
         The findings; it is true if there are any.
 
     Raises:
-        TypeError: If the kernel is no Python function.
+        TypeError: If the kernel is no Python function, or does not take the arguments.
         ValueError: If its source text is not known, a size is not positive, or it uses what is not simulated.
     """
     function = kernel_function(kernel, "cuda_races")
     sizes = _triple(grid, "grid"), _triple(block, "block")
-    findings = Findings()
+    check_call(function, args, "cuda_races")
+    findings = Findings(function.__code__.co_filename)
     report = CudaReport(function.__name__, grid=sizes[0], block=sizes[1])
     for number in range(max(1, runs)):
         run = Grid(findings, steps, random.Random(seed + number) if number else None, *sizes, shared_bytes)

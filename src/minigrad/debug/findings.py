@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import types
 from collections.abc import Callable
 from typing import Any
@@ -19,9 +21,14 @@ _CONSEQUENCES = frozenset(("write-write", "read-write", "uninitialised", "lost",
 
 
 class Findings:
-    """The findings of all runs, each once for its kind, array and lines."""
+    """The findings of all runs, each once for its kind, array and lines.
 
-    def __init__(self) -> None:
+    Args:
+        file: The kernel's file: findings name only others.
+    """
+
+    def __init__(self, file: str = "") -> None:
+        self._file = file
         self._races: dict[Any, Race] = {}
         self._elements: dict[Any, set[Any]] = {}
 
@@ -34,9 +41,16 @@ class Findings:
             make: Makes the finding, when it is new.
         """
         if key not in self._races:
-            self._races[key] = make()
+            self._races[key] = race = make()
+            race.file, race.other_file = self._named(race.file), self._named(race.other_file)
             self._elements[key] = set()
         self._elements[key].add(element)
+
+    def _named(self, file: str) -> str:
+        """Return what a finding calls a file: a notebook's cells have files of meaningless names."""
+        if file in ("", self._file):
+            return ""
+        return "another cell" if "ipykernel" in file or file.startswith("<") else os.path.basename(file)
 
     def list(self) -> tuple[Race, ...]:
         """Return the findings with their counts, causes before what may follow from them."""
@@ -47,12 +61,14 @@ class Findings:
 
 def places(code: types.CodeType, line: int, other: types.CodeType | None = None, other_line: int = 0) -> dict[str, Any]:
     """Return what a finding says of one line, or of two."""
-    found = {"line": line, "source": line_of(code.co_filename, line), "function": code.co_name}
+    source = line_of(code.co_filename, line)
+    found = {"line": line, "source": source, "function": code.co_name, "file": code.co_filename}
     if other is not None:
         found |= {
             "other_line": other_line,
             "other_source": line_of(other.co_filename, other_line),
             "other_function": other.co_name,
+            "other_file": other.co_filename,
         }
     return found
 
@@ -85,18 +101,47 @@ def iterations_collide(kind: str, address: int, access: Access, how: int, other:
 
 
 def _advice(site: Site, other: Site, name: str, made: int) -> str:
-    sign = _adds(line_of(site[0].co_filename, site[1])) if site == other else ""
+    text = line_of(site[0].co_filename, site[1]) if site == other else ""
+    sign = _adds(text)
     if sign:
-        return (
-            f". If all of them are to contribute to it, let the whole line be `{name} {sign} ...`, which Numba reduces "
-            "safely, or give each iteration an element of its own"
-        )
+        return f". If all of them are to contribute to it, {_reduction(text, name, sign)}"
     if made:
         return (
             f". All iterations share {name}, which is made before the loop (line {made}): if it is made inside the "
             "loop, each iteration has its own"
         )
     return ""
+
+
+def _reduction(text: str, name: str, sign: str) -> str:
+    """Say how iterations can contribute to what a line such as ``y[0] += x[i]`` changes."""
+    index, element = _element(text)
+    if index is None:
+        return (
+            f"let the whole line be `{name} {sign} ...`, which Numba reduces safely, or give each iteration an element "
+            "of its own"
+        )
+    if any(isinstance(node, ast.Name) for node in ast.walk(index)):
+        return (
+            f"let one iteration alone do so: a prange loop over the elements of {name}, and in it a range loop that "
+            f"adds up in a variable, `total {sign} ...`"
+        )
+    return (
+        f"add up in a variable: `total = {element}` before the loop, `total {sign} ...` in it, which Numba reduces "
+        f"safely, and `{element} = total` once after the loop"
+    )
+
+
+def _element(text: str) -> tuple[ast.expr | None, str]:
+    """Return index and text of the single element that a line changes; None if it changes more than one."""
+    try:
+        statement = ast.parse(text).body[0]
+    except SyntaxError:  # a line that goes on below
+        return None, ""
+    target = statement.target if isinstance(statement, ast.AugAssign) else None
+    if not isinstance(target, ast.Subscript) or any(isinstance(node, ast.Slice) for node in ast.walk(target.slice)):
+        return None, ""
+    return target.slice, ast.unparse(target)
 
 
 def _adds(text: str) -> str:

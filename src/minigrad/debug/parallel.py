@@ -13,7 +13,7 @@ from minigrad.debug.findings import Findings
 from minigrad.debug.iterations import Iterations
 from minigrad.debug.memory import Root
 from minigrad.debug.report import Loop, Report
-from minigrad.debug.runtime import STEPS, by_name, copies, kernel_function
+from minigrad.debug.runtime import STEPS, by_name, check_call, copies, kernel_function, made_by
 
 __all__ = ["races"]
 
@@ -36,11 +36,12 @@ def races(kernel: Any, *args: Any, seed: int = 0, runs: int = 2, steps: int = ST
         The findings; it is true if there are any.
 
     Raises:
-        TypeError: If the kernel is no Python function.
+        TypeError: If the kernel is no Python function, does not take the arguments, or returns a function.
         ValueError: If its source text is not known.
     """
     function = kernel_function(kernel, "races")
-    findings = Findings()
+    check_call(function, args, "races")
+    findings = Findings(function.__code__.co_filename)
     report = Report(function.__name__)
     for number in range(max(1, runs)):
         run = Iterations(findings, steps, random.Random(seed + number) if number else None)
@@ -49,6 +50,11 @@ def races(kernel: Any, *args: Any, seed: int = 0, runs: int = 2, steps: int = ST
         report.steps += run.used
         if number == 0:
             report.args, report.result = given, raw_of(result)
+            if callable(report.result) and not run.loops:
+                raise TypeError(
+                    f"races: {function.__name__} returned a function and ran no prange loop; give races the kernel "
+                    f"that it makes: races({made_by(function)}, ...)"
+                )
             report.loops = tuple(Loop(line, n, name) for (line, name), n in run.loops.items())
             report.traffic = by_name(run.traffic)
         if run.used > steps:  # it would not end in another order either

@@ -8,6 +8,7 @@ Numba keeps notes while it compiles; this puts them into sentences about the lin
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import html
 import inspect
 import io
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from minigrad import compiling, refusals
 from minigrad._numba import numba
 from minigrad.backends.numba import threads
 
@@ -31,7 +33,7 @@ class Loop:
         source: That line's text.
         parallel: Whether its iterations are spread over the threads.
         reason: Why it runs as it does.
-        hoisted: Allocations inside it that are made once, before the loop.
+        hoisted: Allocations inside it that each thread makes once, and its iterations use in turn.
     """
 
     line: int
@@ -42,8 +44,8 @@ class Loop:
 
     def __str__(self) -> str:
         how = "parallel" if self.parallel else "serial"
-        lines = [f"line {self.line}: {self.source}", f"    {how}: {self.reason}"]
-        return "\n".join([*lines, *[f"    allocated once, before the loop: {text}" for text in self.hoisted]])
+        lines = [_place(self.line, self.source), f"    {how}: {self.reason}"]
+        return "\n".join([*lines, *[f"    {text}" for text in _hoisted(self)]])
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class ParallelReport:
         threads: How many threads share the iterations of a parallel loop.
         layer: Who runs them: "tbb", "omp" or "workqueue".
         details: Numba's own account, in full.
+        advice: What would make a loop run in parallel, where none does.
     """
 
     name: str
@@ -63,6 +66,7 @@ class ParallelReport:
     threads: int
     layer: str
     details: str
+    advice: str = "`for i in prange(n)` makes one, with parallel=True"
 
     @property
     def parallel(self) -> bool:
@@ -71,7 +75,7 @@ class ParallelReport:
 
     def __str__(self) -> str:
         if not self.loops:
-            return f"{self.name}: no loop runs in parallel; `for i in prange(n)` makes one, with parallel=True"
+            return f"{self.name}: no loop runs in parallel; {self.advice}"
         head = f"{self.name}: {sum(x.parallel for x in self.loops)} of {len(self.loops)} loops run in parallel"
         return "\n".join([f"{head}, on {self.threads} threads ({self.layer})", *map(str, self.loops)])
 
@@ -91,7 +95,15 @@ class ParallelReport:
 
 
 def _hoisted(loop: Loop) -> list[str]:
-    return [f"allocated once, before the loop: {text}" for text in loop.hoisted]
+    """Say what was taken out of a loop: to the beginning of each thread's share of the iterations, not before them all.
+
+    So these buffers are each thread's own, and one that is made before the loop is everybody's.
+    """
+    return [f"allocated once for each thread, whose iterations use it in turn: {text}" for text in loop.hoisted]
+
+
+def _place(line: int, source: str) -> str:
+    return f"line {line}: {source}" if source else f"line {line}"
 
 
 def parallel_report(kernel: Any, *args: Any) -> ParallelReport:
@@ -102,11 +114,12 @@ def parallel_report(kernel: Any, *args: Any) -> ParallelReport:
         args: Arguments to call it with first, if it was never called; the last call's types are reported on.
 
     Raises:
+        KernelError: If the compiler refuses it.
         TypeError: If it is no compiled kernel.
         ValueError: If it was never called, and no arguments are given.
     """
     if args:
-        kernel(*args)
+        _call(kernel, args)
     dispatcher = getattr(kernel, "dispatcher", kernel)
     if not hasattr(dispatcher, "get_metadata"):
         raise TypeError(f"parallel_report: {kernel!r} is not compiled; wrap it in njit(parallel=True) first")
@@ -116,7 +129,28 @@ def parallel_report(kernel: Any, *args: Any) -> ParallelReport:
     notes = dispatcher.get_metadata(dispatcher.signatures[-1]).get("parfor_diagnostics")
     known = getattr(notes, "has_setup", False)  # without parallel=True there are no notes
     loops, details = (_loops(notes, dispatcher.py_func), _in_full(notes)) if known else ((), "")
-    return ParallelReport(name, loops, int(numba.get_num_threads()), threads.layer() if loops else "", details)
+    report = ParallelReport(name, loops, int(numba.get_num_threads()), threads.layer() if loops else "", details)
+    return report if loops else dataclasses.replace(report, advice=_advice(kernel, dispatcher))
+
+
+def _call(kernel: Any, args: Sequence[Any]) -> None:
+    """Call a kernel; what the compiler has against it is said in the library's words, not in Numba's."""
+    try:
+        kernel(*args)
+    except numba.errors.NumbaError as error:
+        raise refusals.explain(error, kernel.py_func) from None
+
+
+def _advice(kernel: Any, dispatcher: Any) -> str:
+    """Return what would make a loop run in parallel."""
+    code = dispatcher.py_func.__code__
+    if "prange" not in (*code.co_names, *code.co_freevars):
+        return ParallelReport.advice
+    if dispatcher.targetoptions.get("parallel"):
+        return "the compiler made nothing parallel of its prange loop"
+    if isinstance(kernel, compiling.Kernel) and not compiling.is_parallel():
+        return "kernels run on one thread since minigrad.compiling.set_parallel(False), or MINIGRAD_PARALLEL=0"
+    return "its prange loop needs parallel=True, as in njit(parallel=True): without, it is an ordinary range"
 
 
 def _in_full(notes: Any) -> str:
@@ -179,7 +213,7 @@ def _attribute(expression: Any) -> str:
 
 def _shown(instruction: Any, sources: Mapping[int, str]) -> str:
     line = instruction.loc.line
-    return f"line {line}: {sources.get(line, str(instruction))}"
+    return _place(line, sources.get(line, ""))
 
 
 def _source_lines(function: Any) -> dict[int, str]:

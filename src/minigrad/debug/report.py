@@ -40,6 +40,8 @@ class Race:
         other_loop_line: Likewise for the second.
         function: The function that holds ``line``.
         other_function: The function that holds ``other_line``.
+        file: The name of the file of ``line``, where it is not the kernel's.
+        other_file: Likewise for ``other_line``.
         scope: ``"global"`` or ``"shared"``, in CUDA kernels.
         count: How many elements are concerned.
     """
@@ -58,6 +60,8 @@ class Race:
     other_loop_line: int = 0
     function: str = ""
     other_function: str = ""
+    file: str = ""
+    other_file: str = ""
     scope: str = ""
     count: int = 1
 
@@ -70,16 +74,17 @@ class Race:
 
     def places(self) -> list[str]:
         """Return the lines of code concerned, each with its number, function and text."""
-        found = [_place(self.line, self.function, self.source, self.loop_line)]
-        found.append(_place(self.other_line, self.other_function, self.other_source, self.other_loop_line))
-        return list(dict.fromkeys(text for text in found if text))
+        found = [_place(self.file, self.line, self.function, self.source, self.loop_line)]
+        other = _place(self.other_file, self.other_line, self.other_function, self.other_source, self.other_loop_line)
+        return list(dict.fromkeys(text for text in (*found, other) if text))
 
 
-def _place(line: int, function: str, source: str, loop_line: int) -> str:
+def _place(file: str, line: int, function: str, source: str, loop_line: int) -> str:
     if not line:
         return ""
-    via = f"  (reached from line {loop_line})" if loop_line and loop_line != line else ""
-    return f"line {line}, in {function}: {source}{via}"
+    place = f"{file}, line {line}, in {function}" if file else f"line {line}, in {function}"
+    via = f"  (reached from line {loop_line})" if loop_line and (file or loop_line != line) else ""
+    return f"{place}: {source}{via}" if source else place + via
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import random
 import sys
@@ -21,7 +22,7 @@ from minigrad.debug.report import Race, Traffic
 from minigrad.debug.rewrite import codes_of
 from minigrad.debug.source import line_of, unwrap
 
-__all__ = ["STEPS", "Endless", "Runtime", "by_name", "copies", "kernel_function"]
+__all__ = ["STEPS", "Endless", "Runtime", "by_name", "check_call", "copies", "kernel_function", "made_by"]
 
 STEPS = 2_000_000
 """What a run may take unless something else is said: a few seconds."""
@@ -216,7 +217,7 @@ class Runtime:
             )
         else:
             kind, message = "out of bounds", str(error)
-        race = Race(kind, message, line=line, source=line_of(filename, line), function=function)
+        race = Race(kind, message, line=line, source=line_of(filename, line), function=function, file=filename)
         self.findings.add((kind, line, function), None, lambda: race)
 
 
@@ -270,6 +271,28 @@ def kernel_function(kernel: Any, purpose: str) -> types.FunctionType:
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"{purpose} takes a kernel, a Python function or one that Numba has compiled; got {kernel!r}")
     return function
+
+
+def check_call(function: types.FunctionType, args: Sequence[Any], purpose: str) -> None:
+    """Refuse arguments that a kernel cannot be called with.
+
+    Raises:
+        TypeError: If there are too few or too many; one that makes functions is told to be called first.
+    """
+    try:
+        inspect.signature(function, follow_wrapped=False).bind(*args)
+    except TypeError as error:
+        makes = any(isinstance(c, types.CodeType) and c.co_name.isidentifier() for c in function.__code__.co_consts)
+        call = made_by(function)
+        hint = f"; if it makes the kernel, call it first: {purpose}({call}, ...)" if makes else ""
+        given = f"{len(args)} argument{'s' * (len(args) != 1)}"
+        raise TypeError(f"{purpose}: {call} cannot be called with {given}: {error}{hint}") from None
+
+
+def made_by(function: types.FunctionType) -> str:
+    """Return the text of a call of a function by its own names, such as ``tensor_map(fn)``."""
+    code = function.__code__
+    return f"{function.__name__}({', '.join(code.co_varnames[: code.co_argcount])})"
 
 
 def by_name(traffic: dict[Root, Traffic]) -> dict[str, Traffic]:

@@ -14,7 +14,7 @@ class ReLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return relu of each element."""
-        return input.relu()
+        return functional.relu(input)
 
 
 class Sigmoid(Module):
@@ -22,7 +22,7 @@ class Sigmoid(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return sigmoid of each element."""
-        return input.sigmoid()
+        return functional.sigmoid(input)
 
 
 class Tanh(Module):
@@ -30,7 +30,7 @@ class Tanh(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return tanh of each element."""
-        return input.tanh()
+        return functional.tanh(input)
 
 
 class GELU(Module):
@@ -38,7 +38,7 @@ class GELU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return gelu of each element."""
-        return input.gelu()
+        return functional.gelu(input)
 
 
 class _AlongAxis(Module):

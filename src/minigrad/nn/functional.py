@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from minigrad import backends, creation, standing_aside, tensor_functions
 from minigrad.nn.checking import as_tuple, check_size
@@ -17,7 +17,7 @@ from minigrad.nn.convolution import Pair, Windows
 from minigrad.nn.layer_functions import batch_norm, conv1d, conv2d, embedding, layer_norm, linear, one_hot
 from minigrad.nn.loss_functions import binary_cross_entropy_with_logits, cross_entropy, mse_loss, nll_loss
 from minigrad.nn.pool_functions import AvgPool2d, MaxPool2d
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, need_tensors
 
 __all__ = [
     "avg_pool2d",
@@ -170,12 +170,21 @@ def _quick(form: Callable[..., Tensor]) -> Callable[[Callable[..., Tensor]], Cal
 
     def decorate(specified: Callable[..., Tensor]) -> Callable[..., Tensor]:
         @functools.wraps(specified)
-        def choose(*args: Any, **kwargs: Any) -> Tensor:
-            return form(*args, **kwargs) if is_quick() else specified(*args, **kwargs)
+        def choose(input: Tensor, dim: int | None = None) -> Tensor:
+            _check_along(specified.__name__, input, dim)
+            return form(input, dim) if is_quick() else specified(input, dim)
 
         return choose
 
     return decorate
+
+
+def _check_along(name: str, input: Any, dim: Any) -> None:
+    need_tensors(name, input)
+    if dim is None:
+        raise TypeError(
+            f"{name}: dim is missing; give the axis along which probabilities sum to 1, often {name}(x, -1)"
+        )
 
 
 def _softmax(input: Tensor, dim: int) -> Tensor:
@@ -191,7 +200,8 @@ def softmax(input: Tensor, dim: int) -> Tensor:
     """Turn numbers into probabilities along an axis: e^x over the sum of all e^x.
 
     Both may overflow, but their quotient does not change when the same number is taken from every x: with the largest
-    x taken away, no exponent is positive.
+    x taken away, no exponent is positive. ``amax(dim, keepdim=True)`` gives the largest along an axis, and keeps that
+    axis with size 1, so that the result broadcasts against the input; ``sum(dim, keepdim=True)`` does so as well.
 
     Args:
         input: A tensor of any shape.
@@ -226,9 +236,10 @@ def logsoftmax(input: Tensor, dim: int) -> Tensor:
     ### END SOLUTION
 
 
-def log_softmax(input: Tensor, dim: int) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None) -> Tensor:
     """Compute the logarithm of the softmax along an axis, see `logsoftmax`."""
-    return logsoftmax(input, dim)
+    _check_along("log_softmax", input, dim)
+    return logsoftmax(input, cast(int, dim))
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
@@ -261,19 +272,23 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 
 def relu(input: Tensor) -> Tensor:
     """Keep positive elements, and replace the others by 0."""
+    need_tensors("relu", input)
     return input.relu()
 
 
 def sigmoid(input: Tensor) -> Tensor:
     """Compute 1 / (1 + e^-x)."""
+    need_tensors("sigmoid", input)
     return input.sigmoid()
 
 
 def tanh(input: Tensor) -> Tensor:
     """Compute the hyperbolic tangent."""
+    need_tensors("tanh", input)
     return input.tanh()
 
 
 def gelu(input: Tensor) -> Tensor:
     """Compute x times the probability that a standard normal number is below x."""
+    need_tensors("gelu", input)
     return input.gelu()

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import autodiff, functions, tensor_functions
 from minigrad.nn.checking import as_tuple, check_size
 from minigrad.nn.convolution import Conv2d, Windows
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, need_tensors
 
 __all__ = ["batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "one_hot"]
 
@@ -26,7 +26,11 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Raises:
         ValueError: If the sizes do not match.
     """
-    size, wanted = input._array.shape, weight._array.shape  # of the arrays: this is asked at every step of training
+    try:
+        size, wanted = input._array.shape, weight._array.shape  # of the arrays: this is asked at every step of training
+    except AttributeError:
+        need_tensors("linear", input, weight)
+        raise
     if len(wanted) != 2 or not size or size[-1] != wanted[1]:
         raise ValueError(
             f"linear: an input of shape {tuple(input.shape)} and weights of shape {tuple(weight.shape)}: the input's "

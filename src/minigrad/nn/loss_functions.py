@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.nn.checking import check_reduction
 from minigrad.nn.loss_rules import BCEWithLogits, CrossEntropy, SquaredError
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, need_tensors
 
 __all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "mse_loss", "nll_loss"]
 
@@ -48,6 +48,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, reduction: s
 
 def _check_same(name: str, x: Tensor, target: Tensor, reduction: str) -> None:
     check_reduction(name, reduction)
+    need_tensors(name, x, target)
     if x._array.shape != target._array.shape:
         raise ValueError(
             f"{name}: an input of shape {tuple(x.shape)} and a target of shape {tuple(target.shape)}; they must be the "
@@ -115,6 +116,7 @@ def _rows_and_targets(
 ) -> tuple[Tensor, Any, Any]:
     """Return scores as (n, classes), classes as (n,) with ignored ones as 0, and the factor of each target."""
     check_reduction(name, reduction)
+    need_tensors(name, x, target)
     if x.ndim == 1:
         x, target = x.unsqueeze(0), target.unsqueeze(0) if target.ndim == 0 else target
     if x.ndim < 2 or (x.shape[0], *x.shape[2:]) != tuple(target.shape):

@@ -30,9 +30,7 @@ class Optimizer:
         self.state: dict[Tensor, dict[str, Any]] = {}
         if isinstance(params, Tensor):
             raise TypeError(f"{type(self).__name__}: params is one Tensor; give a list, [tensor]")
-        listed: list[Any] = list(params)
-        if not listed:
-            raise ValueError(f"{type(self).__name__}: there are no parameters to train (an iterator used up?)")
+        listed = _listed(params, type(self).__name__)
         for group in listed if isinstance(listed[0], dict) else [{"params": listed}]:
             self.add_param_group(group)
 
@@ -151,3 +149,23 @@ def _like(value: Any, p: Tensor, what: str) -> Any:
     if tuple(value.shape) != tuple(p.shape):
         raise ValueError(f"{what} has shape {tuple(value.shape)}, its parameter {tuple(p.shape)}")
     return value.detach().to(p.device, p.dtype).clone()
+
+
+def _listed(params: Any, optimizer: str) -> list[Any]:
+    """Return what an optimizer is given, as a list.
+
+    Raises:
+        TypeError: If it is nothing to go through, such as a module.
+        ValueError: If there is nothing in it.
+    """
+    if hasattr(params, "parameters"):
+        raise TypeError(f"{optimizer}: params is a {type(params).__name__}; give its parameters, model.parameters()")
+    if not isinstance(params, Iterable):
+        raise TypeError(f"{optimizer}: params is {params!r}; give tensors to train, such as model.parameters()")
+    listed = list(params)
+    if not listed:
+        raise ValueError(
+            f"{optimizer}: there are no parameters to train; is an iterator used up, or are layers in a plain list, "
+            "where a Module does not see them? nn.ModuleList registers them"
+        )
+    return listed

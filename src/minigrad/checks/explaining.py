@@ -1,0 +1,120 @@
+"""What a check says of an error: the student's own line, a hint, and the arguments that a function should take."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import linecache
+import os
+import re
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from types import CodeType, FunctionType
+from typing import Any
+
+from minigrad.checks.expectation import PAIR, hint_of
+
+__all__ = ["Answer"]
+
+_LIBRARY = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_WRONG_CALL = re.compile(r"([\w.<>]+)\(\) (?:takes|missing|got an unexpected|got multiple|got some)")
+
+
+class Answer:
+    """What is known of a student's answer when one of its checks raises an error.
+
+    Args:
+        objects: What the student wrote, by dotted name. Not installed yet: the library tells the signatures.
+        namespace: Where it was defined.
+    """
+
+    def __init__(self, objects: Mapping[str, Any], namespace: Mapping[str, Any]) -> None:
+        self._scopes = [namespace, *(f.__globals__ for value in objects.values() for f in _functions_of(value))]
+        mine = [f for value in (*objects.values(), *namespace.values()) for f in _functions_of(value)]
+        files = {f.__code__.co_filename for f in mine if any(f.__globals__ is scope for scope in self._scopes)}
+        # A function that one of the library's functions has made is the student's, but its text is not.
+        self._files = {file for file in files if not file.startswith(_LIBRARY)}
+        self._names = [name.rpartition(".")[2] for name in objects]
+        self._signatures = dict(found for name in objects for found in _signatures(name))
+
+    def reason(self, error: BaseException, test: Callable[..., Any]) -> str:
+        """Say what was raised, and on which line of the student's own text, if it was on one."""
+        message = f"raised {type(error).__name__}: {error}"
+        places = [place for place, is_theirs in self._walk(error, test) if is_theirs]
+        if not places:
+            return message
+        file, number = places[-1]
+        line = linecache.getline(file, number).strip()
+        return message + (f", in your line `{line}`" if line else f", in line {number} of your cell")
+
+    def hint(self, error: BaseException, test: Callable[..., Any]) -> str:
+        """Say what usually lies behind an error that Python words for experts."""
+        if isinstance(error, NameError):
+            return "Is the name spelt right, and was the cell with the imports run?"
+        if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
+            return "Something is None: a function gives None when a `return` is missing."
+        if "ValuesAndIndices" in str(error):
+            return PAIR
+        return self._call_of(error, test) or hint_of(error)
+
+    def _call_of(self, error: BaseException, test: Callable[..., Any]) -> str:
+        """Return how a function of the student's is called, where it does not take the arguments that it is given."""
+        wrong = _WRONG_CALL.match(str(error)) if isinstance(error, TypeError) else None
+        walked = list(self._walk(error, test))
+        if not wrong or (walked and walked[-1][1]):  # the last frame is theirs: a call that they made themselves
+            return ""
+        names = self._meant(wrong[1])
+        if not names:
+            return ""
+        called = names[0].rpartition(".<locals>.")[2]
+        return f"It is called as `{called}{self._signatures[names[0]]}`: take these arguments, in this order."
+
+    def _meant(self, name: str) -> list[str]:
+        """Return the known signatures that a name in Python's message may stand for."""
+        if name in self._signatures:
+            return [name]
+        outer, is_inside, _ = name.rpartition(".<locals>.")
+        if is_inside:  # a kernel under a name of the student's choice
+            inside = [known for known in self._signatures if known.startswith(f"{outer}.<locals>.")]
+            return inside if len(inside) == 1 else []
+        return self._names if self._names == list(self._signatures) and len(self._names) == 1 else []
+
+    def _walk(self, error: BaseException, test: Callable[..., Any]) -> Iterator[tuple[tuple[str, int], bool]]:
+        """Yield the places that an error came through, the outermost first, and whether each is the student's."""
+        for frame, number in traceback.walk_tb(error.__traceback__):
+            code = frame.f_code
+            is_theirs = code.co_filename in self._files or any(frame.f_globals is scope for scope in self._scopes)
+            of_test = code.co_filename == test.__code__.co_filename
+            yield (code.co_filename, number), is_theirs and not of_test and not code.co_filename.startswith(_LIBRARY)
+
+
+def _functions_of(value: Any) -> list[FunctionType]:
+    """Return the Python functions that a value consists of: itself, what it was compiled from, or its methods."""
+    if isinstance(value, type):
+        return [f for member in vars(value).values() for f in _functions_of(getattr(member, "__func__", member))]
+    if isinstance(value, property):
+        return _functions_of(value.fget)
+    function = getattr(value, "py_func", value)
+    return [function] if isinstance(function, FunctionType) else []
+
+
+def _signatures(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the signatures of one of the library's objects: of a function and those inside it, of a class's methods."""
+    module, _, attribute = name.rpartition(".")
+    ours = getattr(importlib.import_module(f"minigrad.{module}"), attribute)
+    if isinstance(ours, type):
+        for function in _functions_of(ours):
+            yield f"{attribute}.{function.__name__}", _bare_signature(function)
+    elif isinstance(inner := inspect.unwrap(ours), FunctionType):
+        yield attribute, _bare_signature(inner)
+        for code in inner.__code__.co_consts:
+            if isinstance(code, CodeType) and not code.co_name.startswith("<"):
+                taken = ", ".join(code.co_varnames[: code.co_argcount])
+                yield f"{attribute}.<locals>.{code.co_name}", f"({taken})"
+
+
+def _bare_signature(function: FunctionType) -> str:
+    """Return the parameters without their types, which would hide them."""
+    signature = inspect.signature(function)
+    parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
