@@ -615,6 +615,8 @@ def _arithmetic(function: type[Elementwise], form: Any, reverse: bool) -> Any:
             y = other._array
             if y.dtype is not dtype or y.size >= _small:
                 return specified(self, other)
+            if x.size * y.size >= _small and x.shape != y.shape:  # two small ones may broadcast to a large one
+                return specified(self, other)
             wants = wants or other.requires_grad
         elif other.__class__ in NUMBERS:
             y = other

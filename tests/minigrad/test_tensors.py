@@ -521,3 +521,19 @@ def test_mm_and_bmm_take_one_rank():
         mg.ones(3).mm(mg.ones(3, 2))
     with pytest.raises(ValueError, match=r"bmm: .*the same batch"):
         mg.ones(4, 2, 3).bmm(mg.ones(1, 3, 2))
+
+
+def test_small_inputs_with_a_large_result_are_computed_by_compiled_loops(monkeypatch):
+    """A column times a row of 1,000 elements each is a large product, and no quick case of small arrays."""
+    asked = []
+    compute = mg.arrays.evaluate
+
+    def evaluate(expression, inputs, dtype=None):
+        asked.append(expression[0])
+        return compute(expression, inputs, dtype)
+
+    monkeypatch.setattr(mg.arrays, "evaluate", evaluate)
+    assert (mg.ones(1000, 1) * mg.ones(1, 1000)).shape == (1000, 1000)
+    assert asked == ["mul"]
+    assert (mg.ones(1000) * mg.ones(1000)).shape == (1000,)
+    assert asked == ["mul"]
