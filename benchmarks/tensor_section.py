@@ -24,7 +24,7 @@ TEXT = (
 )
 LARGE = "sigmoid(a * b + c), 1e7, forward and backward"
 CHAIN = 100_000
-EPOCHS = 15
+EPOCHS = 25
 
 
 def times_section(chosen: Sequence[str]) -> Iterator[str | Section]:
