@@ -251,7 +251,10 @@ def test_map_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
     def observe(mg):
+        from minigrad._numba import numba
         from minigrad.compiling import compile_kernel
+
+        numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
         out, storage = np.zeros(12), np.arange(12.0)
         parts = [np.array(part, dtype=np.int64) for part in ([3, 4], [4, 1], [3, 4], [1, 3])]
@@ -461,7 +464,10 @@ def test_zip_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
     def observe(mg):
+        from minigrad._numba import numba
         from minigrad.compiling import compile_kernel
+
+        numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
         out = np.zeros(12)
         parts = [np.array(part, dtype=np.int64) for part in ([3, 4], [4, 1], [3, 4], [1, 3], [4], [1])]
@@ -643,7 +649,10 @@ def test_reduce_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
     def observe(mg):
+        from minigrad._numba import numba
         from minigrad.compiling import compile_kernel
+
+        numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
         out = np.ones(4)
         parts = [np.array(part, dtype=np.int64) for part in ([1, 4], [4, 1], [3, 4], [4, 1])]
@@ -839,7 +848,10 @@ def test_matmul_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
     def observe(mg):
+        from minigrad._numba import numba
         from minigrad.compiling import compile_kernel
+
+        numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
         out = np.full(8, -77.0)
         shape, single = (np.array(part, dtype=np.int64) for part in ([2, 2, 2], [1, 2, 2]))
