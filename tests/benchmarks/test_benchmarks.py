@@ -101,7 +101,8 @@ def test_a_process_runs_lines_and_survives_an_error(library):
         for name in ("a * b of shape (4,)", "sigmoid(a * b + c), 1e3, forward and backward"):
             worker.build(name)
             assert 1e-8 < worker.seconds() < 1.0
-        assert worker.memory()["peak"] >= worker.memory()["now"] > 1_000_000
+        memory = worker.memory()  # asked once: a second question takes memory itself
+        assert memory["peak"] >= memory["now"] > 1_000_000
 
 
 def test_a_failing_line_is_a_row_and_not_the_end(monkeypatch):
