@@ -22,6 +22,7 @@ BUFFER = (
     "make index arrays with np.empty inside the prange loop"
 )
 BESIDE = "a prange loop runs, but out is written elsewhere: the loop that does the work is the one to run in parallel"
+ONE = "only one iteration of the prange loop writes to out: share the work out between all of them"
 LOOP_VARIABLE = "the variable of a prange loop must not be assigned to: change another one, begun as in rest = i + 0"
 
 
@@ -184,16 +185,25 @@ def test_map_loops_run_in_parallel(student):
         kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
         reports = [races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, own) for own in (plain, turned)]
         out = unwrap(kernel).__code__.co_varnames[0]
-        written = [report.traffic[out].writes if out in report.traffic else 0 for report in reports]
-        parallel = [any(loop.iterations > 1 for loop in report.loops) for report in reports]
-        return [n >= 6 or ("beside" if ran else False) for n, ran in zip(written, parallel, strict=True)]
+        found: list[bool | str] = []
+        for report in reports:
+            if not any(loop.iterations > 1 for loop in report.loops):
+                found.append(False)
+            elif out not in report.traffic or report.traffic[out].writes < 6:
+                found.append("beside")
+            else:
+                found.append(len(report.traffic[out].writers) > 1 or "one")
+        return found
 
     expect(
         student(observe),
         [True, True],
         hint="the first is the loop where layouts agree, the second the one with indices: a range in place of a prange?",
         misconception="loop-is-not-parallel",
-        when={("beside", "beside"): ("work-beside-the-parallel-loop", BESIDE)},
+        when={
+            ("beside", "beside"): ("work-beside-the-parallel-loop", BESIDE),
+            ("one", "one"): ("all-in-one-iteration", ONE),
+        },
     )
 
 
@@ -394,16 +404,25 @@ def test_zip_loops_run_in_parallel(student):
             races(kernel, np.zeros(6), shape, plain, ones, shape, plain, ones, shape, b) for b in (plain, turned)
         ]
         out = unwrap(kernel).__code__.co_varnames[0]
-        written = [report.traffic[out].writes if out in report.traffic else 0 for report in reports]
-        parallel = [any(loop.iterations > 1 for loop in report.loops) for report in reports]
-        return [n >= 6 or ("beside" if ran else False) for n, ran in zip(written, parallel, strict=True)]
+        found: list[bool | str] = []
+        for report in reports:
+            if not any(loop.iterations > 1 for loop in report.loops):
+                found.append(False)
+            elif out not in report.traffic or report.traffic[out].writes < 6:
+                found.append("beside")
+            else:
+                found.append(len(report.traffic[out].writers) > 1 or "one")
+        return found
 
     expect(
         student(observe),
         [True, True],
         hint="the first is the loop where layouts agree, the second the one with indices: a range in place of a prange?",
         misconception="loop-is-not-parallel",
-        when={("beside", "beside"): ("work-beside-the-parallel-loop", BESIDE)},
+        when={
+            ("beside", "beside"): ("work-beside-the-parallel-loop", BESIDE),
+            ("one", "one"): ("all-in-one-iteration", ONE),
+        },
     )
 
 
@@ -609,14 +628,16 @@ def test_reduce_loop_runs_in_parallel(student):
         report = races(kernel, np.zeros(5), *parts[:2], np.ones(10), *parts[2:], 1)
         out = unwrap(kernel).__code__.co_varnames[0]
         most = max((loop.iterations for loop in report.loops), default=0)
-        return "beside" if most and not (out in report.traffic and report.traffic[out].writes) else most
+        if most and (out not in report.traffic or not report.traffic[out].writes):
+            return "beside"
+        return "one" if most and len(report.traffic[out].writers) == 1 else most
 
     expect(
         student(observe),
         5,
         hint="this many iterations of the loop over prange for five elements of out, and 0 if there is no such loop",
         misconception="loop-is-not-parallel",
-        when={"beside": ("work-beside-the-parallel-loop", BESIDE)},
+        when={"beside": ("work-beside-the-parallel-loop", BESIDE), "one": ("all-in-one-iteration", ONE)},
     )
 
 
@@ -802,14 +823,16 @@ def test_matmul_loop_runs_in_parallel(student):
         out = unwrap(mg.fast_ops._tensor_matrix_multiply).__code__.co_varnames[0]
         if not any(loop.iterations >= 3 for loop in report.loops):
             return False
-        return (out in report.traffic and report.traffic[out].writes >= 12) or "beside"
+        if out not in report.traffic or report.traffic[out].writes < 12:
+            return "beside"
+        return len(report.traffic[out].writers) > 1 or "one"
 
     expect(
         student(observe),
         True,
         hint="over the batch, the rows, or all elements of out: the outermost loop is a prange",
         misconception="loop-is-not-parallel",
-        when={"beside": ("work-beside-the-parallel-loop", BESIDE)},
+        when={"beside": ("work-beside-the-parallel-loop", BESIDE), "one": ("all-in-one-iteration", ONE)},
     )
 
 

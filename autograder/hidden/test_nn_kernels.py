@@ -135,11 +135,14 @@ def test_line_runs_in_parallel(student):
 
     def observe(mg, x, weight):
         from minigrad import debug
+        from minigrad.debug.source import unwrap
         from minigrad.nn import kernels
 
         out = np.full((x.shape[0], weight.shape[0], x.shape[2] - weight.shape[2] + 1), -77.0)
         report = debug.races(kernels.conv1d_kernel, out, x, weight)
-        return [bool(report.loops), sorted(report.kinds)]
+        name = unwrap(kernels.conv1d_kernel).__code__.co_varnames[0]
+        writers = report.traffic[name].writers if name in report.traffic else ()
+        return [bool(report.loops) and ("beside", "one", True)[min(len(writers), 2)], sorted(report.kinds)]
 
     expect(
         student(observe, mixed((2, 2, 4), 5), mixed((2, 2, 2), 6)),
@@ -147,6 +150,8 @@ def test_line_runs_in_parallel(student):
         hint="use prange for the outermost loop, and keep sums in variables that begin anew inside of it",
         misconception="not-parallel",
         when={
+            ("beside", ()): ("work-beside-the-parallel-loop", "a prange loop runs, but out is written elsewhere"),
+            ("one", ()): ("all-in-one-iteration", "only one iteration of the prange loop writes to out"),
             (True, ("carried",)): ("total-outside-the-loop", "a total that is set before the loop is shared"),
             (True, ("write-write",)): ("prange-over-the-sum", "iterations that add to one element meet there"),
             (True, ("read-write", "write-write")): ("prange-over-the-sum", "iterations that add to one element meet"),
@@ -260,12 +265,15 @@ def test_image_runs_in_parallel(student):
 
     def observe(mg, x, weight):
         from minigrad import debug
+        from minigrad.debug.source import unwrap
         from minigrad.nn import kernels
 
         size = x.shape[2] - weight.shape[2] + 1, x.shape[3] - weight.shape[3] + 1
         out = np.full((x.shape[0], weight.shape[0], *size), -77.0)
         report = debug.races(kernels.conv2d_kernel, out, x, weight)
-        return [bool(report.loops), sorted(report.kinds)]
+        name = unwrap(kernels.conv2d_kernel).__code__.co_varnames[0]
+        writers = report.traffic[name].writers if name in report.traffic else ()
+        return [bool(report.loops) and ("beside", "one", True)[min(len(writers), 2)], sorted(report.kinds)]
 
     expect(
         student(observe, mixed((2, 2, 3, 3), 17), mixed((2, 2, 2, 2), 18)),
@@ -273,6 +281,8 @@ def test_image_runs_in_parallel(student):
         hint="use prange for the outermost loop, and keep sums in variables that begin anew inside of it",
         misconception="not-parallel",
         when={
+            ("beside", ()): ("work-beside-the-parallel-loop", "a prange loop runs, but out is written elsewhere"),
+            ("one", ()): ("all-in-one-iteration", "only one iteration of the prange loop writes to out"),
             (True, ("carried",)): ("total-outside-the-loop", "a total that is set before the loop is shared"),
             (True, ("write-write",)): ("prange-over-the-sum", "iterations that add to one element meet there"),
             (True, ("read-write", "write-write")): ("prange-over-the-sum", "iterations that add to one element meet"),

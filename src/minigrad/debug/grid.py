@@ -291,7 +291,7 @@ class Grid(Runtime):
                 self._note_unwritten(root, address)
         if scope == "local":
             return
-        self.count(root, kind)
+        self.count(root, kind, thread.number)
         _count(thread.counts, scope, kind)
         if len(self.events) < EVENTS and not self.shuffle:
             self.events.append((thread.block, thread.index, root, address, kind))

@@ -248,7 +248,7 @@ class Iterations(Runtime):
         if loop is None:
             return
         self.step()
-        self.count(root, kind)
+        self.count(root, kind, loop.iteration)
         frame = self.frame()
         site = (frame.f_code, frame.f_lineno, loop.frame.f_lineno)
         self._memory.access(address, kind, (loop.agent, site, root))

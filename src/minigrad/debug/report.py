@@ -104,10 +104,17 @@ class Loop:
 
 @dataclass
 class Traffic:
-    """How often elements of an array were read and written inside parallel loops."""
+    """How often elements of an array were read and written inside parallel loops.
+
+    Attributes:
+        reads: How often.
+        writes: Likewise.
+        writers: The iterations, or threads, that wrote.
+    """
 
     reads: int = 0
     writes: int = 0
+    writers: set[int] = field(default_factory=set)
 
 
 @dataclass

@@ -100,13 +100,15 @@ class Runtime:
         """Record a new array too, if other iterations or threads can come to see it."""
         raise NotImplementedError
 
-    def count(self, root: Root, kind: int) -> None:
-        """Count an access to an array; an atomic one reads and writes."""
+    def count(self, root: Root, kind: int, agent: int) -> None:
+        """Count an access to an array by an iteration or a thread; an atomic one reads and writes."""
         traffic = self.traffic.get(root)
         if traffic is None:
             traffic = self.traffic[root] = Traffic()
         traffic.reads += kind != WRITE
-        traffic.writes += kind != READ
+        if kind != READ:
+            traffic.writes += 1
+            traffic.writers.add(agent)
 
     # --- functions --------------------------------------------------------------------------------------------
 
@@ -302,6 +304,7 @@ def by_name(traffic: dict[Root, Traffic]) -> dict[str, Traffic]:
         total = result.setdefault(root.name or "an array", Traffic())
         total.reads += found.reads
         total.writes += found.writes
+        total.writers |= found.writers
     return result
 
 

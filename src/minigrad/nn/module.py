@@ -229,8 +229,8 @@ class Module(plain.Module):
         Takes what `Tensor.to` takes. Parameters stay the same objects, so that an optimizer keeps them.
         """
         with autodiff.no_grad():
-            for module in self.modules():
-                for registry in (module._parameters, module._buffers):
+            for each in self.modules():
+                for registry in (each._parameters, each._buffers):
                     for tensor in registry.values():
                         _move(tensor, args, kwargs)
         return self
@@ -288,10 +288,10 @@ class Module(plain.Module):
 
 def _once(named: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, _T]]:
     """Yield each object under the first of its names."""
-    seen: set[int] = set()
+    yielded: set[int] = set()
     for name, value in named:
-        if id(value) not in seen:
-            seen.add(id(value))
+        if id(value) not in yielded:
+            yielded.add(id(value))
             yield name, value
 
 

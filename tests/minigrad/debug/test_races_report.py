@@ -150,6 +150,8 @@ def test_traffic_counts_accesses_in_parallel_loops():
     report = races(matmul, *layout(np.zeros((2, 3, 5))), *layout(_a), *layout(_b))
     assert (report.traffic["out"].reads, report.traffic["out"].writes) == (0, 30)
     assert report.traffic["a"].reads == 30 * 4
+    assert len(report.traffic["out"].writers) > 1
+    assert report.traffic["a"].writers == set()
 
 
 def test_only_the_outermost_loop_is_parallel():
