@@ -155,7 +155,8 @@ def test_ctrl_c(run, notebook, tmp_path, monkeypatch, command):
     def stopped(*_args, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("autograder.cli.load_course", stopped)
+    module = command if command in ("grade", "verify") else "course"
+    monkeypatch.setattr(f"autograder.commands.{module}.load_course", stopped)
     words = {"grade": [notebook], "edition": ["--out", tmp_path]}.get(command, [])
     assert run(command, *words, code=130).strip() == "stopped"
 

@@ -6,7 +6,7 @@ import pytest
 from two_lessons import make_course
 
 from autograder.causes import read_seen
-from autograder.cli import verify_table
+from autograder.commands.verify import verify_table
 from autograder.course import load_course
 from autograder.judge import Judge
 from autograder.slicing import slice_exercise

@@ -1,0 +1,1 @@
+"""The instructor's commands, a file for each kind of question that they answer."""

@@ -1,0 +1,131 @@
+"""What every command shares: options, exit codes, and errors in one sentence."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, NoReturn, ParamSpec, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.course import DEFAULT_COURSE, Course
+from minigrad.errors import MinigradError
+
+__all__ = [
+    "BROKEN",
+    "HERE",
+    "REJECTED",
+    "STOPPED",
+    "USAGE",
+    "CourseOption",
+    "HiddenOption",
+    "IsolationOption",
+    "cache_of",
+    "fail",
+    "honest",
+    "short",
+    "stopped",
+]
+
+REJECTED, USAGE, BROKEN, STOPPED = 1, 2, 3, 130
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _known_isolation(name: str) -> str:
+    try:
+        from autograder.sandbox.backends import BACKENDS  # every other option is read without it
+    except ModuleNotFoundError:  # the command itself says what is missing
+        return name
+    known = ("auto", *(backend.name for backend in BACKENDS))
+    if name not in known:
+        raise typer.BadParameter(f"there is no {name!r}; known are {', '.join(known)}")
+    return name
+
+
+CourseOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--course",
+        metavar="DIR",
+        help="The directory of course.toml; the current one, else the repository's course, if none is given.",
+        show_default=False,
+    ),
+]
+IsolationOption = Annotated[
+    str,
+    typer.Option(
+        callback=_known_isolation,
+        help="'auto' takes the best sandbox there is; 'none' runs code unprotected and is never chosen.",
+    ),
+]
+
+HiddenOption = Annotated[
+    Path, typer.Option("--hidden", metavar="DIR", help="The directory of hidden tests.", show_default=False)
+]
+HERE = Path(__file__).parents[1]
+"""The folder of the grader."""
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """End with one sentence and an exit code."""
+    Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/bold red] {escape(message)}", highlight=False)
+    raise typer.Exit(code)
+
+
+def honest(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn what a user can put right into one sentence and an exit code, without a traceback."""
+
+    @functools.wraps(command)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return _explained(lambda: command(*args, **kwargs))
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] in ("", "autograder", "minigrad"):
+                raise
+            what = "-e '.[course]'" if DEFAULT_COURSE.is_dir() else "'minigrad[course]'"
+            fail(f"the package {error.name} is missing: `pip install {what}` installs what the grader needs", USAGE)
+        except KeyboardInterrupt:
+            stopped()
+
+    return wrapper
+
+
+def _explained(command: Callable[[], R]) -> R:
+    """Call a command, and say what it complains about."""
+    from autograder.plugin import HiddenTestError
+    from autograder.sandbox import SandboxError
+
+    try:
+        return command()
+    except MinigradError as error:
+        fail(str(error), USAGE)
+    except HiddenTestError as error:
+        fail(f"a hidden test is at fault: {error}", BROKEN)
+    except SandboxError as error:
+        fail(f"the sandbox: {error}; `autograder doctor` says what this machine offers", BROKEN)
+    except OSError as error:
+        fail(f"{error.filename or 'a file'}: {error.strerror or error}", USAGE)
+
+
+def stopped() -> NoReturn:
+    """End after Ctrl-C; results that are kept lie in the course's folder already."""
+    Console(stderr=True).print("stopped")
+    raise typer.Exit(STOPPED)
+
+
+def cache_of(course: Course) -> Path:
+    """Where a course keeps results."""
+    return course.directory / ".grades"
+
+
+def short(path: Path) -> str:
+    """A path as a message shows it: from the current directory, where it lies below it."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

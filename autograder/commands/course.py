@@ -1,0 +1,102 @@
+"""Commands about the course itself: build it, cut an edition, show a term with an invented class."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.commands.common import HERE, CourseOption, HiddenOption, IsolationOption, cache_of, honest, short
+from autograder.course import find_course, load_course
+
+__all__ = ["build", "demo", "edition"]
+
+
+@honest
+def build(
+    course: CourseOption = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Do not run hidden tests on each exercise's stub and reference.")
+    ] = False,
+    isolation: IsolationOption = "auto",
+    hidden: HiddenOption = HERE / "hidden",
+) -> None:
+    """Build the notebooks from the lessons and the library; refuse every inconsistency.
+
+    A stub that earns a point, or a reference that loses one, is refused too, unless --quick is given.
+    A second build changes nothing.
+
+    Example: autograder build
+    """
+    from autograder.build import build as build_course
+    from autograder.judge import Judge
+
+    # It is written to: the repository's course is not meant by someone who is elsewhere.
+    place = course or find_course(anywhere=False)
+    if quick:
+        report = build_course(place)
+    else:
+        loaded = load_course(place)
+        with Judge(loaded, hidden=hidden, isolation=isolation, cache=cache_of(loaded), shrink_seconds=0) as judge:
+            report = build_course(place, verify_points=judge.points)
+    console = Console(soft_wrap=True, highlight=False)
+    for path in report.written:
+        console.print(f"[green]written[/green]  {escape(short(path))}")
+    for path in report.kept:
+        console.print(f"[yellow]kept[/yellow]     {escape(short(path))}: someone had worked in it")
+    for path in report.removed:
+        console.print(f"[yellow]removed[/yellow]  {escape(short(path))}")
+    for lesson, points in report.totals.items():
+        console.print(f"{lesson}: {points:g} points")
+    for assignment, points in report.drafts.items():
+        console.print(f"{assignment}: {points:g} points, a draft: no notebooks, nothing to release")
+    console.print(
+        f"{escape(short(report.course))}: {len(report.written)} files written, {len(report.unchanged)} unchanged"
+    )
+
+
+@honest
+def demo(
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="The folder for everything that it makes; emptied first.")
+    ] = Path("build/demo"),
+    course: CourseOption = None,
+) -> None:
+    """Grade an invented class from end to end with nbgrader, and print the table of points.
+
+    A copy of the course is built and released; students who are right, wrong, careless and hostile hand in; their
+    work is collected, graded in the sandbox and fed back, by the commands that an instructor types.
+
+    Example: autograder demo
+    """
+    from autograder.demo import run_demo
+
+    console = Console()
+    if not console.is_terminal:  # a log has no width of its own
+        console = Console(width=110)
+    raise typer.Exit(run_demo(out, console, course or find_course()))
+
+
+@honest
+def edition(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write `minigrad`.", show_default=False)],
+    date: Annotated[
+        dt.datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The day that the class gets it; today otherwise.")
+    ] = None,
+    course: CourseOption = None,
+) -> None:
+    """Write the library that a class may have on a day: answers that are not open yet are cut out.
+
+    Example: autograder edition --out class-library --date 2027-02-01
+    """
+    from autograder.editions import class_edition, closed_exercises
+
+    loaded = load_course(course or find_course())
+    day = date.date() if date else dt.date.today()
+    class_edition(out, loaded, day)
+    closed = closed_exercises(loaded, day)
+    typer.echo(f"{out / 'minigrad'}: the library of {day}; {len(closed)} of {len(loaded.exercises)} exercises cut")
