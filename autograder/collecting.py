@@ -10,12 +10,12 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-import os
+import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,34 +24,27 @@ from nbgrader.utils import parse_utc
 
 from autograder.course import Course
 from autograder.files import write
-from autograder.graft import Grafted, Note, alike, graft_notebook, slots_of, stubs
+from autograder.graft import graft_notebook
+from autograder.grafted import Grafted, Note, alike, label, slots_of, stubs
+from autograder.handed_in import (
+    MAX_KEPT,
+    NBGRADER_FILES,
+    SECRET,
+    TIMESTAMP,
+    Candidate,
+    HandedIn,
+    is_notebook,
+    listed,
+    regular_files,
+)
 from autograder.masters import find_master
 from autograder.notebooks import dump
-from autograder.reading import StudentNotebook, Unreadable, exercise_line, one_line, read_bytes, read_notebook
+from autograder.reading import StudentNotebook, exercise_line, read_notebook
+from autograder.student_files import Unreadable, read_bytes, without_outputs
 
 __all__ = ["NBGRADER_FILES", "is_clean", "last_change", "match", "recorded", "refuse", "regraft", "take_in"]
 
-TIMESTAMP, SECRET = NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")
-MAX_FILES = 200
-"""Most files of a submission that are looked at or kept."""
-
-MAX_DEPTH = 20
-"""Folders within folders that are looked into: where they nest without end, walking them does not end either."""
-
-MAX_KEPT = 50_000_000
-"""Most bytes of a submission that are kept among the originals, and most that are read as notebooks."""
-
 RECORD = "record.json"
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """A notebook file of a submission: read, or the reason why it cannot be."""
-
-    path: Path
-    notebook: StudentNotebook | None
-    reason: str = ""
-    place: str = ""
 
 
 def take_in(
@@ -77,14 +70,13 @@ def take_in(
     Returns:
         One sentence for each thing that was repaired or ignored, for the instructor's log.
     """
-    files = list(_regular_files(submission))
+    files = list(regular_files(submission))
     left_out = _keep(files, submission, originals)
-    candidates = _candidates(files, submission, course.assignments[assignment].lessons)
-    grafts = _grafts(course, assignment, candidates)
+    grafts = _grafts(course, assignment, HandedIn(files, submission, course.assignments[assignment].lessons))
     _write_clean(grafts, clean, originals, _nbgrader_files(submission, timestamp, changed))
     said = [f"{lesson}: {sentence}" for lesson, g in grafts.items() for sentence in _sentences(g)]
     if left_out:
-        said.append(f"not kept among the originals, which hold {MAX_KEPT / 1e6:g} MB: {_listed(left_out)}")
+        said.append(f"not kept among the originals, which hold {MAX_KEPT / 1e6:g} MB: {listed(left_out)}")
     return said
 
 
@@ -119,21 +111,6 @@ def _sentences(grafted: Grafted) -> Iterator[str]:
         yield f"{note.exercise}: {note.text}" if note.exercise else note.text
 
 
-def _regular_files(directory: Path) -> Iterator[Path]:
-    """Regular files below a directory, hidden ones and links aside, in order; a bounded number."""
-    count = 0
-    for folder, folders, names in os.walk(directory, followlinks=False):
-        depth = len(Path(folder).relative_to(directory).parts)
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and depth < MAX_DEPTH)
-        for name in sorted(names):
-            path = Path(folder, name)
-            if not name.startswith(".") and (path.suffix == ".ipynb" or (path.is_file() and not path.is_symlink())):
-                count += 1
-                if count > MAX_FILES:
-                    return
-                yield path
-
-
 def _keep(files: list[Path], submission: Path, originals: Path) -> list[Path]:
     """Copy what can be read of a submission; one directory for each content, so that nothing is ever lost.
 
@@ -144,13 +121,15 @@ def _keep(files: list[Path], submission: Path, originals: Path) -> list[Path]:
     aside = Path(tempfile.mkdtemp(dir=originals, prefix=".new-"))
     digest, room, left_out = hashlib.sha256(), MAX_KEPT, []
     try:
-        for path in sorted(files, key=lambda each: (each.suffix != ".ipynb", each)):
+        for path in sorted(files, key=lambda each: (not is_notebook(each), each)):
             name = path.relative_to(submission).as_posix()
             try:
-                content = read_bytes(path)
+                content = without_outputs(path) if is_notebook(path) else read_bytes(path)
             except Unreadable:
+                content = None
+            if content is None and (path.is_symlink() or not path.is_file()):
                 continue
-            if len(content) > room:
+            if content is None or len(content) > room:
                 left_out.append(path)
                 continue
             room -= len(content)
@@ -164,11 +143,6 @@ def _keep(files: list[Path], submission: Path, originals: Path) -> list[Path]:
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return left_out
-
-
-def _listed(files: list[Path]) -> str:
-    names = ", ".join(one_line(path.name) for path in files[:5])
-    return names + (f" and {len(files) - 5} more" if len(files) > 5 else "")
 
 
 def _nbgrader_files(submission: Path, timestamp: str, changed: str = "") -> dict[str, str]:
@@ -190,36 +164,15 @@ def _small(path: Path) -> str:
         return ""
 
 
-def _candidates(files: list[Path], submission: Path, lessons: Sequence[str]) -> list[_Candidate]:
-    """The notebooks of a submission, those that are named as they should be first; as many as can be read."""
-    notebooks = [path for path in files if path.suffix == ".ipynb"]
-    room, candidates = MAX_KEPT, []
-    for path in sorted(notebooks, key=lambda each: each.stem not in lessons):
-        place = one_line(path.relative_to(submission).as_posix())
-        room -= path.lstat().st_size
-        if room < 0:
-            reason = f"the notebooks handed in have more than {MAX_KEPT / 1e6:g} MB together; this one was not read"
-            candidates.append(_Candidate(path, None, reason, place))
-        else:
-            candidates.append(_read(path, place))
-    return candidates
-
-
-def _read(path: Path, place: str) -> _Candidate:
-    try:
-        return _Candidate(path, read_notebook(read_bytes(path)), "", place)
-    except Unreadable as error:
-        return _Candidate(path, None, str(error), place)
-
-
-def _grafts(course: Course, assignment: str, candidates: list[_Candidate]) -> dict[str, Grafted]:
+def _grafts(course: Course, assignment: str, files: HandedIn) -> dict[str, Grafted]:
     """The graft of each lesson of an assignment."""
     lessons = course.assignments[assignment].lessons
     masters = {lesson: find_master(course, lesson) for lesson in lessons}
-    chosen = {lesson: _choose(course, lesson, masters[lesson], candidates) for lesson in lessons}
-    grafts = {lesson: _graft(course, lesson, masters[lesson], chosen[lesson]) for lesson in lessons}
+    chosen = {lesson: _choose(course, lesson, masters[lesson], files) for lesson in lessons}
+    own = {lesson: _without(chosen[lesson], masters, lesson) for lesson in lessons}
+    grafts = {lesson: _graft(course, lesson, masters[lesson], own[lesson], files) for lesson in lessons}
     used = [candidate for candidate in chosen.values() if candidate is not None]
-    others = [_name(candidate) for candidate in candidates if candidate not in used]
+    others = [_name(candidate) for candidate in files.notebooks if candidate not in used]
     if others:
         note = Note(f"other notebooks were handed in and left out: {', '.join(others[:5])}")
         first = lessons[0]
@@ -227,20 +180,52 @@ def _grafts(course: Course, assignment: str, candidates: list[_Candidate]) -> di
     return grafts
 
 
-def _choose(
-    course: Course, lesson: str, master: nbformat.NotebookNode, candidates: list[_Candidate]
-) -> _Candidate | None:
-    """The file in which most of a lesson was worked on; then the one that holds most of it, or has its name."""
-    named = [candidate for candidate in candidates if candidate.path.stem == lesson]
+def _without(
+    candidate: Candidate | None, masters: Mapping[str, nbformat.NotebookNode], lesson: str
+) -> Candidate | None:
+    """A notebook without the cells of other lessons, which would take the names of this one's."""
+    if candidate is None or candidate.notebook is None:
+        return candidate
+    others = {other: master for other, master in masters.items() if other != lesson}
+    if not any(match(candidate.notebook, master) for master in others.values()):
+        return candidate
+    known = {cell.source.strip() for cell in masters[lesson].cells}
+    texts = {cell.source.strip() for master in others.values() for cell in master.cells} - known
+    slots = [slot for master in others.values() for slot in slots_of(master)]
+    marks = {slot.grade_id for slot in slots} | {slot.exercise for slot in slots}
+    cells = tuple(
+        cell
+        for cell in candidate.notebook.cells
+        if cell.text.strip() not in texts and cell.grade_id not in marks and exercise_line(cell.text) not in marks
+    )
+    return replace(candidate, notebook=replace(candidate.notebook, cells=cells))
+
+
+def _choose(course: Course, lesson: str, master: nbformat.NotebookNode, files: HandedIn) -> Candidate | None:
+    """The file in which most of a lesson was worked on; then the one that holds most of it, or has its name.
+
+    What is no notebook is looked at where nobody worked in a notebook.
+    """
+    worked, best = _best(course, lesson, master, files.notebooks)
+    return best if worked else _best(course, lesson, master, [*files.notebooks, *files.exports])[1]
+
+
+def _best(
+    course: Course, lesson: str, master: nbformat.NotebookNode, candidates: list[Candidate]
+) -> tuple[int, Candidate | None]:
+    """The best of some files, and how many exercises were worked on in it."""
     scored = []
     for candidate in candidates:
         if candidate.notebook is not None and (held := match(candidate.notebook, master)):
             released = find_master(course, lesson, candidate.notebook.stamp)
             worked = _worked_on(candidate.notebook, released)
-            scored.append(((worked, held, candidate in named), candidate))
+            rank = (worked, not candidate.exported, held, candidate.stem == lesson, candidate.is_named(lesson))
+            scored.append((rank, candidate))
     if scored:
-        return max(scored, key=lambda entry: entry[0])[1]
-    return named[0] if named else None
+        rank, best = max(scored, key=lambda entry: entry[0])
+        return rank[0], best
+    named = [candidate for candidate in candidates if candidate.is_named(lesson)]
+    return 0, next(iter(sorted(named, key=lambda each: each.stem != lesson)), None)
 
 
 def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
@@ -251,9 +236,15 @@ def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
     worked = set[str]()
     for cell in student.cells:
         slot = by_grade_id.get(cell.grade_id) or by_name.get(exercise_line(cell.text) or "")
-        if slot is not None and cell.text.strip() and not alike(cell.text, slot.stub):
+        if slot is not None and not alike(cell.text, slot.stub) and _mentions(cell.text, slot.names):
             worked.add(slot.exercise)
     return len(worked)
+
+
+def _mentions(text: str, names: Iterable[str]) -> bool:
+    """Whether a cell says more than which exercise it is."""
+    lines = (line for line in text.split("\n") if not exercise_line(line))
+    return not set(re.findall(r"\w+", "\n".join(lines))).isdisjoint(names)
 
 
 def match(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
@@ -263,9 +254,12 @@ def match(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
     return sum(slot.grade_id in grade_ids or slot.exercise in named for slot in slots_of(master))
 
 
-def _graft(course: Course, lesson: str, master: nbformat.NotebookNode, candidate: _Candidate | None) -> Grafted:
+def _graft(
+    course: Course, lesson: str, master: nbformat.NotebookNode, candidate: Candidate | None, files: HandedIn
+) -> Grafted:
     if candidate is None:
-        return stubs(master, f"no notebook {lesson}.ipynb was handed in")
+        others = f"; what was handed in beside notebooks: {files.other_names}" if files.other_names else ""
+        return stubs(master, f"no notebook {lesson}.ipynb was handed in{others}")
     if candidate.notebook is None:
         return stubs(master, candidate.reason)
     released = find_master(course, lesson, candidate.notebook.stamp)
@@ -276,7 +270,7 @@ def _graft(course: Course, lesson: str, master: nbformat.NotebookNode, candidate
     return _with_notes(grafted, [Note(f"the notebook was handed in as {name!r}; it was recognised by its cells")])
 
 
-def _name(candidate: _Candidate) -> str:
+def _name(candidate: Candidate) -> str:
     """A file's name, fit to be written into a notebook and a log."""
     return candidate.place[:80]
 
@@ -296,11 +290,19 @@ def _write_record(path: Path, grafts: Mapping[str, Grafted], texts: Mapping[str,
         lesson: {
             "sha256": hashlib.sha256(texts[lesson].encode()).hexdigest(),
             "unreadable": grafted.unreadable,
+            "states": _lost(grafted),
             "notes": [[note.text, note.exercise] for note in grafted.notes],
         }
         for lesson, grafted in grafts.items()
     }
     write(path, json.dumps(record, indent=1))
+
+
+def _lost(grafted: Grafted) -> dict[str, list[str]]:
+    """State and reason of the exercises for which the clean notebook holds a stub that nobody handed in."""
+    labels = (cell.metadata.get("minigrad", {}) for cell in grafted.notebook.cells)
+    lost = (said for said in labels if said.get("state") in ("missing", "unclear"))
+    return {said["exercise"]: [said["state"], said.get("reason", "")] for said in lost}
 
 
 def recorded(originals: Path, lesson: str, data: bytes) -> dict[str, Any] | None:
@@ -329,7 +331,7 @@ def _is_recorded(path: Path, originals: Path) -> bool:
 
 def last_change(directory: Path) -> str:
     """When a submission that says no time was changed last, as nbgrader writes a time."""
-    times = [path.lstat().st_mtime for path in _regular_files(directory)] or [directory.stat().st_mtime]
+    times = [path.lstat().st_mtime for path in regular_files(directory)] or [directory.stat().st_mtime]
     return f"{dt.datetime.fromtimestamp(max(times), dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
 
 
@@ -345,4 +347,10 @@ def regraft(course: Course, lesson: str, path: Path, originals: Path) -> Grafted
     if record is not None and record["unreadable"]:
         return stubs(master, record["unreadable"])
     grafted = graft_notebook(student, find_master(course, lesson, student.stamp))
-    return _with_notes(grafted, [Note(*note) for note in record["notes"]]) if record else grafted
+    if record is None:
+        return grafted
+    for cell in grafted.notebook.cells:
+        said = cell.metadata.get("minigrad", {})
+        if said.get("state") == "untouched" and said["exercise"] in record.get("states", {}):
+            label(cell, "solution", said["exercise"], *record["states"][said["exercise"]])
+    return _with_notes(grafted, [Note(*note) for note in record["notes"]])

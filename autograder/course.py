@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import datetime as dt
+import importlib.util
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import minigrad
+from autograder.python_text import parses
 from autograder.tables import DOTTED, LESSON, MODULE, NAME, CourseError, Table
 
 __all__ = ["Assignment", "Course", "CourseError", "Exercise", "Lesson", "find_course", "load_course", "split_object"]
@@ -87,6 +89,7 @@ class Assignment:
         due: When it is to be handed in, if there is such a time.
         answers_open: The day from which students may see the answers; None means never.
         draft: Whether it is still being written: its exercises are graded and proved, and nothing is built of it.
+        examples_open: The day from which reports show the inputs that failed; None means at once.
     """
 
     name: str
@@ -95,6 +98,7 @@ class Assignment:
     due: dt.datetime | None = None
     answers_open: dt.date | None = None
     draft: bool = False
+    examples_open: dt.date | None = None
 
 
 @dataclass(frozen=True)
@@ -311,6 +315,8 @@ def _setups(top: Table, drafts: set[str], lessons: Mapping[str, Lesson]) -> Iter
     for name in table.keys():  # noqa: SIM118 - a table of the file, not a dict
         row = table.table(name)
         setup = row.text("setup")
+        if not parses(setup):
+            raise row.fail("'setup' is not Python; correct it")
         row.close()
         if name not in lessons:
             raise row.fail("no [[assignment]] has that lesson; add it to one or correct the name")
@@ -338,8 +344,19 @@ def _assignment(row: Table) -> Assignment:
     draft = bool(row.take("draft", bool, optional=True))
     if draft and (due or opens):
         raise row.fail("is a draft, which nobody gets, and has a date; remove one of the two")
+    waits = _examples_wait(row, opens)
     row.close()
-    return Assignment(name, title, lessons, due, opens, draft)
+    return Assignment(name, title, lessons, due, opens, draft, opens if waits else None)
+
+
+def _examples_wait(row: Table, opens: dt.date | None) -> bool:
+    """Whether reports keep the inputs that failed back until the answers are open."""
+    said: str | None = row.take("examples", str, optional=True)
+    if said not in (None, "at once", "with answers"):
+        raise row.fail(f"'examples' is {said!r}; write 'at once' or 'with answers'")
+    if said == "with answers" and opens is None:
+        raise row.fail("'examples' wait for the answers, and 'answers_open' is missing; add it")
+    return said == "with answers"
 
 
 def _exercises(top: Table, lessons: Mapping[str, Lesson]) -> dict[str, Exercise]:
@@ -375,9 +392,15 @@ def _exercise(row: Table) -> Exercise:
     if not objects:
         raise row.fail("'objects' is empty; name what the student writes, or remove the key")
     gives_away = row.names("gives_away", MODULE, [])
-    points = row.number("points")
+    for dotted in objects:
+        # Cut with its module, an object is missing: then no answer earns anything.
+        own = [name for name in gives_away if dotted == name or dotted.startswith(f"{name}.")]
+        if own:
+            raise row.fail(f"'gives_away' names {own[0]!r}, which holds {dotted!r} itself; name what else shows it")
+    # 0 drops an exercise, or a group of tests: nbgrader takes no cell away once something was handed in.
+    points = row.number("points", zero=True)
     table = row.table("groups")
-    groups = {name: table.number(name) for name in table.keys()}  # noqa: SIM118 - a table of the file, not a dict
+    groups = {name: table.number(name, zero=True) for name in table.keys()}  # noqa: SIM118 - a table of the file, not a dict
     if abs(sum(groups.values()) - points) > 1e-9:
         raise row.fail(f"'groups' sum to {sum(groups.values())} but 'points' is {points}; make them equal")
     uses = row.names("uses", MODULE, [])
@@ -404,16 +427,39 @@ def _check_limits(limits: Mapping[str, float], table: Table) -> None:
 
 
 def _check_tree(course: Course) -> None:
-    """Refuse a course that names objects which do not exist."""
+    """Refuse a course that names objects or packages which do not exist, and a draft that is out already."""
     source = course.source
     file = course.path.name
+    for lesson in course.draft_lessons.values():
+        _check_not_built(course, lesson)
     for exercise in course.exercises.values():
+        _check_uses(course, exercise)
         for dotted in (*exercise.objects, *exercise.gives_away):
             if not _exists(source, dotted, whole=dotted in exercise.gives_away):
                 raise CourseError(
                     f"{file}: [[exercise]] {exercise.id}: {source} has no {dotted!r}; "
                     "write it there or correct the name"
                 )
+
+
+def _check_not_built(course: Course, lesson: Lesson) -> None:
+    """A draft has no notebook: the next build would remove it, and what students hand in of it could not be graded."""
+    name = f"{lesson.name}.ipynb"
+    for path in (course.notebooks / name, course.directory / "source" / lesson.assignment / name):
+        if path.is_file():
+            raise CourseError(
+                f"{course.path.name}: [[assignment]] {lesson.assignment}: is a draft, but {path} was built of it and "
+                "students may have it; remove 'draft', or delete that file if nobody has it"
+            )
+
+
+def _check_uses(course: Course, exercise: Exercise) -> None:
+    for package in exercise.uses:
+        if importlib.util.find_spec(package.partition(".")[0]) is None:
+            raise CourseError(
+                f"{course.path.name}: [[exercise]] {exercise.id}: 'uses' names {package!r}, which is not installed "
+                "here; install it or correct the name"
+            )
 
 
 def _exists(source: Path, dotted: str, *, whole: bool) -> bool:

@@ -9,8 +9,9 @@ from autograder.course import Course, CourseError
 from autograder.graft import graft_notebook, stubs
 from autograder.judge import Judge
 from autograder.masters import find_master
-from autograder.reading import StudentNotebook, Unreadable, read_bytes, read_notebook
+from autograder.reading import StudentNotebook, Unreadable, read_notebook
 from autograder.results import Submission
+from autograder.student_files import without_outputs
 
 __all__ = ["grade_file"]
 
@@ -32,7 +33,7 @@ def grade_file(judge: Judge, path: Path, lesson: str | None = None) -> Submissio
     if not path.exists() and not path.is_symlink():
         raise CourseError(f"{path}: there is no such file")
     try:
-        student = read_notebook(read_bytes(path))
+        student = read_notebook(without_outputs(path))
     except Unreadable as error:
         found = lesson or (path.stem if path.stem in course.lessons else None)
         if found is None:

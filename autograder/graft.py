@@ -11,104 +11,58 @@ stubs whose report gives the reason.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import nbformat
 
-from autograder.reading import (
-    MAX_CELL,
-    StudentCell,
-    StudentNotebook,
-    Unreadable,
-    defined_names,
-    exercise_line,
-    helper_names,
-    parses,
-    read_bytes,
-    read_notebook,
+from autograder.claims import claimed, taken_apart
+from autograder.grafted import (
+    Grafted,
+    Note,
+    Slot,
+    added_cell,
+    alike,
+    finish,
+    grade_id_of,
+    grafted_from,
+    label,
+    slots_of,
+    stubs,
 )
+from autograder.ordering import helpers_first
+from autograder.python_text import defined_names, exercise_line, helper_names, parses, same_code
+from autograder.reading import MAX_CELL, StudentCell, StudentNotebook, Unreadable, read_notebook
+from autograder.slicing import STUB
+from autograder.student_files import without_outputs
 
 __all__ = ["Grafted", "Note", "Slot", "alike", "graft", "graft_notebook", "grafted_from", "slots_of", "stubs"]
 
 MAX_ADDED = 200
 """Most cells of their own that are taken from a student; a notebook has tens."""
 
-
 MAX_CANDIDATES = 10
 """Most cells that are compared to find one exercise's solution."""
 
+MAX_PROSE = 500_000
+"""Most characters of cells that are not code in which a solution is looked for."""
+
 MAX_NOTES = 20
 
+CONFLICT = (
+    "its cell holds two versions that git could not merge (<<<<<<<), and it is unclear which is meant; "
+    "keep one and hand it in again"
+)
 
-@dataclass(frozen=True)
-class Note:
-    """Something repaired or ignored; `exercise` is empty where it concerns the whole notebook."""
-
-    text: str
-    exercise: str = ""
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A place of the master for a student's text.
-
-    Attributes:
-        exercise: The exercise's id.
-        grade_id: nbgrader's id of the solution cell.
-        index: The cell's place in the master.
-        stub: The text that the student was given.
-        names: What the cell is to define.
-    """
-
-    exercise: str
-    grade_id: str
-    index: int
-    stub: str
-    names: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Grafted:
-    """The master with a student's text in it.
-
-    Attributes:
-        notebook: A notebook that can be trusted in everything but the text of its solution and added cells.
-        notes: What was repaired or ignored.
-        unreadable: Why nothing could be taken from the submission; empty where something could.
-    """
-
-    notebook: nbformat.NotebookNode
-    notes: tuple[Note, ...] = ()
-    unreadable: str = ""
-
-
-def slots_of(master: nbformat.NotebookNode) -> list[Slot]:
-    """The solution cells of a master notebook, in order."""
-    slots = []
-    for index, cell in enumerate(master.cells):
-        nbgrader = cell.metadata.get("nbgrader", {})
-        exercise = exercise_line(cell.source)
-        if cell.cell_type == "code" and nbgrader.get("solution") and exercise:
-            names = frozenset(defined_names(cell.source))
-            slots.append(Slot(exercise, nbgrader["grade_id"], index, cell.source, names))
-    return slots
-
-
-def stubs(master: nbformat.NotebookNode, reason: str) -> Grafted:
-    """What a submission that cannot be read becomes: the master as released, and the reason."""
-    notebook = copy.deepcopy(master)
-    for slot in slots_of(master):
-        _label(notebook.cells[slot.index], "solution", slot.exercise, "missing")
-    return Grafted(_finish(notebook, [], reason), (), reason)
+Chosen = tuple[str, str, str]
+"""The text of a solution cell, its state, and why nothing can be graded."""
 
 
 def graft(submission: bytes | Path, master: nbformat.NotebookNode) -> Grafted:
     """Graft a submitted file onto its master; a file that cannot be read becomes stubs and a reason."""
     try:
-        data = submission if isinstance(submission, bytes) else read_bytes(submission)
+        data = submission if isinstance(submission, bytes) else without_outputs(submission)
         return graft_notebook(read_notebook(data), master)
     except Unreadable as error:
         return stubs(master, str(error))
@@ -125,39 +79,52 @@ class _Graft:
 
     student: StudentNotebook
     master: nbformat.NotebookNode
+    cells: list[StudentCell] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     role: dict[int, int | None] = field(default_factory=dict)  # student's cell -> master's cell, None: dropped
+    owner: dict[int, Slot | None] = field(default_factory=dict)  # student's cell -> whose solution it is
+    given: dict[int, int] = field(default_factory=dict)  # slot without an answer -> how many of its cells are there
     own: dict[int, int] = field(default_factory=dict)  # student's cell -> the master's that it was
+    prose: int = MAX_PROSE
     names: dict[int, set[str]] = field(default_factory=dict)  # student's cell -> what it defines
 
     def run(self) -> Grafted:
         for note in self.student.notes:
             self._note(note)
         self.slots = slots_of(self.master)
+        self.cells = list(taken_apart(self.student.cells, self.slots))
+        if len(self.cells) > len(self.student.cells):
+            self._note("several exercises stood in one cell; they were taken apart")
         self._recognise_given()
         self._note_checks()
         notebook = copy.deepcopy(self.master)
+        self.owner = {index: self._claimed(index) for index in self._free()}
+        chosen = {slot.index: self._choose(slot) for slot in self.slots}
         for slot in self.slots:
-            text = self._choose(slot)
-            state = "missing" if text is None else "untouched" if alike(text, slot.stub) else "answered"
-            cell = notebook.cells[slot.index]
-            cell.source = slot.stub if text is None else text
-            _label(cell, "solution", slot.exercise, state)
+            text, state, reason = chosen[slot.index] or self._scattered(slot)
+            notebook.cells[slot.index].source = text
+            label(notebook.cells[slot.index], "solution", slot.exercise, state, reason)
         self._note_order()
         self._note_unknown()
-        notebook.cells = list(self._with_added(notebook.cells))
+        notebook.cells = helpers_first(list(self._with_added(notebook.cells)), self._note)
         if len(self.notes) > MAX_NOTES:
             rest = len(self.notes) - MAX_NOTES + 1
             self.notes[MAX_NOTES - 1 :] = [Note(f"{rest} more things were repaired or ignored")]
-        return Grafted(_finish(notebook, self.notes, ""), tuple(self.notes))
-
-    @property
-    def cells(self) -> tuple[StudentCell, ...]:
-        return self.student.cells
+        return Grafted(finish(notebook, self.notes, ""), tuple(self.notes))
 
     def _free(self) -> Iterator[int]:
         """Indices of the student's cells that nothing has claimed yet."""
         return (index for index in range(len(self.cells)) if index not in self.role)
+
+    def _claimed(self, index: int) -> Slot | None:
+        return claimed(self.cells[index], lambda: self._names_of(index), self.slots)
+
+    def _names_of(self, index: int) -> set[str]:
+        if index not in self.names:
+            cell = self.cells[index]
+            self.prose -= 0 if cell.code else len(cell.text)
+            self.names[index] = defined_names(cell.text) if cell.code or self.prose > 0 else set()
+        return self.names[index]
 
     def _note(self, text: str, exercise: str = "") -> None:
         note = Note(text, exercise)
@@ -169,17 +136,18 @@ class _Graft:
     def _recognise_given(self) -> None:
         solution = {slot.index for slot in self.slots}
         given = {i: c for i, c in enumerate(self.master.cells) if i not in solution}
-        by_grade_id = {_grade_id(c): i for i, c in given.items()}
+        by_grade_id = {grade_id_of(c): i for i, c in given.items()}
         by_id = {c.get("id"): i for i, c in given.items()}
         by_text = {c.source.strip(): i for i, c in given.items() if c.source.strip()}
         known = {slot.grade_id for slot in self.slots} | {slot.exercise for slot in self.slots}
         edited = set[int]()
         for index, cell in enumerate(self.cells):
-            if cell.grade_id in known or exercise_line(cell.text) in known:
+            same = by_text.get(cell.text.strip())
+            if same is None and (cell.grade_id in known or exercise_line(cell.text) in known):
                 continue
-            place = by_text.get(cell.text.strip())
-            place = by_grade_id.get(cell.grade_id or "-", place)
-            place = by_id.get(cell.id or "-", place)
+            place = by_grade_id.get(cell.grade_id or "-", by_id.get(cell.id or "-"))
+            if place is None or (same is not None and self.master.cells[place].source.strip() != cell.text.strip()):
+                place = same
             if place is not None and self._is_given(cell, place):
                 self.role[index] = place
                 if cell.code and place not in self._checks() and not alike(cell.text, self.master.cells[place].source):
@@ -207,7 +175,7 @@ class _Graft:
     def _checks(self) -> dict[int, str]:
         """The exercise that each graded cell of the master checks."""
         exercise_of = {f"{slot.grade_id}-check": slot.exercise for slot in self.slots}
-        grade_ids = ((i, _grade_id(cell)) for i, cell in enumerate(self.master.cells))
+        grade_ids = ((i, grade_id_of(cell)) for i, cell in enumerate(self.master.cells))
         return {i: exercise_of[grade_id] for i, grade_id in grade_ids if grade_id in exercise_of}
 
     def _note_checks(self) -> None:
@@ -221,15 +189,28 @@ class _Graft:
 
     # Solution cells.
 
-    def _choose(self, slot: Slot) -> str | None:
-        """The student's text for a slot, or None if there is none."""
+    def _choose(self, slot: Slot) -> Chosen | None:
+        """What a slot gets, or None if nobody worked on the cells that are its own."""
         candidates = self._candidates(slot)
-        if not candidates:
-            self._note("the cell for this exercise is missing from the notebook", slot.exercise)
+        damaged = [i for i in candidates if self.cells[i].damage]
+        self.role.update((i, None) for i in damaged)
+        candidates = [i for i in candidates if i not in damaged]
+        if damaged and not any(self._worked_on(i, slot) for i in candidates):
+            reason = self.cells[damaged[-1]].damage
+            self.role.update((i, slot.index) for i in candidates)
+            return slot.stub, "unclear", reason
+        if any(self.cells[i].side for i in candidates):
+            candidates, versions = self._agreed(candidates, slot)
+            if versions:
+                return _both(*versions), "unclear", CONFLICT
+        if not any(self._worked_on(i, slot) for i in candidates):
+            self.role.update((i, slot.index) for i in candidates)
+            self.given[slot.index] = len(candidates)
             return None
-        joined = self._join(candidates, slot)
-        if joined is not None:
-            return joined
+        text = self._join(candidates, slot) or self._one_of(candidates, slot)
+        return text, "answered", ""
+
+    def _one_of(self, candidates: list[int], slot: Slot) -> str:
         index = self._best(candidates, slot)
         for other in candidates:
             self.role[other] = slot.index if other == index else None
@@ -239,47 +220,82 @@ class _Graft:
             self._note("the solution stood in a cell that was not code; it was read as code", slot.exercise)
         return self._complete(index, slot)
 
+    def _worked_on(self, index: int, slot: Slot) -> bool:
+        text = self.cells[index].text
+        return bool(text.strip()) and not alike(text, slot.stub)
+
     def _few(self, candidates: list[int], slot: Slot) -> list[int]:
         """The candidates, or the last of those that were worked on if someone made more than anyone would."""
         if len(candidates) <= MAX_CANDIDATES:
             return candidates
-        worked_on = [i for i in candidates if not alike(self.cells[i].text, slot.stub)]
+        worked_on = [i for i in candidates if self._worked_on(i, slot)]
         few = (worked_on or candidates)[-MAX_CANDIDATES:]
         self.role.update((i, None) for i in candidates if i not in few)
         self._note(f"{len(candidates)} cells hold this exercise; {len(few)} of them were compared", slot.exercise)
         return few
 
     def _candidates(self, slot: Slot) -> list[int]:
-        """Cells that may be the slot's solution: by grade id, by first line, by what they define."""
-        free = list(self._free())
-        marked = [i for i in free if self.cells[i].grade_id == slot.grade_id]
-        named = [i for i in free if self.cells[i].grade_id != slot.grade_id and self._names_exercise(i, slot)]
-        if marked or named:
-            if not marked:
-                self._note("the cell had lost its metadata; it was found by its first line", slot.exercise)
-            return self._few(sorted(marked + named), slot)
-        defining = [i for i in free if self.cells[i].code and self._defines(i, slot) == slot.names]
-        if defining:
-            self._note("the cell had lost its metadata; it was found by what it defines", slot.exercise)
-        return self._few(defining, slot)
+        """Cells that are the slot's own: by grade id and by first line, and where these differ by what they define."""
+        own = [index for index in self._free() if self.owner.get(index) == slot]
+        marked = [i for i in own if self.cells[i].grade_id == slot.grade_id]
+        if own and not marked:
+            self._note("the cell had lost its metadata; it was found by its first line", slot.exercise)
+        return self._few(own, slot)
 
-    def _names_exercise(self, index: int, slot: Slot) -> bool:
-        known = {other.grade_id for other in self.slots}
-        cell = self.cells[index]
-        return cell.grade_id not in known and exercise_line(cell.text) == slot.exercise
+    def _agreed(self, candidates: list[int], slot: Slot) -> tuple[list[int], tuple[str, ...]]:
+        """Candidates of a notebook with git's conflict marks; and the two versions where it is unclear which is meant.
+
+        Versions of the same code are one, and so are a version that was worked on and one that was not.
+        """
+        good = [i for i in candidates if self._worked_on(i, slot)]
+        good = [i for i in good if parses(self.cells[i].text)] or good
+        most = max((len(self._defines(i, slot)) for i in good), default=0)
+        good = [i for i in good if len(self._defines(i, slot)) == most]
+        versions = {self.cells[i].side: self.cells[i].text for i in good if self.cells[i].side}
+        self.role.update((i, None) for i in candidates)
+        if len(versions) == 2 and not same_code(versions[1], versions[2]):
+            self.role.update((i, slot.index) for i in good)
+            return [], (versions[1], versions[2])
+        if good:
+            self._note(
+                "git's conflict marks stood in this exercise; only one version says something new", slot.exercise
+            )
+        kept = [i for i in good or candidates[:1] if not versions or self.cells[i].side in (0, min(versions))]
+        return kept, ()
+
+    def _scattered(self, slot: Slot) -> Chosen:
+        """What a slot gets that has no worked-on cell of its own: cells of the student's that define its names."""
+        loose = [i for i in self._free() if self.owner.get(i) is None and self._defines(i, slot)]
+        whole = [i for i in loose if self._defines(i, slot) == slot.names]
+        state = "untouched" if self.given.get(slot.index) else "missing"
+        if whole:
+            self._note("the solution stood in another cell; it was found by what it defines", slot.exercise)
+            return self._one_of(self._few(whole, slot), slot), "answered", ""
+        loose = [i for i in loose if self.cells[i].code]
+        if loose:
+            text = "\n".join(self.cells[i].text for i in loose)
+            names = frozenset[str]().union(*(self._defines(i, slot) for i in loose))
+            if names == slot.names and len(text) <= MAX_CELL and parses(text):
+                self.role.update((i, slot.index) for i in loose)
+                self._note(f"the solution stood in {len(loose)} other cells; they were joined", slot.exercise)
+                return text, "answered", ""
+            self._note(f"other cells define {', '.join(sorted(names))}; the stubs were left out", slot.exercise)
+            return slot.stub.partition("\n")[0], state, ""
+        if state == "missing":
+            self._note("the cell for this exercise is missing from the notebook", slot.exercise)
+        return slot.stub, state, ""
 
     def _defines(self, index: int, slot: Slot) -> frozenset[str]:
-        if index not in self.names:
-            self.names[index] = defined_names(self.cells[index].text)
-        return slot.names & self.names[index]
+        return slot.names & self._names_of(index)
 
     def _best(self, candidates: list[int], slot: Slot) -> int:
-        """The candidate to grade: a cell with the grade id, worked on, that defines most; the last of those."""
+        """The candidate to grade: worked on, defining most, with fewest blanks, the course's own cell; the last."""
 
-        def rank(index: int) -> tuple[bool, int, bool, int]:
+        def rank(index: int) -> tuple[bool, int, int, bool, int]:
             cell = self.cells[index]
-            worked_on = not alike(cell.text, slot.stub)
-            return worked_on, len(self._defines(index, slot)), cell.grade_id == slot.grade_id, index
+            blanks = cell.text.count(STUB[-1])
+            own = cell.grade_id == slot.grade_id
+            return self._worked_on(index, slot), len(self._defines(index, slot)), -blanks, own, index
 
         return max(candidates, key=rank)
 
@@ -302,24 +318,29 @@ class _Graft:
 
     def _whole(self, index: int) -> bool:
         """Whether a cell stands alone: it is Python, and what follows it is not its indented rest."""
-        return parses(self.cells[index].text) and not self._rest_of(index)
+        return parses(self.cells[index].text) and not self._rest_of(self.cells[index].text, index)
 
-    def _rest_of(self, index: int) -> bool:
+    def _rest_of(self, text: str, index: int) -> bool:
+        """Whether the cell after another goes on where a text ends."""
         following = index + 1
         if following >= len(self.cells):
             return False
-        text = self.cells[following].text
-        alone = not text.strip() or parses(text)
-        return not alone and parses(f"{self.cells[index].text}\n{text}")
+        rest = self.cells[following].text
+        alone = not rest.strip() or parses(rest)
+        return not alone and parses(f"{text}\n{rest}")
 
     def _complete(self, index: int, slot: Slot) -> str:
-        """The text of a cell, with the rest of it if an editor split it and dropped the second part's metadata."""
-        text = self.cells[index].text
-        following = index + 1
-        if following in set(self._free()) and self.cells[following].code and self._rest_of(index):
-            self.role[following] = slot.index
-            self._note("the solution was split over 2 cells; they were joined", slot.exercise)
-            return f"{text}\n{self.cells[following].text}"
+        """The text of a cell, with the rest of it if an editor split it and dropped the other parts' metadata."""
+        text, last = self.cells[index].text, index
+        free = set(self._free())
+        while last + 1 in free and last - index < MAX_CANDIDATES and self.cells[last + 1].code:
+            if len(text) > MAX_CELL or not self._rest_of(text, last):
+                break
+            last += 1
+            self.role[last] = slot.index
+            text = f"{text}\n{self.cells[last].text}"
+        if last > index:
+            self._note(f"the solution was split over {last - index + 1} cells; they were joined", slot.exercise)
         return text
 
     # What is left over.
@@ -361,46 +382,9 @@ class _Graft:
                 yield master_cell
             for text in added.get(index, ()):
                 number += 1
-                yield _added_cell(text, number)
+                yield added_cell(text, number)
 
 
-def _grade_id(cell: nbformat.NotebookNode) -> str:
-    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
-
-
-def alike(one: str, other: str) -> bool:
-    """Whether two texts differ in white space at most."""
-    return one.split() == other.split()
-
-
-def _label(cell: nbformat.NotebookNode, kind: str, exercise: str = "", state: str = "") -> None:
-    """Write what a cell is into its metadata, which from here on is the grader's own."""
-    cell.metadata["minigrad"] = nbformat.from_dict({"kind": kind, "exercise": exercise, "state": state})
-
-
-def _added_cell(text: str, number: int) -> nbformat.NotebookNode:
-    cell: nbformat.NotebookNode = nbformat.v4.new_code_cell(text)
-    cell.id = f"added-{number}"
-    _label(cell, "added")
-    return cell
-
-
-def _finish(notebook: nbformat.NotebookNode, notes: list[Note], unreadable: str) -> nbformat.NotebookNode:
-    """Clear outputs and write what a later stage must know into the notebook's own metadata."""
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-            if "setup" in cell.metadata.get("tags", ()):
-                _label(cell, "setup")
-    minigrad: dict[str, Any] = dict(notebook.metadata.get("minigrad", {}))
-    minigrad["notes"] = [{"text": note.text, "exercise": note.exercise} for note in notes]
-    minigrad["unreadable"] = unreadable
-    notebook.metadata["minigrad"] = nbformat.from_dict(minigrad)
-    return notebook
-
-
-def grafted_from(notebook: nbformat.NotebookNode) -> Grafted:
-    """Read a notebook that `graft` wrote back into what it returned."""
-    minigrad: Mapping[str, Any] = notebook.metadata.get("minigrad", {})
-    notes = tuple(Note(note["text"], note["exercise"]) for note in minigrad.get("notes", ()))
-    return Grafted(notebook, notes, minigrad.get("unreadable", ""))
+def _both(one: str, other: str) -> str:
+    """Two versions as git writes them, so that whoever reads the cell sees both."""
+    return f"<<<<<<< one version\n{one}\n=======\n{other}\n>>>>>>> the other version"

@@ -7,16 +7,24 @@ can be (a link, a pipe, half a download, a picture, a notebook of another decade
 
 from __future__ import annotations
 
-import ast
 import json
-import os
 import re
-import stat
-import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
+
+from autograder.damaged import decode, has_marks, sides, whole_cells
+from autograder.exports import is_archive, is_page, is_script, page_cells, script_cells
+from autograder.python_text import (
+    defined_names,
+    definitions_only,
+    exercise_line,
+    helper_names,
+    parses,
+    same_code,
+)
+from autograder.student_files import MAX_BYTES, Unreadable, one_line, read_bytes, too_large
 
 __all__ = [
     "MAX_BYTES",
@@ -31,17 +39,11 @@ __all__ = [
     "parses",
     "read_bytes",
     "read_notebook",
+    "same_code",
 ]
-
-MAX_BYTES = 20_000_000
-"""Largest notebook that is read; pictures in its outputs count."""
 
 MAX_CELL = 200_000
 """Longest text of a cell, in characters."""
-
-_EXERCISE = re.compile(r"\s*#\s*exercise\s*:\s*([^\s#]+)\s*(?:\n|$)")
-_ESCAPE = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
-
 
 MAX_CELLS = 2_000
 """Most cells of a notebook that are read; the course's have about a hundred."""
@@ -49,9 +51,7 @@ MAX_CELLS = 2_000
 MAX_CODE = 2_000_000
 """Most characters of code that are read of a notebook."""
 
-
-class Unreadable(Exception):
-    """A file that cannot be graded; the message is the sentence for its author."""
+_FENCE = re.compile(r"\s*```[^\n]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,16 @@ class StudentCell:
         code: Whether it is a code cell.
         grade_id: nbgrader's grade id, or the empty string.
         id: The notebook format's cell id, or the empty string.
+        side: 1 or 2 for a cell of only one of the versions that git could not merge; else 0.
+        damage: Why its text could not be read; empty where it could.
     """
 
     text: str
     code: bool
     grade_id: str = ""
     id: str = ""
+    side: int = 0
+    damage: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,77 +85,38 @@ class StudentNotebook:
     notes: tuple[str, ...] = ()
 
 
-def one_line(name: str) -> str:
-    """A file's name without what would steer a terminal, break a line or fit into no file."""
-    return " ".join("".join(each if each.isprintable() else " " for each in name).split())
-
-
-def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
-    """Read a regular file of bounded size, without following a link or waiting for a pipe.
-
-    Raises:
-        Unreadable: If it is anything else.
-    """
-    name = one_line(path.name)
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        if path.is_symlink():
-            raise Unreadable(f"{name} is a link, not a file; hand in the file itself") from error
-        raise Unreadable(f"{name} cannot be opened ({error.strerror})") from error
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{name} is not a regular file; hand in the notebook itself")
-        if status.st_size > limit:
-            raise Unreadable(_too_large(name, status.st_size, limit))
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read(limit + 1)
-    finally:
-        os.close(descriptor)
-    if len(data) > limit:  # it grew while it was read
-        raise Unreadable(_too_large(name, len(data), limit))
-    return data
-
-
-def _too_large(name: str, size: int, limit: int) -> str:
-    return (
-        f"{name} has {size / 1e6:.1f} MB; at most {limit / 1e6:g} MB are read: clear the outputs and hand it in again"
-    )
-
-
 def read_notebook(data: bytes) -> StudentNotebook:
-    """Read a notebook of any format that Jupyter knows.
+    """Read a notebook of any format that Jupyter knows, or what is left of one.
 
     Raises:
         Unreadable: If it is not a notebook.
     """
-    document = _document(data)
-    notes: list[str] = []
-    major = document.get("nbformat")
-    if not isinstance(major, int) or isinstance(major, bool):
-        raise Unreadable("the file is JSON but not a notebook: it does not say which nbformat it is")
-    if major > 4:
-        raise Unreadable(f"the notebook has nbformat {major}, which is newer than 4; save it as 4")
-    if major < 4:
-        document = _upgrade(document, major)
-        notes.append(f"the notebook had the old format {major}; it was read as format 4")
-    raw = document.get("cells")
-    if not isinstance(raw, list):
-        raise Unreadable("the file is JSON but not a notebook: it has no list of cells")
-    cells = tuple(_cells(raw, notes))
-    return StudentNotebook(cells, _said(document, "lesson"), _said(document, "stamp"), tuple(notes))
-
-
-def _document(data: bytes) -> dict[str, Any]:
     if len(data) > MAX_BYTES:
-        raise Unreadable(_too_large("the notebook", len(data), MAX_BYTES))
+        raise Unreadable(too_large("the notebook", len(data), MAX_BYTES))
     if not data.strip():
         raise Unreadable("the file is empty")
+    if is_archive(data):
+        raise Unreadable("the file is a zip archive, not a notebook; unpack it and hand in the notebook")
+    text, strange = decode(data)
+    notes = [strange] if strange else []
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Unreadable("the file is not text in UTF-8, so it is not a notebook") from error
+        document = _document(text)
+    except Unreadable as error:
+        notebook = _rescued(text, str(error))
+        if notebook is None and strange and "not JSON" in str(error):
+            raise Unreadable("the file is not text in UTF-8, so it is not a notebook") from error
+        if notebook is None:
+            raise
+        return replace(notebook, notes=(*notes, *notebook.notes))
+    return _notebook(document, notes)
+
+
+def _document(text: str) -> dict[str, Any]:
+    """The notebook that a text is, in format 4.
+
+    Raises:
+        Unreadable: If it is none.
+    """
     try:
         document = json.loads(text)
     except RecursionError as error:
@@ -160,26 +125,45 @@ def _document(data: bytes) -> dict[str, Any]:
         raise Unreadable(_not_json(text, error)) from error
     if not isinstance(document, dict):
         raise Unreadable("the file is JSON but not a notebook")
+    major = document.get("nbformat")
+    if not isinstance(document.get("cells"), list) and isinstance(document.get("worksheets"), list):
+        major = major if major in (1, 2) else 3
+    if not isinstance(major, int) or isinstance(major, bool):
+        raise Unreadable("the file is JSON but not a notebook: it does not say which nbformat it is")
+    if major > 4:
+        raise Unreadable(f"the notebook has nbformat {major}, which is newer than 4; save it as 4")
+    if major < 4:
+        document = {**_upgraded(document, major), "read as": major}
+    if not isinstance(document.get("cells"), list):
+        raise Unreadable("the file is JSON but not a notebook: it has no list of cells")
     return document
+
+
+def _notebook(document: Mapping[str, Any], notes: list[str]) -> StudentNotebook:
+    if "read as" in document:
+        notes.append(f"the notebook had the old format {document['read as']}; it was read as format 4")
+    cells = tuple(_cells(document["cells"], notes))
+    return StudentNotebook(cells, _said(document, "lesson"), _said(document, "stamp"), tuple(notes))
 
 
 def _not_json(text: str, error: ValueError) -> str:
     """Say whether the file is cut off, half merged, or no notebook at all."""
-    if "<<<<<<<" in text and ">>>>>>>" in text:
+    if has_marks(text):
         return "the notebook holds conflict marks of git (<<<<<<<); resolve them and hand it in again"
     at_end = getattr(error, "pos", 0) >= len(text.rstrip()) - 1 or "Unterminated" in str(error)
     if text.lstrip().startswith("{") and at_end:
         return "the notebook ends in the middle: it was cut off while it was saved or sent"
     line = getattr(error, "lineno", None)
     where = f" (line {line})" if line else ""
-    return f"the file is not a notebook: it is not JSON{where}"
+    page = "a web page and " if is_page(text) else ""
+    return f"the file is not a notebook: it is {page}not JSON{where}"
 
 
-def _upgrade(document: dict[str, Any], major: int) -> dict[str, Any]:
+def _upgraded(document: dict[str, Any], major: int) -> dict[str, Any]:
     import nbformat
 
     try:
-        upgraded = nbformat.convert(nbformat.from_dict({"nbformat_minor": 0, **document}), 4)
+        upgraded = nbformat.convert(nbformat.from_dict({"metadata": {}, **document, "nbformat": major}), 4)
         return dict(upgraded)
     except Exception as error:  # whatever a malformed notebook makes the converter raise
         raise Unreadable(
@@ -187,48 +171,143 @@ def _upgrade(document: dict[str, Any], major: int) -> dict[str, Any]:
         ) from error
 
 
-def _cells(raw: list[object], notes: list[str]) -> Iterator[StudentCell]:
+def _rescued(text: str, reason: str) -> StudentNotebook | None:
+    """What can be read of a text that is no notebook as it stands, or None."""
+    if is_page(text):
+        return _exported(page_cells(text), "the file was a web page made of a notebook; its code cells were read")
+    if is_script(text):
+        return _exported(script_cells(text), "the file was a Python script, not a notebook; its cells were read")
+    versions = sides(text) if has_marks(text) else None
+    if versions is not None:
+        return _merged(*versions)
+    notes: list[str] = []
+    cells = tuple(_cells(whole_cells(text), notes))
+    if not cells:
+        return None
+    count = "1 whole cell" if len(cells) == 1 else f"{len(cells)} whole cells"
+    return StudentNotebook(cells, notes=(f"{reason}; {count} could be read", *notes))
+
+
+def _exported(texts: list[str], note: str) -> StudentNotebook | None:
+    notes = [note]
+    raw = [{"cell_type": "code", "source": text} for text in texts]
+    cells = tuple(_cells(raw, notes))
+    return StudentNotebook(cells, notes=tuple(notes)) if cells else None
+
+
+def _merged(ours: str, theirs: str) -> StudentNotebook | None:
+    """Both versions of a notebook as one: what only one of them has is marked as that side's."""
+    note = "the notebook held conflict marks of git; what both versions have in common was read"
+    first, second = _version(ours), _version(theirs)
+    if first is None or second is None:
+        found = first or second
+        return found and replace(found, notes=(f"{note.partition(';')[0]}; one version was read", *found.notes))
+    cells = tuple(_both(first.cells, second.cells))
+    return StudentNotebook(cells, first.lesson, first.stamp or second.stamp, (note, *first.notes, *second.notes))
+
+
+def _version(text: str) -> StudentNotebook | None:
+    try:
+        return _notebook(_document(text), [])
+    except Unreadable as error:
+        return None if has_marks(text) else _rescued(text, str(error))
+
+
+def _both(ours: tuple[StudentCell, ...], theirs: tuple[StudentCell, ...]) -> Iterator[StudentCell]:
+    """The cells of two versions: those in common once, the others of the second after what they followed."""
+
+    def key(cell: StudentCell) -> StudentCell:
+        return replace(cell, id="")
+
+    left = Counter(key(cell) for cell in ours)
+    following: dict[int, list[StudentCell]] = {}
+    common = 0
+    for cell in theirs:
+        if left[key(cell)] > 0:
+            left[key(cell)] -= 1
+            common += 1
+        else:
+            following.setdefault(common, []).append(replace(cell, side=2))
+    shared = Counter(key(cell) for cell in ours) - left
+    common = 0
+    yield from following.get(0, ())
+    for cell in ours:
+        if shared[key(cell)] > 0:
+            shared[key(cell)] -= 1
+            common += 1
+            yield cell
+            yield from following.get(common, ())
+        else:
+            yield replace(cell, side=1)
+
+
+def _cells(raw: list[Any], notes: list[str]) -> Iterator[StudentCell]:
     broken, room, crowded = 0, MAX_CODE, False
     if len(raw) > MAX_CELLS:
         notes.append(f"the notebook has {len(raw):,} cells; the first {MAX_CELLS:,} cells were read")
     for item in raw[:MAX_CELLS]:
         cell = _cell(item)
-        if cell is None:
+        if cell is None or cell.damage:
             broken += 1
-            continue
+            if cell is None:
+                continue
         if len(cell.text) > MAX_CELL:
             notes.append(f"a cell of {len(cell.text)} characters was ignored; at most {MAX_CELL} are read")
-            continue
+            cell = replace(cell, text="", damage=f"its cell has more than {MAX_CELL:,} characters")
         if cell.code and len(cell.text) > room:  # smaller ones that follow may still fit
             crowded = True
             continue
         room -= len(cell.text) if cell.code else 0
-        yield cell
+        yield from _versions(cell)
     if crowded:
         notes.append(f"the notebook has more than {MAX_CODE:,} characters of code; the cells beyond were not read")
     if broken:
         notes.append(f"{broken} malformed cell{'s' if broken > 1 else ''} could not be read")
 
 
+def _versions(cell: StudentCell) -> Iterator[StudentCell]:
+    """The cell, or its two versions if it holds git's conflict marks."""
+    versions = sides(cell.text) if has_marks(cell.text) else None
+    if versions is None:
+        yield cell
+    else:
+        yield replace(cell, text=versions[0], side=1)
+        yield replace(cell, text=versions[1], side=2)
+
+
 def _cell(item: object) -> StudentCell | None:
     if not isinstance(item, Mapping):
         return None
-    source = item.get("source", item.get("input", ""))
-    if isinstance(source, list) and all(isinstance(part, str) for part in source):
-        source = "".join(source)
-    if not isinstance(source, str):
-        return None
+    kind, source = item.get("cell_type"), _source(item)
     metadata = item.get("metadata")
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
     grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, Mapping) else None
     cell_id = item.get("id")
+    code = kind == "code" or (kind not in ("markdown", "raw") and ("outputs" in item or "execution_count" in item))
+    text = "" if source is None else _plain(source)
+    fence = None if code else _FENCE.fullmatch(text)
     return StudentCell(
-        # Half of a surrogate pair is legal in JSON but in no file and no source.
-        text=source.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n"),
-        code=item.get("cell_type") == "code",
+        text=fence[1] if fence and exercise_line(fence[1]) else text,
+        code=code,
         grade_id=grade_id if isinstance(grade_id, str) else "",
         id=cell_id if isinstance(cell_id, str) else "",
+        damage="its cell holds something other than text" if source is None else "",
     )
+
+
+def _source(item: Mapping[Any, Any]) -> str | None:
+    """A cell's text; None if it is none. Jupyter keeps a list of lines with their ends, some programs without."""
+    source = item.get("source", item.get("input", ""))
+    if isinstance(source, list) and all(isinstance(part, str) for part in source):
+        ended = any(part.endswith(("\n", "\r")) for part in source)
+        return ("" if ended else "\n").join(source)
+    return source if isinstance(source, str) else None
+
+
+def _plain(text: str) -> str:
+    """A text with Unix line ends and without what no file can hold: half of a surrogate pair is legal in JSON."""
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return whole.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _said(document: Mapping[str, Any], key: str) -> str:
@@ -237,79 +316,3 @@ def _said(document: Mapping[str, Any], key: str) -> str:
     minigrad = metadata.get("minigrad") if isinstance(metadata, Mapping) else None
     value = minigrad.get(key) if isinstance(minigrad, Mapping) else None
     return value if isinstance(value, str) else ""
-
-
-def exercise_line(text: str) -> str | None:
-    """The exercise that a cell's first line names, or None."""
-    match = _EXERCISE.match(text)
-    return match[1] if match else None
-
-
-def _parse(text: str) -> ast.Module | None:
-    """The syntax tree, or None if there is none; lines of IPython's own language count as `pass`."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for attempt in (text, _ESCAPE.sub(r"\1pass", text)):
-            try:
-                return ast.parse(attempt)
-            # Hostile nesting ends in one of the last two, long before the stack does.
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue
-    return None
-
-
-def parses(text: str) -> bool:
-    """Whether the text is Python (or IPython)."""
-    return _parse(text) is not None
-
-
-def defined_names(text: str) -> set[str]:
-    """Names that a text binds at its top level by def, class or assignment."""
-    tree = _parse(text)
-    names: set[str] = set()
-    for node in tree.body if tree else ():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        else:
-            names.update(_assigned(node))
-    return names
-
-
-def _assigned(node: ast.stmt) -> Iterator[str]:
-    """Names that a statement binds by assignment, also several at once."""
-    targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else []
-    if isinstance(node, ast.AnnAssign) and node.value is not None:
-        targets = [node.target]
-    for target in targets:
-        # What is read in a target, as in `table[index] = 1`, is bound elsewhere.
-        yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-
-
-def _is_lambda(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Lambda)
-
-
-def definitions_only(text: str) -> str:
-    """The text with its top-level functions, classes and imports alone; what is left keeps its line numbers."""
-    tree, lines = _parse(text), text.split("\n")
-    kept: set[int] = set()
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
-    for node in tree.body if tree else ():
-        if isinstance(node, kinds) or _is_lambda(node):
-            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
-            kept.update(range(first, (node.end_lineno or first) + 1))
-    return "\n".join(line if number in kept else "" for number, line in enumerate(lines, start=1))
-
-
-def helper_names(text: str) -> set[str]:
-    """Names of functions, classes, imports and what is assigned: what other cells may need from this one."""
-    tree = _parse(text)
-    names: set[str] = set()
-    for node in tree.body if tree else ():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        else:
-            names.update(_assigned(node))
-    return names

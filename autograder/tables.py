@@ -71,11 +71,11 @@ class Table:
             raise self.fail(f"{key!r} names {value!r} twice; remove one")
         return tuple(values)
 
-    def number(self, key: str) -> float:
-        """Take a finite number above 0."""
+    def number(self, key: str, *, zero: bool = False) -> float:
+        """Take a finite number above 0; or 0 itself, where that means something."""
         value: float = self.take(key, (int, float))
-        if not 0 < value < float("inf"):
-            raise self.fail(f"{key!r} is {value}; write a number above 0")
+        if not 0 < value < float("inf") and not (zero and value == 0):
+            raise self.fail(f"{key!r} is {value}; write a number above 0{', or 0' * zero}")
         return value
 
     def table(self, key: str, *, optional: bool = False) -> Table:

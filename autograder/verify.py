@@ -22,6 +22,7 @@ from autograder.files import write
 from autograder.judge import Judge
 from autograder.plugin import HIDDEN, HiddenTestError
 from autograder.results import Graded
+from autograder.sandbox import SandboxUnavailable
 from autograder.slicing import BEGIN, slice_exercise
 
 __all__ = [
@@ -135,12 +136,21 @@ class Verifier:
             return self._check(exercise)
         except HiddenTestError as error:
             return Checked(exercise.id, problems=(str(error),))
+        except SandboxUnavailable as error:
+            if not (exercise.uses or exercise.limits or exercise.gives_away):
+                raise  # then it is not this exercise's fault
+            what = "correct its uses, limits or gives_away in course.toml"
+            return Checked(exercise.id, problems=(f"its sandbox does not start: {error}; {what}",))
 
     def _check(self, exercise: Exercise) -> Checked:
         problems: list[str] = []
         source = slice_exercise(self.judge.course, exercise.id)
         reference = self._grade(exercise, source.reference_cell)
         problems += _right("the reference", reference)
+        if problems:
+            # Then whatever an answer earns says nothing: one cause would be told many times.
+            again = "correct the tests, or its gives_away, uses, limits or setup in course.toml; nothing else was tried"
+            return Checked(exercise.id, problems=(f"{problems[0]}; {again}",))
         tests = tuple(dict.fromkeys(_function(verdict.test) for verdict in reference.verdicts))
         for name, text in (("the stub", source.stub_cell), *trivial_answers(source.reference_cell)):
             earned = self.judge.points(exercise, text)

@@ -1,10 +1,12 @@
 """A submission is taken in whatever it is: the best work is found, no loss is silent, no file stops the batch."""
 
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -142,7 +144,7 @@ def test_one_strange_submission_does_not_stop_the_class(folder, course, monkeypa
             raise ArithmeticError("never thought of")
         return take_in(course, assignment, submission, *rest)
 
-    monkeypatch.setattr("autograder.nbgrader_hooks.take_in", breaks)
+    monkeypatch.setattr("autograder.tidying.take_in", breaks)
     collect = collector(folder, "strange")
     lines = []
     monkeypatch.setattr(collect.log, "error", lambda text, *values: lines.append(text % values))
@@ -227,6 +229,53 @@ def test_originals_of_a_second_collection(taken, submission, course, tmp_path):
         shutil.rmtree(tmp_path / "out")
     folders = [path.name for path in (tmp_path / "originals").iterdir() if path.is_dir()]
     assert len(folders) == 2 and not any(name.startswith(".") for name in folders)
+
+
+def archive(files):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for name, content in files.items():
+            zipped.writestr(name, content)
+    return data.getvalue()
+
+
+def test_an_archive_that_unpacks_without_end(taken, submission, course):
+    """What an archive claims and holds is read up to a limit; the notebook before it counts."""
+    bomb = archive({"00_numbers.ipynb": notebook(course, text=ARITHMETIC), "zeros.ipynb": b" " * 60_000_000})
+    assert len(bomb) < 100_000
+    (submission / "work.zip").write_bytes(bomb)
+    assert taken()[1] == ARITHMETIC
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:200], lambda data: data[:60] + b"xxxx" + data[64:]])
+def test_an_archive_that_cannot_be_read(taken, submission, course, damage):
+    """A damaged archive is named where no notebook was handed in."""
+    (submission / "work.zip").write_bytes(damage(archive({"00_numbers.ipynb": notebook(course, text=ARITHMETIC)})))
+    said, _ = taken()
+    assert any("no notebook 00_numbers.ipynb" in sentence and "work.zip" in sentence for sentence in said)
+
+
+def test_paths_in_an_archive_lead_nowhere(taken, submission, course, tmp_path):
+    """Names that point outside are names: nothing of an archive is written but the originals' copy of it."""
+    (submission / "work.zip").write_bytes(archive({"../../evil/00_numbers.ipynb": notebook(course, text=ARITHMETIC)}))
+    assert taken()[1] == ARITHMETIC
+    assert not list(tmp_path.parent.rglob("evil"))
+
+
+def test_a_page_that_is_no_notebook(taken, submission, course):
+    """A page to log in beside an untouched notebook changes nothing."""
+    (submission / "00_numbers.html").write_text("<!DOCTYPE html><div class='highlight'><pre>def add(x): 1</pre></div>")
+    (submission / "00_numbers.ipynb").write_text(notebook(course))
+    said, text = taken()
+    assert not any(sentence.startswith("00_numbers") for sentence in said)
+    assert "NotImplementedError" in text
+
+
+def test_an_export_does_not_replace_work(taken, submission, course):
+    """A script beside a notebook that was worked on is not looked at."""
+    (submission / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    (submission / "00_numbers.py").write_text(ARITHMETIC.replace("x + y", "0.0"))
+    assert taken()[1] == ARITHMETIC
 
 
 def test_a_notebook_in_a_subfolder(taken, submission, course):

@@ -117,9 +117,12 @@ CHANGES = [
     ('"fast", ', '"slow", ', "src/minigrad has no 'slow'"),
     ('lesson = "01_shapes"', 'lesson = "09_lost"', "its lesson '09_lost' is in no [[assignment]]"),
     ("points = 2\n", "points = 3\n", "'groups' sum to 2 but 'points' is 3"),
-    ("points = 2\n", "points = 0\n", "'points' is 0; write a number above 0"),
-    ("points = 2\n", "points = inf\n", "'points' is inf; write a number above 0"),
+    ("points = 2\n", "points = -1\n", "'points' is -1; write a number above 0, or 0"),
+    ("points = 2\n", "points = inf\n", "'points' is inf; write a number above 0, or 0"),
     ("points = 2\n", 'points = "two"\n', "'points' is a string; write a whole number or a number"),
+    ('"fast", ', '"numbers", ', "'gives_away' names 'numbers', which holds 'numbers.double' itself"),
+    ('"fast", ', '"numbers.half", ', "'gives_away' names 'numbers.half', which holds 'numbers.half' itself"),
+    ("points = 2.5", 'points = 2.5\nuses = ["nunba"]', "shapes.Square: 'uses' names 'nunba', which is not installed"),
     ("edge = 0.5", "edge = -0.5", "[groups]: 'edge' is -0.5"),
     ("points = 2.5", "points = 2.5\nhidden = 1", "shapes.Square: the key 'hidden' is unknown"),
 ]
@@ -177,6 +180,7 @@ def test_a_draft_stands_apart(drafted):
         ("[lesson.02_later]", "[lesson.00_numbers]", "move it to a setup cell of lessons/00_numbers.md"),
         ("[lesson.02_later]", "[lesson.09_lost]", "[09_lost]: no [[assignment]] has that lesson"),
         ('setup = "import math"', 'setup = ""', "'setup' is empty"),
+        ('setup = "import math"', 'setup = "import"', "[02_later]: 'setup' is not Python"),
         ('setup = "import math"', 'setup = "import math"\nx = 1', "the key 'x' is unknown"),
         ('uses = ["numba"]', 'uses = ["num ba"]', "'uses' holds 'num ba'; write a module"),
         ("test_seconds = 20", "test_second = 20", "other.twin: [limits]: unknown limit 'test_second'"),
@@ -186,6 +190,15 @@ def test_a_draft_that_contradicts_itself_is_refused(drafted, old, new, words):
     """What a draft may say is as strict as the rest."""
     drafted.change(drafted.toml, old, new)
     assert words in refusal(drafted)
+
+
+@pytest.mark.parametrize("path", ["notebooks/02_later.ipynb", "course/source/week2/02_later.ipynb"])
+def test_a_draft_that_is_out_already_is_refused(drafted, path):
+    """An assignment of which students have a notebook does not become a draft in silence."""
+    file = drafted.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("{}")
+    assert f"week2: is a draft, but {file} was built of it" in refusal(drafted)
 
 
 def test_a_lesson_that_is_written_has_its_setup_itself(drafted):

@@ -74,7 +74,7 @@ def kept(tmp_path_factory):
 def problems(place, kept, tmp_path):
     """Verify one exercise with given tests and answers, and return what is wrong with them."""
 
-    def run(tests=TESTS, wrong=WRONG, variants=VARIANTS):
+    def run(tests=TESTS, wrong=WRONG, variants=VARIANTS, **changed):
         (tmp_path / "test_operators.py").write_text(tests)
         for kind, answers in (("wrong", wrong), ("variants", variants)):
             folder = tmp_path / kind / EXERCISE
@@ -82,11 +82,28 @@ def problems(place, kept, tmp_path):
             for name, text in answers.items():
                 (folder / f"{name}.py").write_text(f'"""A sentence."""\n{text}' if text.startswith("def") else text)
         course = load_course(place, tree=False)
+        exercise = replace(course.exercise(EXERCISE), **changed)
+        course = replace(course, exercises={**course.exercises, EXERCISE: exercise})
         with Judge(course, hidden=tmp_path, cache=kept, shrink_seconds=0) as judge:
             checked = Verifier(judge, tmp_path).check(course.exercise(EXERCISE))
         return checked
 
     return run
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"uses": ("nunba",)}, "its sandbox does not start"),
+        ({"limits": {"memory_mb": 20}}, "its sandbox does not start"),
+        ({"limits": {"test_seconds": 0.0001}}, "the reference earns 0 of 3 points"),
+        ({"gives_away": ("errors",)}, "its sandbox does not start"),
+    ],
+)
+def test_a_mistake_in_course_toml_is_told_once(problems, changed, words):
+    """What makes every answer fail is one sentence, not one for each answer."""
+    (problem,) = problems(**changed).problems
+    assert problem.startswith(words) and "in course.toml" in problem and "\n" not in problem
 
 
 def test_good_tests_have_no_problem(problems):
