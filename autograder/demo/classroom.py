@@ -87,7 +87,7 @@ class Classroom:
             files = student.hand_in(self.course, everything)
             for assignment, notebooks in released.items():
                 other = {f"{lesson}.ipynb" for lesson in everything if lesson not in notebooks}
-                self._submit(student.name, assignment, {n: data for n, data in files.items() if _belongs(n, other)})
+                self.submit(student.name, assignment, {n: data for n, data in files.items() if _belongs(n, other)})
                 yield student, assignment
 
     def _released(self, assignment: str) -> Released:
@@ -100,7 +100,7 @@ class Classroom:
             raise DemoError(f"nbgrader released {names} of {assignment}, not its lessons; see {self.out / 'logs'}")
         return {lesson: found[lesson] for lesson in lessons}
 
-    def _submit(self, student: str, assignment: str, files: dict[str, bytes]) -> None:
+    def submit(self, student: str, assignment: str, files: dict[str, bytes]) -> None:
         """Put files where `nbgrader submit` puts them; that command can only be run by the student's own account."""
         time = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
         random = base64.urlsafe_b64encode(os.urandom(9)).decode("ascii")

@@ -17,9 +17,10 @@ from autograder.course import Lesson
 from autograder.demo.classroom import Classroom
 from autograder.demo.submissions import CLASS, Student
 from autograder.judge import Judge
-from autograder.nbgrader_hooks import GRADES, ORIGINALS
+from autograder.nbgrader_hooks import GRADES
 from autograder.report import clean
 from autograder.results import Graded, Submission, Verdict, format_points
+from autograder.tidying import ORIGINALS
 
 __all__ = ["Row", "details", "notes", "points_table", "rows", "summary"]
 

@@ -16,24 +16,25 @@ from pathlib import Path
 from typing import IO, Any
 
 from autograder.sandbox import seccomp
+from autograder.sandbox.cgroups import Group, make_group
 from autograder.sandbox.model import Limits
 from autograder.sandbox.view import BOOT, NOBODIES, PEERS, View, expand
 
 __all__ = ["BACKENDS", "Backend", "Launch"]
 
 _SCRATCH, _HOME, _EDITION, _SITE = "/scratch", "/sandbox", "/sandbox/edition", "/sandbox/site"
-_MAX_FILES = 20_000  # in the scratch, where it is a file system of its own; bubblewrap bounds their size alone
 _SPARE_PROCESSES = 128  # room for what the user starts elsewhere, where all of it is counted
 _CAN_COUNT_PER_NAMESPACE = (5, 14)  # before Linux 5.14, RLIMIT_NPROC counts a user's processes over all namespaces
 
 
 @dataclass
 class Launch:
-    """A started worker: the process that holds its pipes, and what the worker is told first."""
+    """A started worker: the process that holds its pipes, what the worker is told first, and its control group."""
 
     process: "subprocess.Popen[bytes]"
     config: dict[str, Any]
     errors: IO[bytes]
+    group: Group | None = None
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,9 @@ def _config(limits: Limits, own_processes: bool, **places: Any) -> dict[str, Any
         own_processes: Whether the limit on processes counts this sandbox alone.
         places: Paths inside, and how the worker ends a session.
     """
-    bounds = {name: getattr(limits, name) for name in ("memory_mb", "file_mb", "processes")}
-    child = {"cell_seconds": limits.cell_seconds, "output_limit": limits.output_bytes}
+    bounds = {name: getattr(limits, name) for name in ("memory_mb", "total_mb", "file_mb", "processes")}
+    reply = limits.reply_mb << 20
+    child = {"cell_seconds": limits.cell_seconds, "output_limit": limits.output_bytes, "reply_bytes": reply}
     config = {**bounds, "child": child, "uid": None, "grader": os.getpid(), "forks": True, "absent": PEERS, **places}
     if not own_processes:
         config["processes"] += _tasks_of_this_user() + _SPARE_PROCESSES
@@ -125,11 +127,12 @@ def _open_plan(data: bytes) -> IO[bytes]:
 
 
 def _popen(
-    command: list[str], environment: dict[str, str], plan: IO[bytes] | None = None
-) -> tuple["subprocess.Popen[bytes]", IO[bytes]]:
+    command: list[str], environment: dict[str, str], limits: Limits, plan: IO[bytes] | None = None
+) -> tuple["subprocess.Popen[bytes]", IO[bytes], Group | None]:
+    group = make_group(limits)
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - read and closed when the sandbox ends
     process = subprocess.Popen(
-        command,
+        group.entering(command) if group else command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,
@@ -139,11 +142,11 @@ def _popen(
     )
     if plan is not None:
         plan.close()
-    return process, errors
+    return process, errors, group
 
 
-def _inside_places() -> dict[str, Any]:
-    return {"edition": _EDITION, "scratch": _SCRATCH, "home": _HOME, "sweep": "all", "files": _MAX_FILES}
+def _inside_places(limits: Limits) -> dict[str, Any]:
+    return {"edition": _EDITION, "scratch": _SCRATCH, "home": _HOME, "sweep": "all", "files": limits.files}
 
 
 def _inside_paths(view: View) -> tuple[str, list[str]]:
@@ -243,15 +246,17 @@ def _start_bubblewrap(view: View, limits: Limits) -> Launch:
     uid = _own_uid()
     program = _open_plan(seccomp.build_filter())
     command = _bubblewrap_command(view, limits, uid is not None, program.fileno())
-    process, errors = _popen(command, {}, program)
+    process, errors, group = _popen(command, {}, limits, program)
     own = uid is not None or _kernel() >= _CAN_COUNT_PER_NAMESPACE
-    return Launch(process, _config(limits, **_inside_places(), uid=uid, own_processes=own), errors)
+    return Launch(process, _config(limits, **_inside_places(limits), uid=uid, own_processes=own), errors, group)
 
 
-def _start_launcher(view: View, plan: dict[str, Any]) -> tuple["subprocess.Popen[bytes]", IO[bytes]]:
+def _start_launcher(
+    view: View, plan: dict[str, Any], limits: Limits
+) -> tuple["subprocess.Popen[bytes]", IO[bytes], Group | None]:
     source = _open_plan(json.dumps(plan).encode())
     launcher = str(Path(__file__).with_name("launcher.py"))
-    return _popen([str(view.python), "-I", "-S", "-B", launcher, str(source.fileno())], {}, source)
+    return _popen([str(view.python), "-I", "-S", "-B", launcher, str(source.fileno())], {}, limits, source)
 
 
 def _start_namespaces(view: View, limits: Limits) -> Launch:
@@ -270,14 +275,14 @@ def _start_namespaces(view: View, limits: Limits) -> Launch:
         "shared_memory": "/dev/shm",
         "scratch": _SCRATCH,
         "file_mb": limits.file_mb,
-        "files": _MAX_FILES,
+        "files": limits.files,
         "filter": seccomp.build_filter().hex(),
         "command": _python(view, *_inside_paths(view)),
         "environment": _environment(_SCRATCH),
     }
-    process, errors = _start_launcher(view, plan)
+    process, errors, group = _start_launcher(view, plan, limits)
     own = uid is not None or _kernel() >= _CAN_COUNT_PER_NAMESPACE
-    return Launch(process, _config(limits, **_inside_places(), own_processes=own), errors)
+    return Launch(process, _config(limits, **_inside_places(limits), own_processes=own), errors, group)
 
 
 def _landlock_missing() -> str:
@@ -308,8 +313,9 @@ def _start_landlock(view: View, limits: Limits) -> Launch:
         "command": _python(view, *_host_paths(view)),
         "environment": _environment(str(view.scratch)),
     }
-    process, errors = _start_launcher(view, plan)
-    return Launch(process, _config(limits, **_host_places(view), sweep="all", own_processes=uid is not None), errors)
+    process, errors, group = _start_launcher(view, plan, limits)
+    config = _config(limits, **_host_places(view), sweep="all", own_processes=uid is not None)
+    return Launch(process, config, errors, group)
 
 
 def _host_places(view: View) -> dict[str, Any]:
@@ -322,9 +328,10 @@ def _host_paths(view: View) -> tuple[str, list[str]]:
 
 def _start_none(view: View, limits: Limits) -> Launch:
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "PATH") if name in os.environ}
-    process, errors = _popen(_python(view, *_host_paths(view)), {**_environment(str(view.scratch)), **kept})
+    command, environment = _python(view, *_host_paths(view)), {**_environment(str(view.scratch)), **kept}
+    process, errors, group = _popen(command, environment, limits)
     config = _config(limits, **_host_places(view), sweep="descendants", own_processes=False)
-    return Launch(process, config, errors)
+    return Launch(process, config, errors, group)
 
 
 _FILES = "reading or writing any file but the library's"
@@ -341,6 +348,7 @@ BACKENDS: tuple[Backend, ...] = (
             "the names of files can be asked for",
             "the sum of files in the scratch folder has no bound",
             "the number of files has no bound",
+            "the memory of all processes together has no bound, that of each has one",
         ),
         _landlock_missing,
         _start_landlock,

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.sandbox.backends import BACKENDS, Backend
+from autograder.sandbox.cgroups import describe_groups
 from autograder.sandbox.model import Limits, SandboxUnavailable
 from autograder.sandbox.warm import Warm
 
@@ -84,4 +85,5 @@ def describe() -> str:
     lines += [f"  keeps a student's code from {item}" for item in isolation.blocks]
     lines += [f"  leaves open: {item}" for item in isolation.leaves]
     lines += [f"  not {name}: {reason}" for name, reason in isolation.rejected]
+    lines.append(f"  {describe_groups()}")
     return "\n".join(lines)

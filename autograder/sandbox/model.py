@@ -17,6 +17,9 @@ __all__ = [
     "SourceCell",
 ]
 
+MAX_REPLY_MB = 12
+"""The protocol's own bound of a frame."""
+
 CellKind = Literal["setup", "solution", "added"]
 CellStatus = Literal["ok", "error", "timeout", "memory", "killed", "output"]
 FailureKind = Literal["error", "timeout", "memory", "killed", "not-plain", "too-large", "output", "not-done"]
@@ -43,18 +46,24 @@ class Limits:
         test_seconds: Wall time of one observation.
         submission_seconds: Wall time of one session, cells and observations together.
         memory_mb: Address space of each process, in MiB.
+        total_mb: Memory of all processes of a session together, in MiB, beside what the library takes.
         processes: Processes and threads alive at once.
         output_bytes: Characters that one cell or one observation may print.
         file_mb: Size of a file, and of the scratch folder where it is a file system of its own, in MiB.
+        files: Files and folders in the scratch folder, where it is a file system of its own.
+        reply_mb: Size of one answer, in MiB; no more than the 12 of a frame.
     """
 
     cell_seconds: float = 10.0
     test_seconds: float = 5.0
     submission_seconds: float = 60.0
     memory_mb: int = 2048
+    total_mb: int = 3072
     processes: int = 32
     output_bytes: int = 1_000_000
     file_mb: int = 64
+    files: int = 20_000
+    reply_mb: int = 12
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -63,6 +72,8 @@ class Limits:
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not value > 0:
                 kind = "a whole number" if whole else "a number"
                 raise ValueError(f"limit {field.name} is {value!r}; it must be {kind} above 0")
+        if self.reply_mb > MAX_REPLY_MB:
+            raise ValueError(f"limit reply_mb is {self.reply_mb}; it must be at most {MAX_REPLY_MB}")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> "Limits":

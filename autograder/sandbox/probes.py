@@ -16,6 +16,8 @@ __all__ = ["ALLOWED_MODULES", "pack_probe"]
 ALLOWED_MODULES = frozenset({"functools", "itertools", "math", "numpy", "operator", "random"})
 _IMPORTABLE = ALLOWED_MODULES | {"minigrad", "numba"}  # a compiler only in the sandbox, not beside the tests
 _NAME = "observe"
+_MOST_PACKED = 1000
+_PACKED: dict[tuple[types.CodeType, str, int], tuple[dict[str, Any], bytes]] = {}
 _GLOBAL_READS = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
 
 
@@ -33,6 +35,17 @@ def pack_probe(fn: Callable[..., Any]) -> bytes:
         raise ProbeError(f"probe {fn.__name__} uses {names} of the function around it; pass values as arguments")
     if fn.__defaults__ or fn.__kwdefaults__:
         raise ProbeError(f"probe {fn.__name__} has default values; pass values as arguments")
+    # A test defines its probe anew for each submission: the same code, over the same globals.
+    key = (code, fn.__qualname__, id(fn.__globals__))
+    kept = _PACKED.get(key)
+    if kept is None or kept[0] is not fn.__globals__:
+        if len(_PACKED) >= _MOST_PACKED:
+            _PACKED.clear()
+        kept = _PACKED[key] = (fn.__globals__, _pack(fn, code))
+    return kept[1]
+
+
+def _pack(fn: types.FunctionType, code: types.CodeType) -> bytes:
     needed = {
         name: _allowed_global(fn, name)
         for name in sorted(_global_names(code))

@@ -1,5 +1,6 @@
 """Sessions: a student's cells run in the sandbox, and what the grader asks of the state after them."""
 
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -7,6 +8,7 @@ from types import TracebackType
 from typing import Any, TypeVar, cast, get_args
 
 from autograder.sandbox.inside import wire
+from autograder.sandbox.inside.patience import Patience, stalled
 from autograder.sandbox.isolation import Isolation, backend_of, choose
 from autograder.sandbox.model import (
     CellOutcome,
@@ -24,9 +26,11 @@ __all__ = ["Sandbox", "Session"]
 
 _CELL_GRACE = 0.5  # inside, a cell's time limit rings first and keeps what the cell has defined
 _TEST_GRACE = 1.5
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{9,16}\b")
 _T = TypeVar("_T")
 _STATUSES = frozenset(get_args(CellStatus))
 _KINDS = frozenset(get_args(FailureKind))
+_CONTAINED = frozenset({"timeout", "memory", "killed", "output", "too-large"})
 
 
 class Sandbox:
@@ -78,11 +82,21 @@ class Sandbox:
             self._warm = Warm(backend, self.edition, self.limits, preload=self.preload, forks=self.forks)
         return self._warm
 
-    def end_session(self) -> None:
-        """End what runs in the worker; if it cannot be used again, the next session starts another."""
+    def end_session(self) -> int:
+        """End what runs in the worker; if it cannot be used again, the next session starts another.
+
+        Returns:
+            How many processes the session had left running beside its own.
+        """
         self.busy = False
-        if self._warm is not None and not self._warm.end_session():
+        if self._warm is None:
+            return 0
+        self._warm.left_running = 0
+        usable = self._warm.end_session()
+        left = self._warm.left_running
+        if not usable:
             self.close()
+        return left
 
     def close(self) -> None:
         """End the worker and everything inside."""
@@ -104,7 +118,8 @@ class Sandbox:
 class Session:
     """The state after a student's cells, to be observed.
 
-    A cell that ends its process costs its own effect only: the cells are run again without it.
+    A cell that ends its process costs its own effect only: the cells are run again without it. What had to be contained
+    is said in `events`, all of it once the session has ended.
 
     Args:
         box: The sandbox.
@@ -119,11 +134,13 @@ class Session:
         self.box = box
         self.exercise = exercise
         self.missing: list[str] = list(exercise.objects)
+        self.events: list[str] = []
         self._cells = list(cells)
+        self._ended: set[int] = set()  # cells that ended their process
         self._outcomes: dict[int, CellOutcome] = {}
         most = box.limits.submission_seconds
         self._allowed = most if seconds is None else min(seconds, most)
-        self._deadline = 0.0
+        self._time = Patience(self._allowed, stalled)
         self._current = -1
         self._dead: Failure | None = Failure("killed", "the session has not begun")
 
@@ -135,7 +152,7 @@ class Session:
     def __enter__(self) -> "Session":
         if self.box.busy:
             raise RuntimeError("this sandbox is in a session already; end it first, or make another sandbox")
-        self._deadline = time.monotonic() + self._allowed
+        self._time = Patience(self._allowed, stalled)
         self._dead = None
         try:
             self._run_all_cells()
@@ -148,9 +165,10 @@ class Session:
         skip: set[int] = set()
         while not self._run_cells(skip):
             # One more cell has an outcome now; the rest is run again from the start, without it.
-            skip = {number for number, outcome in self._outcomes.items() if outcome.status in {"killed", "timeout"}}
-            self.box.end_session()
-            if time.monotonic() >= self._deadline:
+            ended = {number for number, outcome in self._outcomes.items() if outcome.status in {"killed", "timeout"}}
+            skip = ended | self._ended
+            self._end()
+            if not self._time.left():
                 self._give_up(Failure("timeout", f"the submission used up its {self._allowed:g} s"))
                 break
 
@@ -158,7 +176,19 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._give_up(Failure("killed", "the session has ended"))
-        self.box.end_session()
+        self._end()
+
+    def _end(self) -> None:
+        if self.box.end_session():
+            self._tell("it left processes running, which were ended")
+
+    def _note_forgery(self, error: Exception) -> None:
+        if isinstance(error, wire.Malformed) or (isinstance(error, Lost) and error.kind == "forged"):
+            self._tell(f"it forged an answer: {_line(str(error), 200)}")
+
+    def _tell(self, event: str) -> None:
+        if event not in self.events:
+            self.events.append(event)
 
     def _give_up(self, failure: Failure) -> None:
         self._dead = failure
@@ -175,7 +205,9 @@ class Session:
         try:
             warm.send(op="session", cells=cells, exercise=self.exercise.id, objects=list(self.exercise.objects))
             for number in waiting:
-                self._outcomes[number] = self._hear_cell(number)
+                self._outcomes[number] = outcome = self._hear_cell(number)
+                if outcome.status not in {"ok", "error"}:
+                    self._tell(outcome.sentence())
             self._hear_missing()
         except (Lost, Silent, wire.Malformed, wire.TooLarge) as error:
             return self._blame(error)
@@ -187,10 +219,18 @@ class Session:
         return {"source": cell.source, "kind": cell.kind, "exercise": cell.exercise, "label": label, "skip": skip}
 
     def _hear(self, seconds: float) -> dict[str, Any]:
-        """The child's next frame, within `seconds` and the session's own time."""
-        origin, answer = self.box.warm().receive(min(time.monotonic() + seconds, self._deadline + _CELL_GRACE))
+        """The child's next frame, within `seconds` and the session's own time, both stretched on a busy machine."""
+        patience = Patience(seconds, stalled)
+        while True:
+            left = min(patience.left(), self._time.left() + _CELL_GRACE)
+            try:
+                origin, answer = self.box.warm().receive(time.monotonic() + left)
+                break
+            except Silent:
+                if not patience.left() or self._time.end + _CELL_GRACE <= time.monotonic():
+                    raise
         if origin == "P":
-            raise Lost(_line(answer.get("died"), 200) or "the session's process is gone")
+            raise Lost(_line(answer.get("died"), 200) or "the session's process is gone", str(answer.get("kind")))
         return answer
 
     def _hear_cell(self, number: int) -> CellOutcome:
@@ -215,11 +255,16 @@ class Session:
             limit = min(self.box.limits.cell_seconds, self._allowed)
             outcome = CellOutcome("", "timeout", message=f"the cell did not end within {limit:g} s and was stopped")
         else:
-            outcome = CellOutcome("", "killed", message=_line(str(error), 200) or "the cell ended its process")
+            status: CellStatus = "memory" if isinstance(error, Lost) and error.kind == "memory" else "killed"
+            outcome = CellOutcome("", status, message=_line(str(error), 200) or "the cell ended its process")
+        self._note_forgery(error)
         if number < 0:
             self._give_up(Failure("killed", f"the session could not be set up: {outcome.message}"))
             return True
-        self._outcomes[number] = CellOutcome(self._cells[number].label, outcome.status, message=outcome.message)
+        self._ended.add(number)
+        outcome = CellOutcome(self._cells[number].label, outcome.status, message=outcome.message)
+        self._outcomes[number] = outcome
+        self._tell(outcome.sentence())
         return False
 
     def observe(self, fn_pickle: bytes, args: Sequence[Any] = (), seconds: float | None = None) -> Observation:
@@ -235,23 +280,35 @@ class Session:
         """
         if self._dead is not None:
             return Observation(ok=False, failure=Failure("killed", self._dead.message))
-        left = self._deadline - time.monotonic()
+        left = self._time.left()
         allowed = min(self.box.limits.test_seconds if seconds is None else seconds, left)
-        if left <= 0:
+        if not left:
             return self._lose("timeout", f"the submission used up its {self._allowed:g} s")
+        late = f"the submission used up its {self._allowed:g} s"
+        if allowed < left:
+            late = f"no answer within {allowed:g} s"
         request = {"function": fn_pickle.hex(), "args": wire.encode(list(args)), "seconds": allowed}
         try:
             self.box.warm().send(op="observe", **request)
-            return _read(_read_observation, self._hear(allowed + _TEST_GRACE))
+            observation = _read(_read_observation, self._hear(allowed + _TEST_GRACE))
         except Silent:
-            return self._lose("timeout", f"no answer within {allowed:g} s")
+            return self._lose("timeout", late)
         except (Lost, wire.Malformed) as error:
-            return self._lose("killed", _line(str(error), 200) or "the session's process is gone")
+            self._note_forgery(error)
+            kind: FailureKind = "memory" if isinstance(error, Lost) and error.kind == "memory" else "killed"
+            return self._lose(kind, _line(str(error), 200) or "the session's process is gone")
+        failure = observation.failure
+        if failure is not None and failure.kind == "timeout":  # what time was left is no round number
+            observation = Observation(ok=False, failure=Failure("timeout", late))
+        if failure is not None and failure.kind in _CONTAINED:
+            self._tell(f"while it was asked: {late if failure.kind == 'timeout' else failure.message}")
+        return observation
 
     def _lose(self, kind: FailureKind, message: str) -> Observation:
         """Give the session up: what follows is answered 'killed' at once."""
         self._dead = Failure(kind, f"an earlier call ended the session: {message}")
-        self.box.end_session()
+        self._tell(f"while it was asked: {message}")
+        self._end()
         return Observation(ok=False, failure=Failure(kind, message))
 
 
@@ -260,7 +317,8 @@ def _line(raw: object, limit: int) -> str:
     if not isinstance(raw, str):
         return ""
     text = "".join(each if each.isprintable() else " " for each in raw[: 4 * limit])
-    return " ".join(text.split())[:limit]
+    # An address differs from run to run, and a report is to be the same.
+    return _ADDRESS.sub("0x...", " ".join(text.split()))[:limit]
 
 
 def _read(reader: Callable[..., _T], *answer: Any) -> _T:

@@ -22,7 +22,16 @@ _END_SECONDS = 5.0
 
 
 class Lost(Exception):
-    """The worker is gone, or said what it cannot have meant."""
+    """The worker is gone, or said what it cannot have meant.
+
+    Args:
+        reason: What happened.
+        kind: "memory", "forged", or "killed" for everything else.
+    """
+
+    def __init__(self, reason: str, kind: str = "killed") -> None:
+        super().__init__(reason)
+        self.kind = kind
 
 
 class Silent(Exception):
@@ -69,6 +78,7 @@ class Warm:
         self._reader.start()
         config = {**self._launch.config, "preload": list(preload), "library": library, "forks": forks}
         self.forks = forks and bool(config["forks"])
+        self.left_running = 0
         self._greet(backend.name, config)
 
     @property
@@ -149,6 +159,7 @@ class Warm:
                 with contextlib.suppress(wire.Malformed):
                     origin, answer = self.receive(deadline)
                     if origin == "P" and "ended" in answer:
+                        self.left_running = int(answer["left"])
                         return answer["ended"] is True
         except (Lost, Silent):
             return False
@@ -170,6 +181,8 @@ class Warm:
         if self.process.stdout is not None:
             self.process.stdout.close()
         self._launch.errors.close()
+        if self._launch.group is not None:
+            self._launch.group.remove()
         self._view.clear()
 
 

@@ -38,7 +38,10 @@ THREADS_PER_BLOCK = 32
 """Threads in a block of map and zip."""
 
 BLOCK_DIM = 8
-"""Threads along a side of a block that uses shared memory, and elements along a side of what it keeps there."""
+"""Threads along a side of a block that uses shared memory, and elements along a side of what it keeps there.
+
+A power of two, so that a block can fold in pairs.
+"""
 
 Kernel = Callable[..., None]
 """What a launch runs: it writes its result into its first argument."""
@@ -150,7 +153,7 @@ def _sum_practice(out: Any, a: Any, size: int) -> None:
     cuda.syncthreads()
     step = 1
     while step < BLOCK_DIM:
-        if thread % (2 * step) == 0 and thread + step < BLOCK_DIM:
+        if thread % (2 * step) == 0:
             cache[thread] += cache[thread + step]
         cuda.syncthreads()
         step *= 2
@@ -207,7 +210,7 @@ def tensor_reduce(fn: Callable[[float, float], float]) -> Kernel:
             cuda.syncthreads()
             step = 1
             while step < BLOCK_DIM:
-                if thread % (2 * step) == 0 and thread + step < BLOCK_DIM:
+                if thread % (2 * step) == 0:
                     cache[thread] = fn(cache[thread], cache[thread + step])
                 cuda.syncthreads()
                 step *= 2

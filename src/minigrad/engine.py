@@ -66,12 +66,9 @@ def unbroadcast(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
         The gradient in the input's own shape.
     """
     ### BEGIN SOLUTION
-    missing = gradient.ndim - len(shape)
-    padded = (1,) * missing + tuple(shape)
-    repeated = [axis for axis, size in enumerate(padded) if axis < missing or size != gradient.shape[axis]]
-    if repeated:
-        gradient = gradient.sum(dim=tuple(repeated), keepdim=True)
-    return gradient.view(*shape)
+    padded = (1,) * (gradient.ndim - len(shape)) + shape
+    repeated = [axis for axis, size in enumerate(padded) if size != gradient.shape[axis]]
+    return gradient.sum(dim=repeated).view(*shape)
     ### END SOLUTION
 
 

@@ -99,7 +99,7 @@ def assert_known(seen: Observation) -> None:
         assert isinstance(seen.failure.message, str)
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=400, deadline=None)
 @given(FRAMES)
 def test_any_frame_for_an_observation_is_an_outcome(frame):
     """A forged answer is a value, or a failure of a known kind."""
@@ -107,7 +107,7 @@ def test_any_frame_for_an_observation_is_an_outcome(frame):
         assert_known(session.observe(b""))
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=400, deadline=None)
 @given(st.lists(FRAMES, max_size=3))
 def test_any_frames_for_the_cells_are_outcomes(frames):
     """Forged reports on the cells leave one known outcome for each cell."""

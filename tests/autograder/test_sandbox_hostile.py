@@ -27,6 +27,7 @@ from small_edition import (
 )
 
 from autograder.sandbox import Sandbox, pack_probe
+from autograder.sandbox.inside.patience import MOST
 
 
 @pytest.fixture(scope="module")
@@ -285,7 +286,7 @@ def test_a_submission_has_a_time_of_its_own(edition):
             assert [cell.status for cell in session.cells[:1]] == ["timeout"]
             assert session.cells[-1].message.startswith("not run: the submission used up its 1.2 s")
             assert ask(session, 1).failure.kind in {"timeout", "killed"}
-        assert time.monotonic() - begun < 4
+        assert time.monotonic() - begun < MOST * 1.2 + 3  # on a busy machine a limit is stretched, and not for ever
         assert works(box)
 
 

@@ -163,6 +163,13 @@ def test_payloads_that_are_no_objects_are_malformed(data):
         wire.unpack(data)
 
 
+def test_small_pieces_without_end_are_malformed():
+    """Millions of empty lists are refused before they are made, which would take seconds and a gigabyte."""
+    with pytest.raises(wire.Malformed, match="too many parts"):
+        wire.unpack(b'{"value":[' + b"[]," * (wire.MAX_MARKS // 2) + b"0]}")
+    assert wire.unpack(b'{"value":[' + b"0," * 1000 + b"0]}") == {"value": [0] * 1001}
+
+
 def test_lone_surrogates_become_printable():
     """A text that no file can hold is made one that any can."""
     assert wire.decode(json.loads('"a\\ud800b"')) == "a?b"
@@ -189,3 +196,7 @@ def test_a_payload_beyond_the_bound_is_too_large():
     """A sender learns that its reply does not fit."""
     with pytest.raises(wire.TooLarge):
         wire.pack({"value": "x" * (wire.MAX_FRAME + 1)})
+    with pytest.raises(wire.TooLarge, match="a message of 32 bytes"):
+        wire.pack({"value": "x" * 20}, limit=31)
+    with pytest.raises(wire.Malformed):
+        wire.frame_length(struct.pack(">I", 32), limit=31)

@@ -13,6 +13,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .patience import Patience, waited
+
 __all__ = ["CappedOutput", "CellRunner", "OutputLimit", "TimeLimit", "capture", "describe", "is_not_done", "time_limit"]
 
 MAGICS_IGNORED = "magics are ignored when grading"
@@ -79,17 +81,28 @@ def capture(limit: int) -> Iterator[CappedOutput]:
 
 
 @contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float, before: float | None = None) -> Iterator[None]:
     """Raise TimeLimit in the block after `seconds`, and again while it goes on.
 
-    A loop in C hears nothing of it: that is killed from outside.
+    Time in which the machine let other processes run does not count. A loop in C hears nothing of all this: that is
+    killed from outside.
+
+    Args:
+        seconds: The limit.
+        before: How long this process has waited for a processor so far, if that is known.
     """
     if not hasattr(signal, "setitimer"):
         yield
         return
 
+    patience = Patience(seconds, waited, before)
+
     def ring(_signum: int, _frame: types.FrameType | None) -> None:
-        raise TimeLimit
+        left = patience.left()
+        if left > 0:
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), 0.1)  # zero would end it
+        else:
+            raise TimeLimit
 
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)

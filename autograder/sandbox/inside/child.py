@@ -3,17 +3,20 @@
 Nothing here is believed by the grader. What protects is around this process, not in it.
 """
 
+import functools
+import gc
 import os
 import select
 import signal
 import sys
-import time
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from . import wire
 from .cells import CellRunner, OutputLimit, TimeLimit, capture, describe, is_not_done, one_line, time_limit
+from .patience import Patience, waited
 
 __all__ = ["Child", "library_objects", "packages_of"]
 
@@ -22,7 +25,9 @@ _fork = getattr(os, "fork", None)
 _exit, _getpid, _pipe, _close, _read = os._exit, os.getpid, os.pipe, os.close, os.read
 _waitpid = getattr(os, "waitpid", None)
 _kill, _killpg, _setsid = os.kill, getattr(os, "killpg", None), getattr(os, "setsid", None)
-_select, _monotonic = select.select, time.monotonic
+_select = select.select
+_freeze = gc.freeze
+_WATCHING = ("checks", "debug")
 _GRACE = 0.2  # a time limit rings inside first: it can say which line was running
 
 
@@ -42,6 +47,7 @@ class Child:
         self.pid = _getpid()
         self.problem: dict[str, Any] | None = None
         self.minigrad = import_module("minigrad")
+        _witnesses()
         self.runner = CellRunner(request["cell_seconds"], request["output_limit"])
 
     def serve(self) -> None:
@@ -49,6 +55,7 @@ class Child:
         try:
             self._run_cells()
             self._reply({"missing": self._install()})
+            _freeze()  # as the parent did: each answer is a fork of what is there now
             while (data := wire.read_frame(self.reads)) is not None:
                 self._answer(wire.unpack(data))
         finally:
@@ -98,8 +105,11 @@ class Child:
                 found[name] = value
         if found:
             try:
+                asked = {name: _asked_for(self._library_object(name)) for name in found}
                 with capture(self.request["output_limit"]), time_limit(self.request["cell_seconds"]):
                     import_module("minigrad.exercises").install(found)
+                    for name, members in asked.items():
+                        _refuse_inherited(self._library_object(name), found[name], members)
             except BaseException as error:
                 self.problem = self._failure(error)
         return missing
@@ -143,12 +153,12 @@ class Child:
 
     def _collect(self, read: int, grandchild: int, seconds: float) -> dict[str, Any]:
         """The grandchild's frame, or why there is none; the grandchild and its process group are gone afterwards."""
-        deadline = _monotonic() + seconds + _GRACE
+        patience = Patience(seconds + _GRACE, lambda: waited(grandchild), 0.0)
         data, ended, status = bytearray(), False, 0
         needed: int | None = None
         while needed is None or len(data) < needed:
             # A process that the grandchild left behind may hold the pipe open: its own end is looked at as well.
-            ready, _, _ = _select([read], [], [], max(0.0, min(0.02, deadline - _monotonic())))
+            ready, _, _ = _select([read], [], [], min(0.02, patience.left()))
             if ready:
                 chunk = _read(read, 1 << 16)
                 data += chunk
@@ -156,11 +166,11 @@ class Child:
                     break
                 if needed is None and len(data) >= 4:
                     needed = 4 + wire.frame_length(bytes(data[:4]))
-            elif ended or _monotonic() >= deadline:
+            elif ended or not patience.left():
                 break
             if not ended and not ready:
                 ended, status = _has_ended(grandchild)
-        timed_out = not ended and _monotonic() >= deadline
+        timed_out = not ended and not patience.left()
         status = _end_group(grandchild) if not ended else status
         if needed is not None and len(data) >= needed:
             return wire.unpack(bytes(data[4:needed]))
@@ -175,11 +185,11 @@ class Child:
                 import cloudpickle
 
                 _fresh_witnesses()
-                with time_limit(request["seconds"]):
+                with time_limit(request["seconds"], 0.0 if self.forks else None):
                     function = cloudpickle.loads(bytes.fromhex(request["function"]))
                     value = function(self.minigrad, *wire.decode(request["args"]))
                     payload = {"value": wire.encode(value)}
-                    wire.pack(payload)
+                    wire.pack(payload, self.request["reply_bytes"])
             except BaseException as error:
                 payload = self._failure(error, request["seconds"])
         if output.exceeded:
@@ -209,11 +219,20 @@ def _fresh_witnesses() -> None:
 
     A cell can put something else in the place of `minigrad.debug.races`. What watches is then no longer what it says.
     """
-    for name in [name for name in sys.modules if name.startswith(("minigrad.debug", "minigrad.checks"))]:
-        parent, _, last = name.rpartition(".")
-        del sys.modules[name]
-        if parent in sys.modules:
-            vars(sys.modules[parent]).pop(last, None)
+    for name in _witnesses():
+        sys.modules.pop(name, None)
+    for package in _WATCHING:
+        if "minigrad" in sys.modules:
+            vars(sys.modules["minigrad"]).pop(package, None)
+
+
+@functools.cache
+def _witnesses() -> tuple[str, ...]:
+    """Their names. To look for them among all modules would touch, and so copy, hundreds of a fork's pages."""
+    folder = Path(str(import_module("minigrad").__file__)).parent
+    files = [path for package in _WATCHING for path in (folder / package).rglob("*.py")]
+    inner = [".".join(path.relative_to(folder).with_suffix("").parts) for path in files if path.stem != "__init__"]
+    return tuple(f"minigrad.{name}" for name in (*_WATCHING, *inner))
 
 
 def _is_ours(value: object) -> bool:
@@ -223,6 +242,28 @@ def _is_ours(value: object) -> bool:
     """
     is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
     return not is_made and str(getattr(value, "__module__", "")).partition(".")[0] == "minigrad"
+
+
+def _asked_for(value: object) -> set[str]:
+    """The methods of a class of this edition whose bodies were cut: what a student is to write."""
+    members = vars(value) if isinstance(value, type) else {}
+    functions = {name: getattr(member, "__func__", member) for name, member in members.items()}
+    code = {name: getattr(function, "__code__", None) for name, function in functions.items()}
+    return {name for name, each in code.items() if each is not None and "ExerciseNotDone" in each.co_names}
+
+
+def _refuse_inherited(ours: Any, theirs: Any, asked: set[str]) -> None:
+    """Let what a student's class does not write itself be missing, where it would inherit an answer."""
+    written = {name for base in theirs.__mro__ if not _is_ours(base) for name in vars(base)} if asked else set()
+    for name in asked - written:
+        setattr(ours, name, staticmethod(_refusal(f"{theirs.__name__}.{name}")))
+
+
+def _refusal(what: str) -> Callable[..., Any]:
+    def refuse(*_args: Any, **_kwargs: Any) -> Any:
+        raise NotImplementedError(f"{what} is not written: what the class inherits is not an answer")
+
+    return refuse
 
 
 def _failed(kind: str, message: str) -> dict[str, Any]:

@@ -35,9 +35,11 @@ MAX_FRAME = 12 * 1024 * 1024
 MAX_ITEMS = 200_000
 MAX_DEPTH = 50
 MAX_DIGITS = 1000
+MAX_MARKS = 2_000_000
 MAX_ARRAY_BYTES = 8 * 1024 * 1024
 _MAX_BITS = int(MAX_DIGITS * math.log2(10))
 _HEADER = struct.Struct(">I")
+_MARKS = (b",", b"[", b"{")
 _PLAIN_KINDS = "biuf"
 
 
@@ -190,14 +192,14 @@ def _is_shape(shape: tuple[Any, ...]) -> bool:
     return len(shape) <= 32 and all(type(size) is int and 0 <= size <= MAX_ARRAY_BYTES for size in shape)
 
 
-def pack(payload: dict[str, Any]) -> bytes:
+def pack(payload: dict[str, Any], limit: int = MAX_FRAME) -> bytes:
     """A payload as JSON bytes.
 
     Raises:
-        TooLarge: if they do not fit into a frame.
+        TooLarge: if there are more than `limit` of them.
     """
     data = json.dumps(payload, separators=(",", ":")).encode("ascii")
-    if len(data) > MAX_FRAME:
+    if len(data) > limit:
         raise TooLarge(f"a message of {len(data):,} bytes")
     return data
 
@@ -214,6 +216,8 @@ def unpack(data: bytes) -> dict[str, Any]:
     Raises:
         Malformed: if there is none, or it is nested too deeply to be read.
     """
+    if sum(map(data.count, _MARKS)) > MAX_MARKS:  # else small pieces without end would be made into objects first
+        raise Malformed("JSON of too many parts")
     try:
         payload = json.loads(data.decode("ascii"), parse_int=_bounded_int)
     except (ValueError, RecursionError, MemoryError) as error:
@@ -228,14 +232,14 @@ def frame(data: bytes) -> bytes:
     return _HEADER.pack(len(data)) + data
 
 
-def frame_length(header: bytes) -> int:
+def frame_length(header: bytes, limit: int = MAX_FRAME) -> int:
     """The length that a header announces.
 
     Raises:
-        Malformed: if it is larger than a frame may be.
+        Malformed: if it is larger than `limit`.
     """
     length: int = _HEADER.unpack(header)[0]
-    if length > MAX_FRAME:
+    if length > limit:
         raise Malformed(f"a frame of {length:,} bytes")
     return length
 

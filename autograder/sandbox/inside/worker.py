@@ -6,6 +6,7 @@ byte: `P` for its own word, `C` for bytes that came from the child.
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import select
@@ -20,12 +21,13 @@ from typing import Any
 from . import compiling, wire
 from .child import Child, library_objects, packages_of
 from .files import empty
+from .processes import inhabitants, memory_of, running, sweep
 
 __all__ = ["main"]
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
-_LOOK_SECONDS = 0.1  # how long a session may make files unseen
-_PROC = Path("/proc")
+_REAP_SECONDS = 1.0
+_LOOK_SECONDS = 0.1  # how long a session may make files and take memory unseen
 _CAPABILITIES_VERSION = 0x20080522
 _LANDLOCK_CREATE, _LANDLOCK_RESTRICT, _LANDLOCK_SCOPES = 444, 446, 3
 
@@ -102,6 +104,8 @@ class Parent:
         self.incoming, self.outgoing = bytearray(), bytearray()
         self.credit = 0
         self.bounds = _bounds()
+        self.looked = 0.0
+        self.left_running = 0
 
     def serve(self) -> None:
         """Relay until the grader closes its end."""
@@ -111,8 +115,7 @@ class Parent:
             reading = [self.commands] + ([self.from_child] if self.from_child >= 0 else [])
             writing = [self.to_child] if self.outgoing and self.to_child >= 0 else []
             ready, free, _ = select.select(reading, writing, [], _LOOK_SECONDS if self.child else None)
-            if self.child and self._has_too_many_files():
-                self._lose_child("the session made more files than it may")
+            if self.child and self._takes_too_much():
                 continue
             if free:
                 self._feed_child()
@@ -122,6 +125,20 @@ class Parent:
                 break
         if self.forks:
             self._end_session()
+
+    def _takes_too_much(self) -> bool:
+        """End a session that has more files or memory than it may; look again after a moment only."""
+        if time.monotonic() - self.looked < _LOOK_SECONDS:
+            return False
+        self.looked = time.monotonic()
+        if self._has_too_many_files():
+            self._lose_child(f"the session made more than {self.config['files']:,} files")
+            return True
+        if memory_of(inhabitants()) > self.config["total_mb"] << 20:
+            most = self.config["total_mb"]
+            self._lose_child(f"the session's processes took more than {most:,} MiB of memory together", "memory")
+            return True
+        return False
 
     def _has_too_many_files(self) -> bool:
         """Whether the scratch, if it is a file system of its own, holds more files than it may, whatever their size."""
@@ -149,7 +166,8 @@ class Parent:
                 self.say(died="the session's process is gone")
         else:
             self._end_session()
-            self.say(ended=self._wipe())
+            self.say(ended=self._wipe(), left=self.left_running)
+            self.left_running = 0
         return True
 
     def _start_session(self, request: dict[str, Any]) -> None:
@@ -197,9 +215,9 @@ class Parent:
         self.incoming += chunk
         while self.from_child >= 0 and len(self.incoming) >= 4:
             try:
-                end = 4 + wire.frame_length(bytes(self.incoming[:4]))
-            except wire.Malformed:
-                self._lose_child("the session's process wrote what is not a reply")
+                end = 4 + wire.frame_length(bytes(self.incoming[:4]), self.config["child"]["reply_bytes"])
+            except wire.Malformed as error:
+                self._lose_child(f"the session's process wrote what is not a reply: {error}", "forged")
                 return
             if len(self.incoming) < end:
                 return
@@ -207,15 +225,16 @@ class Parent:
             del self.incoming[:end]
             self.credit -= 1
             if self.credit < 0:
-                self._lose_child("the session's process wrote more than it was asked for")
+                self._lose_child("the session's process wrote more than it was asked for", "forged")
                 return
             wire.write_all(self.replies, wire.frame(b"C" + data))
 
     def _how_it_ended(self) -> str:
         try:
+            deadline = time.monotonic() + _REAP_SECONDS
             ended, status = os.waitpid(self.child, os.WNOHANG)
-            if not ended:
-                time.sleep(0.01)  # the pipe closes a moment before the process can be reaped
+            while not ended and time.monotonic() < deadline:
+                time.sleep(0.01)  # the pipe closes before the process can be reaped, on a busy machine long before
                 ended, status = os.waitpid(self.child, os.WNOHANG)
         except OSError:
             return "the session's process is gone"
@@ -225,9 +244,9 @@ class Parent:
             return f"the session's process was ended by signal {os.WTERMSIG(status)}"
         return f"the code ended the session's process (exit status {os.WEXITSTATUS(status)})"
 
-    def _lose_child(self, reason: str) -> None:
+    def _lose_child(self, reason: str, kind: str = "killed") -> None:
         self._end_session()
-        self.say(died=reason)
+        self.say(died=reason, kind=kind)
 
     def _end_session(self) -> None:
         """Kill every process of the session, daemons too, and reap them."""
@@ -235,7 +254,8 @@ class Parent:
             if descriptor >= 0:
                 os.close(descriptor)
         if self.child:
-            _sweep(self.child, self.config["sweep"])
+            self.left_running += len(running(inhabitants() - {self.child}))
+            sweep(self.child, self.config["sweep"])
         self.to_child = self.from_child = -1
         self.child, self.credit = 0, 0
         self.incoming, self.outgoing = bytearray(), bytearray()
@@ -263,61 +283,6 @@ class _Tagged:
         with contextlib.suppress(OSError, wire.Malformed):
             while (data := wire.read_frame(self.source)) is not None:
                 wire.write_all(self.replies, wire.frame(b"C" + data))
-
-
-def _sweep(child: int, how: str) -> None:
-    """Kill all that descends from a session.
-
-    Args:
-        child: The session's first process.
-        how: "all" where this process may signal nothing but its own descendants (checked), else "descendants".
-    """
-    if how == "all":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(-1, signal.SIGKILL)
-        _reap()
-        return
-    for pid in _doomed():
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
-    if not _PROC.exists():
-        with contextlib.suppress(OSError):
-            os.killpg(child, signal.SIGKILL)
-    _reap()
-
-
-def _doomed() -> set[int]:
-    """The processes below this one, all of them stopped: one that runs could fork while the others are looked for."""
-    known: set[int] = set()
-    while new := _descendants() - known:
-        for pid in new:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGSTOP)
-        known |= new
-    return known
-
-
-def _reap() -> None:
-    """Reap until no child is left; all of them have been killed, so each of them ends."""
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.waitpid(-1, 0)
-
-
-def _descendants() -> set[int]:
-    """All processes below this one, orphans included: it is their reaper. Empty where there is no /proc."""
-    parents: dict[int, int] = {}
-    for entry in _PROC.glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
-    found: set[int] = set()
-    below = [os.getpid()]
-    while below:
-        above = below.pop()
-        children = {pid for pid, parent in parents.items() if parent == above} - found
-        found |= children
-        below += children
-    return found
 
 
 def _may_sweep_all(config: dict[str, Any]) -> bool:
@@ -396,6 +361,9 @@ def main() -> None:
     config["child"]["others"] = _catalogue(imported) if config["library"] else {}
     if hasattr(signal, "SIGXFSZ"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    # What is there now stays there: collecting garbage in a fork would copy all of its pages to look at them.
+    gc.collect()
+    gc.freeze()
     parent = Parent(config, commands, replies)
     parent.say(ready=True, imported=imported, forks=parent.forks)
     os.dup2(0, 2)

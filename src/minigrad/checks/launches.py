@@ -87,6 +87,9 @@ def _parts(array: Array) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
     return data._storage, data.shape, data.strides
 
 
+_MEETINGS = 3
+"""Findings that are reported one by one."""
+
 _THREAD = re.compile(r"thread (\d+) of block (\d+)")
 
 
@@ -116,9 +119,9 @@ def _observed(kernel: Any, grid: Any, block: Any, out: Array, *args: Any, each: 
         each: Whether each element has a thread of its own, so that threads may be left over.
 
     Returns:
-        A dictionary: "out", the result; "kinds", the kinds of mistakes found; "story", the first of them in words;
-        "line", where it was found; "left over", what a thread without an element did; and "reads", "writes",
-        "shared_reads", of global and of shared memory, by the busiest thread.
+        A dictionary: "out", the result; "kinds", the kinds of mistakes found; "meetings", the first of them; "story",
+        the first one in words; "line", where it was found; "left over", what a thread without an element did; and
+        "reads", "writes", "shared_reads", of global and of shared memory, by the busiest thread.
     """
     report = cuda_races(kernel, grid, block, *_parts(out), *args)
     shape, strides = report.args[1:3]
@@ -182,6 +185,7 @@ def _summary(report: Any) -> Seen:
     most = report.most
     return {
         "kinds": sorted(report.kinds),
+        "meetings": report.meetings()[:_MEETINGS],
         "story": report.races[0].message if report.races else "",
         "line": report.races[0].source if report.races else "",
         "reads": most.global_reads,

@@ -71,7 +71,7 @@ def lines_of_a_batch(student: Any) -> None:
     expect(found, wanted, hint="out[b, o] belongs to example b and to the weights of output channel o")
 
 
-@visible("nn.kernels.conv1d_kernel", PARALLEL)
+@visible("nn.kernels.conv1d_kernel", PARALLEL, slow=True)
 def lines_in_parallel(student: Any) -> None:
     """The outermost loop runs in parallel without a race, and the kernel can be compiled."""
     check_parallel(student.conv1d_kernel, [[[1, 2, 3]], [[4, 5, 6]]], [[[1, 2]], [[3, 4]]])
@@ -114,7 +114,7 @@ def images_of_a_batch(student: Any) -> None:
     expect(found, wanted, hint="out[b, o] belongs to example b and to the weights of output channel o")
 
 
-@visible("nn.kernels.conv2d_kernel", PARALLEL)
+@visible("nn.kernels.conv2d_kernel", PARALLEL, slow=True)
 def images_in_parallel(student: Any) -> None:
     """The outermost loop runs in parallel without a race, and the kernel can be compiled."""
     x = [[[[1, 2, 3], [4, 5, 6]]], [[[7, 8, 9], [1, 2, 3]]]]

@@ -89,6 +89,7 @@ def iterations_collide(kind: str, address: int, access: Access, how: int, other:
     """
     (second, site, root), (first, other_site, other_root) = access, other
     element, name = root.element(address), root.name or "an array"
+    acts = ("reads" if kind == "read-write" and how == WRITE else "writes", "writes" if how == WRITE else "reads")
     if kind == "write-write":
         message = f"{element} is written by iteration {first} and by iteration {second}"
     else:
@@ -97,7 +98,7 @@ def iterations_collide(kind: str, address: int, access: Access, how: int, other:
     if other_root is not root:
         message += f"; {other_root.element(address)} is the same element of memory"
     message += _advice(site, other_site, name, root.line)
-    return Race(kind, message, name, root.index_of(address), first, second, **_sites(other_site, site))
+    return Race(kind, message, name, root.index_of(address), first, second, **_sites(other_site, site), acts=acts)
 
 
 def _advice(site: Site, other: Site, name: str, made: int) -> str:
@@ -169,4 +170,6 @@ def threads_collide(kind: str, address: int, new: tuple[int, Access], old: tuple
     else:
         message += ": nothing orders the threads of two blocks; give each element one owner, or use cuda.atomic"
     name, index = root.name or "an array", root.index_of(address)
-    return Race(kind, message, name, index, str(first), str(second), scope=root.scope, **_sites(other_site, site))
+    acts = words[other_how], words[how]
+    sites = _sites(other_site, site)
+    return Race(kind, message, name, index, str(first), str(second), scope=root.scope, **sites, acts=acts)

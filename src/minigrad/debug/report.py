@@ -44,6 +44,7 @@ class Race:
         other_file: Likewise for ``other_line``.
         scope: ``"global"`` or ``"shared"``, in CUDA kernels.
         count: How many elements are concerned.
+        acts: What the first and the second do to the element, such as ``("writes", "reads")``, where two meet.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class Race:
     other_file: str = ""
     scope: str = ""
     count: int = 1
+    acts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"{self.kind}: {self.message}"]
@@ -158,6 +160,20 @@ class Report:
     def kinds(self) -> set[str]:
         """The kinds of what was found."""
         return {race.kind for race in self.races}
+
+    def meetings(self) -> list[dict[str, Any]]:
+        """Return the findings as plain data: kind, array, index, who came first and second, what each does."""
+        return [
+            {
+                "kind": race.kind,
+                "array": race.array,
+                "index": [int(i) for i in race.index],
+                "first": str(race.first),
+                "second": str(race.second),
+                "acts": list(race.acts),
+            }
+            for race in self.races
+        ]
 
     @property
     def summary(self) -> str:

@@ -70,7 +70,7 @@ def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
     batch, channels, height, width = input.shape
     kernel_height, kernel_width = kernel
     new_height, new_width = height // kernel_height, width // kernel_width
-    split = input.contiguous().view(batch, channels, new_height, kernel_height, new_width, kernel_width)
+    split = input.view(batch, channels, new_height, kernel_height, new_width, kernel_width)
     rows = split.permute(0, 1, 2, 4, 3, 5).contiguous()
     return rows.view(batch, channels, new_height, new_width, kernel_height * kernel_width), new_height, new_width
     ### END SOLUTION

@@ -1,0 +1,19 @@
+"""Hostile submissions, and the proof that the grader withstands them.
+
+`ATTACKS` holds them by name. `running.py` hands each of them in to a scratch course and grades it; `watching.py` says
+whether anything was won: points above what the answers are worth, a line of a hidden test or of someone else's work
+in an output, a changed file, a process that is left. `naive.py` grades the same files as most graders do, in one
+process beside the tests, to show that an attack is one.
+"""
+
+from autograder.attack.borrowing import BORROWING
+from autograder.attack.insiders import INSIDERS
+from autograder.attack.model import Attack
+from autograder.attack.notebooks import NOTEBOOKS
+from autograder.attack.stock import STOCK
+from autograder.attack.system import SYSTEM
+from autograder.attack.truth import TRUTH
+
+__all__ = ["ATTACKS", "Attack"]
+
+ATTACKS: dict[str, Attack] = {each.name: each for each in (*STOCK, *NOTEBOOKS, *SYSTEM, *TRUTH, *INSIDERS, *BORROWING)}

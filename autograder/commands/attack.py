@@ -1,0 +1,164 @@
+"""The command that attacks the grader."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from autograder.commands.common import HERE, REJECTED, USAGE, CourseOption, HiddenOption, IsolationOption, fail, honest
+from autograder.course import find_course
+
+if TYPE_CHECKING:
+    from autograder.attack import Attack
+    from autograder.attack.running import Arena, Row
+
+__all__ = ["attack", "attack_table"]
+
+
+@honest
+def attack(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Attacks; all of them if none is given.")
+    ] = None,
+    course: CourseOption = None,
+    isolation: IsolationOption = "auto",
+    hidden: HiddenOption = HERE / "hidden",
+    naive: Annotated[
+        bool,
+        typer.Option("--naive", help="Show beside each what it achieves on a grader that runs the notebook itself."),
+    ] = False,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Grade them as a class too, record the marks, make the feedback pages.")
+    ] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the scratch course; emptied first.")] = Path(
+        "build/attack"
+    ),
+) -> None:
+    """Hand hostile submissions in to a copy of the course, grade them, and print what each of them won.
+
+    Each is graded by the real grader with the real hidden tests. It wins if it gets more points than its answers are
+    worth, if a report shows a line of a hidden test or of someone else's work, if a file of the course or the gradebook
+    changes, if a process is left, or if the next student's right answer loses a point. Then the exit code is 1.
+
+    Examples:
+      autograder attack
+
+      autograder attack forged-result fork-bomb
+
+      autograder attack --naive
+    """
+    from autograder.attack import ATTACKS
+    from autograder.attack.running import Arena
+
+    if isolation == "none":
+        fail("attacks are real and are run in a sandbox only; `autograder doctor` says which there are", USAGE)
+    chosen = [_named(name, ATTACKS) for name in names or ATTACKS]
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 180)
+    with Arena(out, course or find_course(), isolation, hidden) as arena:
+        achieved = _on_naive(arena, chosen) if naive else {}
+        rows = list(_shown(arena, chosen))
+        problems = [f"{row.attack.name}: {problem}" for row in rows for problem in row.problems]
+        problems += [] if names else _guesses(arena, hidden)
+        problems += arena.finish()
+    problems += _as_class(out / "recorded", course, isolation, hidden, chosen) if recorded else []
+    console.print(attack_table(rows, achieved))
+    for problem in problems:
+        console.print(f"[red]✗[/red] {escape(problem)}", soft_wrap=True)
+    won = sum(bool(row.problems) for row in rows)
+    console.print(
+        f"{len(rows)} attacks, {won} won; {len(problems)} problems" if problems else f"{len(rows)} attacks: none won"
+    )
+    if problems:
+        raise typer.Exit(REJECTED)
+
+
+def _named(name: str, attacks: dict[str, Attack]) -> Attack:
+    if name not in attacks:
+        near = difflib.get_close_matches(name, attacks, n=5, cutoff=0.3) or list(attacks)[:5]
+        fail(f"there is no attack {name!r} among {len(attacks)}; did you mean {', '.join(near)}?", USAGE)
+    return attacks[name]
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), transient=True, console=Console(stderr=True))
+
+
+def _shown(arena: Arena, attacks: list[Attack]) -> Iterable[Row]:
+    """Run attacks, and show which one runs."""
+    with _progress() as progress:
+        task = progress.add_task("attacking", total=len(attacks))
+        for each in attacks:
+            progress.update(task, description=each.name)
+            yield arena.run(each)
+            progress.advance(task)
+
+
+def _on_naive(arena: Arena, attacks: list[Attack]) -> dict[str, list[str]]:
+    from autograder.attack.naive import achieved_on_naive
+
+    with Console(stderr=True).status("a naive grader is attacked"):
+        return achieved_on_naive(attacks, arena.released)
+
+
+def _as_class(out: Path, course: Path | None, isolation: str, hidden: Path, attacks: list[Attack]) -> list[str]:
+    """What attacks win where a class is graded and recorded."""
+    from autograder.attack.recorded import record_attacks
+    from autograder.attack.running import Arena
+
+    with (
+        Console(stderr=True).status("a class of attacks is graded, recorded and fed back"),
+        Arena(out, course or find_course(), isolation, hidden) as arena,
+    ):
+        return record_attacks(arena, attacks)[1]
+
+
+def _guesses(arena: Arena, hidden: Path) -> list[str]:
+    """What points a forger could earn who answers without calling anything."""
+    from autograder.attack.guessing import won_by_guessing
+
+    problems: list[str] = []
+    with _progress() as progress:
+        task = progress.add_task("guessing", total=len(arena.course.exercises))
+        for _, won in won_by_guessing(arena.course, hidden):
+            problems += won
+            progress.advance(task)
+    return problems
+
+
+def attack_table(rows: Iterable[Row], achieved: dict[str, list[str]]) -> Table:
+    """The table of `attack`.
+
+    Args:
+        rows: What became of each attack.
+        achieved: What each achieved on a naive grader, by name.
+    """
+    table = Table(title="Hostile submissions")
+    for heading in ("attack", "what it tries", "what happened"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("points", justify="right")
+    table.add_column("worth", justify="right")
+    if achieved:
+        table.add_column("on a naive grader", overflow="fold")
+    for row in rows:
+        mark = "red" if row.problems else "green"
+        happened = "; ".join(row.problems) or row.happened
+        words = [", ".join(achieved.get(row.attack.name, ["-"]))] if achieved else []
+        cells = (
+            escape(row.attack.tries),
+            escape(happened),
+            f"{row.earned:g}",
+            f"{row.attack.honest:g}",
+            *map(escape, words),
+        )
+        table.add_row(f"[{mark}]{row.attack.name}[/{mark}]", *cells)
+    return table

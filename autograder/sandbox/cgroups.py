@@ -1,0 +1,111 @@
+"""A memory and process bound for a whole sandbox, where the system has given this process a part of cgroup v2.
+
+Limits on a process bind each process by itself. A control group binds all of a sandbox together, whatever they do; the
+warm parent looks at their memory as well, ten times a second, and says in words what was too much. A part of the tree
+is had by `systemd-run --user --scope -p Delegate=yes autograder ...`, or in a container that passes it on.
+"""
+
+import contextlib
+import os
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from autograder.sandbox.model import Limits
+
+__all__ = ["Group", "describe_groups", "make_group"]
+
+ADVICE = "`systemd-run --user --scope -p Delegate=yes autograder ...` gives it one, where systemd runs"
+_GRADER = "minigrad-grader"
+_LIBRARY_MB = 1024  # what the warm parent and the library may take beside the session
+_NEEDED = {"memory", "pids"}
+_numbers = count(1)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A control group for one sandbox.
+
+    Args:
+        path: Its folder.
+    """
+
+    path: Path
+
+    def entering(self, command: list[str]) -> list[str]:
+        """A command that enters the group before it becomes `command`: whatever it starts is in the group too."""
+        shell = shutil.which("sh") or "/bin/sh"
+        return [shell, "-c", 'echo $$ > "$0" && exec "$@"', str(self.path / "cgroup.procs"), *command]
+
+    def remove(self) -> None:
+        """End what is left in the group, and remove it."""
+        with contextlib.suppress(OSError):
+            (self.path / "cgroup.kill").write_text("1")
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+
+
+def make_group(limits: Limits, proc: Path = Path("/proc"), mounts: tuple[str, ...] = ()) -> Group | None:
+    """A group with the bounds of these limits; None where there is none to be had."""
+    base = _base(proc, mounts)
+    if isinstance(base, str):
+        return None
+    path = base / f"minigrad-sandbox-{os.getpid()}-{next(_numbers)}"
+    try:
+        path.mkdir()
+        (path / "memory.max").write_text(str((limits.total_mb + _LIBRARY_MB) << 20))
+        (path / "pids.max").write_text(str(limits.processes + 8))
+        with contextlib.suppress(OSError):  # not every kernel counts swap
+            (path / "memory.swap.max").write_text("0")
+    except OSError:
+        Group(path).remove()
+        return None
+    return Group(path)
+
+
+def describe_groups(proc: Path = Path("/proc"), mounts: tuple[str, ...] = ()) -> str:
+    """In a sentence: whether a control group bounds each sandbox, and if not, why and what does."""
+    base = _base(proc, mounts)
+    if not isinstance(base, str):
+        return f"memory and processes of a sandbox are bounded together, by a control group below {base}"
+    return f"memory and processes are bounded for each process, and watched together: {base}"
+
+
+@cache
+def _base(proc: Path, mounts: tuple[str, ...]) -> Path | str:
+    """The folder to make groups in, or why there is none. This process moves into a leaf of its own, as is required."""
+    places = mounts or ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+    root = next((Path(place) for place in places if Path(place, "cgroup.controllers").is_file()), None)
+    if root is None:
+        return "this system has no cgroup v2"
+    try:
+        own = next(line[3:] for line in (proc / "self/cgroup").read_text().splitlines() if line.startswith("0::"))
+        folder = root / own.strip("/")
+        if folder.name == _GRADER:  # a process that was started by one which has moved already
+            folder = folder.parent
+        missing = _NEEDED - set((folder / "cgroup.controllers").read_text().split())
+        if missing:
+            return f"cgroup v2 offers no {' and no '.join(sorted(missing))} controller here"
+        if set((folder / "cgroup.subtree_control").read_text().split()) >= _NEEDED:
+            return folder if os.access(folder, os.W_OK) else f"its control group is not its own; {ADVICE}"
+        return _take_over(folder)
+    except (OSError, StopIteration) as error:
+        return f"its control group cannot be used ({getattr(error, 'strerror', None) or 'it has none'}); {ADVICE}"
+
+
+def _take_over(folder: Path) -> Path | str:
+    """Pass controllers on to groups below; a group that does so may hold no process itself."""
+    inside = (folder / "cgroup.procs").read_text().split()
+    if inside != [str(os.getpid())] or not os.access(folder, os.W_OK):
+        return f"its control group is not its own; {ADVICE}"
+    leaf = folder / _GRADER
+    leaf.mkdir(exist_ok=True)
+    (leaf / "cgroup.procs").write_text(str(os.getpid()))
+    try:
+        (folder / "cgroup.subtree_control").write_text("+memory +pids")
+    except OSError:
+        (folder / "cgroup.procs").write_text(str(os.getpid()))
+        raise
+    return folder

@@ -1,0 +1,204 @@
+"""Every limit: what it bounds, that course.toml sets it, and the sentence that a student reads."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_edition import LIMITS, RIGHT, added, ask, run, solution, works, write_edition
+
+from autograder.course import load_course
+from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, choose
+from autograder.sandbox.cgroups import describe_groups, make_group
+from autograder.sandbox.inside import wire
+from autograder.sandbox.inside.worker import Parent
+
+
+@pytest.fixture(scope="module")
+def edition(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small library."""
+    return write_edition(tmp_path_factory.mktemp("edition"))
+
+
+LOOP = "while True: pass"
+MANY = "import os\nfor n in range({}):\n    os.close(os.open(f'f{{n}}', os.O_CREAT))\nwhile True: pass"
+HEAVY = """
+import os, time
+for _ in range(6):
+    if os.fork() == 0:
+        held = bytearray(b"x") * (200 << 20)
+        time.sleep(60)
+time.sleep(60)
+"""
+ANSWER = "def double(x):\n    {}"
+
+# Each limit, a small value, the hostile cell or answer, and what is said.
+CASES = {
+    "cell_seconds": (0.3, added(LOOP), "the cell did not end within 0.3 s"),
+    "test_seconds": (0.3, solution(ANSWER.format(LOOP)), "no answer within 0.3 s"),
+    "submission_seconds": (0.5, solution(ANSWER.format(LOOP)), "the submission used up its 0.5 s"),
+    "memory_mb": (600, added("x = bytearray(10**9)"), "the cell asked for more memory than it may have"),
+    "total_mb": (700, added(HEAVY), "the session's processes took more than 700 MiB of memory together"),
+    "processes": (8, added("import os\nwhile True:\n    os.fork()"), "BlockingIOError"),
+    "output_bytes": (5000, added("print('x' * 9000)"), "the cell printed more than 5,000 characters"),
+    "file_mb": (1, added("open('f', 'wb').write(bytes(2 << 20))"), "OSError"),
+    "files": (50, added(MANY.format(90)), "the session made more than 50 files"),
+    "reply_mb": (1, solution(ANSWER.format("return 'x' * (2 << 20)")), "the answer is too large: a message of 2,097,"),
+}
+SLOW = {"total_mb": 20.0, "files": 20.0}  # seconds for a cell that is to be ended by another limit
+
+
+def test_every_limit_has_a_case() -> None:
+    """A limit that is added has to be shown to work."""
+    assert list(CASES) == [field.name for field in fields(Limits)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_limit_bounds_and_says_so(edition: Path, name: str) -> None:
+    """The smaller value ends what the default would allow, the message names it, and the next session works."""
+    value, cell, sentence = CASES[name]
+    seconds = {"cell_seconds": SLOW.get(name, 5.0), "test_seconds": 5.0, "submission_seconds": 60.0}
+    limits = replace(LIMITS, **{**seconds, "memory_mb": 1500, "total_mb": 4000, "files": 20_000, name: value})
+    with Sandbox(edition, limits) as box:
+        if name == "files" and "the number of files has no bound" in box.isolation.leaves:
+            pytest.skip(f"{box.isolation.name} has no scratch of its own")
+        with run(box, cell, *([RIGHT] if cell.kind == "added" else [])) as session:
+            said = session.cells[0].sentence() if cell.kind == "added" else ask(session, 1).failure.message
+        assert sentence in said
+        assert name in ("processes", "file_mb") or any(sentence in event for event in session.events), session.events
+        assert works(box)
+
+
+def test_limits_come_from_the_course(tmp_path: Path) -> None:
+    """The table [limits] of course.toml sets each of them, and one that is impossible is refused."""
+    root = Path(__file__).parents[2] / "course"
+    text = (root / "course.toml").read_text().partition("\n[limits]")[0]
+    file = tmp_path / "course.toml"
+    (tmp_path / "lessons").symlink_to(root / "lessons")
+    file.write_text(text + "\n[limits]\n" + "".join(f"{name} = {case[0]}\n" for name, case in CASES.items()))
+    course = load_course(file, tree=False)
+    assert Limits.from_mapping(course.limits) == Limits(**{name: case[0] for name, case in CASES.items()})
+    with pytest.raises(ValueError, match="limit reply_mb is 13; it must be at most 12"):
+        Limits(reply_mb=13)
+
+
+def test_what_was_contained_is_told_once(edition: Path) -> None:
+    """Processes left behind and forged frames are events; an honest session has none."""
+    with Sandbox(edition, LIMITS) as box:
+        with run(box, RIGHT) as honest:
+            assert ask(honest, 2).value == 4
+        assert honest.events == []
+        daemon = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(99)"
+        with run(box, daemon, RIGHT) as session:
+            assert ask(session, 2).value == 4
+        assert session.events == ["it left processes running, which were ended"]
+        forged = "import os\nfor n in range(3, 30):\n    try: os.write(n, b'\\xff' * 64)\n    except OSError: pass"
+        with run(box, forged, RIGHT) as session:
+            assert ask(session, 2).value == 4
+        assert session.events[0].startswith("it forged an answer: the session's process wrote what is not a reply")
+
+
+class Relay(Parent):
+    """A warm parent at the frame of its loop where a session's bytes arrive; what it says is kept."""
+
+    def __init__(self, limit: int, asked: int) -> None:
+        self.replies, self.to_child = -1, -1
+        self.child, self.credit, self.left_running = 0, asked, 0
+        self.incoming, self.outgoing = bytearray(), bytearray()
+        self.config = {"child": {"reply_bytes": limit}, "sweep": "descendants"}
+        self.from_child, self.writes = os.pipe()
+        self.said: list[dict[str, object]] = []
+
+    def say(self, **payload: object) -> None:
+        """Keep it."""
+        self.said.append(payload)
+
+
+@settings(derandomize=True, max_examples=500, deadline=None)
+@given(
+    st.lists(st.binary(max_size=40) | st.binary(max_size=20).map(wire.frame), min_size=1, max_size=6),
+    st.integers(0, 4),
+)
+def test_any_bytes_of_a_session_are_frames_or_its_end(monkeypatch_module: pytest.MonkeyPatch, pieces, asked) -> None:
+    """The parent passes on whole frames within the limits, no more than were asked for, or ends the session."""
+    relay, passed = Relay(30, asked), []
+    monkeypatch_module.setattr(wire, "write_all", lambda _, data: passed.append(data))
+    try:
+        for piece in pieces:
+            if relay.from_child >= 0 and piece:
+                os.write(relay.writes, piece)
+                relay._hear_child()
+    finally:
+        os.close(relay.writes)
+        if relay.from_child >= 0:
+            os.close(relay.from_child)
+    assert len(passed) <= asked
+    assert all(len(data) <= 4 + 1 + 30 and data[4:5] == b"C" for data in passed)
+    assert [each["kind"] for each in relay.said] in ([], ["forged"])
+    assert bool(relay.said) == (relay.from_child < 0)
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
+    """A patch for all examples of a property."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+def fake_tree(folder: Path, controllers: str = "cpu memory pids", inside: str = "") -> tuple[Path, str]:
+    """A process table and a tree of control groups, as plain files."""
+    (folder / "proc" / "self").mkdir(parents=True)
+    (folder / "proc" / "self" / "cgroup").write_text("9:name=systemd:/\n0::/mine\n")
+    mine = folder / "cgroup" / "mine"
+    mine.mkdir(parents=True)
+    for place in (folder / "cgroup", mine):
+        (place / "cgroup.controllers").write_text(controllers)
+        (place / "cgroup.subtree_control").write_text("")
+    (mine / "cgroup.procs").write_text(inside or f"{os.getpid()}\n")
+    return folder / "proc", str(folder / "cgroup")
+
+
+def test_a_control_group_bounds_a_sandbox(tmp_path: Path) -> None:
+    """Where a part of the tree is this process's own, each sandbox enters a group with its bounds."""
+    proc, mount = fake_tree(tmp_path)
+    group = make_group(Limits(total_mb=1000, processes=20), proc, (mount,))
+    mine = tmp_path / "cgroup" / "mine"
+    assert (mine / "minigrad-grader" / "cgroup.procs").read_text() == str(os.getpid())
+    assert (mine / "cgroup.subtree_control").read_text() == "+memory +pids"
+    assert (group.path / "memory.max").read_text() == str((1000 + 1024) << 20)
+    assert (group.path / "pids.max").read_text() == "28"
+    command = group.entering([sys.executable, "-c", "import os; print(os.getpid())"])
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert (group.path / "cgroup.procs").read_text() == shown
+    assert describe_groups(proc, (mount,)).endswith(f"by a control group below {mine}")
+
+
+def test_why_there_is_no_control_group(tmp_path: Path) -> None:
+    """Other processes in it, no controller, no cgroup v2 at all: each is said, and nothing is changed."""
+    proc, mount = fake_tree(tmp_path / "shared", inside=f"1\n{os.getpid()}\n")
+    assert "its control group is not its own; `systemd-run --user" in describe_groups(proc, (mount,))
+    assert make_group(LIMITS, proc, (mount,)) is None
+    assert sorted(path.name for path in Path(mount, "mine").iterdir()) == [
+        "cgroup.controllers",
+        "cgroup.procs",
+        "cgroup.subtree_control",
+    ]
+    proc, mount = fake_tree(tmp_path / "poor", controllers="cpu")
+    assert "offers no memory and no pids controller" in describe_groups(proc, (mount,))
+    assert "this system has no cgroup v2" in describe_groups(proc, (str(tmp_path / "none"),))
+
+
+def test_doctor_tells_of_control_groups() -> None:
+    """One line of it."""
+    from autograder.sandbox import describe
+
+    try:
+        choose()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+    assert describe().splitlines()[-1].strip() == describe_groups()
