@@ -8,10 +8,7 @@ from: the same cells, tests, edition, seed and limits are not run again.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
@@ -22,20 +19,20 @@ import nbformat
 from autograder.causes import SEEN, confirmed, read_seen
 from autograder.course import Course, Exercise
 from autograder.editions import cached_edition
-from autograder.files import write
 from autograder.graft import Grafted, stubs
+from autograder.keeping import Outcomes, content_hash, grader_files, hash_files, kept_path, read_record, write_record
 from autograder.masters import find_master
 from autograder.notebooks import setup_texts
-from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTestError, HiddenTests, files_of, run_hidden_tests
-from autograder.reading import defined_names, definitions_only
+from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTestError, HiddenTests, files_of
+from autograder.reading import definitions_only
 from autograder.results import Graded, GroupScore, Submission, Verdict
-from autograder.sandbox import CellOutcome, ExerciseSpec, Limits, Sandbox, SourceCell, pack_probe
+from autograder.sandbox import ExerciseSpec, Limits, Sandbox, Session, SourceCell, pack_probe
+from autograder.sandbox.inside.patience import Patience, stalled
 from autograder.shortening import shortened, shortened_notes
+from autograder.student_cells import cell_notes, last_names, not_done, solution_cell, source_cells, why_missing
+from autograder.warm_tests import WarmTests
 
 __all__ = ["Hurried", "Judge", "scored", "solution_cell", "source_cells", "zero"]
-
-Outcomes = dict[int, CellOutcome]
-"""How cells ended, by their index."""
 
 UNLUCKY = frozenset({"timeout", "memory", "killed"})
 """What a busy machine does to work that is right: a result that holds one of these is not kept."""
@@ -84,7 +81,9 @@ class Judge:
         self._editions: dict[str, Path] = {}
         self._hashes: dict[str, str] = {}
         self._sandboxes: dict[str, Sandbox] = {}
-        self._grader = _hash_files(_grader_files())
+        self._tests: dict[str, WarmTests] = {}
+        self._states: dict[str, str] = {}
+        self._grader = hash_files(grader_files())
 
     def __enter__(self) -> Self:
         return self
@@ -110,18 +109,18 @@ class Judge:
             SandboxError: If no sandbox can be had, or it failed.
         """
         cells = source_cells(grafted.notebook)
-        not_done = _not_done(grafted, self.course)
+        undone = not_done(grafted, self.course)
         given_up: Outcomes = {}
         results = []
         exercises = self.course.of_lesson(lesson)
         allowed = SESSIONS * max((self._limits[each.id].submission_seconds for each in exercises), default=0.0)
-        deadline = time.monotonic() + allowed
+        patience = Patience(allowed, stalled)
         for exercise in exercises:
             if grafted.unreadable:
                 results.append(zero(exercise, grafted.unreadable))
-            elif exercise.id in not_done:
-                results.append(zero(exercise, not_done[exercise.id]))
-            elif time.monotonic() > deadline:
+            elif exercise.id in undone:
+                results.append(zero(exercise, undone[exercise.id]))
+            elif not patience.left():
                 reason = f"not run: the exercises before it used up its {allowed:g} s, which are for the whole notebook"
                 results.append(zero(exercise, reason))
             else:
@@ -188,14 +187,14 @@ class Judge:
         given_up = {} if given_up is None else given_up
         edition = self._edition(exercise)
         kept = self._kept(exercise, cells, given_up, edition)
-        record = _read_record(kept)
+        record = read_record(kept)
         if record is None and points_only and kept is not None:
             kept = kept.with_suffix(".points.json")
-            record = _read_record(kept)
+            record = read_record(kept)
         if record is None:
             record = self._run(exercise, cells, given_up, edition, points_only)
             if kept is not None and _settled(*record):
-                _write_record(kept, record)
+                write_record(kept, record)
         graded, ended = record
         given_up.update(ended)
         return confirmed(graded, self._seen.get(exercise.id, {}))
@@ -218,17 +217,30 @@ class Judge:
             ended = {index: each for index, each in enumerate(session.cells) if index not in trimmed}
             outcomes = {**given_up, **ended}
             if len(session.missing) == len(exercise.objects):
-                graded = zero(exercise, _why_missing(exercise, cells, outcomes))
+                graded = zero(exercise, why_missing(exercise, cells, outcomes))
             else:
-                asked = Hurried(session, self._limits[exercise.id].test_seconds)
-                seed, shrink = self.course.seed, self.shrink_seconds
-                plugin = HiddenTests(exercise.id, self._groups, asked, pack_probe, seed, shrink, points_only)
-                graded = scored(exercise, run_hidden_tests(plugin, self.hidden))
-            notes = _cell_notes(exercise, cells, outcomes, graded)
+                graded = scored(exercise, self._verdicts(exercise, session, points_only))
+            notes = cell_notes(exercise, cells, outcomes, graded)
             if session.missing and graded.verdicts:
-                notes = [*notes, f"no cell defines {_last_names(session.missing)}"]
+                notes = [*notes, f"no cell defines {last_names(session.missing)}"]
         costly = {index: outcome for index, outcome in ended.items() if outcome.status in COSTLY}
-        return replace(graded, notes=tuple(notes)), costly
+        return replace(graded, notes=tuple(notes), events=tuple(session.events)), costly
+
+    def _verdicts(self, exercise: Exercise, session: Session, points_only: bool) -> list[Verdict]:
+        """What the hidden tests of an exercise find in a submission at rest."""
+        asked = Hurried(session, self._limits[exercise.id].test_seconds)
+        plugin = self._plugin(exercise, asked, points_only)
+        return self._warm_tests(exercise).run(plugin)
+
+    def _warm_tests(self, exercise: Exercise) -> WarmTests:
+        if exercise.id not in self._tests:
+            self._tests[exercise.id] = WarmTests(exercise.id, self._groups, self.hidden)
+        return self._tests[exercise.id]
+
+    def _plugin(self, exercise: Exercise, asked: Hurried, points_only: bool) -> HiddenTests:
+        """What listens to the hidden tests of an exercise."""
+        seed, shrink = self.course.seed, self.shrink_seconds
+        return HiddenTests(exercise.id, self._groups, asked, pack_probe, seed, shrink, points_only)
 
     def _edition(self, exercise: Exercise) -> Path:
         if exercise.id not in self._editions:
@@ -237,7 +249,7 @@ class Judge:
 
     def _tests_hash(self, exercise: Exercise) -> str:
         if exercise.id not in self._hashes:
-            self._hashes[exercise.id] = _hash_files(files_of(exercise.id, self.hidden))
+            self._hashes[exercise.id] = hash_files(files_of(exercise.id, self.hidden))
         return self._hashes[exercise.id]
 
     def _sandbox(self, exercise: Exercise, edition: Path) -> Sandbox:
@@ -258,10 +270,17 @@ class Judge:
         if self._cache is None:
             return None
         content = {
-            "grader": self._grader,
-            "exercise": [exercise.id, list(exercise.objects), exercise.points, dict(exercise.groups)],
+            **self._follows_from(exercise, edition),
             "cells": [asdict(cell) for cell in cells],
             "given_up": {str(index): asdict(outcome) for index, outcome in sorted(given_up.items())},
+        }
+        return kept_path(self._cache, content)
+
+    def _follows_from(self, exercise: Exercise, edition: Path) -> dict[str, Any]:
+        """What a result of an exercise follows from, besides the submission."""
+        return {
+            "grader": self._grader,
+            "exercise": [exercise.id, list(exercise.objects), exercise.points, dict(exercise.groups)],
             "tests": self._tests_hash(exercise),
             "edition": edition.name,
             "seed": self.course.seed,
@@ -270,9 +289,28 @@ class Judge:
             "isolation": self.isolation,
             "shrink_seconds": self.shrink_seconds,
         }
-        text = json.dumps(content, sort_keys=True)
-        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:40]
-        return self._cache / digest[:2] / f"{digest}.json"
+
+    def state(self, lesson: str) -> str:
+        """A hash of what results of a lesson follow from, besides the submission: tests, library, limits, seed."""
+        if lesson not in self._states:
+            exercises = self.course.of_lesson(lesson)
+            content = [self._follows_from(each, self._edition(each)) for each in exercises]
+            seen = {each.id: self._seen.get(each.id, {}) for each in exercises}
+            self._states[lesson] = content_hash({"exercises": content, "seen": seen})
+        return self._states[lesson]
+
+    def prepare(self, lesson: str) -> None:
+        """Do once what every submission of a lesson needs, but for the sandboxes: before a judge is forked."""
+        self.state(lesson)
+        self.master(lesson)
+        for exercise in self.course.of_lesson(lesson):
+            self._warm_tests(exercise)
+
+    def release(self, lesson: str) -> None:
+        """End the sandboxes that other lessons than this one need, for their memory."""
+        needed = {each.id for each in self.course.of_lesson(lesson)}
+        for exercise in [each for each in self._sandboxes if each not in needed]:
+            self._sandboxes.pop(exercise).close()
 
 
 class Hurried:
@@ -311,27 +349,6 @@ def _settled(graded: Graded, ended: Outcomes) -> bool:
     return not failures & UNLUCKY
 
 
-def source_cells(notebook: nbformat.NotebookNode) -> list[SourceCell]:
-    """The cells of a grafted notebook that the sandbox runs: setup, solutions and added cells."""
-    cells: list[SourceCell] = []
-    count = {"setup": 0, "added": 0}
-    for cell in notebook.cells:
-        label = cell.metadata.get("minigrad", {})
-        kind = label.get("kind")
-        if kind == "solution":
-            cells.append(solution_cell(label["exercise"], cell.source))
-        elif kind in count:
-            count[kind] += 1
-            name = f"setup cell {count[kind]}" if kind == "setup" else f"added cell {count[kind]}"
-            cells.append(SourceCell(cell.source, kind, None, name))
-    return cells
-
-
-def solution_cell(exercise: str, text: str) -> SourceCell:
-    """A solution cell for the sandbox."""
-    return SourceCell(text, "solution", exercise, f"solution of {exercise}")
-
-
 def zero(exercise: Exercise, reason: str, notes: tuple[str, ...] = ()) -> Graded:
     """No points for an exercise, for a reason that stands above any test."""
     groups = tuple(GroupScore(name, points, 0) for name, points in exercise.groups.items())
@@ -351,80 +368,3 @@ def scored(exercise: Exercise, verdicts: Sequence[Verdict], notes: tuple[str, ..
             raise HiddenTestError(f"{exercise.id}: no hidden test is in the group {name!r}; write one")
         groups.append(GroupScore(name, points, points if all(passed) else 0))
     return Graded(exercise.id, exercise.points, tuple(groups), tuple(verdicts), notes=notes)
-
-
-def _not_done(grafted: Grafted, course: Course) -> dict[str, str]:
-    """Exercises that need no sandbox to earn nothing, with the reason."""
-    labels = [cell.metadata.get("minigrad", {}) for cell in grafted.notebook.cells]
-    added = set[str]()
-    for cell, label in zip(grafted.notebook.cells, labels, strict=True):
-        if label.get("kind") == "added":
-            added |= defined_names(cell.source)
-    reasons = {"missing": "there is no cell for this exercise", "untouched": "this exercise was not started"}
-    found = {}
-    for label in labels:
-        if label.get("kind") == "solution" and label["state"] in reasons:
-            objects = course.exercise(label["exercise"]).objects
-            if not added & {dotted.rpartition(".")[2] for dotted in objects}:
-                found[label["exercise"]] = reasons[label["state"]]
-    return found
-
-
-def _why_missing(exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outcomes) -> str:
-    """Why there is nothing to test: the solution cell failed, or defines something else."""
-    for index, outcome in sorted(outcomes.items()):
-        if cells[index].exercise == exercise.id and not outcome.ok:
-            return f"nothing could be tested: {outcome.sentence()}"
-    return f"nothing could be tested: no cell defines {_last_names(exercise.objects)}"
-
-
-def _last_names(objects: Iterable[str]) -> str:
-    return ", ".join(dotted.rpartition(".")[2] for dotted in objects)
-
-
-def _cell_notes(exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outcomes, graded: Graded) -> list[str]:
-    """What the student should know of the exercise's own cells, and of those that belong to no exercise."""
-    notes = []
-    for index, outcome in sorted(outcomes.items()):
-        if cells[index].exercise in (None, exercise.id):
-            if not outcome.ok and not graded.reason.endswith(outcome.sentence()):
-                notes.append(outcome.sentence())
-            notes += [f"{outcome.label}: {note}" for note in outcome.notes]
-    return notes
-
-
-def _grader_files() -> list[Path]:
-    """The code that decides on points. What `expect` compares with belongs to the library, and to its editions."""
-    here = Path(__file__).parent
-    names = ("comparing.py", "expect.py", "judge.py", "plugin.py", "results.py", "student.py")
-    return [here / name for name in names] + sorted((here / "sandbox").rglob("*.py"))
-
-
-def _hash_files(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        content = file.read_bytes()
-        digest.update(f"{file.name} {len(content)}\n".encode() + content)
-    return digest.hexdigest()
-
-
-def _read_record(path: Path | None) -> tuple[Graded, Outcomes] | None:
-    """A result that was kept; None if there is none or it is damaged."""
-    if path is None or not path.is_file():
-        return None
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        ended = {int(index): _outcome(data) for index, data in record["given_up"].items()}
-        return Graded.from_json(record["graded"]), ended
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def _outcome(data: Mapping[str, Any]) -> CellOutcome:
-    return CellOutcome(**{**data, "notes": tuple(data["notes"])})
-
-
-def _write_record(path: Path, record: tuple[Graded, Outcomes]) -> None:
-    graded, ended = record
-    given_up = {str(index): asdict(outcome) for index, outcome in ended.items()}
-    write(path, json.dumps({"graded": graded.as_json(), "given_up": given_up}))

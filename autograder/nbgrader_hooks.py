@@ -12,10 +12,8 @@ exchanged at the places that it offers for that:
 from __future__ import annotations
 
 import atexit
-import logging
-import shutil
-import subprocess
-import tempfile
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,20 +25,30 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
 from autograder.causes import SEEN
-from autograder.collecting import NBGRADER_FILES, is_clean, last_change, refuse, regraft, take_in
-from autograder.course import Course, CourseError, load_course
+from autograder.collecting import regraft
+from autograder.course import Course, CourseError
 from autograder.graft import grafted_from
 from autograder.reading import one_line
 from autograder.report import as_html, as_text
 from autograder.results import Graded, Submission
+from autograder.tidying import ORIGINALS, course_of, take_in_or_refuse, tidy
 
 if TYPE_CHECKING:
     from autograder.judge import Judge
 
-__all__ = ["GraftExporter", "GraftingCollect", "JudgePreprocessor", "configure", "fill", "tidy"]
+__all__ = ["GraftExporter", "GraftingCollect", "JudgePreprocessor", "configure", "fill", "mark_of", "tidy"]
 
-ORIGINALS = "originals"
 GRADES = ".grades"
+
+_HERE = "autograder.nbgrader_hooks"
+EXPORTER = f"{_HERE}.GraftExporter"
+STEPS = [
+    f"{_HERE}.JudgePreprocessor",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+"""What `nbgrader autograde` does with a sanitized notebook."""
 
 
 def configure(config: Any, root: Path) -> None:
@@ -50,16 +58,17 @@ def configure(config: Any, root: Path) -> None:
         config: nbgrader's configuration, `c` in nbgrader_config.py.
         root: The course's directory.
     """
-    here = "autograder.nbgrader_hooks"
-    config.ExchangeFactory.collect = f"{here}.GraftingCollect"
-    config.Autograde.exporter_class = f"{here}.GraftExporter"
+    config.ExchangeFactory.collect = f"{_HERE}.GraftingCollect"
+    config.Autograde.exporter_class = EXPORTER
     config.Autograde.pre_convert_hook = tidier(root)
-    config.Autograde.autograde_preprocessors = [
-        f"{here}.JudgePreprocessor",
-        "nbgrader.preprocessors.SaveAutoGrades",
-        "nbgrader.preprocessors.AssignLatePenalties",
-        "nbgrader.preprocessors.CheckCellMetadata",
+    config.Autograde.autograde_preprocessors = list(STEPS)
+    config.GenerateFeedback.preprocessors = [
+        "autograder.feedback.CurrentReports",
+        "nbgrader.preprocessors.GetGrades",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
+    # Formgrader and feedback pages show what students wrote.
+    config.HTMLExporter.filters = {"markdown2html": "autograder.harmless.markdown2html"}
 
 
 class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships no types
@@ -78,43 +87,15 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
         student, assignment = clean.parent.name, clean.name
         originals = Path(self.coursedir.root, ORIGINALS, student, assignment)
         timestamp = f"{self._path_to_record(src)['timestamp']} UTC"
-        course = load_course(self.coursedir.root, tree=False)
+        course = course_of(Path(self.coursedir.root))
         try:
-            said = _take_in_or_refuse(self.log, student, course, assignment, submission, clean, originals, timestamp)
+            said = take_in_or_refuse(self.log, student, course, assignment, submission, clean, originals, timestamp)
         except (OSError, CourseError) as error:
             self.log.error("%s: could not be collected: %s", student, error)
             self.failed.append(student)
         else:
             for sentence in said:
                 self.log.warning("%s: %s", student, one_line(sentence))
-
-
-def _take_in_or_refuse(
-    log: Any,
-    student: str,
-    course: Course,
-    assignment: str,
-    submission: Path,
-    clean: Path,
-    originals: Path,
-    timestamp: str,
-    changed: str = "",
-) -> list[str]:
-    """Take a submission in; one that is stranger than anyone thought of becomes stubs, a reason and an error logged.
-
-    Raises:
-        OSError: If the disk refuses.
-        CourseError: If the course is at fault.
-    """
-    try:
-        return take_in(course, assignment, submission, clean, originals, timestamp, changed)
-    except (OSError, CourseError):
-        raise
-    except Exception as error:  # the class goes on, whatever one submission does
-        what = f"the submission could not be taken in ({type(error).__name__}); it earns nothing until someone looks"
-        log.error("%s: %s: %s", student, what, one_line(str(error)))
-        refuse(course, assignment, clean, originals, timestamp or changed, what)
-        return []
 
 
 def tidier(root: Path) -> Callable[..., None]:
@@ -130,33 +111,6 @@ def tidier(root: Path) -> Callable[..., None]:
     return hook
 
 
-def tidy(root: Path, directory: Path) -> None:
-    """Make a directory of the submitted tree clean, unless `collect` did so already."""
-    student, assignment = directory.parent.name, directory.name
-    originals = root / ORIGINALS / student / assignment
-    # nbgrader's release_feedback ends for everyone at a submission without one of its files.
-    if is_clean(directory, originals) and all((directory / name).is_file() for name in NBGRADER_FILES):
-        return
-    aside = Path(tempfile.mkdtemp(dir=directory.parent.parent, prefix=".tidy-"))
-    try:
-        changed = last_change(directory)
-        course, taken = load_course(root, tree=False), aside / "clean"
-        log = logging.getLogger(__name__)
-        _take_in_or_refuse(log, student, course, assignment, directory, taken, originals, "", changed)
-        directory.rename(aside / "before")
-        taken.rename(directory)
-    finally:
-        _remove(aside)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder, however deep folders nest in it: `shutil.rmtree` calls itself for each of them."""
-    if shutil.which("rm"):
-        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 class GraftExporter(NotebookExporter):
     """Reads a submitted notebook by grafting it; everything else as nbconvert does."""
 
@@ -167,7 +121,7 @@ class GraftExporter(NotebookExporter):
             return super().from_filename(filename, resources, **kw)
         root = Path(self._coursedir.root)
         originals = root / ORIGINALS / info["student"] / info["assignment"]
-        grafted = regraft(load_course(root, tree=False), info["notebook"], Path(filename), originals)
+        grafted = regraft(course_of(root), info["notebook"], Path(filename), originals)
         for note in grafted.notes:
             self.log.warning("%s: %s", info["student"], one_line(note.text))
         resources["metadata"] = {"name": info["notebook"], "path": str(Path(filename).parent)}
@@ -200,11 +154,16 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
     def preprocess(
         self, nb: nbformat.NotebookNode, resources: dict[str, Any]
     ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
-        """Judge one notebook."""
+        """Judge one notebook, unless it was judged before by the same tests: then say what was found."""
+        # Imported when it is needed: pytest and hypothesis would slow every other command of nbgrader.
+        from autograder.classes.work import Work, grade_notebook
+
+        info = resources["nbgrader"]
         root = Path(self.parent.parent.coursedir.root)
         judge = _judge(root, self.isolation, Path(self.hidden))
-        submission = judge.grade(grafted_from(nb), resources["nbgrader"]["notebook"])
-        fill(nb, submission, judge.course)
+        work = Work(info["student"], info["assignment"])
+        entry, _ = grade_notebook(judge, work, info["notebook"], keep=True, write=True, graft=lambda: grafted_from(nb))
+        fill(nb, entry.submission, judge.course)
         return nb, resources
 
 
@@ -225,14 +184,21 @@ def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course
                 )
             cell.execution_count = 1
             cell.outputs = _outputs(graded, submission)
+    about = notebook.metadata.setdefault("minigrad", nbformat.NotebookNode())
     for place in ("notes", "unreadable"):
-        notebook.metadata.get("minigrad", {}).pop(place, None)
+        about.pop(place, None)
+    about["graded"] = mark_of(submission)
+
+
+def mark_of(submission: Submission) -> str:
+    """What tells, in a graded notebook, which result it shows."""
+    return hashlib.sha256(json.dumps(submission.as_json(), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _outputs(graded: Graded, submission: Submission) -> list[nbformat.NotebookNode]:
     """A graded cell's outputs. SaveAutoGrades takes no number for full marks."""
     notes = submission.notes if graded == submission.exercises[0] else ()
-    report = {"text/html": as_html(graded, notes), "text/plain": as_text(graded)}
+    report = {"text/html": as_html(graded, notes, lesson=submission.lesson), "text/plain": as_text(graded)}
     points = repr(float(graded.earned))
     return [
         nbformat.v4.new_output("display_data", data=report),
@@ -245,10 +211,9 @@ _judges: dict[tuple[Path, str, Path], tuple[str, Judge]] = {}
 
 def _judge(root: Path, isolation: str, hidden: Path) -> Judge:
     """The judge of a course, warm from one notebook to the next, and a new one after any file has changed."""
-    # Imported when it is needed: pytest and hypothesis would slow every other command of nbgrader.
     from autograder.judge import Judge
 
-    course = load_course(root, tree=False)
+    course = course_of(root)
     key, state = (root.resolve(), isolation, hidden), _state(course, hidden)
     if key in _judges and _judges[key][0] != state:
         _judges.pop(key)[1].close()

@@ -1,8 +1,8 @@
 """What grading finds out, as plain data: one value object for each level of a report.
 
 A `Submission` holds one `Graded` for each exercise, which holds `GroupScore`s (where points come from)
-and `Verdict`s (one for each hidden test). `as_json` and `graded_from_json` take them to plain JSON and
-back. Nothing here ever holds a test's source or a wanted value, so every report may be shown to a student.
+and `Verdict`s (one for each hidden test). `as_json` and `from_json` take them to plain JSON and
+back. Nothing here ever holds a test's source, nor a wanted value unless the test's author shows it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,34 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-__all__ = ["Graded", "GroupScore", "Submission", "Verdict", "format_points"]
+__all__ = ["Example", "Graded", "GroupScore", "Submission", "Verdict", "format_points"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """An input with which a test failed, and what came of it, in words that need no test to be read.
+
+    Attributes:
+        given: The inputs: pairs of a name and a value; a description alone has the name ``""``.
+        came: What the student's code answered; empty where it gave no answer.
+        wanted: What is right, where the test's author shows it.
+        picture: A picture as plain data, which `autograder.pictures` draws.
+        withheld: Why the example is not shown; everything else is empty then.
+        derived: Whether the inputs may be made of what the student's code had answered before.
+    """
+
+    given: tuple[tuple[str, str], ...] = ()
+    came: str = ""
+    wanted: str = ""
+    picture: Mapping[str, Any] | None = None
+    withheld: str = ""
+    derived: bool = False
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Example:
+        """The inverse of `asdict`, by way of JSON."""
+        given = tuple((str(name), str(value)) for name, value in data["given"])
+        return cls(given, data["came"], data["wanted"], data["picture"], data["withheld"], data["derived"])
 
 
 @dataclass(frozen=True)
@@ -29,6 +56,7 @@ class Verdict:
         misconception: The misconception it shows, in kebab-case.
         failure: The sandbox's word for what kept the code from answering (``"timeout"``, ``"error"``, ...).
         confirmed: Whether the misconception is known to look like what was seen.
+        example: The smallest input with which it failed.
     """
 
     test: str
@@ -41,6 +69,13 @@ class Verdict:
     misconception: str = ""
     failure: str = ""
     confirmed: bool = False
+    example: Example | None = None
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Verdict:
+        """The inverse of `asdict`, by way of JSON."""
+        example = data.get("example")
+        return cls(**{**data, "example": None if example is None else Example.from_json(example)})
 
 
 @dataclass(frozen=True)
@@ -63,6 +98,7 @@ class Graded:
         verdicts: What each hidden test found; empty where nothing could be tested.
         reason: Why nothing could be tested, for the student; empty where tests ran.
         notes: What the student should know about the cells.
+        events: What the sandbox had to contain, for the instructor.
     """
 
     exercise: str
@@ -71,6 +107,7 @@ class Graded:
     verdicts: tuple[Verdict, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
 
     @property
     def earned(self) -> float:
@@ -111,9 +148,10 @@ class Graded:
             exercise=data["exercise"],
             points=data["points"],
             groups=tuple(GroupScore(**group) for group in data["groups"]),
-            verdicts=tuple(Verdict(**verdict) for verdict in data["verdicts"]),
+            verdicts=tuple(Verdict.from_json(verdict) for verdict in data["verdicts"]),
             reason=data["reason"],
             notes=tuple(data["notes"]),
+            events=tuple(data.get("events", ())),
         )
 
 
@@ -153,6 +191,17 @@ class Submission:
             "notes": list(self.notes),
             "exercises": [exercise.as_json() for exercise in self.exercises],
         }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Submission:
+        """The inverse of `as_json`.
+
+        Raises:
+            KeyError: If a field is missing.
+            TypeError: If a field is unknown.
+        """
+        exercises = tuple(Graded.from_json(exercise) for exercise in data["exercises"])
+        return cls(data["lesson"], exercises, tuple(data["notes"]), data["unreadable"])
 
 
 def format_points(points: float) -> str:

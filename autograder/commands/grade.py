@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +28,9 @@ def grade(
     isolation: IsolationOption = "auto",
     hidden: HiddenOption = HERE / "hidden",
     keep: Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")] = True,
+    examples: Annotated[
+        bool, typer.Option("--all-examples", help="Show the inputs that failed also where they wait for a date.")
+    ] = False,
 ) -> None:
     """Grade one notebook, without nbgrader, and print the report.
 
@@ -41,12 +45,15 @@ def grade(
       autograder grade answer.ipynb --html report.html
     """
     from autograder import report
+    from autograder.examples import released
     from autograder.grading import grade_file
     from autograder.judge import Judge
 
     loaded = load_course(course or find_course(), tree=False)
     with Judge(loaded, hidden=hidden, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
         submission = grade_file(judge, notebook, lesson)
+    if not examples:
+        submission = released(submission, loaded, dt.date.today())
     if html is not None:
         html.write_text(report.page(submission), encoding="utf-8")
     if json:

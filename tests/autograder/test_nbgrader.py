@@ -306,7 +306,7 @@ def test_a_disk_that_refuses_one_submission(graded, monkeypatch):
             raise OSError(28, "No space left on device")
         return take_in(course, assignment, submission, *rest)
 
-    monkeypatch.setattr("autograder.nbgrader_hooks.take_in", refuse)
+    monkeypatch.setattr("autograder.tidying.take_in", refuse)
     coursedir = CourseDirectory(config=config, assignment_id="week0")
     with pytest.raises(ExchangeError, match="could not be collected: bea"):
         GraftingCollect(coursedir=coursedir, authenticator=Authenticator(), config=config).start()

@@ -1,0 +1,244 @@
+"""A pool of processes, one for each core, and the work shared out among them.
+
+A process stays with a lesson as long as there is work for it, since the sandboxes of a lesson's exercises are what
+is slow to start and large to keep. Nothing is lost when a process is: what it had is given to another.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import TracebackType
+from typing import Self
+
+from autograder.classes.work import Done, Outcome, Progress, Task, Work
+from autograder.classes.worker import Fault, serve
+from autograder.judge import Judge
+from autograder.student import HiddenTestError
+
+__all__ = ["cores", "grade_class"]
+
+AHEAD = 2
+"""Tasks that a process has at hand, so that it need not wait for the next one."""
+
+ATTEMPTS = 2
+"""How often a task is given out whose process did not survive it."""
+
+TICK = 0.2
+"""Seconds after which the caller hears something, if only that the time goes by."""
+
+
+def cores() -> int:
+    """How many processes of this machine may work for us."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def grade_class(
+    judge: Judge,
+    works: Sequence[Work],
+    *,
+    jobs: int = 0,
+    keep: bool = True,
+    write: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[Outcome | None]:
+    """Grade submissions in parallel; yield each as it is finished, and None now and then while nothing is.
+
+    Args:
+        judge: Who grades; each process works with a copy of it, and it itself opens no sandbox.
+        works: The submissions, of any assignments.
+        jobs: How many processes; 0 for one a core.
+        keep: Whether to take from the ledger what was found before.
+        write: Whether to write what is found into the ledger.
+        progress: Counts to keep up to date.
+
+    Raises:
+        HiddenTestError: If a hidden test is at fault.
+    """
+    progress = progress if progress is not None else Progress()
+    lessons = {name: judge.course.assignments[name].lessons for name in dict.fromkeys(w.assignment for w in works)}
+    progress.total += sum(1 + len(lessons[work.assignment]) for work in works)
+    for names in lessons.values():
+        for lesson in names:
+            judge.prepare(lesson)
+    open_works = {work: _Open(lessons[work.assignment]) for work in works}
+    with _Pool(judge, min(jobs or cores(), max(1, len(works))), keep, write) as pool:
+        pool.add([Task(work) for work in works])
+        while pool.busy:
+            answers = pool.answers()
+            for done in answers:
+                progress.add(done)
+                pool.add(open_works[done.task.work].follow(done))
+                outcome = open_works[done.task.work].outcome(done.task.work)
+                if outcome is not None:
+                    progress.done += open_works.pop(outcome.work).left_out
+                    yield outcome
+            if not answers:
+                yield None
+
+
+@dataclass
+class _Open:
+    """A submission of which something is still to be done."""
+
+    lessons: tuple[str, ...]
+    done: dict[str, Done] = field(default_factory=dict)
+    problem: str = ""
+
+    def follow(self, done: Done) -> list[Task]:
+        """Note what was done, and say what there is to do because of it."""
+        self.done[done.task.lesson] = done
+        self.problem = self.problem or done.problem
+        if done.task.lesson or done.problem:
+            return []
+        return [Task(done.task.work, lesson) for lesson in self.lessons]
+
+    @property
+    def left_out(self) -> int:
+        """Tasks that were never given out, since the submission could not be taken in."""
+        return len(self.lessons) + 1 - len(self.done)
+
+    def outcome(self, work: Work) -> Outcome | None:
+        """What became of the submission; None if it is not finished."""
+        taken_in = self.done[""]
+        if not taken_in.problem and self.left_out:
+            return None
+        graded = [self.done[lesson] for lesson in self.lessons if lesson in self.done]
+        entries = tuple(done.entry for done in graded if done.entry is not None)
+        return Outcome(work, entries, all(done.kept for done in graded), self.problem)
+
+
+@dataclass
+class _Worker:
+    """The parent's end of a process."""
+
+    process: BaseProcess
+    connection: Connection
+    tasks: deque[Task] = field(default_factory=deque)
+    lesson: str = ""
+
+
+class _Pool:
+    """Processes, and tasks that wait for them."""
+
+    def __init__(self, judge: Judge, size: int, keep: bool, write: bool) -> None:
+        self._arguments = (judge, keep, write)
+        self._queues: dict[str, deque[Task]] = {}
+        self._attempts = Counter[Task]()
+        self._workers: list[_Worker] = []
+        try:
+            for _ in range(size):
+                self._workers.append(self._start())
+        except BaseException:
+            self._stop()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def _start(self) -> _Worker:
+        # Forked, so that tests are collected and editions written once; there is no sandbox without fork anyway.
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe()
+        judge, keep, write = self._arguments
+        process = context.Process(target=serve, args=(judge, theirs, os.getpid(), keep, write), daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def _stop(self) -> None:
+        """End all processes; each removes what its sandboxes made, if it is quick."""
+        for worker in self._workers:
+            worker.process.terminate()
+        for worker in self._workers:
+            worker.process.join(5)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            worker.connection.close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is still to be done."""
+        return any(self._queues.values()) or any(worker.tasks for worker in self._workers)
+
+    def add(self, tasks: Sequence[Task]) -> None:
+        """Put tasks into line, and to work."""
+        for task in tasks:
+            self._queues.setdefault(task.lesson, deque()).append(task)
+        # Whoever has least at hand comes first, so that nobody idles while another takes two.
+        for worker in sorted(self._workers, key=lambda each: len(each.tasks)):
+            self._feed(worker)
+
+    def _feed(self, worker: _Worker) -> None:
+        while len(worker.tasks) < AHEAD and (task := self._next(worker)) is not None:
+            worker.tasks.append(task)
+            worker.lesson = task.lesson or worker.lesson
+            try:
+                worker.connection.send(task)
+            except OSError:
+                return  # it is gone, which `answers` finds out
+
+    def _next(self, worker: _Worker) -> Task | None:
+        """A task of the lesson that a process has sandboxes for, else of one that others are not at."""
+        if self._queues.get(""):
+            return self._queues[""].popleft()
+        if self._queues.get(worker.lesson):
+            return self._queues[worker.lesson].popleft()
+        taken = Counter(each.lesson for each in self._workers if each is not worker)
+        waiting = [lesson for lesson, queue in self._queues.items() if queue]
+        if not waiting:
+            return None
+        lesson = min(waiting, key=lambda each: (taken[each], -len(self._queues[each])))
+        return self._queues[lesson].popleft()
+
+    def answers(self) -> list[Done]:
+        """What was done since the last time; nothing if nothing was for a moment.
+
+        Raises:
+            HiddenTestError: If a hidden test is at fault.
+        """
+        by_connection = {worker.connection: worker for worker in self._workers}
+        found = []
+        for connection in wait(list(by_connection), TICK):
+            worker = by_connection[connection]  # type: ignore[index]  # nothing else is waited for
+            try:
+                answer = worker.connection.recv()
+            except (EOFError, OSError):
+                found += self._replace(worker)
+                continue
+            if isinstance(answer, Fault):
+                raise HiddenTestError(str(answer))
+            worker.tasks.popleft()
+            found.append(answer)
+        self.add([])
+        return found
+
+    def _replace(self, worker: _Worker) -> list[Done]:
+        """Start a process in the place of one that is gone; what it was at is given out again, but not for ever."""
+        worker.process.join()
+        worker.connection.close()
+        self._workers.remove(worker)
+        lost = []
+        if worker.tasks:
+            task = worker.tasks[0]
+            self._attempts[task] += 1
+            if self._attempts[task] >= ATTEMPTS:
+                worker.tasks.popleft()
+                lost.append(Done(task, problem=f"the process that graded it ended ({worker.process.exitcode})"))
+        for task in reversed(worker.tasks):
+            self._queues.setdefault(task.lesson, deque()).appendleft(task)
+        self._workers.append(self._start())
+        return lost

@@ -1,0 +1,66 @@
+"""One process of a pool: it grades what it is given, with sandboxes of its own that stay warm."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from multiprocessing.connection import Connection
+
+from autograder.classes.work import Done, Task, do, reason_of
+from autograder.judge import Judge
+from autograder.sandbox import SandboxError
+from autograder.student import HiddenTestError
+
+__all__ = ["Fault", "serve"]
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Fault(Exception):
+    """A fault of the grader, which ends the run: its kind and what it said."""
+
+
+def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: bool) -> None:
+    """Do tasks until there is None.
+
+    Args:
+        judge: Who grades, without sandboxes yet.
+        connection: Where tasks come from and results go.
+        parent: The process that this one must not outlive.
+        keep: Whether to take from the ledger what was found before.
+        write: Whether to write into the ledger.
+    """
+    _die_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal's processes; the parent decides
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    with judge:
+        while (task := connection.recv()) is not None:
+            if task.lesson:
+                judge.release(task.lesson)
+            connection.send(_attempt(judge, task, keep, write))
+
+
+def _attempt(judge: Judge, task: Task, keep: bool, write: bool) -> Done | Fault:
+    """Do a task, once more where the sandbox failed: a busy machine may start one too slowly."""
+    for again in (True, False):
+        try:
+            return do(judge, task, keep=keep, write=write)
+        except HiddenTestError as error:
+            return Fault(str(error))
+        except SandboxError as error:
+            judge.close()
+            if not again:
+                return Done(task, problem=f"the sandbox: {reason_of(error)}")
+        except Exception as error:  # whatever one submission does, the class goes on
+            return Done(task, problem=reason_of(error))
+    raise AssertionError("the second attempt returns")
+
+
+def _die_with(parent: int) -> None:
+    """End when the parent ends, however it does; the sandboxes end with this process in the same way."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)

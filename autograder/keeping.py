@@ -1,0 +1,91 @@
+"""Results that are kept by the content they follow from, as files below a course's `.grades`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autograder.files import write
+from autograder.results import Graded
+from autograder.sandbox import CellOutcome
+
+__all__ = [
+    "Outcomes",
+    "Record",
+    "content_hash",
+    "grader_files",
+    "hash_files",
+    "kept_path",
+    "read_record",
+    "write_record",
+]
+
+Outcomes = dict[int, CellOutcome]
+"""How cells ended, by their index."""
+
+Record = tuple[Graded, Outcomes]
+"""What is kept of an exercise: its result, and the cells that the exercises after it give up."""
+
+
+def grader_files() -> list[Path]:
+    """The code that decides on points. What `expect` compares with belongs to the library, and to its editions."""
+    here = Path(__file__).parent
+    names = (
+        "comparing.py",
+        "expect.py",
+        "judge.py",
+        "plugin.py",
+        "results.py",
+        "student.py",
+        "student_cells.py",
+        "warm_tests.py",
+    )
+    return [here / name for name in names] + sorted((here / "sandbox").rglob("*.py"))
+
+
+def hash_files(files: Iterable[Path]) -> str:
+    """One hash of what several files say, and of their names."""
+    digest = hashlib.sha256()
+    for file in files:
+        content = file.read_bytes()
+        digest.update(f"{file.name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+def kept_path(cache: Path, content: Mapping[str, Any]) -> Path:
+    """Where a result belongs: its name says everything that it follows from."""
+    digest = content_hash(content)
+    return cache / digest[:2] / f"{digest}.json"
+
+
+def content_hash(content: Mapping[str, Any]) -> str:
+    """A hash of plain data."""
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:40]
+
+
+def read_record(path: Path | None) -> Record | None:
+    """A result that was kept; None if there is none or it is damaged."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        ended = {int(index): _outcome(data) for index, data in record["given_up"].items()}
+        return Graded.from_json(record["graded"]), ended
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _outcome(data: Mapping[str, Any]) -> CellOutcome:
+    return CellOutcome(**{**data, "notes": tuple(data["notes"])})
+
+
+def write_record(path: Path, record: Record) -> None:
+    """Keep a result."""
+    graded, ended = record
+    given_up = {str(index): asdict(outcome) for index, outcome in ended.items()}
+    write(path, json.dumps({"graded": graded.as_json(), "given_up": given_up}))

@@ -1,0 +1,392 @@
+"""Write what grading found where stock nbgrader keeps it: its gradebook, and the folder `autograded`.
+
+`nbgrader autograde` opens the database nine times for each submission and copies each notebook five times. Here one
+opened database serves a whole class; what is written is the same, row by row and byte by byte. nbgrader's own classes
+decide whatever they decide there: what a cell scores, what it overwrites, what being late costs.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from pathlib import Path
+from types import SimpleNamespace, TracebackType
+from typing import Any, Self
+
+import nbformat
+from nbgrader import utils
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps import AutogradeApp
+from nbgrader.converters import Autograde, NbGraderException
+from nbgrader.preprocessors import AssignLatePenalties, DeduplicateIds, OverwriteCells
+from sqlalchemy.orm import Session, scoped_session, sessionmaker
+
+from autograder.collecting import regraft
+from autograder.course import CourseError
+from autograder.ledger import Entry
+from autograder.nbgrader_hooks import EXPORTER, STEPS, JudgePreprocessor, fill, mark_of
+from autograder.notebooks import dump
+from autograder.tidying import ORIGINALS, course_of
+
+__all__ = ["Recorder", "hidden_of", "load_app", "record"]
+
+_CUSTOM = ("sanitize_preprocessors", "autograde_preprocessors", "exporter_class", "post_convert_hook")
+"""Settings of `c.Autograde` that say what is done with a notebook, step by step."""
+
+
+def load_app(root: Path, assignment: str) -> Any:
+    """nbgrader's own program with a course's configuration, before it does anything."""
+    with chdir(root):
+        app = AutogradeApp()
+        app.initialize(["--assignment", assignment])
+    return app
+
+
+def hidden_of(root: Path, assignment: str) -> Path:
+    """The directory of hidden tests that a course's configuration names."""
+    return Path(JudgePreprocessor(config=load_app(root, assignment).config).hidden)
+
+
+def record(root: Path, assignment: str, graded: Mapping[str, Sequence[Entry]]) -> None:
+    """Record what was found of several students, in one transaction.
+
+    Args:
+        root: The course's directory.
+        assignment: The assignment's name.
+        graded: What was found in each student's notebooks.
+
+    Raises:
+        CourseError: If the gradebook does not know the assignment as it is graded.
+    """
+    with Recorder(root, assignment) as recorder:
+        for student, entries in graded.items():
+            recorder.add(student, entries)
+
+
+class _Batch(Session):
+    """A database session whose `commit`, which nbgrader calls after each row, waits for `finish`."""
+
+    def commit(self) -> None:
+        """Send what has changed to the database, and hold it back there."""
+        self.flush()
+
+    def finish(self) -> None:
+        """Make it so."""
+        super().commit()
+
+
+class _Gradebook(Gradebook):  # type: ignore[misc]  # nbgrader ships no types
+    """nbgrader's gradebook, opened once for many submissions."""
+
+    def __init__(self, url: str, course_id: str) -> None:
+        super().__init__(url, course_id)
+        self.check_course()  # nbgrader's steps open it without the course's name, which adds a row
+        self.db.remove()
+        self.db: Any = scoped_session(sessionmaker(autoflush=True, bind=self.engine, class_=_Batch))
+
+
+class Recorder:
+    """Records submissions of one assignment; what was recorded stands when the block ends without an error.
+
+    Args:
+        root: The course's directory.
+        assignment: The assignment's name.
+
+    Raises:
+        CourseError: If the gradebook does not know the assignment.
+    """
+
+    def __init__(self, root: Path, assignment: str) -> None:
+        self.root, self.assignment = root.resolve(), assignment
+        self._course = course_of(root)
+        self._app = load_app(self.root, assignment)
+        self._settings: Any = Autograde(coursedir=self._app.coursedir, parent=self._app)
+        self._penalties: Any = AssignLatePenalties(parent=self._settings)
+        self._penalties.init_plugin()
+        self._gradebook = _Gradebook(self._app.coursedir.db_url, self._app.coursedir.course_id)
+        try:
+            self._blueprints = self._read_blueprints()
+        except BaseException:
+            self._gradebook.close()
+            raise
+        self._moves: list[tuple[Path, Path]] = []
+        self._rest()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self.commit()
+        finally:
+            for aside, _ in self._moves:
+                _remove(aside.parent)
+            self._gradebook.close()
+
+    def commit(self) -> None:
+        """Make what was added stand: first the rows, then the files. Whatever is killed in between is done again."""
+        self._gradebook.db().finish()
+        while self._moves:
+            aside, home = self._moves.pop(0)
+            home.parent.mkdir(parents=True, exist_ok=True)
+            if home.exists():
+                home.rename(aside.parent / "before")
+            aside.rename(home)
+            _remove(aside.parent)
+
+    @property
+    def is_stock(self) -> bool:
+        """Whether the course's configuration leaves nbgrader's steps as the grader set them."""
+        return not self._own_steps()
+
+    def _own_steps(self) -> list[str]:
+        wanted = {"autograde_preprocessors": STEPS, "exporter_class": EXPORTER}
+        given = self._app.config.get("Autograde", {})
+        return [name for name in _CUSTOM if name in given and given[name] != wanted.get(name)]
+
+    @property
+    def excluded(self) -> frozenset[str]:
+        """Students whom the course's configuration leaves out."""
+        return frozenset(self._app.coursedir.student_id_exclude.split(",")) - {""}
+
+    def hand_over(self, student: str) -> bool:
+        """Let `nbgrader autograde` itself record a student, where its steps are not the grader's; True if it did."""
+        self._app.coursedir.student_id = student
+        converter = Autograde(coursedir=self._app.coursedir, parent=self._app)
+        converter.force = True
+        try:
+            converter.start()
+        except NbGraderException:
+            return False
+        return True
+
+    # What is recorded already --------------------------------------------------------------------------------
+
+    def is_recorded(self, student: str, entries: Sequence[Entry]) -> bool:
+        """Whether gradebook and `autograded` say already what was found."""
+        folder = self._home(student)
+        try:
+            return self._is_in_gradebook(student, entries) and all(_shows(folder, entry) for entry in entries)
+        finally:
+            self._rest()
+
+    def _rest(self) -> None:
+        """Hold no lock on the database between submissions, so that Formgrader can be used meanwhile."""
+        if not self._moves:
+            self._gradebook.db.rollback()
+
+    def _is_in_gradebook(self, student: str, entries: Sequence[Entry]) -> bool:
+        try:
+            row = self._gradebook.find_submission(self.assignment, student)
+        except MissingEntry:
+            return False
+        wanted = {
+            (entry.lesson, self._course.exercise(each.exercise).graded_id): float(each.earned)
+            for entry in entries
+            for each in entry.submission.exercises
+        }
+        scores = {
+            (notebook.name, grade.name): grade.auto_score for notebook in row.notebooks for grade in notebook.grades
+        }
+        when = self._timestamp(student)
+        return (when is None or row.timestamp == when) and wanted.items() <= scores.items()
+
+    # Recording -----------------------------------------------------------------------------------------------
+
+    def add(self, student: str, entries: Sequence[Entry]) -> None:
+        """Record what was found in a student's notebooks.
+
+        Raises:
+            CourseError: If the gradebook has no such student and may not get one, or other points than course.toml;
+                then nothing stands that was added since the last `commit`.
+        """
+        notebooks = {entry.lesson: self._finished(entry) for entry in entries}
+        aside = self._write(student, notebooks)
+        try:
+            self._add_rows(student, notebooks)
+        except BaseException:
+            self._gradebook.db.rollback()
+            _remove(aside.parent)
+            raise
+        self._moves.append((aside, self._home(student)))
+
+    def _finished(self, entry: Entry) -> nbformat.NotebookNode:
+        """A notebook as nbgrader's steps leave it."""
+        blueprint = self._blueprints.get(entry.lesson)
+        if blueprint is None:
+            raise CourseError(
+                f"the gradebook has no notebook {entry.lesson} in {self.assignment}; run "
+                f"`nbgrader generate_assignment {self.assignment}`, then record again"
+            )
+        path = self.root / "submitted" / entry.student / entry.assignment / f"{entry.lesson}.ipynb"
+        originals = self.root / ORIGINALS / entry.student / entry.assignment
+        notebook = regraft(self._course, entry.lesson, path, originals).notebook
+        notebook = blueprint.apply(notebook)
+        fill(notebook, entry.submission, self._course)
+        return notebook
+
+    def _write(self, student: str, notebooks: Mapping[str, nbformat.NotebookNode]) -> Path:
+        """Write a student's graded files aside, with the permissions that nbgrader gives them."""
+        coursedir = self._app.coursedir
+        base = self.root / coursedir.autograded_directory
+        base.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(dir=base, prefix=".new-"), self.assignment)
+        aside.mkdir()
+        submitted = self.root / "submitted" / student / self.assignment
+        source = Path(coursedir.format_path(coursedir.source_directory, ".", self.assignment))
+        kept_back = {str(source / name) for name in self._settings.exclude_overwriting.get(self.assignment, [])}
+        for folder in (submitted, source):
+            for file in utils.find_all_files(str(folder), [*coursedir.ignore, "*.ipynb"]):
+                if file not in kept_back:
+                    target = aside / Path(file).relative_to(folder)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(file, target)
+        for lesson, notebook in notebooks.items():
+            (aside / f"{lesson}.ipynb").write_text(dump(notebook), encoding="utf-8")
+        self._set_permissions(aside)
+        return aside
+
+    def _set_permissions(self, folder: Path) -> None:
+        permissions = int(str(self._settings.permissions), 8)
+        for path in [folder, *folder.rglob("*")]:
+            if path.is_file():
+                path.chmod(permissions)
+            elif self._app.coursedir.groupshared:
+                path.chmod((path.stat().st_mode | 0o2770) & 0o2777)
+
+    def _add_rows(self, student: str, notebooks: Mapping[str, nbformat.NotebookNode]) -> None:
+        gradebook = self._gradebook
+        if self._settings.create_student:
+            gradebook.update_or_create_student(student)
+        when = self._timestamp(student)
+        stamp = {} if when is None else {"timestamp": when}
+        try:
+            row = gradebook.update_or_create_submission(self.assignment, student, **stamp)
+        except MissingEntry as error:
+            raise CourseError(
+                f"no student {student!r} is in the gradebook; add one by `nbgrader db student`"
+            ) from error
+        for submitted in row.notebooks:
+            notebook = notebooks.get(submitted.name)
+            if notebook is None:  # handed in before the assignment lost it
+                continue
+            cells = {cell.metadata["nbgrader"]["grade_id"]: cell for cell in notebook.cells if _has_id(cell)}
+            _score(submitted, cells, self._blueprints[submitted.name].names, self._settings.log)
+            self._penalise(row, submitted, student)
+
+    def _penalise(self, row: Any, submitted: Any, student: str) -> None:
+        """What being late costs, by the course's own plugin."""
+        submitted.late_submission_penalty = None
+        late = row.total_seconds_late
+        if late > 0:
+            self._gradebook.db.flush()
+            self._gradebook.db.refresh(submitted)  # its score is computed by the database
+            penalty = self._penalties.plugin_inst.late_submission_penalty(student, submitted.score, late)
+            if penalty is not None:
+                submitted.late_submission_penalty = self._penalties._check_late_penalty(submitted, penalty)
+
+    def _home(self, student: str) -> Path:
+        coursedir = self._app.coursedir
+        return Path(coursedir.format_path(coursedir.autograded_directory, student, self.assignment))
+
+    def _timestamp(self, student: str) -> Any:
+        return self._app.coursedir.get_existing_timestamp(str(self.root / "submitted" / student / self.assignment))
+
+    def _read_blueprints(self) -> dict[str, _Blueprint]:
+        try:
+            assignment = self._gradebook.find_assignment(self.assignment)
+        except MissingEntry as error:
+            raise CourseError(
+                f"the gradebook has no assignment {self.assignment}; run `nbgrader generate_assignment "
+                f"{self.assignment}` first"
+            ) from error
+        return {notebook.name: _Blueprint(notebook) for notebook in assignment.notebooks}
+
+
+class _Blueprint:
+    """What the gradebook says a notebook is like: stands where OverwriteCells expects a gradebook.
+
+    Args:
+        notebook: nbgrader's row.
+    """
+
+    def __init__(self, notebook: Any) -> None:
+        self.name = notebook.name
+        rows = [*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells]
+        self.names = {cell.id: cell.name for cell in rows}
+        self.kernelspec = json.loads(notebook.kernelspec) if notebook.kernelspec else None
+        columns = ("name", "cell_type", "locked", "source", "checksum")
+        self._cells = {
+            cell.name: SimpleNamespace(**{column: getattr(cell, column) for column in columns})
+            for cell in notebook.source_cells
+        }
+        graded = [*notebook.grade_cells, *notebook.task_cells]
+        self._graded = {cell.name: SimpleNamespace(max_score=cell.max_score) for cell in graded}
+        self._overwrite: Any = OverwriteCells()
+        self._overwrite.gradebook, self._overwrite.notebook_id, self._overwrite.assignment_id = self, self.name, ""
+
+    def find_source_cell(self, name: str, notebook: str, assignment: str) -> Any:
+        """What a cell was released as."""
+        if name not in self._cells:
+            raise MissingEntry(f"no cell {name} in {notebook}")
+        return self._cells[name]
+
+    def find_graded_cell(self, name: str, notebook: str, assignment: str) -> Any:
+        """What a cell is worth."""
+        return self._graded[name]
+
+    def apply(self, notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+        """Take nbgrader's sanitizing steps."""
+        DeduplicateIds().preprocess(notebook, {})
+        if self.kernelspec:
+            notebook.metadata["kernelspec"] = self.kernelspec
+        for index, cell in enumerate(notebook.cells):
+            notebook.cells[index], _ = self._overwrite.preprocess_cell(cell, {}, index)
+        return notebook
+
+
+def _has_id(cell: nbformat.NotebookNode) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("grade_id"))
+
+
+def _score(submitted: Any, cells: Mapping[str, nbformat.NotebookNode], names: Mapping[str, str], log: Any) -> None:
+    """Fill the rows of a notebook as SaveAutoGrades does: a mark that a person gave stays, and is to be looked at.
+
+    Args:
+        submitted: nbgrader's row.
+        cells: The graded notebook's cells, by grade id.
+        names: The grade id of each of the gradebook's cells, by its own id; to ask each row for it takes long.
+        log: Where nbgrader says what it finds odd.
+    """
+    for grade in submitted.grades:
+        cell = cells.get(names[grade.cell_id])
+        if cell is not None and utils.is_grade(cell):
+            grade.auto_score, _ = utils.determine_grade(cell, log)
+            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+    for comment in submitted.comments:
+        cell = cells.get(names[comment.cell_id])
+        if cell is not None and (utils.is_solution(cell) or utils.is_task(cell)):
+            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
+            comment.auto_comment = "No response." if untouched and not utils.is_task(cell) else None
+
+
+def _shows(folder: Path, entry: Entry) -> bool:
+    """Whether a graded notebook lies there and shows a result."""
+    try:
+        text = (folder / f"{entry.lesson}.ipynb").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return f'"graded": "{mark_of(entry.submission)}"' in text
+
+
+def _remove(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            path.chmod(0o755)
+    shutil.rmtree(folder, ignore_errors=True)

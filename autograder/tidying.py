@@ -1,0 +1,120 @@
+"""Make the submitted tree clean: what came by `nbgrader collect` is so already, what came another way is taken in."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from autograder.collecting import NBGRADER_FILES, is_clean, last_change, refuse, take_in
+from autograder.course import Course, CourseError, load_course
+from autograder.student_files import one_line
+
+__all__ = ["ORIGINALS", "course_of", "put_back", "take_in_or_refuse", "tidy"]
+
+ORIGINALS = "originals"
+
+_ASIDE = ".tidy-"  # then the number of the process that works there
+_PLACE = "place"  # says which submission lies there for a moment
+
+_courses: dict[Path, tuple[tuple[int, int], Course]] = {}
+
+
+def course_of(root: Path) -> Course:
+    """The course of a directory, without looking at its lessons; read again only when its file has changed."""
+    course = _courses.get(root)
+    if course is not None:
+        status = course[1].path.stat()
+        if course[0] == (status.st_mtime_ns, status.st_size):
+            return course[1]
+    loaded = load_course(root, tree=False)
+    status = loaded.path.stat()
+    _courses[root] = ((status.st_mtime_ns, status.st_size), loaded)
+    return loaded
+
+
+def take_in_or_refuse(
+    log: Any,
+    student: str,
+    course: Course,
+    assignment: str,
+    submission: Path,
+    clean: Path,
+    originals: Path,
+    timestamp: str,
+    changed: str = "",
+) -> list[str]:
+    """Take a submission in; one that is stranger than anyone thought of becomes stubs, a reason and an error logged.
+
+    Raises:
+        OSError: If the disk refuses.
+        CourseError: If the course is at fault.
+    """
+    try:
+        return take_in(course, assignment, submission, clean, originals, timestamp, changed)
+    except (OSError, CourseError):
+        raise
+    except Exception as error:  # the class goes on, whatever one submission does
+        what = f"the submission could not be taken in ({type(error).__name__}); it earns nothing until someone looks"
+        log.error("%s: %s: %s", student, what, one_line(str(error)))
+        refuse(course, assignment, clean, originals, timestamp or changed, what)
+        return []
+
+
+def tidy(root: Path, directory: Path) -> None:
+    """Make a directory of the submitted tree clean, unless `collect` did so already."""
+    student, assignment = directory.parent.name, directory.name
+    originals = root / ORIGINALS / student / assignment
+    # nbgrader's release_feedback ends for everyone at a submission without one of its files.
+    if is_clean(directory, originals) and all((directory / name).is_file() for name in NBGRADER_FILES):
+        return
+    aside = Path(tempfile.mkdtemp(dir=directory.parent.parent, prefix=f"{_ASIDE}{os.getpid()}-"))
+    try:
+        (aside / _PLACE).write_text(f"{student}/{assignment}", encoding="utf-8")
+        changed = last_change(directory)
+        taken = aside / "clean"
+        log = logging.getLogger(__name__)
+        take_in_or_refuse(log, student, course_of(root), assignment, directory, taken, originals, "", changed)
+        directory.rename(aside / "before")
+        taken.rename(directory)
+    finally:
+        _remove(aside)
+
+
+def put_back(submitted: Path) -> None:
+    """Finish what `tidy` was at when its process was killed: a submission that lay aside is back in its place."""
+    for aside in submitted.glob(f"{_ASIDE}*"):
+        owner = aside.name.removeprefix(_ASIDE).partition("-")[0]
+        if aside.is_symlink() or not _is_gone(owner):
+            continue
+        place = aside / _PLACE
+        if place.is_file():
+            student, _, assignment = place.read_text(encoding="utf-8").partition("/")
+            home = submitted / student / assignment
+            if not home.exists() and (aside / "before").is_dir():
+                (aside / "before").rename(home)
+        _remove(aside)
+
+
+def _is_gone(process: str) -> bool:
+    if not process.isdecimal():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, however deep folders nest in it: `shutil.rmtree` calls itself for each of them."""
+    if shutil.which("rm"):
+        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)

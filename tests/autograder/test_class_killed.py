@@ -1,0 +1,192 @@
+"""A class that is graded survives whatever stops it, and is graded alike however it is shared out."""
+
+import os
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from test_class_recording import generate, grade, rows, write
+from two_lessons import ARITHMETIC, COMPARISON, make_course
+
+from autograder.classes import grade_class, handed_in
+from autograder.course import load_course
+from autograder.judge import Judge
+from autograder.ledger import LEDGER
+from autograder.tidying import put_back, tidy
+
+ROOT = Path(__file__).parents[2]
+SEED = int(os.environ.get("MINIGRAD_SEED", "4"))
+KILLS = int(os.environ.get("MINIGRAD_KILLS", "3"))
+"""How often the run is killed; `MINIGRAD_KILLS=10` is the long form."""
+
+WRONG = ARITHMETIC.replace("x + y", "x - y")
+ENDLESS = COMPARISON.replace("return 1.0 if x < y else 0.0", "\n    while True:\n        pass")
+ENDED = "import os\nos._exit(0)"
+ADDRESS = COMPARISON.replace("return 1.0 if x < y else 0.0", "raise ValueError(object())")
+CHILDREN = "import os, time\nfor _ in range(3):\n    if os.fork() == 0:\n        time.sleep(600)\n" + COMPARISON
+CLASS = {
+    "ada": (ARITHMETIC, COMPARISON),
+    "bea": (WRONG, COMPARISON),
+    "cem": ("", ADDRESS),
+    "eve": (ARITHMETIC, ENDED),
+    "fox": (WRONG, CHILDREN),
+    "lea": (ARITHMETIC + "# lea\n", ENDLESS),
+    "mia": (WRONG + "# mia\n", COMPARISON + "# mia\n"),
+    "ole": (ARITHMETIC + "# ole\n", COMPARISON + "# ole\n"),
+}
+
+
+@pytest.fixture(scope="module")
+def handed(tmp_path_factory):
+    """A class of right, wrong and hostile submissions, none of them taken in."""
+    course = make_course(tmp_path_factory.mktemp("killed"), ROOT)
+    generate(course)
+    for student, (one, other) in CLASS.items():
+        write(course, student, {"00_numbers": one, "01_order": other})
+    return course
+
+
+@pytest.fixture
+def copied(handed, tmp_path):
+    """The same class again."""
+    shutil.copytree(handed.parent, tmp_path / "copy")
+    return tmp_path / "copy" / "course"
+
+
+@pytest.fixture(scope="module")
+def undisturbed(handed, tmp_path_factory):
+    """The class graded in peace."""
+    place = tmp_path_factory.mktemp("undisturbed") / "copy"
+    shutil.copytree(handed.parent, place)
+    grade(place / "course")
+    return place / "course"
+
+
+def ledger(course):
+    """Every entry as it lies there, but for the time."""
+    found = sorted((course / LEDGER).rglob("*.json"))
+    lines = {str(path.relative_to(course)): path.read_text().splitlines() for path in found}
+    return {name: [line for line in text if '"graded":' not in line] for name, text in lines.items()}
+
+
+def times(course):
+    """When each notebook was graded, as its file says."""
+    return {path: path.stat().st_mtime_ns for path in (course / LEDGER).rglob("*.json")}
+
+
+def descendants(process):
+    """All processes below one."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found, below = set(), [process]
+    while below:
+        above = below.pop()
+        children = {pid for pid, parent in parents.items() if parent == above} - found
+        found |= children
+        below += children
+    return found
+
+
+def is_running(process):
+    """Whether a process is there, and not merely waiting to be reaped."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def until(condition, seconds=60):
+    """Wait for a condition; whether it came."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def kill_a_run(course, moment):
+    """Begin to grade the class in a process of its own, and kill that; return the processes that it had."""
+    before, share, delay = len(times(course)), moment.random(), moment.uniform(0, 0.5)
+    goal = before + int(share * (2 * len(CLASS) - before))
+    process = os.fork()
+    if process == 0:
+        try:
+            grade(course, jobs=2)
+        finally:
+            os._exit(0)
+    ended = []
+
+    def is_there():
+        ended.append(os.waitpid(process, os.WNOHANG)[0])
+        return ended[-1] or len(times(course)) >= goal
+
+    assert until(is_there)
+    time.sleep(delay)
+    below = descendants(process)
+    if not ended[-1]:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    return below
+
+
+def test_a_killed_run_is_finished_by_the_next(copied, undisturbed):
+    """Killed at random moments, again and again, the class ends up as if nothing had been: nobody lost, none twice."""
+    moment = random.Random(SEED)
+    print(f"seed {SEED}, {KILLS} kills")
+    for _ in range(KILLS):
+        graded = times(copied)
+        below = kill_a_run(copied, moment)
+        assert until(lambda below=below: not any(map(is_running, below))), "a process outlived the run"
+        assert graded.items() <= times(copied).items(), "a notebook was graded twice"
+    graded = times(copied)
+    outcomes = grade(copied)
+    assert graded.items() <= times(copied).items(), "a notebook was graded twice"
+    assert sorted(each.work.student for each in outcomes) == sorted(CLASS)
+    assert not any(each.problem for each in outcomes)
+    assert ledger(copied) == ledger(undisturbed)
+    assert {key: value for key, value in rows(copied).items() if key != "submission"} == {
+        key: value for key, value in rows(undisturbed).items() if key != "submission"
+    }
+    assert [path.name for path in (copied / "submitted").iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_submission_that_lay_aside_is_put_back(copied, monkeypatch):
+    """A process killed between the two moves of `tidy` leaves a folder aside, which the next run puts back."""
+    home = copied / "submitted" / "ada" / "week0"
+    before = sorted(path.name for path in home.iterdir())
+    process = os.fork()
+    if process == 0:
+        monkeypatch.setattr(Path, "rename", lambda self, target: (os.rename(self, target), os._exit(9)))
+        try:
+            tidy(copied, home)
+        finally:
+            os._exit(0)
+    os.waitpid(process, 0)
+    aside = [path for path in (copied / "submitted").iterdir() if path.name.startswith(".tidy-")]
+    assert aside
+    (aside[0] / "clean").mkdir(exist_ok=True)
+    if home.exists():  # it was killed one move earlier: make the next one, too
+        home.rename(aside[0] / "before")
+    put_back(copied / "submitted")
+    assert sorted(path.name for path in home.iterdir()) == before
+    assert not aside[0].exists()
+
+
+def test_who_grades_changes_nothing(copied, undisturbed):
+    """One process or two, in whatever order: the ledger is the same, byte for byte but for the times."""
+    works = handed_in(copied, "week0")
+    loaded = load_course(copied, tree=False)
+    with Judge(loaded, hidden=copied.parent / "hidden", cache=None) as judge:
+        found = [each for each in grade_class(judge, works[::-1], jobs=1, keep=False, write=True) if each]
+    assert len(found) == len(CLASS)
+    assert ledger(copied) == ledger(undisturbed)
+    text = "".join("".join(lines) for lines in ledger(copied).values())
+    assert "ValueError" in text and "object at 0x..." in text

@@ -1,0 +1,199 @@
+"""A class graded in one command leaves what `nbgrader autograde` would have left: rows, files, marks."""
+
+import json
+import shutil
+import sqlite3
+import stat
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde, GenerateAssignment
+from two_lessons import ARITHMETIC, COMPARISON, make_course
+
+from autograder.classes import grade_class, handed_in
+from autograder.course import CourseError, load_course
+from autograder.judge import Judge
+from autograder.ledger import entries
+from autograder.recording import Recorder, hidden_of, load_app
+
+ROOT = Path(__file__).parents[2]
+WHEN = "2027-01-01 10:00:00.000000 UTC"
+LATE = "2027-03-01 10:00:00.000000 UTC"
+
+
+def write(course, student, texts, when=WHEN):
+    """Put a submission where `nbgrader collect` of another grader would have put it."""
+    folder = course / "submitted" / student / "week0"
+    folder.mkdir(parents=True)
+    (folder / "timestamp.txt").write_text(when)
+    (folder / "submission_secret.txt").write_text("5" * 64)
+    for lesson, text in texts.items():
+        notebook = nbformat.read(course / "release" / "week0" / f"{lesson}.ipynb", as_version=4)
+        if text:
+            next(cell for cell in notebook.cells if cell.source.startswith("# exercise")).source = text
+        (folder / f"{lesson}.ipynb").write_text(json.dumps(notebook))
+
+
+def generate(course):
+    """`nbgrader generate_assignment week0`, and a picture beside the notebooks."""
+    (course / "source" / "week0" / "picture.svg").write_text("<svg/>")
+    app = load_app(course, "week0")
+    GenerateAssignment(coursedir=app.coursedir, parent=app).start()
+
+
+def autograde(course, force=False):
+    """`nbgrader autograde week0`."""
+    app = load_app(course, "week0")
+    converter = Autograde(coursedir=app.coursedir, parent=app)
+    converter.force = force
+    converter.start()
+
+
+def grade(course, **options):
+    """`autograder autograde week0`; returns what was yielded."""
+    loaded, works = load_course(course, tree=False), handed_in(course, "week0")
+    with (
+        Recorder(course, "week0") as recorder,
+        Judge(loaded, hidden=hidden_of(course, "week0"), cache=course / ".grades") as judge,
+    ):
+        outcomes = [each for each in grade_class(judge, works, write=True, **options) if each is not None]
+        for outcome in outcomes:
+            recorder.add(outcome.work.student, outcome.entries)
+            recorder.commit()
+    return outcomes
+
+
+ROWS = {
+    "student": "select id from student",
+    "course": "select id from course",
+    "submission": "select student_id, timestamp, extension from submitted_assignment",
+    "notebook": """select a.student_id, n.name, s.flagged, s.late_submission_penalty from submitted_notebook s
+        join notebook n on n.id = s.notebook_id join submitted_assignment a on a.id = s.assignment_id""",
+    "grade": """select a.student_id, b.name, g.auto_score, g.manual_score, g.extra_credit, g.needs_manual_grade
+        from grade g join base_cell b on b.id = g.cell_id join submitted_notebook s on s.id = g.notebook_id
+        join submitted_assignment a on a.id = s.assignment_id""",
+    "comment": """select a.student_id, b.name, c.auto_comment, c.manual_comment
+        from comment c join base_cell b on b.id = c.cell_id join submitted_notebook s on s.id = c.notebook_id
+        join submitted_assignment a on a.id = s.assignment_id""",
+}
+
+
+def rows(course):
+    """Everything in a gradebook that a person could ask for."""
+    with sqlite3.connect(course / "gradebook.db") as database:
+        return {name: sorted(database.execute(query).fetchall(), key=repr) for name, query in ROWS.items()}
+
+
+def files(course):
+    """Everything in `autograded`, with permissions."""
+    found = sorted(path for path in (course / "autograded").rglob("*") if path.is_file())
+    return {str(path.relative_to(course)): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) for path in found}
+
+
+@pytest.fixture(scope="module")
+def handed(tmp_path_factory):
+    """A course with submissions, none of them graded."""
+    course = make_course(tmp_path_factory.mktemp("class"), ROOT)
+    config = course / "nbgrader_config.py"
+    config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    toml = course / "course.toml"
+    toml.write_text(toml.read_text().replace('title = "Numbers"', 'title = "Numbers"\ndue = 2027-02-01T00:00:00Z'))
+    generate(course)
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "minigrad") as gradebook:
+        gradebook.update_or_create_assignment("week0", duedate="2027-02-01 00:00:00 UTC")
+    wrong = ARITHMETIC.replace("x + y", "x - y")
+    write(course, "ada", {"00_numbers": ARITHMETIC, "01_order": COMPARISON})
+    write(course, "bea", {"00_numbers": wrong, "01_order": COMPARISON})
+    write(course, "eve", {"00_numbers": "", "01_order": "import os\nos._exit(0)"})
+    write(course, "late", {"00_numbers": ARITHMETIC, "01_order": ""}, LATE)
+    write(course, "one", {"00_numbers": wrong})
+    (course / "submitted" / "one" / "week0" / "timestamp.txt").unlink()
+    return course
+
+
+@pytest.fixture(scope="module")
+def both(handed, tmp_path_factory):
+    """The same submissions graded by nbgrader, one by one, and as a class."""
+    folder = tmp_path_factory.mktemp("both")
+    # taken in once: how a submission without a time is dated depends on its files
+    tidied = [work.folder(handed) for work in handed_in(handed, "week0")]
+    stock, quick = folder / "stock" / "course", folder / "quick" / "course"
+    for place in (stock, quick):
+        shutil.copytree(handed.parent, place.parent)
+    grade(quick)
+    shutil.rmtree(stock / "submitted")
+    shutil.copytree(quick / "submitted", stock / "submitted")
+    shutil.copytree(quick / "originals", stock / "originals")
+    autograde(stock)
+    assert len(tidied) == 5
+    return stock, quick
+
+
+def test_the_rows_are_nbgraders(both):
+    """Students, submissions, scores, comments and late penalties are those of `nbgrader autograde`."""
+    stock, quick = map(rows, both)
+    assert quick == stock
+    assert len(quick["grade"]) == 10 and len({score for _, _, score, *_ in quick["grade"]}) > 2
+    assert any(penalty for *_, penalty in quick["notebook"])
+    assert any(comment for _, _, comment, _ in quick["comment"])
+
+
+def test_the_files_are_nbgraders(both):
+    """The graded notebooks and what lies beside them are byte for byte those of `nbgrader autograde`."""
+    stock, quick = map(files, both)
+    assert quick.keys() == stock.keys()
+    assert [name for name in quick if quick[name] != stock[name]] == []
+    assert "autograded/ada/week0/picture.svg" in quick
+
+
+def test_nbgrader_afterwards_merely_records(both, monkeypatch):
+    """`nbgrader autograde` after the class was graded runs nothing again, and changes nothing."""
+    _, quick = both
+    before = rows(quick), files(quick)
+    monkeypatch.setattr(Judge, "_run", None)
+    autograde(quick, force=True)
+    assert (rows(quick), files(quick)) == before
+
+
+def test_a_second_run_grades_nothing(both, monkeypatch):
+    """What is in the ledger is not graded again, and what is recorded already is recognised."""
+    _, quick = both
+    monkeypatch.setattr(Judge, "_run", None)
+    outcomes = grade(quick)
+    assert len(outcomes) == 5 and all(each.kept and not each.problem for each in outcomes)
+    with Recorder(quick, "week0") as recorder:
+        assert all(recorder.is_recorded(each.work.student, each.entries) for each in outcomes)
+        (quick / "autograded" / "ada" / "week0" / "01_order.ipynb").unlink()
+        assert [e.work.student for e in outcomes if not recorder.is_recorded(e.work.student, e.entries)] == ["ada"]
+
+
+def test_a_mark_that_a_person_gave_stays(both):
+    """Recording again leaves manual marks and comments alone, and asks for a look at them, as nbgrader does."""
+    _, quick = both
+    with Gradebook(f"sqlite:///{quick}/gradebook.db", "minigrad") as gradebook:
+        grade_row = gradebook.find_grade("operators-arithmetic-check", "00_numbers", "week0", "bea")
+        grade_row.manual_score, grade_row.extra_credit = 1.5, 0.5
+        gradebook.find_comment("operators-arithmetic", "00_numbers", "week0", "bea").manual_comment = "well tried"
+        gradebook.db.commit()
+    grade(quick)
+    found = {key: value for key, *value in ((f"{s} {cell}", *rest) for s, cell, *rest in rows(quick)["grade"])}
+    auto, manual, extra, needs = found["bea operators-arithmetic-check"]
+    assert (auto, manual, extra, needs) == (1, 1.5, 0.5, 1)
+    assert ("bea", "operators-arithmetic", None, "well tried") in rows(quick)["comment"]
+
+
+def test_the_ledger_holds_what_was_found(both):
+    """Every notebook has its entry, which says what the gradebook says."""
+    _, quick = both
+    found = {(entry.student, entry.lesson): entry for entry in entries(quick, "week0")}
+    assert len(found) == 10
+    assert found["bea", "00_numbers"].submission.earned == 1
+    assert any("process" in event for event in found["eve", "01_order"].submission.exercises[0].events)
+
+
+def test_an_assignment_that_was_not_generated(handed):
+    """Without its rows in the gradebook nothing is recorded, and the sentence says what to run."""
+    with pytest.raises(CourseError, match="nbgrader generate_assignment week7"):
+        Recorder(handed, "week7")
