@@ -1,0 +1,99 @@
+"""Read what a class did: the ledger, and the text of the answers that it is about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course, CourseError
+from autograder.ledger import Entry, entries
+from autograder.slicing import slice_exercise
+
+__all__ = ["ClassData", "gather"]
+
+ANSWERS = Path(__file__).parents[1]
+"""The folder of `wrong` and `variants`."""
+
+
+@dataclass(frozen=True)
+class ClassData:
+    """What the page is made from.
+
+    Attributes:
+        name: The course's name.
+        titles: The title of each assignment, by name, in the course's order.
+        entries: What was graded of them.
+        answers: For each exercise, the text of each student's solution cell that was worked on.
+        known: For each exercise, answers that two students may well share.
+        unread: Students whose submitted notebook is not the one that was graded, with the lesson.
+    """
+
+    name: str
+    titles: Mapping[str, str]
+    entries: Sequence[Entry]
+    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    known: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unread: Sequence[tuple[str, str]] = ()
+
+
+def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
+    """Read the ledger and the submitted notebooks of some assignments; of all, if none is named.
+
+    Raises:
+        CourseError: If there is no such assignment, or nothing of it was graded.
+    """
+    wanted = tuple(assignments) or tuple(course.assignments)
+    for name in wanted:
+        if name not in course.assignments:
+            raise CourseError(f"there is no assignment {name!r}; the assignments are {', '.join(course.assignments)}")
+    found = [entry for entry in entries(course.directory) if entry.assignment in wanted]
+    if not found:
+        raise CourseError(
+            f"nothing of {', '.join(wanted)} was graded yet; run `autograder autograde` or `nbgrader autograde` first"
+        )
+    answers: dict[str, dict[str, str]] = {}
+    unread = []
+    for entry in found:
+        texts = _solutions(course, entry)
+        if texts is None:
+            unread.append((entry.student, entry.lesson))
+        for exercise, text in (texts or {}).items():
+            answers.setdefault(exercise, {})[entry.student] = text
+    titles = {name: course.assignments[name].title for name in course.assignments if name in wanted}
+    known = {exercise: tuple(_known(course, exercise)) for exercise in answers}
+    return ClassData(course.name, titles, found, answers, known, unread)
+
+
+def _solutions(course: Course, entry: Entry) -> dict[str, str] | None:
+    """The answers that a student worked on; None if the notebook is not the one that was graded."""
+    path = course.directory / "submitted" / entry.student / entry.assignment / f"{entry.lesson}.ipynb"
+    try:
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != entry.sha256:
+            return None
+        cells: list[dict[str, Any]] = json.loads(data)["cells"]
+    except (OSError, ValueError, KeyError):
+        return None
+    found = {}
+    for cell in cells:
+        label = cell["metadata"].get("minigrad", {})
+        if label.get("kind") == "solution" and label.get("state") == "answered":
+            source = cell["source"]
+            found[label["exercise"]] = source if isinstance(source, str) else "".join(source)
+    return found
+
+
+def _known(course: Course, exercise: str) -> Iterator[str]:
+    """What was given out, the reference, and answers that are known in advance, right and wrong."""
+    try:
+        source = slice_exercise(course, exercise)
+        yield from (source.stub_cell, source.reference_cell)
+    except CourseError:
+        pass  # an exercise that the course no longer has, or a library that is cut
+    for kind in ("variants", "wrong"):
+        for file in sorted((ANSWERS / kind / exercise).glob("*.py")):
+            yield file.read_text(encoding="utf-8")

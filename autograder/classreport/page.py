@@ -1,0 +1,278 @@
+"""The class at a glance, as one HTML page that needs no network, no other file and no script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from autograder.classreport import figures
+from autograder.classreport.charts import STATES, discrimination_bar, histogram, share_bar, state_bar, swatch
+from autograder.classreport.figures import Distribution, ExerciseFigures, Mistake
+from autograder.classreport.gather import ClassData
+from autograder.classreport.markup import Html, dotted, el, joined
+from autograder.classreport.side_by_side import likeness_section
+from autograder.report import clean
+from autograder.results import format_points
+
+__all__ = ["class_page"]
+
+MOST_ROWS = 40
+"""Rows of a table of mistakes or events; the rest is counted."""
+
+MOST_NAMES = 6
+"""Students who are named beside a mistake, and exercises beside an event; the rest is counted."""
+
+EASY, HARD, TELLS_LITTLE = 0.95, 0.4, 0.2
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def class_page(data: ClassData) -> str:
+    """The whole page.
+
+    Args:
+        data: What `gather` read. The same data give the same page.
+    """
+    title = f"{data.name}: the class at a glance"
+    sections = list(_sections(data))
+    head = joined(
+        Html('<meta charset="utf-8">'),
+        Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Html('<meta name="color-scheme" content="light dark">'),
+        Html(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
+        el("title", title),
+        Html(f"<style>\n{Path(__file__).with_name('style.css').read_text(encoding='utf-8')}</style>"),
+    )
+    links = el("ul", *(el("li", el("a", name, href=f"#{key}")) for key, name, _ in sections))
+    body = joined(
+        el("a", "Skip to the contents", class_="skip", href="#main"),
+        el("header", el("h1", title), _about(data), el("nav", links, aria_label="Sections")),
+        el("main", *(_section(*section) for section in sections), id="main"),
+    )
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
+
+
+def _section(key: str, name: str, content: Html) -> Html:
+    return joined(
+        el("section", el("h2", name, id=f"{key}-title"), content, id=key, aria_labelledby=f"{key}-title"), "\n"
+    )
+
+
+def _sections(data: ClassData) -> Iterator[tuple[str, str, Html]]:
+    """Key, name and content of each section."""
+    entries = data.entries
+    yield "marks", "Marks", _marks(data)
+    yield "exercises", "Exercises", _exercises(data)
+    yield "mistakes", "Misconceptions", _mistakes(figures.mistakes(entries), figures.unexplained(entries))
+    yield "stuck", "Who may be stuck", _stuck(data)
+    yield "contained", "Contained, and not isolated", _contained(data)
+    yield "likeness", "Answers that are unusually alike", likeness_section(data)
+
+
+def table(caption: object, heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: frozenset[int]) -> Html:
+    """A table whose first column names its rows.
+
+    Args:
+        caption: What it shows.
+        heads: The names of its columns.
+        rows: Their cells.
+        numbers: Columns that hold numbers.
+    """
+    kinds = ["n" if place in numbers else None for place in range(len(heads))]
+    head = el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in zip(heads, kinds, strict=True)))
+    lines = []
+    for first, *others in rows:
+        cells = (el("td", cell, class_=kind) for cell, kind in zip(others, kinds[1:], strict=True))
+        lines.append(joined(el("tr", el("th", first, scope="row", class_="name"), *cells), "\n"))
+    made = el("table", el("caption", caption), el("thead", head), el("tbody", *lines))
+    return el("div", made, class_="wide", tabindex=0, role="region", aria_label=str(caption)[:60])
+
+
+def _about(data: ClassData) -> Html:
+    students = {entry.student for entry in data.entries}
+    contained = figures.events(data.entries)
+    free = figures.not_isolated(data.entries)
+    tiles = {
+        "students": len(students),
+        "notebooks graded": len(data.entries),
+        "students who may be stuck": len({each.student for each in figures.stuck(data.entries)}),
+        "students with contained code": len({who for each in contained for who in each.students}),
+        "notebooks not isolated": len(free),
+    }
+    names = ", ".join(f"{name} ({title})" for name, title in data.titles.items())
+    made = (el("div", el("dt", name), el("dd", count)) for name, count in tiles.items())
+    return joined(el("p", names, class_="dim"), el("dl", *made, class_="tiles"))
+
+
+def _marks(data: ClassData) -> Html:
+    everyone = {entry.student for entry in data.entries}
+    made = []
+    for name, title in data.titles.items():
+        marks = figures.distribution(data.entries, name)
+        if marks.shares:
+            made.append(_distribution(f"{name}: {title}", marks, len(everyone)))
+    return el("div", *made, class_="charts")
+
+
+def _distribution(title: str, marks: Distribution, everyone: int) -> Html:
+    full = sum(share >= 1 - 1e-9 for share in marks.shares)
+    nothing = sum(share == 0 for share in marks.shares)
+    missing = everyone - len(marks.shares)
+    said = [
+        f"{_students(len(marks.shares))}, {format_points(marks.points)} points",
+        f"mean {marks.mean:.0%}, median {marks.median:.0%}",
+        f"{full} with all points, {nothing} with none",
+    ]
+    if missing:
+        said.append(f"{missing} handed in nothing")
+    caption = joined(el("strong", title), Html("<br>"), "; ".join(said))
+    return el("figure", el("figcaption", caption), histogram(marks))
+
+
+def _students(count: int) -> str:
+    return f"{count} student{'s' * (count != 1)}"
+
+
+def _exercises(data: ClassData) -> Html:
+    legend = el("p", *(el("span", swatch(state), what, class_="key") for state, what in STATES.items()))
+    intro = el(
+        "p",
+        "Difficulty is the mean share of the points. Discrimination is the correlation with the points of all other "
+        "exercises of the assignment (item-rest correlation, Henrysson 1963): near 0 or below, those who are good at "
+        "the rest do no better here, and its tests or its text deserve a look.",
+    )
+    tables = []
+    for name, title in data.titles.items():
+        rows = [_exercise_row(each) for each in figures.exercises(data.entries, name)]
+        if rows:
+            heads = (
+                "exercise",
+                "points",
+                "how students did",
+                "all · some · none · not begun",
+                "mean",
+                "discrimination",
+                "remark",
+            )
+            tables.append(table(f"{name}: {title}", heads, rows, frozenset({1})))
+    return joined(intro, legend, *tables)
+
+
+def _exercise_row(each: ExerciseFigures) -> list[object]:
+    counts = " · ".join(str(getattr(each, state)) for state in STATES)
+    mean: object = "dropped" if each.mean is None else joined(f"{each.mean:.0%}", share_bar(each.mean))
+    value = each.discrimination
+    told: object = "does not vary" if value is None else joined(_signed(value), discrimination_bar(value))
+    return [
+        dotted(each.exercise),
+        format_points(each.points),
+        state_bar(each),
+        counts,
+        mean,
+        told,
+        ", ".join(_remarks(each)),
+    ]
+
+
+def _signed(value: float) -> str:
+    return f"{value + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _remarks(each: ExerciseFigures) -> Iterator[str]:
+    if each.mean is None:
+        return
+    if each.mean <= HARD:
+        yield "hard"
+    if each.mean >= EASY:
+        yield "easy"
+    elif each.discrimination is not None and each.discrimination < TELLS_LITTLE:
+        yield "tells little" if each.discrimination >= 0 else "against the rest"
+
+
+def _mistakes(known: Sequence[Mistake], unknown: Sequence[Mistake]) -> Html:
+    parts = []
+    if known:
+        heads = ("misconception", "exercise", "students", "for example")
+        caption = "Named where what was seen is what the known mistake gives"
+        parts.append(table(caption, heads, map(_mistake_row, known[:MOST_ROWS]), frozenset({2})))
+        parts.append(_more(len(known) - MOST_ROWS))
+    else:
+        parts.append(el("p", "No failed test shows a mistake that is known by name."))
+    if unknown:
+        heads = ("test", "exercise", "students", "for example")
+        caption = "Failed tests that no known mistake explains"
+        parts.append(el("h3", "Failures of no known kind"))
+        parts.append(table(caption, heads, map(_mistake_row, unknown[:MOST_ROWS]), frozenset({2})))
+        parts.append(_more(len(unknown) - MOST_ROWS))
+    return joined(*parts)
+
+
+def _more(count: int) -> Html:
+    return el("p", f"and {count} more", class_="dim") if count > 0 else Html()
+
+
+def _mistake_row(each: Mistake) -> list[object]:
+    verdict = each.example
+    named = each.name == verdict.misconception
+    lines = [
+        verdict.title if named else "",
+        clean(verdict.reason),
+        f"hint: {clean(verdict.hint)}" if verdict.hint else "",
+    ]
+    lines.append(_named(each.students))
+    kinds = (None, None, "dim", "dim")
+    said = (el("p", line, class_=kind) for line, kind in zip(lines, kinds, strict=True) if line)
+    return [
+        each.name.replace("-", " ") if named else each.name,
+        dotted(each.exercise),
+        len(each.students),
+        joined(*said),
+    ]
+
+
+def _named(names: Sequence[str]) -> str:
+    """Names, or the first of them and how many more there are."""
+    rest = len(names) - MOST_NAMES
+    return ", ".join(map(clean, names[:MOST_NAMES])) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _stuck(data: ClassData) -> Html:
+    found = figures.stuck(data.entries)
+    if not found:
+        return el("p", "Nobody: everyone has points, has begun most of it, and does not fail most of what was tried.")
+    heads = ("student", "assignment", "why", "points", "begun", "tried in vain")
+    rows = (
+        [
+            clean(each.student),
+            each.assignment,
+            each.why,
+            f"{format_points(each.earned)} of {format_points(each.points)}",
+            f"{each.tried} of {each.exercises}",
+            ", ".join(each.failing),
+        ]
+        for each in found
+    )
+    caption = "No points, most of it not begun, or most of what was tried below half of its points; lowest mark first"
+    return table(caption, heads, rows, frozenset({3, 4}))
+
+
+def _contained(data: ClassData) -> Html:
+    contained, free = figures.events(data.entries), figures.not_isolated(data.entries)
+    parts = []
+    if contained:
+        rows = ([clean(each.event), _named(each.students), _named(each.exercises)] for each in contained[:MOST_ROWS])
+        caption = (
+            "What sandboxes stopped while submissions were graded; an endless loop is a mistake, a forgery is none"
+        )
+        parts.append(table(caption, ("what happened", "students", "exercises"), rows, frozenset()))
+        parts.append(_more(len(contained) - MOST_ROWS))
+    else:
+        parts.append(el("p", "No sandbox had to stop anything."))
+    if free:
+        rows = ([clean(student), lesson] for student, lesson in free)
+        parts.append(el("h3", "Graded without a sandbox"))
+        caption = "These marks were made with --isolation none: the code could reach the grader's machine"
+        parts.append(table(caption, ("student", "lesson"), rows, frozenset()))
+    else:
+        parts.append(el("p", "Every notebook was graded in a sandbox."))
+    return joined(*parts)

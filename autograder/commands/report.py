@@ -1,0 +1,90 @@
+"""The command that shows the class at a glance, and hands its marks on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.commands.common import USAGE, CourseOption, fail, honest, short
+from autograder.course import Course, find_course, load_course
+
+__all__ = ["report"]
+
+
+class Kind(StrEnum):
+    """Programs that read marks."""
+
+    NBGRADER = "nbgrader"
+    CANVAS = "canvas"
+    MOODLE = "moodle"
+
+
+@honest
+def report(
+    assignments: Annotated[
+        list[str] | None, typer.Argument(metavar="[ASSIGNMENT]...", help="Names; all assignments if none is given.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The file to write: class.html, or marks.csv with --csv, if none is named."),
+    ] = None,
+    csv: Annotated[
+        Kind | None, typer.Option("--csv", help="Write the gradebook's marks for this program, instead of the page.")
+    ] = None,
+    course: CourseOption = None,
+) -> None:
+    """Show the class at a glance: one page, to be opened in a browser or printed.
+
+    Marks, how hard each exercise is and how well it tells students apart, misconceptions with examples, who may be
+    stuck, what the sandbox contained, and answers that are unusually alike. The page needs no network and holds
+    students' names and code: keep it as you keep the gradebook.
+
+    With --csv, the gradebook's marks as `nbgrader export` gives them, or as Canvas and Moodle import them.
+
+    Examples:
+      autograder report
+
+      autograder report module1 --out module1.html
+
+      autograder report --csv canvas --out marks.csv
+    """
+    loaded = load_course(course or find_course(), tree=False)
+    if csv is None:
+        _page(loaded, assignments or [], out or Path("class.html"))
+    else:
+        _table(loaded, assignments or [], csv, out or Path("marks.csv"))
+
+
+def _page(course: Course, assignments: list[str], out: Path) -> None:
+    from autograder.classreport.gather import gather
+    from autograder.classreport.page import class_page
+    from autograder.files import write
+
+    if out.suffix.lower() not in (".html", ".htm"):
+        fail(f"{out}: is no name of a page; name a file that ends in .html, or add --csv", USAGE)
+    console = Console(soft_wrap=True, highlight=False)
+    with Console(stderr=True).status("reading the ledger and comparing answers"):
+        data = gather(course, assignments)
+        write(out, class_page(data))
+    students = len({entry.student for entry in data.entries})
+    console.print(f"{escape(short(out))}: {students} students, {len(data.entries)} notebooks")
+
+
+def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> None:
+    from autograder.classreport.exporting import as_csv, read_marks
+    from autograder.files import write
+    from autograder.report import clean
+
+    marks = read_marks(course, assignments)
+    text, changed = as_csv(marks, kind.value)
+    write(out, text)
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(f"{escape(short(out))}: {len({mark.student for mark in marks})} students, for {kind.value}")
+    for field in changed:
+        said = f"{clean(field)!r} would be a formula in a spreadsheet; it was written with an apostrophe before it"
+        console.print(f"[yellow]note[/yellow]  {escape(said)}")

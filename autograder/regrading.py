@@ -1,0 +1,386 @@
+"""Grade again what was graded before, after a hidden test was mended or an exercise was dropped or reweighted.
+
+First a plan: every notebook of the ledger is judged again, and each mark that would change is listed. Nothing is
+recorded by that. A mark falls only where it was said that it may: else the earlier result of that exercise stays,
+unless other points are asked of everyone, which cannot be done to some alone.
+
+Then the plan is carried out. The log is written ahead; where points of an exercise changed, all of the gradebook is
+changed in one transaction; then submissions are recorded as class grading records them, and last the ledger. Every
+step may be repeated: after a crash, a second run finds what is left to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course, CourseError
+from autograder.ledger import Entry, entries, read_entry, write_entry
+from autograder.regrade_log import begin, end
+from autograder.results import Graded
+
+__all__ = ["Change", "Plan", "carry_out", "check_weights", "hidden_tests", "plan", "recorded"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A mark that is another one when it is graded again.
+
+    Attributes:
+        student: Whose.
+        assignment: Of which assignment.
+        lesson: Of which lesson.
+        exercise: Of which exercise.
+        old: Points that are recorded.
+        old_points: What the exercise was worth.
+        new: Points now.
+        points: What it is worth now.
+        tests: Hidden tests that decide otherwise, with a sign: ``+`` passes now, ``-`` fails now.
+        why: What was seen where the mark falls, in a sentence.
+        reweighted: Whether other points are asked of it now, or of its groups.
+    """
+
+    student: str
+    assignment: str
+    lesson: str
+    exercise: str
+    old: float
+    old_points: float
+    new: float
+    points: float
+    tests: tuple[str, ...] = ()
+    why: str = ""
+    reweighted: bool = False
+
+    @property
+    def moves(self) -> bool:
+        """Whether the mark is another one; with other weights of groups it may be the same."""
+        return (self.new, self.points) != (self.old, self.old_points)
+
+    @property
+    def falls(self) -> bool:
+        """Whether the student has less of the exercise than before."""
+        return self._share(self.new, self.points) < self._share(self.old, self.old_points) - 1e-9
+
+    @staticmethod
+    def _share(earned: float, points: float) -> float:
+        return earned / points if points else 1.0  # a dropped exercise takes nothing from anyone
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What grading again would change.
+
+    Attributes:
+        changes: The marks that are to be recorded, in the order of assignment, lesson, exercise and student.
+        kept: Marks that would fall, and stay as they are.
+        entries: The results to record, whole.
+        problems: Submissions that were left out, each with a sentence.
+        same: How many notebooks have the marks that they had.
+        weights: The exercises of which other points are asked, with what they are worth now.
+    """
+
+    changes: tuple[Change, ...]
+    kept: tuple[Change, ...]
+    entries: tuple[Entry, ...]
+    problems: tuple[str, ...]
+    same: int
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+def plan(
+    recorded: Iterable[Entry],
+    graded: Iterable[Entry],
+    *,
+    exercises: Collection[str] = (),
+    lower: bool = False,
+    problems: Iterable[str] = (),
+) -> Plan:
+    """Compare results with the recorded ones.
+
+    Args:
+        recorded: What the ledger has.
+        graded: What grading the same notebooks again has found.
+        exercises: Take only these; all, if none is named.
+        lower: Whether marks may fall.
+        problems: Sentences on what could not be graded again.
+
+    Raises:
+        CourseError: If an exercise was added to the course or taken away since, or if other points would lower
+            someone's share without being told to.
+    """
+    before = {(entry.student, entry.assignment, entry.lesson): entry for entry in recorded}
+    changes: list[Change] = []
+    kept: list[Change] = []
+    results: list[Entry] = []
+    said = list(problems)
+    same = 0
+    for new in sorted(graded, key=lambda entry: (entry.assignment, entry.lesson, entry.student)):
+        old = before[new.student, new.assignment, new.lesson]
+        if old.sha256 != new.sha256:
+            said.append(
+                f"{new.student}, {new.lesson}: was handed in anew after it was graded; grade it by "
+                f"`autograder autograde {new.assignment}`"
+            )
+            continue
+        found = list(_changes(old, new, exercises))
+        taken = [change for change in found if lower or change.reweighted or not change.falls]
+        kept += [change for change in found if change not in taken]
+        changes += taken
+        if taken:
+            results.append(_merged(old, new, {change.exercise for change in taken}))
+        same += not any(change.moves for change in taken)
+    if not lower:
+        _refuse_halves(changes)
+    listed = tuple(sorted((change for change in changes if change.moves), key=_order))
+    weights = {change.exercise: change.points for change in changes if change.reweighted}
+    return Plan(listed, tuple(sorted(kept, key=_order)), tuple(results), tuple(said), same, weights)
+
+
+def _order(change: Change) -> tuple[str, str, str, str]:
+    return change.assignment, change.lesson, change.exercise, change.student
+
+
+def _changes(old: Entry, new: Entry, exercises: Collection[str]) -> Iterator[Change]:
+    """The marks of one notebook that differ."""
+    before = {graded.exercise: graded for graded in old.submission.exercises}
+    after = {graded.exercise: graded for graded in new.submission.exercises}
+    for exercise in sorted(before.keys() - after.keys()):
+        raise CourseError(
+            f"{exercise} was graded and is no longer in course.toml, and nbgrader takes no cell away once something "
+            "was handed in; put it back, and drop it by points and groups of 0"
+        )
+    for exercise in sorted(after.keys() - before.keys()):
+        raise CourseError(
+            f"{exercise} is new in course.toml, and nobody was asked it; give it points and groups of 0, or place it "
+            "in another lesson"
+        )
+    for exercise, then in before.items():
+        now = after[exercise]
+        if (not exercises or exercise in exercises) and not _same_mark(then, now):
+            place = (new.student, new.assignment, new.lesson, exercise)
+            marks = (then.earned, then.points, now.earned, now.points)
+            reweighted = _weights(then) != _weights(now)
+            yield Change(*place, *marks, tuple(_tests(then, now)), _why(then, now), reweighted)
+
+
+def _same_mark(one: Graded, other: Graded) -> bool:
+    return (one.earned, _weights(one)) == (other.earned, _weights(other))
+
+
+def _weights(graded: Graded) -> dict[str, float]:
+    return {group.name: group.points for group in graded.groups}
+
+
+def _tests(then: Graded, now: Graded) -> Iterator[str]:
+    """The tests that decide otherwise, with a sign."""
+    before = {verdict.test: verdict.passed for verdict in then.verdicts}
+    after = {verdict.test: verdict.passed for verdict in now.verdicts}
+    for test in sorted(before.keys() | after.keys()):
+        if before.get(test, True) != after.get(test, True):
+            yield f"{'+' if after.get(test, True) else '-'}{test}"
+
+
+def _why(then: Graded, now: Graded) -> str:
+    """What was seen where a test fails that passed, or why nothing could be tested any more."""
+    if now.reason and now.reason != then.reason:
+        return now.reason
+    passed = {verdict.test for verdict in then.verdicts if verdict.passed}
+    return next((verdict.reason for verdict in now.verdicts if not verdict.passed and verdict.test in passed), "")
+
+
+def _merged(old: Entry, new: Entry, taken: Collection[str]) -> Entry:
+    """The new result, with the earlier one of each exercise whose mark is not to change."""
+    before = {graded.exercise: graded for graded in old.submission.exercises}
+    exercises = tuple(
+        graded if graded.exercise in taken or _same_mark(graded, before[graded.exercise]) else before[graded.exercise]
+        for graded in new.submission.exercises
+    )
+    return replace(new, submission=replace(new.submission, exercises=exercises))
+
+
+def _refuse_halves(changes: Iterable[Change]) -> None:
+    """Other points are for everyone: they are not recorded where they lower a share unasked."""
+    falling = sorted((change for change in changes if change.reweighted and change.falls), key=_order)
+    if falling:
+        first = falling[0]
+        others = f" and of {len(falling) - 1} others" if len(falling) > 1 else ""
+        raise CourseError(
+            f"other points are asked of {first.exercise} now, by which the share of {first.student}{others} falls "
+            f"(from {first.old:g} of {first.old_points:g} to {first.new:g} of {first.points:g}); points are changed "
+            "for everyone or for no one: add --lower, or restore course.toml"
+        )
+
+
+def check_weights(
+    course: Course, recorded: Iterable[Entry], students: Collection[str], exercises: Collection[str]
+) -> None:
+    """Refuse to change an exercise's points for a part of the class, and before the notebooks say the same.
+
+    Args:
+        course: The course as it is now.
+        recorded: All of the ledger.
+        students: Those who were named; none for all.
+        exercises: Those which were named; none for all.
+
+    Raises:
+        CourseError: If points differ and someone or something would be left out, or `autograder build` is due.
+    """
+    graded = [each for entry in recorded for each in entry.submission.exercises if each.exercise in course.exercises]
+    others = {
+        each.exercise: _weights(each) for each in graded if _weights(each) != course.exercise(each.exercise).groups
+    }
+    for exercise in (course.exercise(exercise_id) for exercise_id in others):
+        old, new = _in_words(others[exercise.id]), _in_words(exercise.groups)
+        said = f"{exercise.id} has the points {new} in course.toml and {old} in the ledger"
+        if students or (exercises and exercise.id not in exercises):
+            raise CourseError(f"{said}, which concerns everyone; name no student, and this exercise or none")
+        _check_built(course, exercise.id, said)
+
+
+def _in_words(weights: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {points:g}" for name, points in weights.items())
+
+
+def _check_built(course: Course, exercise_id: str, said: str) -> None:
+    """Refuse while nbgrader's source notebook has other points: the next release would bring them back."""
+    exercise = course.exercise(exercise_id)
+    path = course.directory / "source" / course.assignment_of(exercise).name / f"{exercise.lesson}.ipynb"
+    try:
+        cells: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError, KeyError):
+        cells = []
+    labels = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+    points = [label["points"] for label in labels if label.get("grade_id") == exercise.graded_id]
+    if points != [exercise.points]:
+        raise CourseError(f"{said}; the notebooks do not know of it yet: run `autograder build` first")
+
+
+def _reweigh_cell(gradebook: Any, place: tuple[str, str, str], points: float) -> None:
+    """Change what a graded cell is worth, and nbgrader's checksum of the cell, which has that in it."""
+    import nbformat
+    from nbgrader.utils import compute_checksum
+
+    graded, source = gradebook.find_grade_cell(*place), gradebook.find_source_cell(*place)
+    label = {"grade_id": graded.name, "grade": True, "solution": False, "locked": source.locked, "points": points}
+    cell = nbformat.from_dict({"cell_type": source.cell_type, "source": source.source, "metadata": {"nbgrader": label}})
+    graded.max_score, source.checksum = points, compute_checksum(cell)
+
+
+def hidden_tests(course: Course) -> Path:
+    """The directory of hidden tests that the course's own configuration names."""
+    from autograder.nbgrader_hooks import JudgePreprocessor
+    from autograder.recording import load_app
+
+    app = load_app(course.directory, next(iter(course.assignments)))
+    return Path(JudgePreprocessor(parent=app).hidden)
+
+
+def recorded(course: Course, students: Collection[str], exercises: Collection[str]) -> tuple[list[Entry], list[Entry]]:
+    """All of the ledger, and what is to be graded again.
+
+    Raises:
+        CourseError: If nothing was graded yet, or nothing of someone who was named.
+    """
+    everything = [entry for entry in entries(course.directory) if entry.assignment in course.assignments]
+    if not everything:
+        raise CourseError("nothing was graded yet, so that nothing can be graded again; run `autograder autograde`")
+    for student in sorted(set(students) - {entry.student for entry in everything}):
+        raise CourseError(f"nothing of {student} was graded yet; correct the name, or run `autograder autograde`")
+    lessons = {course.exercise(exercise).lesson for exercise in exercises} or set(course.lessons)
+    chosen = [entry for entry in everything if entry.lesson in lessons]
+    return everything, [entry for entry in chosen if not students or entry.student in students]
+
+
+def carry_out(course: Course, found: Plan, why: str, *, lower: bool, done: Callable[[], None] = lambda: None) -> None:
+    """Record a plan: log, gradebook, autograded notebooks and ledger.
+
+    Args:
+        course: The course.
+        found: What to record.
+        why: The reason, for the log.
+        lower: Whether it was said that marks may fall, for the log.
+        done: Called after each submission.
+    """
+    from autograder.recording import Recorder  # loads all of nbgrader
+
+    run = begin(course.directory, found.changes, why, lower=lower)
+    if found.weights:
+        _reweigh(course, found)
+    for assignment, by_student in _by_submission(course, found).items():
+        changed = [entry for entry in found.entries if entry.assignment == assignment]
+        with Recorder(course.directory, assignment) as recorder:
+            if not recorder.is_stock:  # nbgrader's own steps take results from the ledger
+                _write(course, changed)
+            for student, whole in by_student.items():
+                if recorder.is_stock:
+                    recorder.add(student, whole)
+                elif not recorder.hand_over(student):
+                    raise CourseError(
+                        f"nbgrader could not record {student}; see what it said above, then regrade again"
+                    )
+                done()
+        _write(course, changed)  # last: a second run takes the ledger for what is recorded
+    end(course.directory, run)
+
+
+def _write(course: Course, changed: Iterable[Entry]) -> None:
+    for entry in changed:
+        write_entry(course.directory, entry)
+
+
+def _by_submission(course: Course, found: Plan) -> dict[str, dict[str, list[Entry]]]:
+    """The results to record by assignment and student, with the other notebooks of each submission as they were."""
+    submissions: dict[str, dict[str, dict[str, Entry]]] = {}
+    for entry in found.entries:
+        submissions.setdefault(entry.assignment, {}).setdefault(entry.student, {})[entry.lesson] = entry
+    for assignment, by_student in submissions.items():
+        for student, lessons in by_student.items():
+            for lesson in course.assignments[assignment].lessons:
+                known = lessons.get(lesson) or read_entry(course.directory, student, assignment, lesson)
+                lessons.update({lesson: known} if known else {})
+    return {
+        assignment: {student: list(lessons.values()) for student, lessons in by_student.items()}
+        for assignment, by_student in submissions.items()
+    }
+
+
+def _reweigh(course: Course, found: Plan) -> None:
+    """Change what exercises are worth and everyone's points of them, all at once or not at all.
+
+    Raises:
+        CourseError: If the gradebook has a grade of such an exercise that is not in the ledger.
+    """
+    from nbgrader.api import Gradebook
+
+    from autograder.classreport.exporting import gradebook_url
+
+    with Gradebook(gradebook_url(course), course.name) as gradebook:
+        for exercise_id, points in found.weights.items():
+            exercise = course.exercise(exercise_id)
+            assignment = course.assignment_of(exercise).name
+            place = (exercise.graded_id, exercise.lesson, assignment)
+            new = {
+                entry.student: graded.earned
+                for entry in (
+                    *entries(course.directory, assignment),
+                    *found.entries,
+                )  # an earlier run may have ended here
+                for graded in entry.submission.exercises
+                if (graded.exercise, graded.points) == (exercise_id, points)
+            }
+            everyone = {each.student.id for each in gradebook.assignment_submissions(assignment)}
+            for student in sorted(everyone - new.keys()):
+                raise CourseError(
+                    f"other points are asked of {exercise_id} now, and {student} has a grade of it that is not of the "
+                    f"ledger; restore course.toml, run `autograder autograde {assignment}`, and then change the points"
+                )
+            _reweigh_cell(gradebook, place, points)
+            for student in sorted(everyone):
+                grade = gradebook.find_grade(*place, student)
+                grade.auto_score = new[student]
+                grade.needs_manual_grade = grade.manual_score is not None  # as nbgrader's own SaveAutoGrades
+        gradebook.db.commit()

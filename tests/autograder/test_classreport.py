@@ -1,0 +1,415 @@
+"""The page with the class at a glance is right, harmless, complete in itself, and the same in every run."""
+
+import csv
+import dataclasses
+import hashlib
+import html.parser
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.plugins import CsvExportPlugin
+from small_course import SmallCourse
+from typer.testing import CliRunner
+
+from autograder.classreport import figures
+from autograder.classreport.exporting import KINDS, Mark, as_csv, read_marks
+from autograder.classreport.gather import ClassData, gather
+from autograder.classreport.markup import code, el
+from autograder.classreport.page import class_page
+from autograder.cli import app
+from autograder.course import CourseError
+from autograder.ledger import Entry, write_entry
+from autograder.likeness import pairs
+from autograder.results import Graded, GroupScore, Submission, Verdict
+
+LESSONS = {
+    "01_first": ("autodiff.chain_rule", "autodiff.topological_sort", "autodiff.backpropagate"),
+    "02_second": ("functions.arithmetic", "functions.elementary", "scalar.easy"),
+}
+HOSTILE = "<script>alert(1)</script>\"'&\x1b[31m\u202e"
+WRONG = ("gradient-overwritten", "start-ignored", "path-by-path")
+
+
+def verdict(passed=True, misconception="", confirmed=False, reason="got 3.0", group="values"):
+    hint = "each use of a node adds to its gradient" if misconception else ""
+    failed = {"reason": reason, "hint": hint, "misconception": misconception, "confirmed": confirmed}
+    return Verdict("test_it", "Two paths are summed.", group, "lesson 03", passed, **({} if passed else failed))
+
+
+def graded(exercise, earned, points=4.0, *, verdicts=(), reason="", events=()):
+    return Graded(exercise, points, (GroupScore("values", points, earned),), verdicts, reason, events=events)
+
+
+def answered(exercise, skill, rng):
+    """An exercise of someone of a skill between 0 and 1."""
+    hard = {"autodiff.backpropagate": 0.3, "scalar.easy": -0.6}.get(exercise, 0.0)
+    luck = skill - hard + rng.uniform(-0.4, 0.4)
+    if luck > 0.4:
+        return graded(exercise, 4.0, verdicts=(verdict(),))
+    if luck < -0.1:
+        return graded(exercise, 0.0, reason="this exercise was not started")
+    if luck < 0.1:
+        event = ("it ran out of its 5 s and was stopped",)
+        return graded(exercise, 0.0, verdicts=(verdict(False, reason="no answer within 5 s"),), events=event)
+    name = rng.choice(WRONG)
+    return graded(exercise, 2.0, verdicts=(verdict(), verdict(False, name, confirmed=rng.random() < 0.8)))
+
+
+def entry(student, lesson, exercises, assignment="module1", notes=()):
+    return Entry(student, assignment, lesson, "0" * 64, "2027-01-01T00:00:00Z", Submission(lesson, exercises, notes))
+
+
+def invented_answer(rng, number):
+    """An answer of a few lines, in one of very many ways."""
+    lines = [f"def solve_{number}(values, scale):", f'    """Docstring {number}."""']
+    for place in range(rng.randint(5, 12)):
+        name, operator = f"part{rng.randint(0, 3)}", rng.choice(["+", "*", "-", "/", "**", "%"])
+        lines.append(
+            f"    {name} = values[{rng.randint(0, 40)}] {operator} scale.{rng.choice(['sum', 'data', 'grad'])}"
+        )
+        if rng.random() < 0.4:
+            lines.append(f"    if {name} > {rng.randint(0, 99)}: values.{rng.choice(['append', 'remove'])}({name})")
+        del place
+    return "\n".join([*lines, "    return values"])
+
+
+def invented(size=30, seed=1):
+    """A class whose members differ in skill, with one hostile name, one copied answer and one without a sandbox."""
+    rng = random.Random(seed)
+    entries, answers = [], {}
+    for number in range(size):
+        student = f"student{number:03}" if number else f"={HOSTILE}"
+        skill = 1.4 * rng.random() - 0.4
+        for lesson, names in LESSONS.items():
+            row = tuple(answered(name, skill, rng) for name in names)
+            notes = ("not isolated: this code ran without a sandbox",) if number == 3 else ()
+            entries.append(entry(student, lesson, row, notes=notes))
+            for each in row:
+                answers.setdefault(each.exercise, {})[student] = invented_answer(rng, number)
+    theirs = answers["autodiff.backpropagate"]
+    theirs["student007"] = theirs["student005"].replace("values", "liste").replace("Docstring", "My own words")
+    entries.sort(key=lambda each: (each.assignment, each.student, each.lesson))
+    return ClassData("minigrad", {"module1": "Autodiff"}, entries, answers)
+
+
+class Reader(html.parser.HTMLParser):
+    """Checks that every element is closed in its order, and keeps what a page refers to."""
+
+    VOID = ("meta", "br", "wbr", "rect", "line")
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.refers, self.names, self.text = [], [], set(), []
+        self.ids = set()
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.names.add(tag)
+        self.refers += [value for name, value in attributes if name in ("href", "src", "action", "srcset")]
+        self.ids |= {value for name, value in attributes if name == "id"}
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.names.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_needs_nothing_from_elsewhere():
+    """The page has no script, refers to itself alone, and every link of it leads somewhere."""
+    reader = Reader(class_page(invented()))
+    assert "script" not in reader.names and "link" not in reader.names and "img" not in reader.names
+    assert all(target.startswith("#") and target[1:] in reader.ids for target in reader.refers)
+    assert not re.search(r"url\(|@import|https?:", class_page(invented()))
+
+
+def test_what_students_wrote_stays_text():
+    """A hostile name, reason, event or answer puts neither markup nor control characters on the page."""
+    data = invented()
+    hostile = graded("autodiff.chain_rule", 0.0, verdicts=(verdict(False, reason=HOSTILE),), events=(HOSTILE,))
+    last = graded("autodiff.chain_rule", 0.0, verdicts=(verdict(False, "a-name", True, reason=HOSTILE),))
+    entries = [*data.entries, entry("zoe", "01_first", (hostile,)), entry("zora", "01_first", (last,))]
+    answers = {name: {who: f"{text}  # {HOSTILE}" for who, text in own.items()} for name, own in data.answers.items()}
+    page = class_page(dataclasses.replace(data, entries=entries, answers=answers))
+    assert "<script" not in page and "&lt;script&gt;" in page
+    assert "\x1b" not in page and "\u202e" not in page
+    Reader(page)
+
+
+def test_the_same_class_gives_the_same_page():
+    """Two runs give the same bytes, whenever the notebooks were graded."""
+    data = invented()
+    later = [dataclasses.replace(each, graded="2028-05-05T05:05:05Z") for each in data.entries]
+    assert class_page(dataclasses.replace(data, entries=later)) == class_page(data)
+
+
+def test_shares_fall_into_tenths():
+    """A mark on the edge of a tenth belongs to the upper one, full marks to the last."""
+    shares = (0.0, 0.1, 0.3, 0.7, 0.999, 1.0)
+    assert figures.Distribution("module1", 10, shares).counts == [1, 1, 0, 1, 0, 0, 0, 1, 0, 2]
+
+
+def test_difficulty_and_discrimination_are_those_of_the_book():
+    """Difficulty is the mean share; discrimination correlates an exercise with the sum of all others."""
+    rows = {"a": (4.0, 4.0, 2.0), "b": (4.0, 2.0, 2.0), "c": (2.0, 0.0, 4.0), "d": (0.0, 0.0, 0.0)}
+    entries = [
+        entry(student, "01_first", tuple(graded(f"m.e{i}", earned) for i, earned in enumerate(row)))
+        for student, row in rows.items()
+    ]
+    found = figures.exercises(entries, "module1")
+    assert [each.mean for each in found] == [10 / 16, 6 / 16, 8 / 16]
+    for place, each in enumerate(found):
+        own = [row[place] for row in rows.values()]
+        rest = [sum(row) - row[place] for row in rows.values()]
+        assert each.discrimination == pytest.approx(statistics.correlation(own, rest))
+    assert (found[0].full, found[0].part, found[0].none, found[0].untouched) == (2, 1, 1, 0)
+
+
+def test_what_does_not_vary_has_no_discrimination():
+    """Where everyone has the same mark, or one student is the class, the page says so instead of a number."""
+    alone = [entry("a", "01_first", (graded("m.e", 4.0), graded("m.f", 0.0)))]
+    assert figures.exercises(alone, "module1")[0].discrimination is None
+    assert "does not vary" in class_page(ClassData("c", {"module1": "T"}, alone))
+
+
+def test_a_dropped_exercise_counts_nowhere():
+    """An exercise that is worth nothing has no difficulty, and nobody is stuck in it."""
+    rows = [entry(who, "01_first", (graded("m.e", 4.0), graded("m.f", 0.0, 0.0))) for who in "ab"]
+    assert figures.exercises(rows, "module1")[1].mean is None
+    assert figures.stuck(rows) == []
+    assert figures.stuck([entry("a", "01_first", (graded("m.f", 0.0, 0.0),))]) == []
+    assert "dropped" in class_page(ClassData("c", {"module1": "T"}, rows))
+
+
+def test_mistakes_are_counted_by_students():
+    """A misconception counts once for a student, only where it is known to fit; else the test is named."""
+    twice = (verdict(False, "start-ignored", True), verdict(False, "start-ignored", True))
+    rows = [
+        entry("a", "01_first", (graded("m.e", 0.0, verdicts=twice),)),
+        entry("b", "01_first", (graded("m.e", 0.0, verdicts=twice),)),
+        entry("c", "01_first", (graded("m.e", 0.0, verdicts=(verdict(False, "start-ignored", False),)),)),
+    ]
+    (known,), (unknown,) = figures.mistakes(rows), figures.unexplained(rows)
+    assert (known.name, known.students) == ("start-ignored", ("a", "b"))
+    assert (unknown.name, unknown.students) == ("Two paths are summed.", ("c",))
+
+
+def test_forgeries_come_first():
+    """Events are one row for each kind, whatever the cell; what no mistake does stands above what many do."""
+    late = "solution of m.e: it ran out of its 5 s"
+    rows = [
+        entry("a", "01_first", (graded("m.e", 0.0, events=(late, "added cell 2: it ran out of its 5 s")),)),
+        entry("b", "01_first", (graded("m.f", 0.0, events=("added cell 1: it ran out of its 5 s",)),)),
+        entry("c", "01_first", (graded("m.e", 0.0, events=("it forged an answer",)),)),
+    ]
+    forged, slow = figures.events(rows)
+    assert (forged.event, forged.students) == ("it forged an answer", ("c",))
+    assert (slow.event, slow.students, slow.exercises) == ("it ran out of its 5 s", ("a", "b"), ("m.e", "m.f"))
+
+
+NOT_STARTED = "this exercise was not started"
+
+
+@pytest.mark.parametrize(
+    ("earned", "why"),
+    [
+        ((None, None, None, None), "nothing was begun"),
+        ((0.0, 0.0, None, None), "tried, and has no point yet"),
+        ((4.0, 0.0, 1.0, 1.0), "tries, and most of it fails"),
+        ((4.0, 4.0, 1.0, 1.0), None),
+        ((4.0, None, None, None), "most of it was not begun"),
+        ((4.0, 4.0, None, None), None),
+    ],
+)
+def test_who_is_stuck(earned, why):
+    """Most of it not begun, no points at all, or most of what was tried in vain; whoever did half is not named."""
+    row = tuple(
+        graded(f"m.e{i}", each or 0.0, reason="" if each is not None else NOT_STARTED) for i, each in enumerate(earned)
+    )
+    found = figures.stuck([entry("a", "01_first", row)])
+    assert [each.why for each in found] == ([why] if why else [])
+
+
+def test_the_page_names_pairs_that_are_alike():
+    """A copied answer with other names is shown beside its like, and no other pair is."""
+    data = invented()
+    page = class_page(data)
+    assert page.count("<details>") == 1
+    assert "<strong>student005 and student007</strong>: autodiff.backpropagate" in page
+    assert pairs(data.answers["autodiff.chain_rule"]) == []
+
+
+def test_elements_escape_what_they_hold():
+    """Texts and attributes are escaped; only elements stand as they are."""
+    assert el("p", "<b>", el("b", "&"), title='"') == '<p title="&quot;">&lt;b&gt;<b>&amp;</b></p>'
+    assert code("\tx = 1\x07\n") == '<pre tabindex="0"><code>    x = 1</code></pre>'
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A small course with two graded notebooks, one of which was changed since."""
+    small = SmallCourse(tmp_path)
+    for student, changed in (("ada", False), ("bob", True)):
+        cell = {"metadata": {"minigrad": {"kind": "solution", "exercise": "numbers.clamp", "state": "answered"}}}
+        text = json.dumps({"cells": [{**cell, "source": ["def clamp(x):\n", f"    return {student!r}"]}]})
+        path = tmp_path / "course" / "submitted" / student / "week0" / "00_numbers.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        seen = hashlib.sha256(text.encode()).hexdigest()
+        row = (graded("numbers.clamp", 1.0),)
+        made = entry(student, "00_numbers", row, "week0")
+        write_entry(tmp_path / "course", dataclasses.replace(made, sha256="0" * 64 if changed else seen))
+    return small.load()
+
+
+def test_answers_are_those_that_were_graded(course):
+    """The text of a notebook is read only if it is the one that was graded; else the page says that it was not."""
+    data = gather(course)
+    assert data.answers == {"numbers.clamp": {"ada": "def clamp(x):\n    return 'ada'"}}
+    assert data.unread == [("bob", "00_numbers")]
+    assert "1 notebook was changed since grading" in class_page(data)
+    assert any("return kept" in text for text in data.known["numbers.clamp"])
+
+
+def test_what_was_not_graded_is_said(course):
+    """An unknown assignment, and one without any grade, are each one sentence."""
+    with pytest.raises(CourseError, match="there is no assignment 'week9'; the assignments are week0, week1"):
+        gather(course, ["week9"])
+    with pytest.raises(CourseError, match="nothing of week1 was graded yet"):
+        gather(course, ["week1"])
+
+
+def lines(marks, kind):
+    text, _ = as_csv(marks, kind)
+    return list(csv.reader(text.splitlines()))
+
+
+MARKS = [
+    Mark(
+        "week0", "2027-02-01 23:59:00", "ada", 5.0, "Byron", "Ada", "ada@x.org", "17", "2027-01-01 10:00:00", 4.25, 1.0
+    ),
+    Mark("week0", "2027-02-01 23:59:00", "bob", 5.0),
+    Mark("week1", "", "ada", 2.5, "Byron", "Ada", "ada@x.org", "17", "2027-01-02 10:00:00", 2.5),
+    Mark("week1", "", "bob", 2.5, submitted="2027-01-03 10:00:00", raw=0.5, penalty=2.0),
+]
+
+
+def test_canvas_gets_its_columns():
+    """Canvas gets its five columns, a row with what assignments are worth, and no entry where nothing was handed in."""
+    assert lines(MARKS, "canvas") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "week0", "week1"],
+        ["    Points Possible", "", "", "", "", "5", "2.5"],
+        ["Byron, Ada", "17", "", "ada", "", "3.25", "2.5"],
+        ["bob", "", "", "bob", "", "", "0"],
+    ]
+
+
+def test_moodle_gets_users_and_grades():
+    """Moodle gets user names and addresses to find people by, and a column for each assignment."""
+    assert lines(MARKS, "moodle") == [
+        ["Username", "First name", "Last name", "Email address", "week0", "week1"],
+        ["ada", "Ada", "Byron", "ada@x.org", "3.25", "2.5"],
+        ["bob", "", "", "", "", "0"],
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"])
+def test_formulas_are_defused(kind, start):
+    """A name or id that a spreadsheet would take for a formula gets an apostrophe, and is said; numbers stay."""
+    formula = f'{start}HYPERLINK("http://x")'
+    marks = [Mark("week0", "", formula, 5.0, formula, formula, submitted="2027-01-01 10:00:00", raw=-1.0)]
+    text, changed = as_csv(marks, kind)
+    fields = [field for row in csv.reader(text.splitlines(keepends=True)) for field in row]
+    assert not any(field.startswith(start) for field in fields if field not in ("-1.0", "0.0"))
+    assert formula in changed
+    assert f"'{formula}" in fields
+
+
+def test_no_formula_begins_inside_a_field():
+    """Where a spreadsheet separates fields by semicolons, no field of a line begins as a formula either."""
+    text, changed = as_csv([Mark("week0", "", "ada", 5.0, "x;=1+1", 'y;"@z')], "moodle")
+    fields = [field for row in csv.reader(text.splitlines(), delimiter=";") for field in row]
+    assert len(fields) > 2 and not any(field.lstrip('" ').startswith(("=", "@")) for field in fields)
+    assert changed == ["x;=1+1", 'y;"@z']
+
+
+def fill_gradebook(book):
+    """Two assignments, three students: one late, one graded by hand as well, one who handed in nothing."""
+    for number, name in enumerate(("week0", "week1")):
+        book.add_assignment(name, duedate="2027-02-01 23:59:00 UTC" if number else None)
+        book.add_notebook("00_numbers", name)
+        book.add_grade_cell("clamp-check", "00_numbers", name, max_score=2 + number, cell_type="code")
+    book.add_student("ada", first_name="Ada", last_name="Byron", email="ada@x.org", lms_user_id="17")
+    book.add_student("bob", last_name="Zed")
+    book.add_student("eve", last_name="Zuse")
+    for student, points, by_hand in (("ada", 2.0, None), ("bob", 0.5, 1.5)):
+        with book.db.no_autoflush:
+            book.add_submission("week0", student, timestamp="2027-01-01 10:00:00 UTC")
+        grade = book.find_grade("clamp-check", "00_numbers", "week0", student)
+        grade.auto_score, grade.manual_score = points, by_hand
+    book.find_submission_notebook("00_numbers", "week0", "ada").late_submission_penalty = 0.25
+    book.db.commit()
+
+
+@pytest.fixture(scope="module")
+def gradebook(tmp_path_factory, root):
+    """A course with nbgrader's own gradebook; nbgrader starts `alembic` by its bare name to make one."""
+    folder = tmp_path_factory.mktemp("gradebook")
+    small = SmallCourse(folder)
+    shutil.copy(root / "course" / "nbgrader_config.py", folder / "course")
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        # SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
+        warnings.filterwarnings("ignore", message="Object of type <Submitted")
+        with Gradebook(f"sqlite:///{folder / 'course' / 'gradebook.db'}", "small") as book:
+            fill_gradebook(book)
+    return small.load()
+
+
+def test_the_export_is_nbgraders_own(gradebook, tmp_path):
+    """For names that need no quoting the file has the bytes that `nbgrader export` writes."""
+    with Gradebook(f"sqlite:///{gradebook.directory / 'gradebook.db'}", "small") as book:
+        CsvExportPlugin(to=str(tmp_path / "theirs.csv")).export(book)
+    text, changed = as_csv(read_marks(gradebook), "nbgrader")
+    assert text == (tmp_path / "theirs.csv").read_text()
+    assert changed == [] and "ada,Byron,Ada,ada@x.org,2.0,0.25,1.75,2.0" in text and "bob,Zed,,,1.5" in text
+
+
+def test_the_command_writes_both(gradebook, course, tmp_path):
+    """`report` writes the page, and with --csv the gradebook; a wrong name of a file is one sentence."""
+    page, table = tmp_path / "class.html", tmp_path / "marks.csv"
+    done = CliRunner().invoke(app, ["report", "week0", "--out", str(page), "--course", str(course.directory)])
+    assert done.exit_code == 0, done.output
+    Reader(page.read_text())
+    options = ["--course", str(gradebook.directory)]
+    done = CliRunner().invoke(app, ["report", "week0", "--csv", "canvas", "--out", str(table), *options])
+    assert done.exit_code == 0, done.output
+    assert table.read_text().splitlines()[1:3] == ["    Points Possible,,,,,2", '"Byron, Ada",17,,ada,,1.75']
+    done = CliRunner().invoke(app, ["report", "--out", str(table), *options])
+    assert done.exit_code == 2 and "add --csv" in done.stderr
+
+
+def test_without_a_gradebook_there_are_no_marks(gradebook, tmp_path):
+    """A course without a gradebook, and an assignment that is not in it, are each one sentence."""
+    small = SmallCourse(tmp_path)
+    shutil.copy(gradebook.directory / "nbgrader_config.py", tmp_path / "course")
+    with pytest.raises(CourseError, match="there is no gradebook yet"):
+        read_marks(small.load())
+    with pytest.raises(CourseError, match="the gradebook has no assignment 'week9'; it has week0, week1"):
+        read_marks(gradebook, ["week9"])

@@ -1,0 +1,414 @@
+"""`autograder regrade` changes the marks that it lists, lowers none unasked, and leaves nothing half done."""
+
+import getpass
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from two_lessons import ARITHMETIC, COMPARISON, make_course
+from typer.testing import CliRunner
+
+from autograder import recording, regrading
+from autograder.build import build
+from autograder.cli import app
+from autograder.collecting import take_in
+from autograder.course import CourseError, load_course
+from autograder.ledger import Entry, read_entry
+from autograder.masters import find_master
+from autograder.regrade_log import LOG, begin, end
+from autograder.regrading import Change, plan
+from autograder.results import Graded, GroupScore, Submission, Verdict
+
+
+def graded(exercise, groups, passed, reason=""):
+    """An exercise of some groups: {name: (points, earned)}, and tests: {name: passed}."""
+    scores = tuple(GroupScore(name, points, earned) for name, (points, earned) in groups.items())
+    verdicts = tuple(
+        Verdict(test, test.title(), "values", "lesson 00", ok, reason="" if ok else f"{test} saw 7.0")
+        for test, ok in passed.items()
+    )
+    return Graded(exercise, sum(points for points, _ in groups.values()), scores, verdicts, reason)
+
+
+def entry(student, *exercises, sha="a", lesson="00_numbers"):
+    return Entry(student, "week0", lesson, sha * 64, "2027-01-01T00:00:00Z", Submission(lesson, exercises))
+
+
+def add(earned, points=2, **passed):
+    return graded("m.add", {"values": (points, earned)}, passed or {"test_add": earned == points})
+
+
+def neg(earned, points=1):
+    return graded("m.neg", {"values": (points, earned)}, {"test_neg": earned == points})
+
+
+def test_every_changed_mark_is_listed_with_its_tests():
+    """A mended test raises marks; each is listed with the test that decides otherwise, and the others stay."""
+    before = [entry("ada", add(0), neg(1)), entry("bob", add(2), neg(0))]
+    after = [entry("ada", add(2), neg(1)), entry("bob", add(2), neg(0))]
+    found = plan(before, after)
+    assert found.changes == (Change("ada", "week0", "00_numbers", "m.add", 0, 2, 2, 2, ("+test_add",)),)
+    assert found.entries == (after[0],)
+    assert (found.same, found.kept, found.problems, found.weights) == (1, (), (), {})
+    assert not found.changes[0].reweighted
+
+
+def test_no_mark_falls_unasked():
+    """Where one mark of a notebook rises and another falls, the first is taken; the second stays, with its report."""
+    before = [entry("ada", add(0), neg(1))]
+    after = [entry("ada", add(2), neg(0))]
+    found = plan(before, after)
+    assert [change.exercise for change in found.changes] == ["m.add"]
+    (kept,) = found.kept
+    assert (kept.exercise, kept.tests, kept.why, kept.falls) == ("m.neg", ("-test_neg",), "test_neg saw 7.0", True)
+    assert found.entries[0].submission.exercises == (add(2), neg(1))
+    lowered = plan(before, after, lower=True)
+    assert [change.exercise for change in lowered.changes] == ["m.add", "m.neg"]
+    assert lowered.entries == tuple(after)
+
+
+def test_only_what_is_named_is_taken():
+    """With exercises named, the marks of others stay as they are."""
+    before = [entry("ada", add(0), neg(0))]
+    after = [entry("ada", add(2), neg(1))]
+    found = plan(before, after, exercises=["m.neg"])
+    assert [change.exercise for change in found.changes] == ["m.neg"]
+    assert found.entries[0].submission.exercises == (add(0), neg(1))
+
+
+def test_a_submission_that_came_later_is_left_out():
+    """A notebook that is not the one which was graded is graded first, not regraded."""
+    found = plan([entry("ada", add(0))], [entry("ada", add(2), sha="b")])
+    assert found.changes == () and found.entries == ()
+    assert found.problems == (
+        "ada, 00_numbers: was handed in anew after it was graded; grade it by `autograder autograde week0`",
+    )
+
+
+def test_other_points_are_for_everyone():
+    """An exercise that is worth more changes the marks of all, also of those who keep full or no marks."""
+    before = [entry("ada", add(2)), entry("bob", add(0))]
+    found = plan(before, [entry("ada", add(5, 5)), entry("bob", add(0, 5))])
+    assert [(each.student, each.new, each.points) for each in found.changes] == [("ada", 5, 5), ("bob", 0, 5)]
+    assert found.weights == {"m.add": 5}
+
+
+def test_a_dropped_exercise_takes_nothing_from_anyone():
+    """An exercise of 0 points is listed for all, and counts as lowered for no one."""
+    found = plan([entry("ada", add(2)), entry("bob", add(0))], [entry("ada", add(0, 0)), entry("bob", add(0, 0))])
+    assert len(found.changes) == 2 and not any(change.falls for change in found.changes)
+
+
+def test_other_points_that_lower_a_share_must_be_asked_for():
+    """Where new points of groups lower someone's share, nothing is recorded unless it is asked for."""
+
+    def both(values, special):
+        return graded("m.both", {"values": values, "special": special}, {"test_it": False})
+
+    before = [entry("ada", both((2, 2), (1, 0)))]
+    after = [entry("ada", both((1, 1), (4, 0)))]
+    with pytest.raises(
+        CourseError, match=r"other points are asked of m.both now, .* share of ada falls \(from 2 of 3 to"
+    ):
+        plan(before, after)
+    assert plan(before, after, lower=True).changes[0].new == 1
+
+
+def test_other_weights_of_groups_are_for_everyone():
+    """Where groups are worth something else, also those whose mark is the same are recorded anew, and not listed."""
+
+    def both(values, special):
+        return graded("m.both", {"values": values, "special": special}, {})
+
+    before = [entry("ada", both((2, 2), (1, 1))), entry("bob", both((2, 0), (1, 1)))]
+    after = [entry("ada", both((1, 1), (2, 2))), entry("bob", both((1, 0), (2, 2)))]
+    found = plan(before, after)
+    assert [(change.student, change.new) for change in found.changes] == [("bob", 2)]
+    assert found.entries == tuple(after)
+    assert (found.weights, found.same) == ({"m.both": 3}, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ((add(2), neg(1)), (add(2),), "m.neg was graded and is no longer in course.toml"),
+        ((add(2),), (add(2), neg(0)), "m.neg is new in course.toml"),
+    ],
+)
+def test_exercises_do_not_come_and_go(before, after, message):
+    """An exercise that was added or taken away is refused with what to do instead: nbgrader keeps its cells."""
+    with pytest.raises(CourseError, match=f"{message}.*groups of 0"):
+        plan([entry("ada", *before)], [entry("ada", *after)])
+
+
+def test_a_reason_above_all_tests_is_told():
+    """A mark that falls because nothing could be tested any more says so."""
+    broken = graded("m.add", {"values": (2, 0)}, {}, reason="nothing could be tested: no cell defines add")
+    (kept,) = plan([entry("ada", add(2))], [entry("ada", broken)]).kept
+    assert kept.why == "nothing could be tested: no cell defines add"
+
+
+def test_the_log_is_only_added_to(tmp_path):
+    """Each run writes a line before and one after; what a crash cut off stays as it is, on a line of its own."""
+    path = tmp_path / LOG
+    path.parent.mkdir()
+    path.write_text('{"run": "cut o')
+    found = plan([entry("ada", add(0))], [entry("ada", add(2))])
+    run = begin(tmp_path, found.changes, "test_add was too strict \ud800", lower=False)
+    end(tmp_path, run)
+    first, *others = path.read_text().splitlines()
+    assert first == '{"run": "cut o'
+    begun, done = map(json.loads, others)
+    assert (begun["run"], begun["state"], begun["who"]) == (run, "begun", getpass.getuser())
+    assert begun["changes"][0]["student"] == "ada" and begun["changes"][0]["old"] == 0
+    assert (done["run"], done["state"]) == (run, "done")
+    assert begun["changes"][0]["tests"] == ["+test_add"] and begun["why"].startswith("test_add was too strict")
+
+
+# The real thing: a course of two lessons, nbgrader's gradebook, hidden tests that are mended.
+
+WRONG = ARITHMETIC.replace("x + y", "x - y")
+CLASS = {"ada": ARITHMETIC, "bob": WRONG, "eve": None}
+
+
+def nbgrader(course, *words):
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *words], cwd=course, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def hand_in(course, folder):
+    for student, text in CLASS.items():
+        place = folder / "in" / student
+        place.mkdir(parents=True)
+        for lesson, answer in (("00_numbers", text), ("01_order", COMPARISON)):
+            notebook = nbformat.from_dict(find_master(course, lesson))
+            if answer is not None:
+                next(cell for cell in notebook.cells if cell.source.startswith("# exercise")).source = answer
+            (place / f"{lesson}.ipynb").write_text(json.dumps(notebook))
+        clean = course.directory / "submitted" / student / "week0"
+        take_in(course, "week0", place, clean, course.directory / "originals" / student / "week0")
+
+
+@pytest.fixture(scope="module")
+def term(tmp_path_factory, root):
+    """A course that was released, handed in and graded: the folder that tests copy."""
+    folder = tmp_path_factory.mktemp("regrade")
+    course = load_course(make_course(folder, root), tree=False)
+    nbgrader(course.directory, "generate_assignment", "week0")
+    hand_in(course, folder)
+    done = run(folder, "autograde", "week0", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.fixture
+def folder(term, tmp_path):
+    """A copy of the graded course, to be changed."""
+    return shutil.copytree(term, tmp_path / "term", symlinks=True)
+
+
+def run(folder, command, *arguments, **options):
+    place = ["--course", str(folder / "course"), "--hidden", str(folder / "hidden")]
+    return CliRunner().invoke(app, [command, *arguments, *place], **options)
+
+
+def regrade(folder, *arguments, **options):
+    return run(folder, "regrade", "--jobs", "1", *arguments, **options)
+
+
+def mend(folder, old, new):
+    path = folder / "hidden" / "test_operators.py"
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+
+
+def marks(folder):
+    """Points of the first exercise: of gradebook, autograded notebook and ledger, which agree, and what it is worth."""
+    found = {}
+    with Gradebook(f"sqlite:///{folder / 'course' / 'gradebook.db'}", "minigrad") as book:
+        for student in CLASS:
+            grade = book.find_grade("operators-arithmetic-check", "00_numbers", "week0", student)
+            path = folder / "course" / "autograded" / student / "week0" / "00_numbers.ipynb"
+            cells = nbformat.read(path, as_version=4).cells
+            cell = next(c for c in cells if c.metadata.get("nbgrader", {}).get("grade_id") == grade.name)
+            shown = float(cell.outputs[1].data["text/plain"])
+            ledger = read_entry(folder / "course", student, "week0", "00_numbers").submission.exercises[0]
+            assert (grade.auto_score, grade.max_score) == (shown, cell.metadata.nbgrader.points)
+            assert (grade.auto_score, grade.max_score) == (ledger.earned, ledger.points)
+            found[student] = (grade.score, grade.max_score)
+    return found
+
+
+def everything(folder):
+    """Every file of the course, but what grading keeps to be quick."""
+    course = folder / "course"
+    files = (path.relative_to(course) for path in course.rglob("*") if path.is_file())
+    return {
+        path: (course / path).read_bytes()
+        for path in files
+        if path.parts[0] != ".grades" or "submissions" in path.parts
+    }
+
+
+def logged(folder):
+    path = folder / "course" / LOG
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+
+
+def test_nothing_changes_where_nothing_was_mended(folder):
+    """A second grading of the same by the same lists nothing, and asks nothing."""
+    before = everything(folder)
+    done = regrade(folder, "--reason", "curious")
+    assert done.exit_code == 0, done.output
+    assert "0 marks of 0 students; 6 notebooks keep their marks" in done.output
+    assert everything(folder) == before and logged(folder) == []
+
+
+def test_a_mended_test_raises_marks_and_lowers_none(folder):
+    """What a mended test changes is listed; recorded is what rises, in gradebook, notebooks, ledger and log alike."""
+    assert marks(folder) == {"ada": (3, 3), "bob": (1, 3), "eve": (0, 3)}
+    mend(folder, "41416.25", "-41412.25")
+    before = everything(folder)
+    done = regrade(folder, "--diff")
+    assert done.exit_code == 0, done.output
+    assert everything(folder) == before and logged(folder) == []
+    text = " ".join(done.output.split())
+    assert "bob │ operators.arithmetic │ 1 of 3 │ 3 of 3 │ +test_add" in text
+    assert "ada │ operators.arithmetic │ 3 of 3 │ 1 of 3 │ -test_add, got 41416.25" in text
+    done = regrade(folder, "--reason", "the test had it the wrong way round", "--yes")
+    assert done.exit_code == 0, done.output
+    assert marks(folder) == {"ada": (3, 3), "bob": (3, 3), "eve": (0, 3)}
+    begun, ended = logged(folder)
+    assert (begun["why"], begun["who"], begun["lower"]) == (
+        "the test had it the wrong way round",
+        getpass.getuser(),
+        False,
+    )
+    assert [(each["student"], each["old"], each["new"], each["tests"]) for each in begun["changes"]] == [
+        ("bob", 1, 3, ["+test_add"])
+    ]
+    assert ended["state"] == "done"
+    done = regrade(folder, "--reason", "it is wrong indeed", "--lower", "--yes")
+    assert done.exit_code == 0, done.output
+    assert marks(folder) == {"ada": (1, 3), "bob": (3, 3), "eve": (0, 3)}
+
+
+def test_it_asks_before_it_records(folder):
+    """Without --yes nothing is recorded where nobody can be asked, without --reason nothing at all."""
+    mend(folder, "41416.25", "-41412.25")
+    before = everything(folder)
+    done = regrade(folder, "--reason", "mended")
+    assert done.exit_code == 2 and "add --yes" in done.stderr
+    done = regrade(folder)
+    assert done.exit_code == 2 and "a reason is needed" in done.stderr
+    assert everything(folder) == before and logged(folder) == []
+
+
+def test_a_mark_that_was_given_by_hand_stays(folder):
+    """A mark that a person gave counts still, and is to be looked at again, as nbgrader has it."""
+    url = f"sqlite:///{folder / 'course' / 'gradebook.db'}"
+    place = ("operators-arithmetic-check", "00_numbers", "week0", "bob")
+    with Gradebook(url, "minigrad") as book:
+        book.find_grade(*place).manual_score = 2.5
+        book.db.commit()
+    mend(folder, "41416.25", "-41412.25")
+    assert regrade(folder, "bob", "--reason", "mended", "--yes").exit_code == 0
+    with Gradebook(url, "minigrad") as book:
+        grade = book.find_grade(*place)
+        assert (grade.auto_score, grade.score, grade.needs_manual_grade) == (3, 2.5, True)
+
+
+def reweigh(folder, points, values, special):
+    path = folder / "course" / "course.toml"
+    old = "points = 3\ngroups = { values = 2, special = 1 }"
+    assert path.read_text().count(old) == 1
+    path.write_text(
+        path.read_text().replace(old, f"points = {points}\ngroups = {{ values = {values}, special = {special} }}")
+    )
+
+
+@pytest.fixture(scope="module")
+def reweighed(term, tmp_path_factory):
+    """The graded course after an exercise was made worth more, and its notebooks were built anew."""
+    folder = shutil.copytree(term, tmp_path_factory.mktemp("reweighed") / "term", symlinks=True)
+    reweigh(folder, 6, 4, 2)
+    done = regrade(folder, "--reason", "worth more", "--yes")
+    assert done.exit_code == 2 and "run `autograder build` first" in done.stderr
+    build(folder / "course")
+    return folder
+
+
+def test_other_points_reach_everyone_and_everything(reweighed, tmp_path):
+    """An exercise that is worth more changes gradebook, notebooks and ledger of all; nbgrader goes on with them."""
+    folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
+    done = regrade(folder, "bob", "--reason", "worth more", "--yes")
+    assert done.exit_code == 2 and "which concerns everyone" in done.stderr
+    done = regrade(folder, "--reason", "worth more", "--yes")
+    assert done.exit_code == 0, done.output
+    assert marks(folder) == {"ada": (6, 6), "bob": (2, 6), "eve": (0, 6)}
+    nbgrader(folder / "course", "generate_feedback", "week0")
+    page = (folder / "course" / "feedback" / "bob" / "week0" / "00_numbers.html").read_text()
+    assert "2 of 6 points" in page and "not a sum" in page
+
+
+def test_a_dropped_exercise_counts_for_nobody(folder):
+    """An exercise of 0 points stays in the notebooks, and is worth nothing in the gradebook."""
+    reweigh(folder, 0, 0, 0)
+    build(folder / "course")
+    done = regrade(folder, "--reason", "the text was wrong", "--yes")
+    assert done.exit_code == 0, done.output
+    assert marks(folder) == dict.fromkeys(CLASS, (0, 0))
+    with Gradebook(f"sqlite:///{folder / 'course' / 'gradebook.db'}", "minigrad") as book:
+        assert book.find_assignment("week0").max_score == 4
+    assert run(folder, "autograde", "week0", "--jobs", "1").exit_code == 0
+    assert marks(folder) == dict.fromkeys(CLASS, (0, 0))
+
+
+@pytest.mark.parametrize("place", ["commit", "write_entry", "end"])
+def test_what_is_interrupted_is_finished(reweighed, tmp_path, place, monkeypatch):
+    """Stopped at any step, the gradebook is whole; a second run ends where an undisturbed one does."""
+    folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
+    owner = recording.Recorder if place == "commit" else regrading
+    original, calls = getattr(owner, place), []
+
+    def stop(*arguments, **options):
+        calls.append(arguments)
+        if place != "write_entry" or len(calls) == 2:
+            raise KeyboardInterrupt
+        return original(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, place, stop)
+        assert regrade(folder, "--reason", "worth more", "--yes").exit_code == 130
+    after = {"ada": (6, 6), "bob": (2, 6), "eve": (0, 6)}
+    with Gradebook(f"sqlite:///{folder / 'course' / 'gradebook.db'}", "minigrad") as book:
+        grades = {who: book.find_grade("operators-arithmetic-check", "00_numbers", "week0", who) for who in CLASS}
+        assert {who: (grade.auto_score, grade.max_score) for who, grade in grades.items()} == after
+    done = regrade(folder, "--reason", "once more", "--yes")
+    assert done.exit_code == 0, done.output
+    assert marks(folder) == after
+    states = [line["state"] for line in logged(folder)]
+    assert states == (["begun"] if place == "end" else ["begun", "begun", "done"])
+
+
+def test_the_report_reads_what_grading_wrote(term, tmp_path):
+    """The page about a class that was really graded names mistakes, who has not begun, and isolation."""
+    out = tmp_path / "class.html"
+    done = run_report(term, out)
+    assert done.exit_code == 0, done.output
+    page = out.read_text()
+    for said in ("3 students, 7 points", "not a sum", "1 · 1 · 0 · 1", "Every notebook was graded in a sandbox"):
+        assert said in page
+
+
+def run_report(folder, out):
+    return CliRunner().invoke(app, ["report", "--out", str(out), "--course", str(folder / "course")])
