@@ -28,9 +28,10 @@ from typing import Any, Literal, cast
 import hypothesis
 import pytest
 
+from autograder.examples import example_of
 from autograder.expect import Expectation
 from autograder.results import Verdict
-from autograder.student import HiddenTestError, Session, Student, StudentFailure, StudentStopped
+from autograder.student import Asked, HiddenTestError, Session, Student, StudentFailure, StudentStopped
 
 __all__ = [
     "HiddenTestError",
@@ -44,8 +45,11 @@ __all__ = [
 
 HIDDEN = Path(__file__).parent / "hidden"
 
-SHRINK_SECONDS = 0.3
-"""How long a property test that failed may look for a smaller counter-example."""
+SHRINK_CALLS = 100
+"""How often a property test that failed may be called to find a smaller counter-example."""
+
+SHRINK_SECONDS = 3.0
+"""How long it may look, where the student's code is so slow that this comes first."""
 
 _PROFILE = "minigrad-hidden-tests"
 
@@ -88,6 +92,7 @@ class HiddenTests:
         self.exercise = exercise
         self.verdicts: list[Verdict] = []
         self.collected: list[tuple[str, Verdict]] = []
+        self.items: list[pytest.Item] = []
         self.fault: BaseException | None = None
         self._groups = groups
         self._session = session
@@ -97,13 +102,15 @@ class HiddenTests:
         self._points_only = points_only
         self._student: Student | None = None
         self._failed_at: float | None = None
+        self._shrinking = 0
         self._failure: BaseException | None = None
+        self._failed_asked: tuple[Asked, ...] | None = None
 
     # Collection -------------------------------------------------------------
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Register the marker."""
-        config.addinivalue_line("markers", "exercise(id, group, because): what a hidden test grades")
+        config.addinivalue_line("markers", "exercise(id, group, because, show): what a hidden test grades")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep the reason why a file could not be collected."""
@@ -121,6 +128,7 @@ class HiddenTests:
                     self.collected.append((exercise, verdict))
         except HiddenTestError as error:
             self.fault = error
+        self.items = kept
         items[:] = kept if self._session is not None and self.fault is None else []
 
     def _describe(self, item: pytest.Item) -> tuple[str, Verdict]:
@@ -140,6 +148,8 @@ class HiddenTests:
             raise HiddenTestError(f"{where}: group {group!r} is not one of {exercise}'s groups: {known}")
         if not isinstance(because, str) or not because.strip():
             raise HiddenTestError(f"{where}: has no because=, the sentence that it enforces")
+        if marker.kwargs.get("show", "wanted") != "wanted":
+            raise HiddenTestError(f'{where}: show={marker.kwargs["show"]!r}; write "wanted" or leave it out')
         title = _title(item)
         if not title:
             raise HiddenTestError(f"{where}: has no docstring, the fact that it expects")
@@ -151,27 +161,37 @@ class HiddenTests:
     @pytest.fixture(name="student")
     def student_fixture(self) -> Student:
         """What a hidden test asks about the student's code."""
+        return self.new_student()
+
+    def new_student(self) -> Student:
+        """What one test asks."""
         assert self._session is not None
         self._student = Student(self._session, self._pack)
         return self._student
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Seed property tests and bound the time that they spend on shrinking."""
-        self._failed_at = self._failure = None
+        """Seed property tests and bound what they spend on shrinking."""
+        self.prepare(item)
+        return (yield)
+
+    def prepare(self, item: pytest.Item) -> None:
+        """Make a test ready to be called."""
+        self._failed_at = self._failure = self._failed_asked = None
+        self._shrinking = 0
         function: Any = getattr(item, "obj", None)
         handle = getattr(function, "hypothesis", None)
         if handle is not None:
             hypothesis.seed(self._seed)(function)
-            handle.inner_test = self._watched(handle.inner_test)
-        return (yield)
+            inner = getattr(handle.inner_test, "unwatched", handle.inner_test)
+            handle.inner_test = self._watched(inner)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         """Do not call a test that decides nothing any more."""
-        return True if self._is_decided(pyfuncitem) else None
+        return True if self.is_decided(pyfuncitem) else None
 
-    def _is_decided(self, item: pytest.Item) -> bool:
+    def is_decided(self, item: pytest.Item) -> bool:
         """Whether an earlier test has cost the points that this one is for."""
         if not self._points_only:
             return False
@@ -181,17 +201,32 @@ class HiddenTests:
     def _watched(self, inner: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(inner)
         def watched(*args: Any, **kwargs: Any) -> Any:
-            if self._failed_at is not None and time.monotonic() > self._failed_at + self._shrink_seconds:
+            if self._is_shrunk():
                 raise _StopShrinking
+            if self._student is not None:
+                self._student.asked.clear()
             try:
                 return inner(*args, **kwargs)
-            except Exception as error:
+            except BaseException as error:
                 if not type(error).__module__.startswith("hypothesis"):
-                    self._failed_at = self._failed_at or time.monotonic()
-                    self._failure = error
+                    self._failed_asked = self._asked
+                    if isinstance(error, Exception):
+                        self._failed_at = self._failed_at or time.monotonic()
+                        self._failure = error
                 raise
 
+        watched.unwatched = inner  # type: ignore[attr-defined]  # the same function is called for the next submission
         return watched
+
+    def _is_shrunk(self) -> bool:
+        """Whether a failed property test has looked long enough for a smaller counter-example.
+
+        What ends it is a count, so that a busy machine finds the same; time ends it only where the code is slow.
+        """
+        if self._failed_at is None:
+            return False
+        self._shrinking += 1
+        return self._shrinking > SHRINK_CALLS or time.monotonic() > self._failed_at + self._shrink_seconds
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
@@ -200,19 +235,23 @@ class HiddenTests:
         Takes the place of pytest's own report, which would format tracebacks that nobody may see.
         """
         error = call.excinfo.value if call.excinfo else None
-        if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
-            self._blame(item, "was skipped; a hidden test must decide")
-        elif call.when == "call":
-            self._judge(item, error)
-        elif error is not None:
-            self._blame(item, f"its {call.when} failed: {type(error).__name__}: {error}", error)
+        self.conclude(item, call.when, error)
         outcome: Literal["passed", "failed"] = "failed" if error else "passed"
         when = cast("Literal['setup', 'call', 'teardown']", call.when)
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, when)
 
+    def conclude(self, item: pytest.Item, when: str, error: BaseException | None) -> None:
+        """Judge how a phase of a test ended."""
+        if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
+            self._blame(item, "was skipped; a hidden test must decide")
+        elif when == "call":
+            self._judge(item, error)
+        elif error is not None:
+            self._blame(item, f"its {when} failed: {type(error).__name__}: {error}", error)
+
     def _judge(self, item: pytest.Item, error: BaseException | None) -> None:
         _, verdict = self._describe(item)
-        if error is None and self._is_decided(item):
+        if error is None and self.is_decided(item):
             return
         if error is None:
             self.verdicts.append(verdict)
@@ -234,7 +273,18 @@ class HiddenTests:
         if not is_students and (not answered or not isinstance(error, Exception)):
             self._blame(item, f"raised {type(error).__name__}: {error}", error)
             return
-        self.verdicts.append(_failed(verdict, error))
+        show = item.get_closest_marker("exercise").kwargs.get("show")  # type: ignore[union-attr]  # it has one
+        asked = self._asked if self._failed_asked is None else self._failed_asked
+        try:
+            example = example_of(asked, error, show_wanted=show == "wanted")
+        except Exception as mistake:
+            self._blame(item, f"its picture cannot be made: {type(mistake).__name__}: {mistake}", mistake)
+            return
+        self.verdicts.append(replace(_failed(verdict, error), example=example))
+
+    @property
+    def _asked(self) -> tuple[Asked, ...]:
+        return tuple(self._student.asked) if self._student is not None else ()
 
     def _blame(self, item: pytest.Item, what: str, error: BaseException | None = None) -> None:
         """Record a fault of the grader and end the run."""
@@ -312,7 +362,7 @@ def run_hidden_tests(plugin: HiddenTests, hidden: Path = HIDDEN) -> list[Verdict
         *(f"-pno:{name}" for name in _PLUGINS_OFF), *map(str, files),
     ]  # fmt: skip
     output = io.StringIO()
-    with _quiet_process(files), contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+    with quiet_process(files), contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = pytest.main(arguments, plugins=[plugin])
     if plugin.fault is not None:
         raise plugin.fault
@@ -324,7 +374,7 @@ def run_hidden_tests(plugin: HiddenTests, hidden: Path = HIDDEN) -> list[Verdict
 
 
 @contextlib.contextmanager
-def _quiet_process(files: Sequence[Path]) -> Iterator[None]:
+def quiet_process(files: Sequence[Path]) -> Iterator[None]:
     """No bytecode beside the tests, no stale module of an edited file, hypothesis as grading needs it."""
     bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     before = hypothesis.settings.get_current_profile_name()

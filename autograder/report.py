@@ -1,27 +1,38 @@
 """Reports on graded work: text for a terminal, an HTML fragment for feedback pages, JSON for programs.
 
-A report shows the points of each group, and for each failed test its title, what was seen, a hint, the
-misconception's name and the sentence that the test enforces. It never shows a test's source or a wanted
-value. Whatever comes from a student's process is cleaned of control characters and escaped, so that it
-can neither steer a terminal nor put markup on a page.
+A report shows the points of each group, and for each failed test its title, what was seen, the input that failed,
+drawn where a picture says more, a hint, the misconception's name, the sentence that the test enforces and where to
+read it again. It never shows a test's source, nor a wanted value that the test's author does not show. Whatever comes
+from a student's process is cleaned of control characters and escaped, so that it can neither steer a terminal nor
+put markup on a page.
 """
 
 from __future__ import annotations
 
 import html
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from autograder.results import Graded, Submission, Verdict, format_points
+from autograder.pictures import as_svg, as_words
+from autograder.results import Example, Graded, Submission, Verdict, format_points
 
-__all__ = ["as_html", "as_json", "as_rich", "as_text", "clean", "page"]
+__all__ = ["EXAMPLE_BEGINS", "EXAMPLE_ENDS", "as_html", "as_json", "as_rich", "as_text", "clean", "page"]
 
 MAX_TEXT = 700
 """Longest piece of text from a student's process that a report repeats, in characters."""
+
+EXAMPLE_BEGINS, EXAMPLE_ENDS = "<!--example-->", "<!--/example-->"
+"""Between them an HTML report holds an example; students' text is escaped and holds no comments."""
+
+_SECTION = re.compile(r"lesson (?P<lesson>\d\d), '(?P<title>[^']+)': (?P<sentence>.+)", re.DOTALL)
+_DOCSTRING = re.compile(r"(?P<object>[a-z]\w*(\.\w+)+): (?P<sentence>.+)", re.DOTALL)
+
+_DARK = re.compile(r"@media\(prefers-color-scheme:dark\)\{(?:[^{}<]*\{[^{}<]*\})*[^{}<]*\}")
 
 _STYLE = """
 .mg-report{--ink:#1f2328;--dim:#59636e;--line:#d1d9e0;--bg:#fff;--good:#1a7f37;--bad:#b42318;
@@ -30,10 +41,17 @@ _STYLE = """
 @media(prefers-color-scheme:dark){.mg-report{--ink:#e6edf3;--dim:#9198a1;--line:#3d444d;
   --bg:#151b23;--good:#3fb950;--bad:#ff7b72}}
 .mg-report p{margin:.3em 0}.mg-report ul{margin:.3em 0;padding:0;list-style:none}
-.mg-report li{margin:.5em 0;padding-left:1.5em;text-indent:-1.5em}
+.mg-report li{margin:.8em 0;padding-left:1.5em;text-indent:-1.5em}
 .mg-report li>div{text-indent:0;overflow-wrap:anywhere;white-space:pre-wrap}
+.mg-report li>div.mg-picture{margin:.5em 0;white-space:normal}.mg-report svg{display:block}
 .mg-report table{border-collapse:collapse;margin:.3em 0}
-.mg-report td{border:0;padding:.1em 1.2em .1em 0;text-align:left;color:var(--ink);background:var(--bg)}
+.mg-report td{border:0;padding:.1em 1.2em .1em 0;text-align:left;vertical-align:top;
+  color:var(--ink);background:var(--bg)}
+.mg-report table.mg-example{margin:.4em 0;border-left:3px solid var(--line);text-indent:0}
+.mg-report .mg-example td{padding-left:.8em}.mg-report .mg-example td:first-child{white-space:nowrap}
+.mg-report .mg-example td:last-child{overflow-wrap:anywhere;
+  font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}
+.mg-report a{color:inherit;text-decoration:underline}
 .mg-report .good{color:var(--good)}.mg-report .bad{color:var(--bad)}.mg-report .dim{color:var(--dim)}
 """.strip()
 
@@ -53,16 +71,49 @@ def _words(slug: str) -> str:
 
 
 def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """The labelled lines under a failed test."""
+    """The labelled lines that follow the example of a failed test."""
+    sentence, place = _source(verdict.because)
     named = (
-        ("", verdict.reason),
         ("hint" if verdict.confirmed else "perhaps", verdict.hint),
         ("typical cause", _words(verdict.misconception)),
-        ("because", verdict.because),
+        ("because", sentence),
+        ("read again", place),
     )
     for label, text in named:
         if text:
             yield label, clean(text)
+
+
+def _source(because: str) -> tuple[str, str]:
+    """The sentence that a test enforces, and where it stands."""
+    if found := _SECTION.fullmatch(because):
+        return found["sentence"], f"lesson {found['lesson']}, '{found['title']}'"
+    if found := _DOCSTRING.fullmatch(because):
+        return _unquoted(found["sentence"]), f"the docstring of {found['object']}"
+    return because, ""
+
+
+def _unquoted(sentence: str) -> str:
+    """A quotation without its marks, unless there are several."""
+    inner = sentence[1:-1]
+    return inner if sentence == f"'{inner}'" and not re.search(r"'[,; ]|[ (]'", inner) else sentence
+
+
+def _rows(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """The table of an example: what went in, what came unless it is drawn, what was right where it may be shown."""
+    example = verdict.example or Example()
+    for number, (name, value) in enumerate(example.given):
+        yield "" if number else "input", clean(f"{name} = {value}" if name else value)
+    if example.came and example.picture is None and example.came not in verdict.reason:
+        yield "came", clean(example.came)
+    if example.wanted:
+        yield "right", clean(example.wanted)
+
+
+def _withheld(graded: Graded) -> Iterator[str]:
+    """Why examples of an exercise are not shown, each reason once."""
+    found = (verdict.example.withheld for verdict in graded.failures if verdict.example is not None)
+    yield from dict.fromkeys(sentence for sentence in found if sentence)
 
 
 def _headline(graded: Graded) -> str:
@@ -79,11 +130,22 @@ def _rich_exercise(graded: Graded) -> Iterator[Text]:
         score = f"{format_points(group.earned)} of {format_points(group.points)}"
         yield Text.assemble(f"  {group.name}: ", (score, mark))
     for verdict in graded.failures:
-        yield Text.assemble(("  ✗ ", "red"), verdict.title)
-        for label, text in _explanations(verdict):
-            yield _indented(f"{label}: {text}" if label else text)
-    for note in graded.notes:
+        yield from _rich_verdict(verdict)
+    for note in (*_withheld(graded), *graded.notes):
         yield Text(f"  note: {clean(note)}", style="yellow")
+
+
+def _rich_verdict(verdict: Verdict) -> Iterator[Text]:
+    yield Text.assemble(("  ✗ ", "red"), verdict.title)
+    if verdict.reason:
+        yield _indented(clean(verdict.reason))
+    for label, value in _rows(verdict):
+        yield _indented(f"{f'{label}:' if label else '':<7}{value}")
+    picture = as_words(verdict.example.picture) if verdict.example is not None else []
+    if picture:
+        yield _indented("\n".join(f"  | {clean(line)}" for line in picture))
+    for label, text in _explanations(verdict):
+        yield _indented(f"{label}: {text}")
 
 
 def _indented(text: str) -> Text:
@@ -117,16 +179,39 @@ def _paragraphs(kind: str, texts: Iterable[str]) -> Iterator[str]:
         yield f'<p class="{kind}">{html.escape(clean(text))}</p>'
 
 
-def _html_verdict(verdict: Verdict) -> str:
-    details = []
-    for label, text in _explanations(verdict):
-        name = f'<span class="dim">{label}:</span> ' if label else ""
-        details.append(f"<div>{name}{html.escape(text)}</div>")
+def _html_verdict(verdict: Verdict, lesson: str) -> str:
     title = html.escape(verdict.title)
+    details = [f"<div>{html.escape(clean(verdict.reason))}</div>"] if verdict.reason else []
+    details += [*_html_example(verdict)]
+    for label, text in _explanations(verdict):
+        shown = html.escape(text)
+        if label == "read again":
+            shown = _linked(verdict.because, lesson, shown)
+        details.append(f'<div><span class="dim">{label}:</span> {shown}</div>')
     return f'<li><span class="bad">✗</span> <b>{title}</b>{"".join(details)}</li>'
 
 
-def _html_body(graded: Graded) -> Iterator[str]:
+def _html_example(verdict: Verdict) -> Iterator[str]:
+    rows = "".join(
+        f'<tr><td class="dim">{label}</td><td>{html.escape(value)}</td></tr>' for label, value in _rows(verdict)
+    )
+    drawn = as_svg(verdict.example.picture) if verdict.example is not None else ""
+    table = f'<table class="mg-example">{rows}</table>' if rows else ""
+    picture = f'<div class="mg-picture">{drawn}</div>' if drawn else ""
+    if table or picture:
+        yield f"{EXAMPLE_BEGINS}{table}{picture}{EXAMPLE_ENDS}"
+
+
+def _linked(because: str, lesson: str, shown: str) -> str:
+    """The place to read again, as a link where it is a heading of the same notebook."""
+    found = _SECTION.fullmatch(because)
+    if found is None or found["lesson"] != lesson[:2]:
+        return shown
+    anchor = html.escape(found["title"].replace(" ", "-"), quote=True)  # as nbconvert names its headings
+    return f'<a href="#{anchor}">{shown}</a>'
+
+
+def _html_body(graded: Graded, lesson: str) -> Iterator[str]:
     colour = "good" if graded.full else "bad"
     yield f'<p><b class="{colour}">{html.escape(_headline(graded))}</b></p>'
     if graded.reason:
@@ -139,21 +224,24 @@ def _html_body(graded: Graded) -> Iterator[str]:
             for group in graded.groups
         )
         yield f"<table>{rows}</table>"
-    failed = [_html_verdict(verdict) for verdict in graded.failures]
+    failed = [_html_verdict(verdict, lesson) for verdict in graded.failures]
     if failed:
         yield f"<ul>{''.join(failed)}</ul>"
-    yield from _paragraphs("dim", graded.notes)
+    yield from _paragraphs("dim", [*_withheld(graded), *graded.notes])
 
 
-def as_html(graded: Graded, notes: Iterable[str] = ()) -> str:
+def as_html(graded: Graded, notes: Iterable[str] = (), *, lesson: str = "") -> str:
     """The report on an exercise as a fragment that needs no other file.
 
     Args:
         graded: The result.
         notes: What to say above it about the notebook as a whole.
+        lesson: The notebook that the fragment will stand in: it may link to its headings, and has no dark colours,
+            since nbgrader's pages have none.
     """
-    body = "".join([*_paragraphs("", notes), *_html_body(graded)])
-    return f'<div class="mg-report"><style>{_STYLE}</style>{body}</div>'
+    body = "".join([*_paragraphs("", notes), *_html_body(graded, lesson)])
+    fragment = f'<div class="mg-report"><style>{_STYLE}</style>{body}</div>'
+    return _DARK.sub("", fragment) if lesson else fragment
 
 
 def page(submission: Submission) -> str:
@@ -165,8 +253,8 @@ def page(submission: Submission) -> str:
     fragments = "".join(as_html(graded) for graded in submission.exercises)
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        '<meta name="color-scheme" content="light dark"></head>'
-        f'<body style="font-family:system-ui,sans-serif;max-width:62em;margin:2em auto">'
+        '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head>'
+        f'<body style="font-family:system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em">'
         f"<h1>{html.escape(submission.lesson)}</h1><p><b>{total}</b></p>{head}{fragments}"
         "</body></html>\n"
     )

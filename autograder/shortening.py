@@ -7,11 +7,13 @@ messages share a budget, too small to carry answers away.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 
 from autograder.causes import PLACE
-from autograder.results import Graded
+from autograder.pictures import said
+from autograder.results import Example, Graded, Verdict
 
 __all__ = ["Budget", "shortened", "shortened_notes"]
 
@@ -26,6 +28,9 @@ SHORT = 60
 
 _CUT = " ... (cut here)"
 _SAME = "the same as for another test of this exercise"
+_NO_ROOM = (
+    f"Some inputs that failed are not shown: a report repeats at most {TOTAL} characters of what came of the code."
+)
 _FULL = f"not shown: a report repeats at most {TOTAL} characters of what the code says"
 
 
@@ -57,14 +62,38 @@ class Budget:
             return text
         return text[:room].rstrip() + _CUT if room >= SHORT else _FULL
 
+    def verdict(self, verdict: Verdict) -> Verdict:
+        """A failed test, with as much of its message and of its example as there is room for."""
+        reason = self.take(verdict.reason)
+        example = self._example(verdict.example, verdict.reason) if verdict.example is not None else None
+        return replace(verdict, reason=reason, example=example)
+
+    def _example(self, example: Example, reason: str) -> Example:
+        """The example, if there is room for what came of the code: if not for all of it, then without its picture."""
+        given = "".join(value for _, value in example.given if example.derived)
+        came = "" if example.came in self._seen or example.came in reason else example.came
+        if len(given) + len(came) > self._left:
+            return Example(withheld=_NO_ROOM)
+        self._left -= len(given) + len(came)
+        self._seen.add(example.came)
+        drawn = json.dumps(example.picture, sort_keys=True)
+        if drawn in self._seen or said(example.picture) > self._left:  # the same picture once is enough
+            return replace(example, picture=None)
+        self._left -= said(example.picture)
+        self._seen.add(drawn)
+        return example
+
 
 def shortened(graded: Graded) -> Graded:
     """The same result, with messages for which the budget of one exercise is enough; in the order of the report."""
     budget = Budget()
     reason = budget.take(graded.reason)
-    reasons = {verdict.test: budget.take(verdict.reason) for verdict in graded.failures}
+    failed = {verdict.test: budget.verdict(verdict) for verdict in graded.failures}
     verdicts = tuple(
-        verdict if verdict.passed else replace(verdict, reason=reasons[verdict.test]) for verdict in graded.verdicts
+        verdict
+        if verdict.passed
+        else replace(verdict, reason=failed[verdict.test].reason, example=failed[verdict.test].example)
+        for verdict in graded.verdicts
     )
     notes = tuple(dict.fromkeys(budget.take(note) for note in graded.notes))
     return replace(graded, reason=reason, verdicts=verdicts, notes=notes)

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from autograder.comparing import same
 
-__all__ = ["Failure", "HiddenTestError", "Observation", "Session", "Student", "StudentFailure", "StudentStopped"]
+__all__ = [
+    "Asked",
+    "Failure",
+    "HiddenTestError",
+    "Observation",
+    "Session",
+    "Student",
+    "StudentFailure",
+    "StudentStopped",
+]
 
 FATAL = frozenset({"timeout", "memory", "killed", "output", "not-done"})
 """Failures that the next observation of the same test would only repeat, at the same cost."""
+
+
+MAX_ASKED = 64
+"""Questions of a test that are remembered for its report, the last ones."""
 
 
 class HiddenTestError(Exception):
@@ -73,6 +89,23 @@ class Session(Protocol):
         """Call a packed probe on a copy of the submission's state."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """One question of a hidden test, and its answer.
+
+    Attributes:
+        names: The names of the probe's arguments.
+        args: The arguments.
+        answered: Whether an answer came.
+        value: The answer.
+    """
+
+    names: tuple[str, ...]
+    args: tuple[Any, ...]
+    answered: bool = False
+    value: Any = None
+
+
 class Student:
     """The fixture's value: asks the sandbox what the student's code does.
 
@@ -87,6 +120,7 @@ class Student:
         self._stopped: StudentStopped | None = None
         self.answered = False
         self.fault: Exception | None = None
+        self.asked: deque[Asked] = deque(maxlen=MAX_ASKED)
 
     def __call__(self, observe: Callable[..., Any], *args: Any, twice: bool = False) -> Any:
         """Run ``observe(minigrad, *args)`` with the student's code installed and return what it returns.
@@ -104,7 +138,10 @@ class Student:
         if over is not None:
             raise over
         probe = self._packed(observe)
+        names = tuple(inspect.signature(observe).parameters)[1:]
+        self.asked.append(Asked(names, args))
         value = self._ask(probe, list(args))
+        self.asked[-1] = Asked(names, args, True, value)
         if twice and not same(value, self._ask(probe, list(args))):
             raise StudentFailure("unstable", "the answer differs from one call to the next with the same input")
         return value

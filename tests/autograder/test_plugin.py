@@ -2,48 +2,14 @@
 
 import sys
 import textwrap
-from dataclasses import dataclass, field
 
 import hypothesis
 import numpy as np
 import pytest
+from fake_session import GROUPS, Failed, FakeSession, pack
 
 from autograder.comparing import same
 from autograder.plugin import HiddenTestError, HiddenTests, Student, StudentFailure, run_hidden_tests
-
-GROUPS = {"demo.f": ("values", "special"), "demo.g": ("all",)}
-
-
-@dataclass
-class Failed:
-    kind: str
-    message: str
-
-
-@dataclass
-class Answer:
-    ok: bool
-    value: object = None
-    failure: Failed | None = None
-
-
-@dataclass
-class FakeSession:
-    """Answers with what `answer` makes of the arguments; counts the questions."""
-
-    answer: object
-    asked: list = field(default_factory=list)
-
-    def observe(self, probe, args):
-        self.asked.append(args)
-        result = self.answer(*args)
-        if isinstance(result, Failed):
-            return Answer(False, failure=result)
-        return Answer(True, result)
-
-
-def pack(function):
-    return function.__name__.encode()
 
 
 @pytest.fixture

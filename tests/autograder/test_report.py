@@ -62,7 +62,8 @@ def test_text_has_everything_a_student_needs(graded):
         "got 3.0",
         "hint: each use adds",
         "typical cause: gradient overwritten",
-        "because: lesson 03, 'Two paths': gradients are summed",
+        "because: gradients are summed",
+        "read again: lesson 03, 'Two paths'",
         "note: a cell was moved",
     ):
         assert words in text

@@ -1,0 +1,172 @@
+"""Counter-examples: the question with which a hidden test failed, and the answer that came, in words and as a picture.
+
+What is shown of the input went into the sandbox, so it tells nothing that the student's code was not told. What came
+back is the student's own. The wanted value stays here, unless the test's author says `show="wanted"` in its marker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.course import Course
+from autograder.expect import Expectation, Shown, expect
+from autograder.results import Example, Graded, Submission, Verdict
+from autograder.student import Asked, StudentFailure, StudentStopped
+
+__all__ = ["example_of", "in_words", "released"]
+
+MAX_WORDS = 120
+"""Characters of one value."""
+
+MAX_DEPTH = 12
+"""How many lists within lists are written out."""
+
+MAX_ELEMENTS = 24
+"""Elements of an array that are written out."""
+
+_UNDRAWN = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
+    StudentFailure, StudentStopped,
+)  # fmt: skip
+"""What an answer of a strange form makes of the function that draws it."""
+
+
+def example_of(asked: Sequence[Asked], error: BaseException, *, show_wanted: bool = False) -> Example | None:
+    """The example of a failed test.
+
+    Args:
+        asked: The questions of the test, in order.
+        error: Why it failed.
+        show_wanted: Whether the test's author lets the student see what is right.
+
+    Returns:
+        The example; None if the test has asked nothing that says something.
+    """
+    if not asked:
+        return None
+    expectation = error if isinstance(error, Expectation) else None
+    question, wanted = asked[-1], None
+    if expectation is not None:
+        question, wanted = _failing(asked, expectation)
+    shown: Shown = getattr(error, "shown", Shown())
+    given = (("", shown.example),) if shown.example else _given(question)
+    example = Example(
+        given=given,
+        came=_came(question, expectation, shown),
+        wanted=in_words(wanted) if show_wanted and expectation is not None else "",
+        picture=_picture(shown),
+        derived=not shown.example and question is not asked[0],
+    )
+    return example if given or example.picture is not None or example.wanted else None
+
+
+def _failing(asked: Sequence[Asked], error: Expectation) -> tuple[Asked, Any]:
+    """The question whose answer is the first that differs, and what was wanted of it."""
+    seen, wanted = error.seen, error.wanted
+    answered = [each for each in asked if each.answered]
+    listed = isinstance(seen, list) and isinstance(wanted, list) and len(seen) == len(wanted) == len(answered)
+    if listed and all(answer is each.value for answer, each in zip(seen, answered, strict=True)):
+        tolerance = getattr(error, "shown", Shown()).tolerance
+        for question, right in zip(answered, wanted, strict=True):
+            try:
+                expect(question.value, right, tolerance=tolerance)
+            except Expectation:
+                return question, right
+    return (answered or list(asked))[-1], wanted
+
+
+def _came(question: Asked, error: Expectation | None, shown: Shown) -> str:
+    """The answer, beside inputs that say something: as it came where it was compared so, else what was made of it."""
+    if error is None or shown.example or not question.args:
+        return ""
+    parts = error.seen if isinstance(error.seen, list) else ()
+    return in_words(question.value if any(question.value is each for each in (error.seen, *parts)) else error.seen)
+
+
+def _given(question: Asked) -> tuple[tuple[str, str], ...]:
+    return tuple((name, in_words(value)) for name, value in zip(question.names, question.args, strict=False))
+
+
+def _picture(shown: Shown) -> Mapping[str, Any] | None:
+    with contextlib.suppress(*_UNDRAWN):
+        return shown.picture() if shown.picture is not None else None
+    return None
+
+
+def in_words(value: Any, limit: int = MAX_WORDS) -> str:
+    """Plain data as a person writes it, of bounded length.
+
+    Examples:
+        >>> in_words([1.0, 0.30000000000000004])
+        '[1.0, 0.3]'
+    """
+    text = _words(value, limit)
+    return text if len(text) <= limit else text[: limit - 4].rstrip() + " ..."
+
+
+def _words(value: Any, room: int, depth: int = 0) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, int):
+        return (
+            str(value) if abs(value) < 10**30 else f"a whole number of {math.floor(math.log10(abs(value))) + 1} digits"
+        )
+    if isinstance(value, float):
+        short = f"{value:.6g}"
+        return repr(value) if len(repr(value)) <= len(short) + 2 else short
+    if isinstance(value, str):
+        return repr(value[: room + 2])
+    if isinstance(value, np.ndarray | np.generic):
+        return _array_words(value, room)
+    if isinstance(value, dict):
+        pairs = (f"{_words(k, room, depth + 1)}: {_words(v, room, depth + 1)}" for k, v in value.items())
+        return "{" + _joined(pairs, room, depth) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + _joined((_words(each, room, depth + 1) for each in value), room, depth) + "]"
+    return type(value).__name__
+
+
+def _joined(parts: Iterator[str], room: int, depth: int) -> str:
+    """Parts with commas between them, as many as there is room for: a huge answer must not take its time here."""
+    taken = ""
+    for part in parts if depth < MAX_DEPTH else ("...",):
+        taken += f", {part}" if taken else part
+        if len(taken) > room:
+            break
+    return taken
+
+
+def _array_words(value: np.ndarray[Any, Any] | np.generic, room: int) -> str:
+    if value.size <= MAX_ELEMENTS:
+        text = _words(value.tolist() if value.dtype.kind != "f" else _rounded(value.tolist()), room)
+        if len(text) <= room:
+            return text
+    return f"an array of shape {value.shape}"
+
+
+def _rounded(values: Any) -> Any:
+    return [_rounded(each) for each in values] if isinstance(values, list) else float(f"{values:.4g}")
+
+
+def released(submission: Submission, course: Course, today: dt.date) -> Submission:
+    """The report as a student may see it on a day: examples wait for their date, where the assignment has one."""
+    return replace(submission, exercises=tuple(_released(each, course, today) for each in submission.exercises))
+
+
+def _released(graded: Graded, course: Course, today: dt.date) -> Graded:
+    opens = course.assignment_of(course.exercise(graded.exercise)).examples_open
+    if opens is None or today >= opens:
+        return graded
+    sentence = f"The inputs that failed are shown from {opens}, when the answers are open."
+    return replace(graded, verdicts=tuple(_withheld(verdict, sentence) for verdict in graded.verdicts))
+
+
+def _withheld(verdict: Verdict, sentence: str) -> Verdict:
+    return verdict if verdict.example is None else replace(verdict, example=Example(withheld=sentence))

@@ -1,0 +1,81 @@
+"""Markdown as HTML that does nothing: for Formgrader and feedback pages, which show what students wrote.
+
+nbconvert renders Markdown with the HTML, the links and the attachments that stand in it. Here only what a text needs
+is kept: no script, no event handler, no address but of the web, of mail and of the page itself, no picture but one
+that the notebook holds, no style but the alignment of a table, no id or class that a page's own script could mean.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import bleach  # type: ignore[import-untyped]
+from bleach.css_sanitizer import CSSSanitizer  # type: ignore[import-untyped]
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+__all__ = ["harmless", "markdown2html"]
+
+_TEXT = {
+    "a", "abbr", "b", "blockquote", "br", "caption", "code", "dd", "del", "details", "div", "dl", "dt", "em",
+    "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q",
+    "s", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead",
+    "tr", "tt", "u", "ul", "var",
+}  # fmt: skip
+_FORMULAS = {
+    "math", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms",
+    "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd", "mtext", "mtr", "munder",
+    "munderover",
+}  # fmt: skip
+_FORMULA_ATTRIBUTES = {
+    "accent", "accentunder", "columnalign", "columnspacing", "depth", "display", "displaystyle", "fence",
+    "form", "height", "largeop", "linethickness", "lspace", "mathsize", "mathvariant", "maxsize", "minsize",
+    "movablelimits", "rowspacing", "rspace", "scriptlevel", "separator", "stretchy", "symmetric", "voffset",
+    "width", "xmlns",
+}  # fmt: skip
+_ATTRIBUTES = {
+    "a": {"title"}, "abbr": {"title"}, "details": {"open"}, "img": {"alt", "title", "width", "height"},
+    "ol": {"start"}, "td": {"colspan", "rowspan", "style"}, "th": {"colspan", "rowspan", "style"},
+}  # fmt: skip
+_CLASS = re.compile(r"[a-z]{1,2}[a-z0-9]?|highlight|anchor-link|alert( alert-(info|success|warning|danger))?")
+_HEADING = re.compile(r"h[1-6]")
+_LINK = re.compile(r"#|https?://|mailto:", re.IGNORECASE)
+_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*")
+
+
+def _is_allowed(tag: str, name: str, value: str) -> bool:
+    """Whether an element may have an attribute of a value."""
+    if tag == "a" and name == "href":
+        return _LINK.match(value) is not None
+    if tag == "img" and name == "src":  # in an img, an SVG runs no script and asks for nothing
+        return _PICTURE.fullmatch(value) is not None
+    if name == "class":
+        return tag in ("a", "code", "div", "pre", "span") and _CLASS.fullmatch(value) is not None
+    if name == "id":
+        return _HEADING.fullmatch(tag) is not None
+    return name in _ATTRIBUTES.get(tag, ()) or (tag in _FORMULAS and name in _FORMULA_ATTRIBUTES)
+
+
+_cleaner = bleach.Cleaner(
+    tags=_TEXT | _FORMULAS,
+    attributes=_is_allowed,
+    protocols={"http", "https", "mailto", "data"},
+    css_sanitizer=CSSSanitizer(allowed_css_properties={"text-align"}),
+    strip=False,
+    strip_comments=True,
+)
+
+
+def harmless(html: str) -> str:
+    """HTML without anything that acts; what is not allowed stands there as the text that it is."""
+    return str(_cleaner.clean(html))
+
+
+@pass_context
+def markdown2html(context: Context, source: str) -> str:
+    """nbconvert's filter of this name, with a harmless result."""
+    cell: Any = context.get("cell", {})
+    renderer = IPythonRenderer(escape=False, attachments=cell.get("attachments", {}))
+    return harmless(MarkdownWithMath(renderer=renderer).render(source))

@@ -1,0 +1,279 @@
+"""What students wrote does nothing in feedback pages and Formgrader, and reports are there as they should be."""
+
+import base64
+import datetime as dt
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from lab import chromium
+from nbconvert.exporters import HTMLExporter
+from nbgrader.server_extensions.formgrader import handlers
+from traitlets.config import Config, Configurable
+
+from autograder import feedback, pictures
+from autograder.course import load_course
+from autograder.feedback import CurrentReports
+from autograder.harmless import harmless
+from autograder.ledger import Entry, write_entry
+from autograder.nbgrader_hooks import configure, fill
+from autograder.report import page
+from autograder.results import Example, Graded, GroupScore, Submission, Verdict
+
+SVG = "<svg xmlns='http://www.w3.org/2000/svg' onload='owned()'><script>top.owned = 1</script><rect/></svg>"
+
+HOSTILE = {
+    "script": "<script>window.owned = 1</script>",
+    "handler": '<img src="x" onerror="window.owned = 1"><body onload="window.owned = 1">',
+    "open": '<details open ontoggle="window.owned = 1"><summary>x</summary></details>',
+    "link": "[press](javascript:window.owned=1) <a href='javascript:window.owned=1'>press</a>",
+    "entities": '<a href="&#106;ava&#x09;script:window.owned=1">press</a> <a href=" javascript:owned=1">press</a>',
+    "data link": '<a href="data:text/html,<script>opener.owned=1</script>" target="_blank">press</a>',
+    "reference": "[press][1]\n\n[1]: javascript:window.owned=1",
+    "autolink": "<javascript:window.owned=1>",
+    "title": '![x](y.png "a\\" onerror=window.owned=1 b=\\"")',
+    "picture from elsewhere": "![x](https://example.invalid/spy.png) ![x](//example.invalid/spy.png)",
+    "attachment": "![x](attachment:x.svg)",
+    "inline svg": SVG,
+    "svg link": '<svg><a xlink:href="javascript:window.owned=1"><text y="20">press</text></a></svg>',
+    "frame": '<iframe srcdoc="<script>parent.owned = 1</script>"></iframe><object data="data:text/html,x"></object>',
+    "style": "<style>* { display: none; background: url(https://example.invalid/spy) }</style>",
+    "cover": '<div style="position:fixed;inset:0;background:url(https://example.invalid/spy)">cover</div>',
+    "refresh": '<meta http-equiv="refresh" content="0;url=https://example.invalid/"><base href="https://example.invalid/">',
+    "form": '<form action="https://example.invalid/"><button autofocus onfocus="window.owned=1">press</button></form>',
+    "formula": r"$\href{javascript:window.owned=1}{press}$ $x</math><script>window.owned=1</script>$",
+    "mathml": "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=x onerror=owned=1&gt;'>",
+    "mathml link": '<math><mi xlink:href="javascript:window.owned=1" href="javascript:owned=1">press</mi></math>',
+    "mutation": "<svg></p><style><a id=\"</style><img src=1 onerror=window.owned=1>\">",
+    "noscript": '<noscript><p title="</noscript><img src=x onerror=window.owned=1>">',
+    "comment": "<!--><img src=x onerror=window.owned=1>-->",
+    "mermaid": "```mermaid\n</pre><img src=x onerror=window.owned=1>\n```",
+    "fence": "```x\"><img/src=x/onerror=window.owned=1>\ncode\n```",
+    "clobber": '<img name="body"><a id="submission_id" name="$">x</a><input class="score">',
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    if executable is None:
+        pytest.skip("chromium is not installed (on Debian: sudo apt install chromium)")
+    with chromium(executable) as started:
+        yield started
+
+
+def exporter(root, kind):
+    """nbconvert's exporter as nbgrader makes it for feedback pages or for Formgrader, with the course's settings."""
+    config = Config()
+    config.HTMLExporter.preprocessors = ["autograder.formulas.Formulas"]
+    configure(config, root / "course")
+    config.HTMLExporter.template_name = kind
+    config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
+    bootstrap = Path(handlers.static_path, "node_modules", "bootstrap", "dist", "css")
+    config.HTMLExporter.extra_template_paths = [str(root / "course" / "templates" / kind), str(bootstrap)]
+    return HTMLExporter(config=config)
+
+
+RESOURCES = {
+    "feedback": {"nbgrader": {"notebook": "n", "score": 1, "max_score": 2, "late_penalty": 0}},
+    "formgrade": {"assignment_id": "a", "notebook_id": "n", "submission_id": "s", "index": 0, "total": 1,
+                  "base_url": "", "student": "x", "last_name": None, "first_name": None, "notebook_path": ""},
+}  # fmt: skip
+
+
+def graded_cell(source, number):
+    """A manually graded answer in Markdown, as nbgrader marks it."""
+    cell = nbformat.v4.new_markdown_cell(f"{source}\n\nstill here {number}")
+    cell.attachments = {"x.svg": {"image/svg+xml": base64.b64encode(SVG.encode()).decode()}}
+    settings = {"grade": True, "solution": True, "grade_id": f"g{number}", "points": 1, "score": 1, "comment": None}
+    cell.metadata.nbgrader = nbformat.from_dict({**settings, "locked": False, "schema_version": 3, "task": False})
+    return cell
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    """A notebook of hostile answers; among them one code cell and one raw cell."""
+    cells = [graded_cell(source, number) for number, source in enumerate(HOSTILE.values())]
+    code = nbformat.v4.new_code_cell("</code></pre><script>window.owned = 1</script>")
+    return nbformat.v4.new_notebook(cells=[*cells, code, nbformat.v4.new_raw_cell("<script>window.owned = 1</script>")])
+
+
+@pytest.mark.parametrize("kind", ["feedback", "formgrade"])
+def test_hostile_answers_do_nothing(browser, hostile, root, tmp_path, kind):
+    """No script runs, nothing is fetched, nothing is hidden, whatever an answer holds and a reader presses."""
+    html, _ = exporter(root, kind).from_notebook_node(hostile, resources=dict(RESOURCES[kind]))
+    (tmp_path / "page.html").write_text(html)
+    window, asked, dialogs = browser.new_page(), [], []
+    window.on("request", lambda request: asked.append(request.url))
+    window.on("dialog", lambda dialog: dialogs.append(dialog.dismiss()))
+    window.goto((tmp_path / "page.html").as_uri())
+    for each in window.get_by_text("press", exact=True).all():
+        each.click(force=True, timeout=1000)
+    assert window.url.startswith("file:") and not dialogs
+    assert window.evaluate("typeof window.owned") == "undefined"
+    assert [url for url in asked if not url.startswith(("file:", "data:image/"))] == []
+    for number in range(len(HOSTILE)):
+        assert window.get_by_text(f"still here {number}", exact=True).is_visible(), list(HOSTILE)[number]
+    assert window.get_by_text("cover").evaluate("element => getComputedStyle(element).position") == "static"
+    assert (
+        window.locator(".rendered_html").locator("iframe, object, form, input, style, svg, script, base, meta").count()
+        == 0
+    )
+    window.close()
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        '<p>a <em>b</em> <a href="https://docs.python.org/3/">c</a> <code>x &lt; y</code></p>',
+        '<h2 id="Two-paths">Two paths<a class="anchor-link" href="#Two-paths">¶</a></h2>',
+        '<table><thead><tr><th style="text-align: right;">a</th></tr></thead></table>',
+        '<math display="inline" xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>1</mn><mi>x</mi></mfrac></math>',
+        '<div class="highlight"><pre><span class="k">def</span> <span class="nf">f</span></pre></div>',
+        '<img alt="a graph" src="data:image/png;base64,iVBORw0KGgo=">',
+        "<details open><summary>More</summary>text</details>",
+    ],
+)
+def test_what_a_text_needs_is_kept(kept):
+    """Text, code, tables, formulas, headings, links and the notebook's own pictures stay as they are."""
+    assert sorted(harmless(kept).replace('open=""', "open")) == sorted(kept)
+
+
+def test_lessons_look_as_before(root):
+    """The lessons' own Markdown passes through as it is: the same headings, links and formulas."""
+    plain, cleaned = (Config(), Config())
+    cleaned.HTMLExporter.filters = {"markdown2html": "autograder.harmless.markdown2html"}
+    for config in (plain, cleaned):
+        config.HTMLExporter.preprocessors = ["autograder.formulas.Formulas"]
+        config.HTMLExporter.template_name = "classic"
+    notebook = nbformat.read(root / "notebooks" / "03_backprop.ipynb", as_version=4)
+    before, after = (HTMLExporter(config=config).from_notebook_node(notebook)[0] for config in (plain, cleaned))
+    for piece in ("<h2 id=", "<math ", "<mfrac>", "<strong>", "<table>", "<details>", '<a class="anchor-link"', "<li>"):
+        assert after.count(piece) == before.count(piece), piece
+
+
+# --- reports ------------------------------------------------------------------------------------------------
+
+GRAPH = pictures.graph({"y": [("x", 2.0)], "z": [("y", 3.0), ("x", 1.0)]}, {"x": 6.0}, {"x": 7.0})
+VERDICT = Verdict(
+    "test_paths", "Gradients along two paths are summed.", "paths", "lesson 03, 'Two paths': they are summed", False,
+    "got 6.0", "add", "gradient-overwritten", confirmed=True,
+    example=Example((("", "z = y + x with y = 2 x"),), picture=GRAPH),
+)  # fmt: skip
+MARKUP = Example((("x", "<b onclick=window.owned=1>press</b>"),), "</table><script>owned=1</script>")
+NASTY = replace(VERDICT, reason="</div><script>owned = 1</script><img src=x onerror=owned=1>", example=MARKUP)
+
+
+def report(*verdicts):
+    groups = (GroupScore("paths", 2, 0), GroupScore("chains", 1, 1))
+    return Submission("03_backprop", (Graded("autodiff.backpropagate", 3, groups, verdicts),))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_report_in_a_browser(browser, tmp_path, scheme):
+    """The picture is drawn inside the page with a red frame, readable on its paper, and asks for nothing."""
+    (tmp_path / "report.html").write_text(page(report(VERDICT, NASTY)))
+    window, asked = browser.new_page(color_scheme=scheme, viewport={"width": 600, "height": 900}), []
+    window.on("request", lambda request: asked.append(request.url))
+    window.goto((tmp_path / "report.html").as_uri())
+    drawing = window.locator("svg")
+    assert drawing.count() == 1 and drawing.bounding_box()["width"] <= 600
+    red = window.locator(".mg-wrong .mg-box").evaluate("element => getComputedStyle(element).stroke")
+    assert red == {"light": "rgb(207, 34, 46)", "dark": "rgb(255, 123, 114)"}[scheme]
+    paper = window.locator(".mg-paper").evaluate("element => getComputedStyle(element).fill")
+    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 27, 34)"}[scheme]
+    assert window.evaluate("document.documentElement.scrollWidth") <= 600
+    assert window.evaluate("typeof window.owned") == "undefined" and len(asked) == 1
+    assert window.get_by_text("grad 6", exact=True).is_visible() and window.get_by_text("<script>").count() == 2
+    window.close()
+
+
+@pytest.fixture
+def term(small_term):
+    """An autograded notebook with a report that has an example, and what nbgrader knows of it."""
+    course = load_course(small_term, tree=False)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("check()")])
+    settings = {"grade": True, "grade_id": "autodiff-backpropagate-check", "points": 3, "solution": False}
+    notebook.cells[0].metadata.nbgrader = nbformat.from_dict(settings)
+    fill(notebook, report(VERDICT), course)
+    names = {"student": "ada", "assignment": "week0", "notebook": "03_backprop"}
+    preprocessor = CurrentReports()
+    converter = Configurable()
+    converter.coursedir = SimpleNamespace(root=str(small_term))
+    preprocessor.parent = Configurable(parent=converter)
+
+    def run():
+        preprocessor.preprocess(notebook, {"nbgrader": names})
+        return notebook.cells[0].outputs[0].data
+
+    return SimpleNamespace(root=small_term, notebook=notebook, run=run)
+
+
+TOML = """
+[course]
+name = "small"
+version = "1"
+seed = 1
+
+[[assignment]]
+name = "week0"
+title = "Backprop"
+lessons = ["03_backprop"]
+answers_open = 2027-02-15
+examples = "with answers"
+
+[[exercise]]
+id = "autodiff.backpropagate"
+lesson = "03_backprop"
+points = 3
+groups = { paths = 2, chains = 1 }
+"""
+
+
+@pytest.fixture
+def small_term(tmp_path):
+    (tmp_path / "course.toml").write_text(TOML)
+    return tmp_path
+
+
+@pytest.fixture
+def day(monkeypatch):
+    """Set the day on which a page is made."""
+
+    def to(text):
+        today = SimpleNamespace(today=lambda: dt.date.fromisoformat(text))
+        monkeypatch.setattr(feedback, "dt", SimpleNamespace(date=today))
+
+    return to
+
+
+def test_feedback_shows_the_ledger(term, day):
+    """A feedback page has the ledger's report: examples from their day on, and what a regrading has changed."""
+    write_entry(term.root, Entry("ada", "week0", "03_backprop", "0", "2027-01-01", report(VERDICT)))
+    day("2027-02-14")
+    before = term.run()
+    assert "shown from 2027-02-15" in before["text/html"] and "<svg" not in before["text/html"]
+    assert "z = y + x" not in before["text/plain"]
+    day("2027-02-15")
+    after = term.run()
+    assert "<svg" in after["text/html"] and "z = y + x" in after["text/html"]
+    write_entry(term.root, Entry("ada", "week0", "03_backprop", "0", "2027-03-01", report()))
+    assert "summed" not in term.run()["text/html"]
+
+
+def test_feedback_without_a_ledger(term, day):
+    """Where the ledger knows nothing, the notebook's own report stays, without examples that have to wait."""
+    day("2027-02-14")
+    before = term.run()
+    assert "they are summed" in before["text/html"] and "<svg" not in before["text/html"]
+    assert "z = y + x" not in repr(before)
+
+
+def test_formgrader_shows_everything(term):
+    """The autograded notebook, which only instructors see, holds the example at once."""
+    data = term.notebook.cells[0].outputs[0].data
+    assert "<svg" in data["text/html"] and "z = y + x" in data["text/plain"]
