@@ -1,7 +1,7 @@
 """Run minigrad beside its peers, print the ratios, and write benchmarks/RESULTS.md: `make bench`.
 
 With words, `python -m benchmarks softmax matmul`, only the lines that have one of them in their names run, and nothing
-is written.
+is written; `grading` is the table of graders.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import gpu, scalar_section, start_section, tensor_section
+from benchmarks import gpu, grading_section, scalar_section, start_section, tensor_section
 from benchmarks.lines import LINES
 from benchmarks.report import RESULTS, Section, machine, write
 
@@ -22,17 +22,18 @@ STACK = 512 * 1024 * 1024  # bytes, for micrograd's recursion on the chain
 
 def everything() -> tuple[list[Iterator[str | Section]], int]:
     """Return the sections, and how many steps they announce."""
-    programs = scalar_section.programs()
+    programs, sizes = scalar_section.programs(), grading_section.Sizes()
     sections = [
         scalar_section.section(programs),
         tensor_section.times_section(list(LINES)),
         tensor_section.training_section(),
         tensor_section.memory_section(),
         start_section.section(),
+        grading_section.section(sizes),
         gpu.section(),
     ]
     on_gpu = 0 if gpu.why_not() else 15
-    return sections, len(programs) + len(LINES) + 4 + 1 + len(start_section.STARTS) + on_gpu
+    return sections, len(programs) + len(LINES) + 4 + 1 + len(start_section.STARTS) + sizes.steps + on_gpu
 
 
 def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
@@ -41,7 +42,9 @@ def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
     programs = [program for program in scalar_section.programs() if any(word in program.name for word in words)]
     sections = [scalar_section.section(programs)] if programs else []
     sections += [tensor_section.times_section(chosen)] if chosen else []
-    return sections, len(chosen) + len(programs)
+    sizes = grading_section.Sizes()
+    sections += [grading_section.section(sizes)] if "grading" in words else []
+    return sections, len(chosen) + len(programs) + (sizes.steps if "grading" in words else 0)
 
 
 def main(words: list[str]) -> None:

@@ -1,6 +1,7 @@
 """What the race detector for prange loops says, what it follows, and what it refuses."""
 
 import ast
+import json
 import linecache
 import math
 
@@ -55,6 +56,19 @@ def test_a_finding_names_element_iterations_and_lines():
     assert f"made before the loop (line {made})" in race.message
     assert f"line {race.line}, in to_index: {race.source}  (reached from line {race.loop_line})" in str(report)
     assert "<code>line" in report._repr_html_()
+
+
+def test_findings_as_plain_data():
+    """Meetings are the findings in JSON's own types: what, where, who came first and second, what each does."""
+    report = races(map_with_hoisted_buffers(lambda v: 2.0 * v), *MAP_ARGUMENTS)
+    meetings = report.meetings()
+    assert json.loads(json.dumps(meetings)) == meetings and len(meetings) == len(report.races) > 1
+    found = next(each for each in meetings if each["array"] == "out_index" and each["kind"] == "write-write")
+    assert found["index"] in ([0], [1]) and {found["first"], found["second"]} == {"0", "1"}
+    assert found["acts"] == ["writes", "writes"]
+    for race in (race for race in report.races if race.kind == "read-write"):
+        writer = race.first if race.acts == ("writes", "reads") else race.second
+        assert f"is written by iteration {writer} and read" in race.message
 
 
 def test_overlapping_arguments_are_one_element():

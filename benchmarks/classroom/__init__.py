@@ -1,0 +1,1 @@
+"""A class's submissions for graders side by side: ours, stock nbgrader's, otter's; on the same notebooks and tests."""
