@@ -6,9 +6,14 @@ import sys
 
 import typer
 
+from autograder.commands.attack import attack
+from autograder.commands.autograde import autograde
 from autograder.commands.common import STOPPED
 from autograder.commands.course import build, demo, edition
+from autograder.commands.explain import explain
 from autograder.commands.grade import doctor, grade
+from autograder.commands.regrade import regrade
+from autograder.commands.report import report
 from autograder.commands.verify import verify
 
 __all__ = ["app", "main"]
@@ -30,12 +35,12 @@ app = typer.Typer(
 
     [bold]Without nbgrader:[/bold]  autograder grade 03_backprop.ipynb
 
-    Exit codes: 0 all well; 1 `verify` found a problem; 2 wrong usage or an unreadable file; 3 no sandbox, or
-    the grader itself is broken; 130 stopped by Ctrl-C.""",
+    Exit codes: 0 all well; 1 `verify` or `attack` found a problem; 2 wrong usage or an unreadable file; 3 no
+    sandbox, or the grader itself is broken; 130 stopped by Ctrl-C.""",
 )
 
 
-for command in (build, grade, verify, demo, edition, doctor):
+for command in (build, grade, autograde, verify, demo, edition, doctor, explain, regrade, report, attack):
     app.command()(command)
 
 

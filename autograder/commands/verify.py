@@ -13,6 +13,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from autograder.commands.common import HERE, REJECTED, CourseOption, HiddenOption, IsolationOption, cache_of, honest
+from autograder.commands.mutants import verify_mutants
 from autograder.course import find_course, load_course
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ def verify(
     record: Annotated[
         bool, typer.Option("--record", help="Write what tests see of wrong answers, by which reports name causes.")
     ] = False,
+    mutants: Annotated[
+        bool,
+        typer.Option("--mutants", help="Try instead whether tests notice small mistakes in references."),
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     keep: Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")] = True,
 ) -> None:
@@ -44,16 +49,24 @@ def verify(
     is rejected by the test that names its misconception; no test could be deleted unnoticed; and what these tests
     saw is what is recorded, so that a report names a cause only where it fits.
 
+    With --mutants, one small mistake after the other is made in what students write: each must cost a point, or be
+    listed, with a proof, as one that no test can see. `--record` then writes the table of counts.
+
     Examples:
       autograder verify
 
       autograder verify autodiff.backpropagate
 
       autograder verify --record
+
+      autograder verify --mutants tensor_data.to_index
     """
     from autograder import verify as verifying
 
     loaded = load_course(course or find_course(), tree=False)
+    if mutants:
+        verify_mutants(loaded, exercises or [], hidden, isolation, record, jobs, keep)
+        return
     total = len(exercises or loaded.exercises)
     cache = cache_of(loaded) if keep else None
     with Progress(transient=True, console=Console(stderr=True)) as progress:

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from autograder import expect
+from autograder import expect, pictures
 
 chain_rule = functools.partial(pytest.mark.exercise, "autodiff.chain_rule")
 topological_sort = functools.partial(pytest.mark.exercise, "autodiff.topological_sort")
@@ -14,6 +14,14 @@ backpropagate = functools.partial(pytest.mark.exercise, "autodiff.backpropagate"
 PAIRS = "autodiff.chain_rule: 'Pairs of an input and its derivative, in the order of the inputs'"
 ORDER = "lesson 03, 'An order that works': Every variable stands behind all variables computed from it."
 ONCE = "autodiff.topological_sort: 'All non-constant variables that it depends on, itself first, each exactly once.'"
+
+PRODUCT = {"x * y": [("x", None), ("y", None)]}
+CUBE = {"square": [("x", None), ("x", None)], "square * x": [("square", None), ("x", None)]}
+
+CHAIN = {"a": [("x", 2.0)], "b": [("a", 3.0)], "c": [("b", 5.0)], "z": [("c", 7.0)]}
+DIAMOND = {"y": [("x", 2.0)], "a": [("y", 3.0)], "b": [("y", 5.0)], "z": [("a", 7.0), ("b", 11.0)]}
+SHORT_AND_LONG = {"a": [("x", 2.0)], "b": [("a", 3.0)], "a * b": [("a", 30.0), ("b", 10.0)]}
+WITH_CONSTANTS = {"a": [("c", None), ("x", 2.0)], "z": [("a", 3.0), ("c", None), ("y", 5.0)]}
 
 
 # --- autodiff.chain_rule ------------------------------------------------------------------------------------
@@ -27,11 +35,14 @@ def test_pairs_of_a_product(student):
         x, y = mg.Scalar(a, name="x"), mg.Scalar(b, name="y")
         return [[getattr(v, "name", "a number"), float(d)] for v, d in mg.autodiff.chain_rule(x * y, 1.0)]
 
+    seen = student(observe, 3.0, 5.0)
     expect(
-        student(observe, 3.0, 5.0),
+        seen,
         [["x", 5.0], ["y", 3.0]],
         hint="the first derivative belongs to the first input; each pair begins with the input",
         misconception="inputs-in-reverse",
+        example="chain_rule(x * y, 1.0) at x = 3, y = 5",
+        picture=lambda: pictures.graph(PRODUCT, dict(seen), {"x": 5.0, "y": 3.0}, word="gets"),
     )
 
 
@@ -43,11 +54,16 @@ def test_upstream_reaches_the_function(student):
         x, y = mg.Scalar(a), mg.Scalar(b)
         return [float(derivative) for _, derivative in mg.autodiff.chain_rule(x * y, d)]
 
+    seen = student(observe, 3.0, 5.0, -2.5)
     expect(
-        student(observe, 3.0, 5.0, -2.5),
+        seen,
         [-12.5, -7.5],
         hint="hand d_output to the function's rule",
         misconception="upstream-forgotten",
+        example="chain_rule(x * y, -2.5) at x = 3, y = 5",
+        picture=lambda: pictures.graph(
+            PRODUCT, dict(zip("xy", seen, strict=True)), {"x": -12.5, "y": -7.5}, word="gets"
+        ),
     )
 
 
@@ -82,6 +98,7 @@ def test_any_number_of_inputs(student):
         [[["x", -2.0]], [["x", 24.0], ["y", 16.0], ["z", 12.0]]],
         hint="_backward always returns a tuple; backward returns a bare number where there is one input",
         misconception="bare-backward",
+        example="chain_rule(-x, 2.0) and chain_rule(volume, 2.0), where volume = x * y * z is one function; at x = 2, y = 3, z = 4",
     )
 
 
@@ -100,6 +117,7 @@ def test_an_input_used_twice(student):
         [["x", 6.0], ["x", 6.0]],
         hint="a dictionary keeps one entry for each key; a list keeps both pairs",
         misconception="pairs-merged",
+        example="chain_rule(x * x, 2.0) at x = 3",
     )
 
 
@@ -124,6 +142,7 @@ def test_derivatives_stay_variables(student):
         12.0,
         hint="float(...) cuts a derivative off the graph that computed it",
         misconception="derivative-made-float",
+        example="(x * x * x).backward(create_graph=True), then x.grad.backward(), at x = 2",
     )
 
 
@@ -141,6 +160,7 @@ def test_constants_are_left_out(student):
         [["x", 6.0]],
         hint="ask each input whether it is_constant()",
         misconception="constants-kept",
+        example="chain_rule(x * 3.0, 2.0) at x = 5",
     )
 
 
@@ -158,6 +178,7 @@ def test_a_constant_in_front(student):
         [[6.0], [-2.0]],
         hint="drop the constant together with its derivative: pair first, filter afterwards",
         misconception="filtered-before-pairing",
+        example="chain_rule(3.0 * x, 2.0) and chain_rule(3.0 - x, 2.0), at x = 5",
     )
 
 
@@ -174,11 +195,16 @@ def test_results_are_kept(student):
         square.name = "square"
         return [[getattr(v, "name", "a number"), float(d)] for v, d in mg.autodiff.chain_rule(square * x, 1.0)]
 
+    seen = student(observe, 3.0)
     expect(
-        student(observe, 3.0),
+        seen,
         [["square", 3.0], ["x", 9.0]],
         hint="is_leaf() is false for a result, but the derivative still has to pass through it",
         misconception="only-leaves-kept",
+        example="chain_rule(square * x, 1.0) with square = x * x, at x = 3",
+        picture=lambda: pictures.graph(
+            CUBE, {"square": "nothing", "x": "nothing", **dict(seen)}, {"square": 3.0, "x": 9.0}, word="gets"
+        ),
     )
 
 
@@ -196,6 +222,11 @@ def out_of_place(order, inputs):
     ]
 
 
+def formulas(inputs):
+    """Say how each variable of a graph was computed."""
+    return "; ".join(f"{name} = f({', '.join(used)})" for name, used in inputs.items())
+
+
 def sort_by_name(mg, inputs, leaves, constants):
     """Probe: build stand-ins from each result's inputs, sort the last result, and return the names in order."""
     from minigrad.checks import standins
@@ -211,11 +242,14 @@ def sort_by_name(mg, inputs, leaves, constants):
 def test_result_first(student):
     """On a chain the result comes first and the leaf last."""
     chain = {"a": ["x"], "b": ["a"], "c": ["b"]}
+    seen = student(sort_by_name, chain, ["x"], [])
     expect(
-        student(sort_by_name, chain, ["x"], []),
+        seen,
         ["c", "b", "a", "x"],
         hint="derivatives flow from the result to the leaves, so the result comes first",
         misconception="leaves-first",
+        example=formulas(chain),
+        picture=lambda: pictures.order(chain, seen),
     )
 
 
@@ -223,10 +257,13 @@ def test_result_first(student):
 def test_short_and_long_way(student):
     """A variable that is reached by a short and by a long way comes after the long way."""
     graph = {"a": ["x"], "b": ["a"], "z": ["a", "b"]}
+    seen = student(sort_by_name, graph, ["x"], [])
     expect(
-        student(sort_by_name, graph, ["x"], []),
+        seen,
         ["z", "b", "a", "x"],
         hint="z = a * b with b = 3 a: a stands next to z, but b, which was computed from a, must come first",
+        example=formulas(graph),
+        picture=lambda: pictures.order(graph, seen),
         misconception="breadth-first-order",
     )
 
@@ -240,6 +277,8 @@ def test_diamond_order(student):
         [sorted(order), out_of_place(order, graph)],
         [["a", "b", "x", "z"], []],
         hint="put a variable down when everything behind it is done, not when you first meet it, and turn the list round",
+        example=formulas(graph),
+        picture=lambda: pictures.order(graph, order),
         misconception="pre-order",
     )
 
@@ -262,6 +301,8 @@ def test_many_graphs(student):
             hint="a variable that waits on your stack may be needed deeper down first: mark it when you come to it, "
             "not when you put it on the stack",
             misconception="marked-too-early",
+            example=formulas(graph),
+            picture=functools.partial(pictures.order, graph, order),
         )
 
 
@@ -285,6 +326,7 @@ def test_ids_say_nothing_about_order(student):
         student(observe, [40, 10, 30, 50, 20]),
         ["v4", "v3", "v2", "v1", "v0"],
         hint="ids tell variables apart; they do not say which was made first",
+        example="v1 = f(v0); v2 = f(v1); v3 = f(v2); v4 = f(v3), with the ids 40, 10, 30, 50, 20",
         misconception="sorted-by-id",
     )
 
@@ -298,6 +340,8 @@ def test_each_variable_once(student):
         sorted(order),
         ["a", "b", "c", "x", "z"],
         hint="remember which variables you have been to, by their unique_id",
+        example=formulas(graph),
+        picture=lambda: pictures.order(graph, order),
         misconception="listed-twice",
     )
 
@@ -306,10 +350,13 @@ def test_each_variable_once(student):
 def test_no_constants(student):
     """Constants are not part of the order."""
     graph = {"a": ["x", "two"], "z": ["three", "a"]}
+    seen = student(sort_by_name, graph, ["x"], ["two", "three"])
     expect(
-        student(sort_by_name, graph, ["x"], ["two", "three"]),
+        seen,
         ["z", "a", "x"],
         hint="leave out what is_constant(): no derivative is wanted there",
+        example=f"{formulas(graph)}, with the constants two and three",
+        picture=lambda: pictures.order(graph, seen, ["two", "three"]),
         misconception="constants-included",
     )
 
@@ -330,6 +377,7 @@ def test_equal_values_are_two_variables(student):
         student(observe, 1.0),
         ["x", "y", "z"],
         hint="`x in a_list` compares with ==, and Scalars of equal value are ==; keep a set of unique_id",
+        example="z = x * y, with x and y both 1",
         misconception="compared-by-value",
     )
 
@@ -349,6 +397,7 @@ def test_each_call_starts_afresh(student):
         student(observe, 3),
         [["z", "x"]] * 3,
         hint="a default argument such as seen=set() is made once and remembered from call to call",
+        example="z = f(x), sorted three times",
         misconception="memory-between-calls",
     )
 
@@ -375,6 +424,7 @@ def test_deep_chain(student):
         student(observe, 10_000),
         [10_001, True, True],
         hint="a function that calls itself for each input stops at about 1,000; keep a list of what is still to do",
+        example="a chain of 10,000 variables",
         misconception="recursive-sort",
     )
 
@@ -395,10 +445,18 @@ def test_only_leaves_store(student):
         mg.autodiff.backpropagate(nodes[-1], 1.0)
         return [node.derivative for node in nodes]
 
+    seen = student(observe, [2.0, 3.0])
     expect(
-        student(observe, [2.0, 3.0]),
+        seen,
         [6.0, None, None],
         hint="accumulate_derivative is for leaves; what passes through a result is only handed on",
+        example="z = f(a), a = f(x), with the slopes 3 and 2",
+        picture=lambda: pictures.graph(
+            {"a": [("x", 2.0)], "z": [("a", 3.0)]},
+            dict(zip("xaz", seen, strict=True)),
+            {"x": 6.0, "a": None, "z": None},
+            word="stored",
+        ),
         misconception="stored-at-results",
     )
 
@@ -415,10 +473,13 @@ def test_start(student):
         mg.autodiff.backpropagate(z, start)
         return x.derivative
 
+    seen = student(observe, -2.5)
     expect(
-        student(observe, -2.5),
+        seen,
         -15.0,
         hint="begin with deriv at the result, not with 1.0",
+        example="z = f(a), a = f(x), with the slopes 3 and 2; start: -2.5",
+        picture=lambda: pictures.graph({"a": [("x", 2.0)], "z": [("a", 3.0)]}, {"x": seen}, {"x": -15.0}),
         misconception="start-ignored",
         when={6.0: ("start-ignored", "6 is the answer for a start of 1.0; this one started from -2.5")},
     )
@@ -437,10 +498,13 @@ def test_slopes_multiply(student):
         mg.autodiff.backpropagate(node, 1.0)
         return x.derivative
 
+    seen = student(observe, [2.0, 3.0, 5.0, 7.0])
     expect(
-        student(observe, [2.0, 3.0, 5.0, 7.0]),
+        seen,
         210.0,
         hint="each variable's chain_rule gets the derivative that has arrived at that variable",
+        example="a chain with the slopes 2, 3, 5, 7",
+        picture=lambda: pictures.graph(CHAIN, {"x": seen}, {"x": 210.0}),
         misconception="start-used-everywhere",
     )
 
@@ -463,6 +527,7 @@ def test_leaf_alone(student):
         student(observe, 2.0),
         2.0,
         hint="the result may itself be a leaf: treat it like any other variable of the order",
+        example="backpropagate(x, 2.0), where x is a leaf",
         misconception="result-is-never-leaf",
     )
 
@@ -482,10 +547,13 @@ def test_diamond_sum(student):
         mg.autodiff.backpropagate(standins.result("z", (a, slopes[3]), (b, slopes[4])), 1.0)
         return x.derivative
 
+    seen = student(observe, [2.0, 3.0, 5.0, 7.0, 11.0])
     expect(
-        student(observe, [2.0, 3.0, 5.0, 7.0, 11.0]),
+        seen,
         152.0,
         hint="each path gives its part: add to what has already arrived instead of replacing it",
+        example="y = f(x) with slope 2; a = f(y) with 3, b = f(y) with 5; z = f(a, b) with 7 and 11",
+        picture=lambda: pictures.graph(DIAMOND, {"x": seen}, {"x": 152.0}),
         misconception="gradient-overwritten",
     )
 
@@ -499,10 +567,13 @@ def test_the_same_input_twice(student):
         mg.autodiff.backpropagate(x * x, 1.0)
         return float(x.grad)
 
+    seen = student(observe, 3.0)
     expect(
-        student(observe, 3.0),
+        seen,
         6.0,
         hint="chain_rule may name an input twice; a dictionary of its pairs loses one",
+        example="x * x at x = 3",
+        picture=lambda: pictures.graph({"x * x": [("x", 3.0), ("x", 3.0)]}, {"x": seen}, {"x": 6.0}),
         misconception="pairs-in-a-dict",
     )
 
@@ -521,10 +592,13 @@ def test_short_and_long_path(student):
         mg.autodiff.backpropagate(a * b, 1.0)
         return float(x.grad)
 
+    seen = student(observe, 5.0)
     expect(
-        student(observe, 5.0),
+        seen,
         120.0,
         hint="walk in the order of topological_sort: b must hand its part to a before a's turn comes",
+        example="a * b with a = 2 x and b = 3 a, at x = 5",
+        picture=lambda: pictures.graph(SHORT_AND_LONG, {"x": seen}, {"x": 120.0}),
         misconception="breadth-first-order",
     )
 
@@ -549,6 +623,7 @@ def test_each_variable_is_asked_once(student):
         student(observe, 6),
         [64.0, 1],
         hint="following every path by itself doubles the work at each diamond; add up first, then hand on once",
+        example="six diamonds in a row: z = f(a, b), a = f(y), b = f(y), y = ...; all slopes are 1",
         misconception="path-by-path",
     )
 
@@ -571,6 +646,7 @@ def test_a_second_pass_adds(student):
         student(observe, 2.0, 3.0),
         [2.0, 5.0],
         hint="leave it to accumulate_derivative, which adds, instead of setting the derivative yourself",
+        example="backpropagate(2 x, 1.0), then backpropagate(3 x, 1.0): x.grad after each",
         misconception="leaf-overwritten",
     )
 
@@ -594,10 +670,15 @@ def test_constants_in_the_graph(student):
             return type(error).__name__
         return [x.derivative, y.derivative]
 
+    seen = student(observe, [2.0, 3.0, 5.0])
     expect(
-        student(observe, [2.0, 3.0, 5.0]),
+        seen,
         [6.0, 5.0],
         hint="take the variables from chain_rule's pairs; parents lists the constants as well",
+        example="z = f(a, c, y), a = f(c, x), where c is a constant",
+        picture=lambda: pictures.graph(
+            WITH_CONSTANTS, dict(zip("xy", seen, strict=True)), {"x": 6.0, "y": 5.0}, constants=["c"]
+        ),
         misconception="zipped-with-parents",
     )
 
@@ -622,6 +703,7 @@ def test_recorded_pass(student):
         student(observe, 2.0),
         14.0,
         hint="float(...) cuts a derivative off the graph that computed it; add and pass on what arrives as it is",
+        example="(x * x * x + x * x).backward(create_graph=True), then x.grad.backward(), at x = 2",
         misconception="derivative-made-float",
     )
 
@@ -634,8 +716,8 @@ def test_deep_graph(student):
         from minigrad.checks import standins
 
         x = node = standins.leaf("x")
-        for _ in range(depth):
-            node = standins.result("a", (node, 1.0))
+        for slope in [1.0] * (depth - 3) + [-0.75, 2.5, 1.25]:
+            node = standins.result("a", (node, slope))
         try:
             mg.autodiff.backpropagate(node, 3.0)
         except RecursionError:
@@ -644,7 +726,8 @@ def test_deep_graph(student):
 
     expect(
         student(observe, 10_000),
-        3.0,
+        -7.03125,
         hint="loop over the order of topological_sort instead of calling backpropagate again for each input",
+        example="a chain of 10,000 variables",
         misconception="recursive-backward",
     )

@@ -7,7 +7,7 @@ What a kernel computes is seen in plain Python, where an index out of bounds is 
 import numpy as np
 import pytest
 
-from autograder import expect
+from autograder import expect, pictures
 
 MAP = "fast_ops.tensor_map"
 ZIP = "fast_ops.tensor_zip"
@@ -86,6 +86,23 @@ def run_matmul(mg, out_shape, out_strides, a_storage, a_shape, a_strides, b_stor
     return out.tolist()
 
 
+def compared(storage, came, wanted):
+    """A picture of what out holds, below what the input holds."""
+    out = pictures.array("what out holds", came, wanted, came=True)
+    return pictures.together(pictures.array("what the input's storage holds", storage), out)
+
+
+def kinds_of(findings):
+    """Return the kinds of what `races` found."""
+    return sorted({found["kind"] for found in findings})
+
+
+def viewed(storage, shape, strides):
+    """The array that shape and strides make of a storage."""
+    found = [storage[int(np.dot(index, strides))] for index in np.ndindex(*shape)]
+    return np.array(found).reshape(shape)
+
+
 def fold(start, *elements):
     """What the kernel of `run_reduce` should compute."""
     for element in elements:
@@ -99,10 +116,12 @@ def fold(start, *elements):
 @pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'applies fn to every element of a tensor'")
 def test_map_where_layouts_agree(student):
     """Where both tensors have the same layout, every element of out is fn of the element at its place."""
+    seen = student(run_map, [2, 3], [1, 2], SIX, [2, 3], [1, 2])
     expect(
-        student(run_map, [2, 3], [1, 2], SIX, [2, 3], [1, 2]),
+        seen,
         [1.0, 11.0, 21.0, 31.0, 41.0, 51.0],
         hint="the loop without indices applies fn as well, to every element",
+        picture=lambda: compared(SIX, seen, [1.0, 11.0, 21.0, 31.0, 41.0, 51.0]),
         misconception="fn-forgotten-where-aligned",
         when={(-77.0,) * 6: "the results belong into out itself: nobody gets what _map returns"},
     )
@@ -110,11 +129,14 @@ def test_map_where_layouts_agree(student):
 
 @pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'both may have any strides'")
 def test_map_where_strides_differ(student):
-    """Tensors of one shape with different strides are not walked side by side."""
+    """Tensors of one shape are not walked side by side where only some of their strides agree."""
+    storage, wanted = [0.0, 1.0, 2.0, 900.0, 3.0, 4.0, 5.0], [1.0, 11.0, 21.0, 31.0, 41.0, 51.0]
+    seen = student(run_map, [2, 3], [3, 1], storage, [2, 3], [4, 1])
     expect(
-        student(run_map, [2, 3], [3, 1], [*SIX, 900.0], [2, 3], [1, 2]),
-        [1.0, 21.0, 41.0, 11.0, 31.0, 51.0],
+        seen,
+        wanted,
         hint="the same shape is not enough to run over both storages: the strides must agree too",
+        picture=lambda: compared(storage, seen, wanted),
         misconception="aligned-by-shape-alone",
     )
 
@@ -124,10 +146,12 @@ def test_map_where_strides_differ(student):
 )
 def test_map_where_shapes_differ(student):
     """A smaller input with the strides of the output is broadcast."""
+    seen = student(run_map, [2, 3], [3, 1], [1.0, 2.0, 3.0, 900.0, 901.0, 902.0], [1, 3], [3, 1])
     expect(
-        student(run_map, [2, 3], [3, 1], [1.0, 2.0, 3.0, 900.0, 901.0, 902.0], [1, 3], [3, 1]),
+        seen,
         [11.0, 21.0, 31.0, 11.0, 21.0, 31.0],
         hint="the same strides are not enough to run over both storages: the shapes must agree too",
+        picture=lambda: compared([1.0, 2.0, 3.0, 900.0, 901.0, 902.0], seen, [11.0, 21.0, 31.0] * 2),
         misconception="aligned-by-strides-alone",
     )
 
@@ -135,10 +159,12 @@ def test_map_where_shapes_differ(student):
 @pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'in_shape broadcasts to out_shape'")
 def test_map_where_ranks_differ(student):
     """An input with fewer axes is broadcast."""
+    seen = student(run_map, [2, 2, 2], [4, 2, 1], [1.0, 2.0, 3.0, 4.0], [2, 2], [2, 1])
     expect(
-        student(run_map, [2, 2, 2], [4, 2, 1], [1.0, 2.0, 3.0, 4.0], [2, 2], [2, 1]),
+        seen,
         [11.0, 21.0, 31.0, 41.0, 11.0, 21.0, 31.0, 41.0],
         hint="arrays of different lengths cannot be compared element by element: compare len(...) first",
+        picture=lambda: compared([1.0, 2.0, 3.0, 4.0], seen, [11.0, 21.0, 31.0, 41.0] * 2),
         misconception="ranks-not-compared",
     )
 
@@ -163,10 +189,12 @@ def test_map_into_any_layout(student):
         for k in range(3):
             for n in range(2):
                 wanted[i + 4 * k + 2 * n] = 10.0 * storage[2 * k] + 1.0
+    seen = student(run_map, [2, 1, 3, 2], [1, 12, 4, 2], storage, [1, 3, 1], [7, 2, 5])
     expect(
-        student(run_map, [2, 1, 3, 2], [1, 12, 4, 2], storage, [1, 3, 1], [7, 2, 5]),
+        seen,
         wanted.tolist(),
         hint="the loop counts elements; where the one at an index stands in out, index_to_position says",
+        picture=lambda: compared(storage, seen, wanted),
         misconception="position-is-not-ordinal",
     )
 
@@ -221,12 +249,14 @@ def test_map_iterations_do_not_meet(student):
         shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
         kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
         reports = [races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, own) for own in (plain, turned)]
-        return sorted({kind for report in reports for kind in report.kinds})
+        return [found for report in reports for found in report.meetings()]
 
+    found = student(observe)
     expect(
-        student(observe),
+        kinds_of(found),
         [],
         hint=BUFFER,
+        picture=lambda: pictures.collisions(found),
         misconception="hoisted-index-buffer",
         when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
     )
@@ -245,12 +275,14 @@ def test_map_iterations_do_not_meet_where_broadcast(student):
 
         shape, plain, row, step = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [3], [1]))
         kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
-        return sorted(races(kernel, np.zeros(6), shape, plain, np.ones(3), row, step).kinds)
+        return races(kernel, np.zeros(6), shape, plain, np.ones(3), row, step).meetings()
 
+    found = student(observe)
     expect(
-        student(observe),
+        kinds_of(found),
         [],
         hint=BUFFER,
+        picture=lambda: pictures.collisions(found),
         misconception="hoisted-where-broadcast",
         when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
     )
@@ -301,18 +333,20 @@ def test_map_skips_indices_where_layouts_agree(student):
         for columns in (2, 50):
             reads: list[object] = []
             shape, strides = (np.array(part, dtype=np.int64).view(Counted) for part in ([3, columns], [columns, 1]))
-            kernel = interpreted(mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0))
-            kernel(np.zeros(3 * columns), shape, strides, np.ones(3 * columns), shape, strides)
+            kernel, out = interpreted(mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)), np.zeros(3 * columns)
+            kernel(out, shape, strides, np.arange(3.0 * columns), shape, strides)
             counts.append(len(reads))
-        return counts[1] - counts[0]
+        return counts[1] - counts[0], out.tolist()
 
+    more, out = student(observe)
     expect(
-        student(observe),
+        more,
         0,
         hint="this many more reads of shapes and strides for 144 more elements: compare the layouts before the loop, "
         "and then set out[i] to fn(in_storage[i])",
         misconception="no-aligned-path",
     )
+    expect(out, [10.0 * i + 1.0 for i in range(150)], hint="each element of out is fn of the one at its place")
 
 
 # --- tensor_zip ---------------------------------------------------------------------------------------------
@@ -338,10 +372,16 @@ def test_zip_where_layouts_agree(student):
     because="fast_ops.tensor_zip: 'where all three tensors have the same shape and the same strides'",
 )
 def test_zip_where_b_lies_differently(student):
-    """Where b has the same shape and other strides, it is found by its own strides."""
+    """Where one input has other strides than out, or another size, it is found by its own layout."""
+    a, b = [*SIX, 900.0], [*TENS, 900.0]
+    plain, others = ([2, 3], [3, 1]), [([2, 3], [1, 2]), ([2, 3], [4, 1]), ([1, 3], [3, 1])]
+    layouts = [(plain, other) for other in others] + [(other, plain) for other in others]
     expect(
-        student(run_zip, [2, 3], [3, 1], SIX, [2, 3], [3, 1], [*TENS, 900.0], [2, 3], [1, 2]),
-        [SIX[3 * i + j] - 2.0 * TENS[i + 2 * j] for i in range(2) for j in range(3)],
+        [student(run_zip, *plain, a, *of_a, b, *of_b) for of_a, of_b in layouts],
+        [
+            (np.broadcast_to(viewed(a, *of_a) - 2.0 * viewed(b, *of_b), (2, 3))).ravel().tolist()
+            for of_a, of_b in layouts
+        ],
         hint="all three layouts must agree before the storages are walked side by side: b's too",
         misconception="aligned-with-a-alone",
     )
@@ -378,10 +418,17 @@ def test_zip_broadcasts_each_input(student):
 
 @pytest.mark.exercise(ZIP, group="values", because="fast_ops.tensor_zip: 'a_shape and b_shape broadcast to out_shape'")
 def test_zip_where_ranks_differ(student):
-    """Inputs with fewer axes are broadcast."""
+    """Inputs with fewer axes are broadcast, be it one of them or both."""
+    large, small = [float(i) for i in range(8)], [1.0, 2.0, 3.0, 4.0]
+    cases = [
+        (small, [2, 2], [2, 1], [10.0], [], []),
+        (small, [2, 2], [2, 1], large, [2, 2, 2], [4, 2, 1]),
+        (large, [2, 2, 2], [4, 2, 1], small, [2, 2], [2, 1]),
+        (large, [2, 2, 2], [4, 2, 1], small, [2], [1]),
+    ]
     expect(
-        student(run_zip, [2, 2, 2], [4, 2, 1], [1.0, 2.0, 3.0, 4.0], [2, 2], [2, 1], [10.0], [], []),
-        [-19.0, -18.0, -17.0, -16.0] * 2,
+        [student(run_zip, [2, 2, 2], [4, 2, 1], *case) for case in cases],
+        [np.broadcast_to(viewed(*case[:3]) - 2.0 * viewed(*case[3:]), (2, 2, 2)).ravel().tolist() for case in cases],
         hint="arrays of different lengths cannot be compared element by element: compare len(...) first",
         misconception="ranks-not-compared",
     )
@@ -443,12 +490,14 @@ def test_zip_iterations_do_not_meet(student):
         reports = [
             races(kernel, np.zeros(6), shape, plain, ones, shape, plain, ones, shape, b) for b in (plain, turned)
         ]
-        return sorted({kind for report in reports for kind in report.kinds})
+        return [found for report in reports for found in report.meetings()]
 
+    found = student(observe)
     expect(
-        student(observe),
+        kinds_of(found),
         [],
         hint=BUFFER,
+        picture=lambda: pictures.collisions(found),
         misconception="hoisted-index-buffer",
         when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
     )
@@ -467,12 +516,14 @@ def test_zip_iterations_do_not_meet_where_broadcast(student):
 
         shape, plain, row, step = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [3], [1]))
         kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
-        return sorted(races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, plain, np.ones(3), row, step).kinds)
+        return races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, plain, np.ones(3), row, step).meetings()
 
+    found = student(observe)
     expect(
-        student(observe),
+        kinds_of(found),
         [],
         hint=BUFFER,
+        picture=lambda: pictures.collisions(found),
         misconception="hoisted-where-broadcast",
         when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
     )
@@ -523,19 +574,21 @@ def test_zip_skips_indices_where_layouts_agree(student):
         for columns in (2, 50):
             reads: list[object] = []
             shape, strides = (np.array(part, dtype=np.int64).view(Counted) for part in ([3, columns], [columns, 1]))
-            kernel = interpreted(mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b))
-            ones = np.ones(3 * columns)
-            kernel(np.zeros(3 * columns), shape, strides, ones, shape, strides, ones, shape, strides)
+            kernel, out = interpreted(mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)), np.zeros(3 * columns)
+            numbers = np.arange(3.0 * columns)
+            kernel(out, shape, strides, numbers, shape, strides, numbers, shape, strides)
             counts.append(len(reads))
-        return counts[1] - counts[0]
+        return counts[1] - counts[0], out.tolist()
 
+    more, out = student(observe)
     expect(
-        student(observe),
+        more,
         0,
         hint="this many more reads of shapes and strides for 144 more elements: compare the layouts before the loop, "
         "and then set out[i] to fn(a_storage[i], b_storage[i])",
         misconception="no-aligned-path",
     )
+    expect(out, [-float(i) for i in range(150)], hint="each element of out is fn of the two at its place")
 
 
 # --- tensor_reduce ------------------------------------------------------------------------------------------
@@ -580,7 +633,7 @@ def test_reduce_of_the_chosen_axis(student):
     """Only the axis reduce_dim is folded, here the middle one of three."""
     storage = [float(i * i) for i in range(12)]
     expect(
-        student(run_reduce, 0.0, [2, 1, 3], [3, 3, 1], storage, [2, 2, 3], [6, 3, 1], 1),
+        student(run_reduce, 0.0, [2, 1, 3], [3, 7, 1], storage, [2, 2, 3], [6, 3, 1], 1),
         [fold(0.0, storage[6 * i + k], storage[6 * i + 3 + k]) for i in range(2) for k in range(3)],
         hint="a step along the axis reduce_dim moves by a_strides[reduce_dim]",
         misconception="step-of-one",
@@ -654,12 +707,14 @@ def test_reduce_iterations_do_not_meet(student):
 
         parts = [np.array(part, dtype=np.int64) for part in ([3, 1], [1, 1], [3, 2], [2, 1])]
         kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element)
-        return sorted(races(kernel, np.zeros(3), *parts[:2], np.ones(6), *parts[2:], 1).kinds)
+        return races(kernel, np.zeros(3), *parts[:2], np.ones(6), *parts[2:], 1).meetings()
 
+    found = student(observe)
     expect(
-        student(observe),
+        kinds_of(found),
         [],
         hint=BUFFER,
+        picture=lambda: pictures.collisions(found),
         misconception="hoisted-index-buffer",
         when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
     )
@@ -779,11 +834,14 @@ def test_matmul_with_one_matrix_for_all(student):
     because="fast_ops._tensor_matrix_multiply: 'All three have three dimensions and any strides.'",
 )
 def test_matmul_of_transposed_matrices(student):
-    """Elements are found by strides, as in transposed views; the output may be transposed as well."""
-    a, b = np.array(MATRIX).reshape(3, 2).T, np.array(OTHER).reshape(2, 3).T
+    """Elements are found by strides, as in transposed views with gaps; the output may be transposed as well."""
+    storage = [float(7 * i % 31) for i in range(60)]
+    a, b = (storage, [2, 2, 4], [25, 1, 5]), (storage, [2, 4, 3], [4, 11, 3])
+    # out[n, i, j] at n + 6 i + 2 j.
+    wanted = (viewed(*a) @ viewed(*b)).transpose(1, 2, 0).ravel()
     expect(
-        student(run_matmul, [1, 2, 2], [4, 1, 2], MATRIX, [1, 2, 3], [6, 1, 2], OTHER, [1, 3, 2], [6, 1, 3]),
-        (a @ b).T.ravel().tolist(),
+        student(run_matmul, [2, 2, 3], [1, 6, 2], *a, *b),
+        wanted.tolist(),
         hint="a[i, k] stands at i * a_strides[1] + k * a_strides[2], and so on for b and out",
         misconception="taken-for-contiguous",
     )
@@ -850,16 +908,16 @@ def test_matmul_iterations_do_not_meet(student):
         shape, strides = np.array([2, 2, 2], dtype=np.int64), np.array([4, 2, 1], dtype=np.int64)
         numbers = np.arange(8.0)
         kernel = mg.fast_ops._tensor_matrix_multiply
-        return sorted(
-            races(kernel, np.zeros(8), shape, strides, numbers, shape, strides, numbers, shape, strides).kinds
-        )
+        return races(kernel, np.zeros(8), shape, strides, numbers, shape, strides, numbers, shape, strides).meetings()
 
+    found = student(observe)
     expect(
-        student(observe),
+        kinds_of(found),
         [],
         hint="two iterations of the parallel loop write to the same place, and may do so at the same time; "
         "a sum belongs to one iteration alone: keep it in a variable that the iteration sets to 0",
         misconception="sum-shared-by-iterations",
+        picture=lambda: pictures.collisions(found),
         when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
     )
 
@@ -916,16 +974,19 @@ def test_matmul_writes_after_the_inner_loop(student):
             writes: list[object] = []
             shapes = [np.array(part, dtype=np.int64) for part in ([1, 2, 2], [4, 2, 1], [1, 2, inner], [0, inner, 1])]
             b_shape, b_strides = np.array([1, inner, 2], dtype=np.int64), np.array([0, 2, 1], dtype=np.int64)
-            numbers = np.ones(2 * inner)
+            numbers = np.arange(2.0 * inner)
             kernel = interpreted(mg.fast_ops._tensor_matrix_multiply)
             out = np.zeros(4).view(Counted)
             kernel(out, *shapes[:2], numbers, *shapes[2:], numbers, b_shape, b_strides)
             counts.append(len(writes))
-        return counts[1] - counts[0] if out.tolist() == [7.0] * 4 else "another product"
+        return counts[1] - counts[0], out.tolist()
 
+    more, out = student(observe)
     expect(
-        student(observe),
+        more,
         0,
         hint="this many more writes to out for 20 more products: sum in a local variable, and write it once",
         misconception="writes-in-the-inner-loop",
     )
+    numbers = np.arange(14.0)
+    expect(out, (numbers.reshape(2, 7) @ numbers.reshape(7, 2)).ravel().tolist(), hint="out holds the product")

@@ -49,7 +49,7 @@ def test_difference_in_one_element(student):
             return (a * mg.tensor(weights)).sum()
 
         x = mg.tensor(np.zeros(weights.shape))
-        found = [mg.gradient_check.grad_central_difference(weighted, x, ind=ind) for ind in ((0, 2), (1, 0))]
+        found = [mg.gradient_check.grad_central_difference(weighted, x, ind=ind) for ind in ([0, 2], (1, 0))]
         found.append(mg.gradient_check.grad_central_difference(lambda a: a * 7.0, mg.tensor(np.array(1.0)), ind=()))
         return [float(each) for each in found]
 
@@ -102,10 +102,12 @@ def test_tensors_are_left_as_they_are(student):
             return (b * b).sum()
 
         mg.gradient_check.grad_central_difference(square, a, ind=tuple(ind))
-        return [len(calls) >= 2, a.tolist() == x.tolist(), bool(np.allclose(a.numpy(), x, 0.0, 1e-9))]
+        return len(calls), a.tolist()
 
+    x = np.array([0.1, 0.7, 1.3])
+    calls, left = student(observe, x, [1])
     expect(
-        student(observe, np.array([0.1, 0.7, 1.3]), [1]),
+        [calls >= 2, left == x.tolist(), bool(np.allclose(left, x, 0.0, 1e-9))],
         [True, True, True],
         hint="move the element of a copy, not of the tensor",
         misconception="input-changed",

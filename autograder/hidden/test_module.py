@@ -11,19 +11,19 @@ MODES = "lesson 00, 'A tree of modules': train and eval reach this node and all 
 
 @pytest.mark.exercise("module.Module", group="modes", because=MODES)
 def test_modes_reach_the_children(student):
-    """Train and eval change a module and its children."""
+    """Train and eval change a module and each of its children."""
 
     def observe(mg):
-        root, child = mg.module.Module(), mg.module.Module()
-        root.child = child
+        root, first, second = mg.module.Module(), mg.module.Module(), mg.module.Module()
+        root.first, root.second = first, second
         root.eval()
-        off = [root.training, child.training]
+        off = [root.training, first.training, second.training]
         root.train()
-        return [off, [root.training, child.training]]
+        return [off, [root.training, first.training, second.training]]
 
     expect(
         student(observe),
-        [[False, False], [True, True]],
+        [[False] * 3, [True] * 3],
         hint="after setting its own mode, a module asks its children to do the same",
         misconception="mode-stays-at-the-top",
     )

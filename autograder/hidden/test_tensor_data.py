@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from autograder import expect
+from autograder import expect, pictures
 
 strides_from_shape = functools.partial(pytest.mark.exercise, "tensor_data.strides_from_shape")
 index_to_position = functools.partial(pytest.mark.exercise, "tensor_data.index_to_position")
@@ -39,7 +39,8 @@ def test_last_axis_runs_fastest(student):
         (6, 3): ("own-size-included", "a step along an axis passes the axes after it, not itself"),
         (24, 8): ("counted-in-bytes", "strides count elements of the storage, not bytes"),
     }
-    expect(student(strides_of, [2, 3]), [3, 1], hint="the last stride is 1", when=when)
+    seen = student(strides_of, [2, 3])
+    expect(seen, [3, 1], hint="the last stride is 1", when=when, picture=lambda: pictures.steps([2, 3], seen, [3, 1]))
 
 
 @strides_from_shape(
@@ -76,7 +77,13 @@ def test_no_axes_no_strides(student):
         except IndexError:
             return "IndexError"
 
-    expect(student(observe), [], hint="one stride for each axis: here there is none", misconception="one-axis-assumed")
+    expect(
+        student(observe),
+        [],
+        hint="one stride for each axis: here there is none",
+        misconception="one-axis-assumed",
+        example="the shape ()",
+    )
 
 
 # --- tensor_data.index_to_position --------------------------------------------------------------------------
@@ -170,9 +177,8 @@ def test_position_compiled(student):
 # --- tensor_data.to_index -----------------------------------------------------------------------------------
 
 
-def index_of(mg, ordinal, shape, before):
+def index_of(mg, ordinal, shape, out_index):
     """Probe: the buffer after to_index, or the name of the error."""
-    out_index = list(before)
     try:
         mg.tensor_data.to_index(ordinal, tuple(shape), out_index)
     except (IndexError, ValueError) as error:
@@ -296,7 +302,13 @@ def test_sizes_follow_their_axes(student):
         data = mg.tensor_data.TensorData([0.0] * 20, (2, 3), (3, 1))
         return [int(size) for size in mg.tensor_data.permute(data, 1, 0).shape]
 
-    expect(student(observe), [3, 2], hint="the sizes go with their axes", misconception="strides-only")
+    expect(
+        student(observe),
+        [3, 2],
+        hint="the sizes go with their axes",
+        misconception="strides-only",
+        example="a view of shape (2, 3) with strides (3, 1), permuted with the order (1, 0)",
+    )
 
 
 @permute(group="values", because="tensor_data.permute: 'Axis i of the result is axis `order[i]` of data.'")
@@ -316,7 +328,15 @@ def test_transposed(student):
         ),
     }
     hint = "shape and strides are both put into the new order"
-    expect(student(observe), [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], hint=hint, when=when)
+    seen = student(observe)
+    expect(
+        seen,
+        [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]],
+        hint=hint,
+        when=when,
+        example="shape (2, 3), strides (3, 1), order (1, 0)",
+        picture=lambda: pictures.view(6, seen, [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]),
+    )
 
 
 @permute(group="values", because="tensor_data.permute: 'Axis i of the result is axis `order[i]` of data.'")
@@ -329,10 +349,13 @@ def test_order_says_where_axes_come_from(student):
         result = mg.tensor_data.permute(data, *order)
         return [list(result.shape), result.array[1].tolist()]
 
+    seen = student(observe, [2, 0, 1])
     expect(
-        student(observe, [2, 0, 1]),
+        seen,
         [[4, 2, 3], [[1.0, 5.0, 9.0], [13.0, 17.0, 21.0]]],
         hint="order[i] is where axis i comes from, not where it goes to",
+        example="shape (2, 3, 4), strides (12, 4, 1), order (2, 0, 1)",
+        picture=lambda: pictures.view(24, seen[1], [[1, 5, 9], [13, 17, 21]], note="(number 1 along its first axis)"),
         misconception="order-inverted",
     )
 
@@ -347,10 +370,15 @@ def test_permuted_again(student):
         wide = mg.tensor_data.TensorData(storage, (3, 2), (0, 1))
         return [mg.tensor_data.permute(data, 1, 0).array.tolist() for data in (turned, wide)]
 
+    seen = student(observe)
     expect(
-        student(observe),
+        seen,
         [[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]],
         hint="use data.strides: those of the shape belong to an array that lies row by row",
+        example="shape (3, 2), once with strides (1, 3), once with (0, 1); order (1, 0)",
+        picture=lambda: (
+            pictures.view(6, seen[0], [[0, 1, 2], [3, 4, 5]]) or pictures.view(6, seen[1], [[0, 0, 0], [1, 1, 1]])
+        ),
         misconception="row-by-row-assumed",
     )
 
@@ -370,7 +398,13 @@ def test_nothing_is_copied(student):
         data.set((1, 0), 7.0)
         return [float(data.get((0, 2))), float(view.get((0, 1)))]
 
-    expect(student(observe), [5.0, 7.0], hint="give the result the same storage", misconception="copied")
+    expect(
+        student(observe),
+        [5.0, 7.0],
+        hint="give the result the same storage",
+        misconception="copied",
+        example="shape (2, 3), order (1, 0); view[2, 0] = 5, data[1, 0] = 7; then data[0, 2] and view[0, 1]",
+    )
 
 
 @permute(
@@ -385,10 +419,13 @@ def test_offset_is_kept(student):
         data = mg.tensor_data.TensorData(storage, (2, 2), (4, 1), 5)
         return mg.tensor_data.permute(data, 1, 0).array.tolist()
 
+    seen = student(observe)
     expect(
-        student(observe),
+        seen,
         [[5.0, 9.0], [6.0, 10.0]],
         hint="hand data.offset on, or begin with data._storage, which starts there",
+        example="shape (2, 2), strides (4, 1), offset 5, order (1, 0)",
+        picture=lambda: pictures.view(12, seen, [[5, 9], [6, 10]]),
         misconception="offset-forgotten",
     )
 
@@ -407,6 +444,7 @@ def test_data_is_left_as_it_is(student):
         student(observe),
         [[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]],
         hint="make a new TensorData instead of changing the one that was given",
+        example="shape (2, 3), strides (3, 1), order (1, 0): data, then the view",
         misconception="data-changed",
     )
 
@@ -424,14 +462,25 @@ def broadcast_shape(mg, shape1, shape2):
         return f"another error: {type(error).__name__}"
 
 
+def drawn_shapes(cases, seen, wanted):
+    """A picture of the first two shapes of which a wrong one came."""
+    for (a, b), came, right in zip(cases, seen, wanted, strict=True):
+        if came != right:
+            return pictures.aligned({"shape1": a, "shape2": b}, "came", came, right)
+    return None
+
+
 @shape_broadcast(group="shapes", because="tensor_data.shape_broadcast: 'The shapes are aligned at their last axes'")
 def test_aligned_at_the_last_axis(student):
     """A row of three goes with two rows of three; the shorter shape gets its ones on the left."""
-    seen = [student(broadcast_shape, a, b) for a, b in (([2, 3], [3]), ([3], [2, 3]), ([7, 2, 1, 5], [2, 3, 1]))]
+    cases = (([2, 3], [3]), ([3], [2, 3]), ([7, 2, 1, 5], [2, 3, 1]))
+    seen = [student(broadcast_shape, a, b) for a, b in cases]
+    wanted = [[2, 3], [2, 3], [7, 2, 3, 5]]
     expect(
         seen,
-        [[2, 3], [2, 3], [7, 2, 3, 5]],
+        wanted,
         hint="compare the last sizes first, and go to the left from there",
+        picture=lambda: drawn_shapes(cases, seen, wanted),
         misconception="ones-on-the-right",
     )
 
@@ -439,11 +488,14 @@ def test_aligned_at_the_last_axis(student):
 @shape_broadcast(group="shapes", because="tensor_data.shape_broadcast: 'as long as the longer of the two'")
 def test_axes_of_the_longer_shape_stay(student):
     """What only one of the shapes has is kept, also beside a single number's shape, ()."""
-    seen = [student(broadcast_shape, a, b) for a, b in (([5, 5, 5], [5]), ([], [2, 3]), ([2, 3], []), ([], []))]
+    cases: list[tuple[list[int], list[int]]] = [([5, 5, 5], [5]), ([], [2, 3]), ([2, 3], []), ([], [])]
+    seen = [student(broadcast_shape, a, b) for a, b in cases]
+    wanted = [[5, 5, 5], [2, 3], [2, 3], []]
     expect(
         seen,
-        [[5, 5, 5], [2, 3], [2, 3], []],
+        wanted,
         hint="zip stops at the end of the shorter one: count missing sizes as 1",
+        picture=lambda: drawn_shapes(cases, seen, wanted),
         misconception="shorter-shape-wins",
     )
 
@@ -451,8 +503,16 @@ def test_axes_of_the_longer_shape_stay(student):
 @shape_broadcast(group="shapes", because="tensor_data.shape_broadcast: 'the order of the two makes no difference'")
 def test_ones_on_both_sides(student):
     """Either shape may have the ones, in different places."""
-    seen = [student(broadcast_shape, a, b) for a, b in (([4, 1], [4, 6]), ([4, 6], [4, 1]), ([4, 1], [1, 6]))]
-    expect(seen, [[4, 6]] * 3, hint="a 1 in the first shape grows as well", misconception="only-second-grows")
+    cases = (([4, 1], [4, 6]), ([4, 6], [4, 1]), ([4, 1], [1, 6]))
+    seen = [student(broadcast_shape, a, b) for a, b in cases]
+    wanted = [[4, 6]] * 3
+    expect(
+        seen,
+        wanted,
+        hint="a 1 in the first shape grows as well",
+        misconception="only-second-grows",
+        picture=lambda: drawn_shapes(cases, seen, wanted),
+    )
 
 
 @shape_broadcast(
@@ -461,11 +521,14 @@ def test_ones_on_both_sides(student):
 )
 def test_one_beside_zero(student):
     """An axis of size 1 shrinks to an empty one."""
-    seen = [student(broadcast_shape, a, b) for a, b in (([0], [1]), ([3, 1], [3, 0]), ([0, 2], [2]), ([0], [0]))]
+    cases = (([0], [1]), ([3, 1], [3, 0]), ([0, 2], [2]), ([0], [0]))
+    seen = [student(broadcast_shape, a, b) for a, b in cases]
+    wanted = [[0], [3, 0], [0, 2], [0]]
     expect(
         seen,
-        [[0], [3, 0], [0, 2], [0]],
+        wanted,
         hint="the larger of 1 and 0 is not the answer: take the size that is not 1",
+        picture=lambda: drawn_shapes(cases, seen, wanted),
         misconception="zero-becomes-one",
     )
 
@@ -491,6 +554,8 @@ def test_sizes_that_differ_are_refused(student):
         ["refused" if "rror" in each else each for each in seen],
         ["refused"] * 4,
         hint="raise IndexingError where sizes differ and none of them is 1",
+        example="(2) and (3); (2, 3) and (3, 3); (4, 2, 3) and (2, 1, 3); (2, 4) and (2)",
+        picture=lambda: drawn_shapes(cases, seen, ["IndexingError"] * 4),
         misconception="never-refused",
     )
 
@@ -500,11 +565,14 @@ def test_sizes_that_differ_are_refused(student):
 )
 def test_zero_is_no_one(student):
     """An empty axis does not go with one of size 3."""
-    seen = [student(broadcast_shape, a, b) for a, b in (([0], [3]), ([2, 0], [2, 3]), ([3, 4], [0, 4]))]
+    cases = (([0], [3]), ([2, 0], [2, 3]), ([3, 4], [0, 4]))
+    seen = [student(broadcast_shape, a, b) for a, b in cases]
     expect(
         ["refused" if "rror" in each else each for each in seen],
         ["refused"] * 3,
         hint="only a size of exactly 1 goes with any other: 0 and 3 differ",
+        example="(0) and (3); (2, 0) and (2, 3); (3, 4) and (0, 4)",
+        picture=lambda: drawn_shapes(cases, seen, ["IndexingError"] * 3),
         misconception="zero-goes-with-all",
     )
 
@@ -523,14 +591,22 @@ def test_the_error_is_an_indexing_error(student):
 # --- tensor_data.broadcast_index ----------------------------------------------------------------------------
 
 
-def small_index(mg, big_index, big_shape, shape, before):
+def small_index(mg, big_index, big_shape, shape, out_index):
     """Probe: the buffer after broadcast_index, or the name of the error."""
-    out_index = list(before)
     try:
         mg.tensor_data.broadcast_index(list(big_index), tuple(big_shape), tuple(shape), out_index)
     except (IndexError, ValueError) as error:
         return type(error).__name__
     return [int(i) for i in out_index]
+
+
+def drawn_indices(cases, seen, wanted):
+    """A picture of the first index of which a wrong one came."""
+    for (index, big, small), came, right in zip(cases, seen, wanted, strict=True):
+        if came != right:
+            given = {"big_shape": big, "big_index": index, "shape": small}
+            return pictures.aligned(given, "came", came, right)
+    return None
 
 
 @broadcast_index(
@@ -539,14 +615,16 @@ def small_index(mg, big_index, big_shape, shape, before):
 )
 def test_extra_axes_are_passed_over(student):
     """A row of two in a result of shape (3, 2): the column counts, the row does not."""
-    seen = [student(small_index, [i, j], [3, 2], [2], [0]) for i in range(3) for j in range(2)]
+    cases = [([i, j], [3, 2], [2]) for i in range(3) for j in range(2)]
+    seen = [student(small_index, *case, [0]) for case in cases]
+    wanted = [[0], [1], [0], [1], [0], [1]]
     when = {
         ((0,), (0,), (1,), (1,), (2,), (2,)): ("left-aligned", "this is the row: align the shapes at their last axes"),
         ("IndexError",) * 6: ("same-rank-assumed", "the small array has fewer axes, and out_index fewer places"),
         ((0,),) * 6: ("sizes-compared-unaligned", "compare sizes that stand at the same place from the end"),
     }
     hint = "axis i of the small shape is axis i + len(big_shape) - len(shape) of the big one"
-    expect(seen, [[0], [1], [0], [1], [0], [1]], hint=hint, when=when)
+    expect(seen, wanted, hint=hint, when=when, picture=lambda: drawn_indices(cases, seen, wanted))
 
 
 @broadcast_index(
@@ -566,6 +644,7 @@ def test_one_element_takes_part_everywhere(student):
         seen,
         [[0, 1], [2, 0], [2, 0], [0, 2, 1]],
         hint="where the small shape has size 1, only index 0 is there",
+        picture=lambda: drawn_indices(cases, seen, [[0, 1], [2, 0], [2, 0], [0, 2, 1]]),
         misconception="size-one-kept",
     )
 
@@ -594,6 +673,7 @@ def test_big_index_is_not_changed(student):
         student(observe),
         [[2, 1], [0, 1]],
         hint="write to out_index only",
+        example="big_index [2, 1], big_shape (3, 2), shape (1, 2): big_index afterwards, and out_index",
         misconception="big-index-changed",
     )
 

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 import pytest
 
-from autograder import expect
+from autograder import expect, pictures
 
 sum_ = functools.partial(pytest.mark.exercise, "tensor_functions.Sum")
 permute = functools.partial(pytest.mark.exercise, "tensor_functions.Permute")
@@ -26,6 +26,12 @@ RECORDED = (
 def mixed(shape, seed):
     """Numbers without any order in them."""
     return np.random.default_rng(seed).normal(size=shape)
+
+
+def gradients(upstream, came, wanted):
+    """A picture of a gradient that came, below the one from above."""
+    above = pictures.array("the gradient of the result", upstream)
+    return pictures.together(above, pictures.array("the gradient that came", came, wanted, came=True))
 
 
 # --- Sum ----------------------------------------------------------------------------------------------------
@@ -87,10 +93,13 @@ def test_sum_keeps_axes(student):
 @sum_(group="backward", because=SUM_BACKWARD)
 def test_sum_gradient_is_repeated(student):
     """In a sum of each row, every element of a row gets the row's gradient."""
+    seen = student(gradient_of_sum, np.array([[1.0, 2.0], [3.0, 4.0]]), [1], False, np.array([3.0, 5.0]))
     expect(
-        student(gradient_of_sum, np.array([[1.0, 2.0], [3.0, 4.0]]), [1], False, np.array([3.0, 5.0])),
+        seen,
         [[3.0, 3.0], [5.0, 5.0]],
         hint="each element gets the gradient of the sum that it went into",
+        example="a.sum(dim=1) of [[1, 2], [3, 4]]",
+        picture=lambda: gradients([3.0, 5.0], seen, [[3.0, 3.0], [5.0, 5.0]]),
         misconception="wrong-axis-repeated",
         when={
             ((3.0, 5.0), (3.0, 5.0)): (
@@ -150,6 +159,7 @@ def test_sum_gradient_with_strides_of_its_own(student):
         student(observe, mixed((2, 3, 4), 9), upstream),
         wanted,
         hint="d_output has strides of its own: use its methods, not its storage",
+        example="a.sum(dim=0).permute(1, 0), a.sum(dim=2).sum(dim=1) and the sum of a tensor without elements",
         misconception="storage-read-in-order",
     )
 
@@ -173,6 +183,7 @@ def test_sums_do_not_mix(student):
         student(observe, x),
         [[[2.0, 20.0], [2.0, 20.0]], [[3.0, 3.0], [300.0, 300.0]]],
         hint="keep values in ctx: the class is shared by all sums",
+        example="a.sum(dim=0), then b.sum(dim=1), both of [[1, 10], [100, 1000]]: the gradients of a and b",
         misconception="saved-outside-ctx",
     )
 
@@ -200,6 +211,7 @@ def test_sum_gradient_can_be_differentiated(student):
         student(observe, mixed((2, 3), 12), upstream, weights),
         wanted.tolist(),
         hint=RECORDED,
+        example="totals = a.sum(dim=1); (totals * totals).backward(..., create_graph=True); then a.grad.backward(...)",
         misconception="cut-off-the-graph",
     )
 
@@ -249,6 +261,7 @@ def test_permute_copies_nothing(student):
         student(observe, np.zeros((2, 2))),
         [[0.0, 0.0], [7.0, 0.0]],
         hint="a view shares the storage: neither contiguous nor clone belongs here",
+        example="view = a.permute(1, 0); a[0, 1] = 7; then view",
         misconception="copied",
     )
 
@@ -266,6 +279,7 @@ def test_permute_of_a_view(student):
         student(observe, x),
         [x[1:, 1:].T.tolist(), x.tolist()],
         hint="the strides of a go with its axes; a._tensor.permute knows them, and where the first element stands",
+        example="a[1:, 1:].permute(1, 0) and a.permute(1, 0).permute(1, 0), of a tensor of shape (3, 4)",
         misconception="strides-made-anew",
     )
 
@@ -274,10 +288,13 @@ def test_permute_of_a_view(student):
 def test_permute_gradient_has_its_own_strides(student):
     """The gradient of a transposed matrix is transposed, and nothing is known of how it lies in memory."""
     upstream = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    seen = student(gradient_of_permuted, mixed((2, 3), 23), [1, 0], upstream)
     expect(
-        student(gradient_of_permuted, mixed((2, 3), 23), [1, 0], upstream),
+        seen,
         [[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]],
         hint="permute d_output by its own strides; a's shape and strides describe another storage",
+        example="a.permute(1, 0), where a has shape (2, 3)",
+        picture=lambda: gradients(upstream, seen, upstream.T),
         misconception="strides-of-the-input",
     )
 
@@ -286,10 +303,13 @@ def test_permute_gradient_has_its_own_strides(student):
 def test_permute_gradient_is_permuted_back(student):
     """An order of three axes that is not its own inverse is undone."""
     x, upstream = mixed((2, 2, 2), 24), np.arange(1.0, 9.0).reshape(2, 2, 2)
+    seen = student(gradient_of_permuted, x, [1, 2, 0], upstream)
     expect(
-        student(gradient_of_permuted, x, [1, 2, 0], upstream),
+        seen,
         upstream.transpose(2, 0, 1).tolist(),
         hint="element (i, j, k) of d_output goes back to where it came from: permute by the inverse of the order",
+        example="a.permute(1, 2, 0), where a has shape (2, 2, 2)",
+        picture=lambda: gradients(upstream, seen, upstream.transpose(2, 0, 1)),
         misconception="order-applied-again",
         when={
             (((1.0, 2.0), (3.0, 4.0)), ((5.0, 6.0), (7.0, 8.0))): (
@@ -335,6 +355,7 @@ def test_permute_gradient_that_is_a_view(student):
         student(observe, mixed((2, 3, 4), 27), upstream),
         [upstream.tolist(), [upstream[0].tolist()] * 2],
         hint="d_output need not lie row by row in its storage: use its methods",
+        example="a.permute(2, 0, 1).permute(1, 2, 0), and a.permute(2, 0, 1).sum(dim=1), where a has shape (2, 3, 4)",
         misconception="gradient-taken-for-contiguous",
     )
 
@@ -364,6 +385,7 @@ def test_permute_gradient_can_be_differentiated(student):
         student(observe, mixed((2, 3, 4), 30), upstream, weights),
         (2.0 * upstream.transpose(1, 2, 0) * weights).tolist(),
         hint=RECORDED,
+        example="m = a.permute(2, 0, 1); (m * m).backward(..., create_graph=True); then a.grad.backward(...)",
         misconception="cut-off-the-graph",
     )
 
@@ -388,6 +410,7 @@ def test_view_of_a_view(student):
         student(observe, x),
         [x[:, None, 1:].tolist(), x[:, 1:].T[None].tolist(), [2, 0], [[float(x[0, 2])]]],
         hint="not every tensor lies row by row in its storage: a._tensor.view finds the strides",
+        example="b = a[:, 1:] of shape (3, 2): b.view(3, 1, 2), b.permute(1, 0).view(1, 2, 3), and views of none and one element",
         misconception="taken-for-contiguous",
         when={"AssertionError": ("contiguous-demanded", "a view with gaps can be viewed too, where strides allow it")},
     )
@@ -407,6 +430,7 @@ def test_view_copies_nothing(student):
         student(observe, np.zeros((2, 2))),
         [0.0, 0.0, 7.0, 0.0],
         hint="a view shares the storage; clone does not",
+        example="v = a.view(4); a[1, 0] = 7; then v",
         misconception="copied",
     )
 
@@ -431,10 +455,13 @@ def test_view_gradient_has_the_old_shape(student):
         return found
 
     upstream = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    seen = student(observe, mixed((2, 3), 42), upstream)
     expect(
-        student(observe, mixed((2, 3), 42), upstream),
+        seen,
         [[[2, 3], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]], [[], 1.0], [[0, 3], []]],
         hint="forward knows the shape of a: save it",
+        example="a.view(3, 2) of shape (2, 3); a.view(1, 1) of a number; a.view(3, 0) of shape (0, 3)",
+        picture=lambda: gradients(upstream, seen[0][1], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
         misconception="shape-not-restored",
     )
 
@@ -453,10 +480,13 @@ def test_view_gradient_that_is_a_view(student):
             return f"{type(error).__name__}: {error}"[:17]
         return [found, a.grad.tolist()]
 
+    seen = student(observe, np.zeros(4), np.array([[1.0, 2.0], [3.0, 4.0]]))
     expect(
-        student(observe, np.zeros(4), np.array([[1.0, 2.0], [3.0, 4.0]])),
+        seen,
         [[1.0, 3.0, 2.0, 4.0], [1.0, 1.0, 2.0, 2.0]],
         hint="a view needs elements in row-major order in memory: contiguous() puts them so",
+        example="a.view(2, 2).permute(1, 0), where a has 4 elements; then a.view(2, 2).sum(dim=1)",
+        picture=lambda: gradients([[1.0, 2.0], [3.0, 4.0]], seen[0], [1.0, 3.0, 2.0, 4.0]),
         misconception="not-made-contiguous",
         when={
             ((1.0, 2.0, 3.0, 4.0), (1.0, 1.0, 2.0, 2.0)): (
@@ -492,5 +522,6 @@ def test_view_gradient_can_be_differentiated(student):
         student(observe, mixed((6,), 45), upstream, weights),
         (2.0 * upstream.reshape(6) * weights).tolist(),
         hint=RECORDED,
+        example="rows = a.view(3, 2); (rows * rows).backward(..., create_graph=True); then a.grad.backward(...)",
         misconception="cut-off-the-graph",
     )

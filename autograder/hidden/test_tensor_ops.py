@@ -269,12 +269,15 @@ def test_zip_broadcasts_a(student):
     ZIP, group="layouts", because="tensor_ops.tensor_zip: 'their shapes may differ, also in the number of dimensions'"
 )
 def test_zip_aligns_shapes_at_the_right(student):
-    """Inputs with fewer axes are aligned at the last ones."""
-    a, b = [1.0, 2.0, 3.0, 4.0], [10.0, 20.0]
+    """Inputs with fewer axes are aligned at the last ones, be it a or b that has fewer."""
+    large, small = [1.0, 2.0, 3.0, 4.0], [10.0, 20.0]
     expect(
-        student(run_zip, [2, 2], [2, 1], a, [2, 2], [2, 1], b, [2], [1]),
-        [-19.0, -38.0, -17.0, -36.0],
-        hint="shapes are aligned at their last axes: b's only axis runs along the columns",
+        [
+            student(run_zip, [2, 2], [2, 1], large, [2, 2], [2, 1], small, [2], [1]),
+            student(run_zip, [2, 2], [2, 1], small, [2], [1], large, [2, 2], [2, 1]),
+        ],
+        [[-19.0, -38.0, -17.0, -36.0], [8.0, 16.0, 4.0, 12.0]],
+        hint="shapes are aligned at their last axes: the only axis of an input runs along the columns",
         misconception="left-aligned",
     )
 

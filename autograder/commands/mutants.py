@@ -1,0 +1,81 @@
+"""The part of `autograder verify` that tries small mistakes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from autograder.commands.common import REJECTED, cache_of
+from autograder.course import Course
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autograder.mutants import Tally
+
+__all__ = ["mutants_table", "verify_mutants"]
+
+
+def verify_mutants(
+    course: Course, exercises: Sequence[str], hidden: Path, isolation: str, record: bool, jobs: int, keep: bool
+) -> None:
+    """Grade every mutant and print the table; the exit code says whether one lives on without a proof."""
+    from autograder import mutants
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, transient=True, console=Console(stderr=True)) as progress:
+        task = progress.add_task("mutants", total=None)
+        tallies = mutants.run_mutants(
+            course,
+            exercises,
+            hidden=hidden,
+            isolation=isolation,
+            cache=cache_of(course) if keep else None,
+            jobs=jobs,
+            begin=lambda total: progress.update(task, total=total),
+            done=lambda more: progress.advance(task, more),
+        )
+    if record:
+        mutants.record_table(course, tallies, hidden=hidden)
+    console = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 140)
+    console.print(mutants_table(tallies))
+    problems = mutants.problems_of(tallies, whole=not exercises)
+    for problem in problems:
+        console.print(f"[red]✗[/red] {escape(problem)}", soft_wrap=True)
+    total = sum(len(tally.outcomes) for tally in tallies)
+    share = mutants.share_of_equivalents(tallies)
+    counts = f"{len(tallies)} exercises, {total} mutants, {share:.1%} of them listed as equivalent"
+    console.print(f"{counts}: {len(problems)} problems" if problems else f"{counts}: all others are noticed")
+    if problems:
+        raise typer.Exit(REJECTED)
+
+
+def mutants_table(tallies: Sequence[Tally]) -> Table:
+    """The table of `verify --mutants`."""
+    table = Table(title="Mutants of the reference answers", show_footer=True)
+    rows = [
+        (
+            len(tally.outcomes),
+            tally.count("killed"),
+            tally.count("timed out"),
+            tally.equivalent,
+            len(tally.survivors),
+        )
+        for tally in tallies
+    ]
+    totals = [str(sum(column)) for column in zip(*rows, strict=True)] if rows else ["0"] * 5
+    table.add_column("exercise", footer="all")
+    headings = ("mutants", "killed", "timed out", "equivalent", "survivors")
+    for heading, total in zip(headings, totals, strict=True):
+        table.add_column(heading, footer=total, justify="right")
+    for tally, row in zip(tallies, rows, strict=True):
+        *counts, survivors = map(str, row)
+        table.add_row(tally.exercise, *counts, f"[red]{survivors}[/red]" if row[-1] else survivors)
+    return table

@@ -1,0 +1,16 @@
+"""Shared memory holds numbers of 32 bits."""
+
+def _mm_practice(out, a, b, size):
+    a_shared = cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float32)
+    b_shared = cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float32)
+    i = cuda.threadIdx.x
+    j = cuda.threadIdx.y
+    if i < size and j < size:
+        a_shared[i, j] = a[size * i + j]
+        b_shared[i, j] = b[size * i + j]
+    cuda.syncthreads()
+    if i < size and j < size:
+        total = 0.0
+        for k in range(size):
+            total += a_shared[i, k] * b_shared[k, j]
+        out[size * i + j] = total
