@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import io
+import lzma
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,6 +18,12 @@ __all__ = ["SUFFIXES", "is_archive", "is_page", "is_script", "members", "page_ce
 
 SUFFIXES = frozenset({".py", ".txt", ".json", ".html", ".htm", ".zip", ""})
 """How files may end that hold a notebook which is not called one."""
+
+# A name of no encoding, an unknown compression, a password, wrong checksums, a damaged stream.
+_DAMAGED = (
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError),
+    *(zlib.error, lzma.LZMAError, struct.error),
+)
 
 MAX_MEMBERS = 200
 MAX_BLOCKS = 2_001
@@ -61,8 +69,7 @@ def members(data: bytes, room: int) -> Iterator[tuple[str, bytes]]:
                     return
                 room -= len(content)
                 yield info.filename, content
-    # A name of no encoding, an unknown compression, a password, wrong checksums, a damaged stream.
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error) as error:
+    except _DAMAGED as error:
         raise ValueError(f"the archive cannot be read ({type(error).__name__})") from error
 
 

@@ -65,7 +65,7 @@ class Budget:
     def verdict(self, verdict: Verdict) -> Verdict:
         """A failed test, with as much of its message and of its example as there is room for."""
         reason = self.take(verdict.reason)
-        example = self._example(verdict.example, verdict.reason) if verdict.example is not None else None
+        example = self._example(verdict.example, reason) if verdict.example is not None else None
         return replace(verdict, reason=reason, example=example)
 
     def _example(self, example: Example, reason: str) -> Example:

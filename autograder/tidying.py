@@ -82,7 +82,14 @@ def tidy(root: Path, directory: Path) -> None:
         directory.rename(aside / "before")
         taken.rename(directory)
     finally:
+        _return_to(directory, aside)
         _remove(aside)
+
+
+def _return_to(home: Path, aside: Path) -> None:
+    """Bring a submission that lies aside back to its place, unless a clean one has taken it."""
+    if not home.exists() and (aside / "before").is_dir():
+        (aside / "before").rename(home)
 
 
 def put_back(submitted: Path) -> None:
@@ -94,9 +101,7 @@ def put_back(submitted: Path) -> None:
         place = aside / _PLACE
         if place.is_file():
             student, _, assignment = place.read_text(encoding="utf-8").partition("/")
-            home = submitted / student / assignment
-            if not home.exists() and (aside / "before").is_dir():
-                (aside / "before").rename(home)
+            _return_to(submitted / student / assignment, aside)
         _remove(aside)
 
 

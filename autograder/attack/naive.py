@@ -53,6 +53,8 @@ def _command(bubblewrap: str) -> list[str]:
     script = Path(__file__).with_name("naive_grader.py")
     command = [bubblewrap, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     command += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"]
+    for folder in dict.fromkeys((sys.base_prefix, sys.prefix, str(script.parents[2]))):  # they may lie below /tmp
+        command += ["--ro-bind", folder, folder]
     command += ["--ro-bind", str(script), "/run/naive_grader.py"]
     command += ["--setenv", "HOME", "/tmp", "--setenv", "IPYTHONDIR", "/tmp/ipython", "--setenv", "PYTHONPATH", ""]
     return [*command, "--", sys.executable, "-s", "-P", "-B", "/run/naive_grader.py"]

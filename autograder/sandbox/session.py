@@ -222,9 +222,10 @@ class Session:
         """The child's next frame, within `seconds` and the session's own time, both stretched on a busy machine."""
         patience = Patience(seconds, stalled)
         while True:
-            left = min(patience.left(), self._time.left() + _CELL_GRACE)
+            self._time.left()  # asks how busy the machine is, and moves the end accordingly
+            end = min(time.monotonic() + patience.left(), self._time.end + _CELL_GRACE)
             try:
-                origin, answer = self.box.warm().receive(time.monotonic() + left)
+                origin, answer = self.box.warm().receive(end)
                 break
             except Silent:
                 if not patience.left() or self._time.end + _CELL_GRACE <= time.monotonic():

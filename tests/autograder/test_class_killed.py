@@ -180,6 +180,24 @@ def test_a_submission_that_lay_aside_is_put_back(copied, monkeypatch):
     assert not aside[0].exists()
 
 
+def test_a_submission_is_in_its_place_if_the_clean_one_cannot_be(copied, monkeypatch):
+    """If the disk refuses the second move of `tidy`, the submission is where it was, and nothing lies aside."""
+    home = copied / "submitted" / "ada" / "week0"
+    before = sorted(path.name for path in home.iterdir())
+    rename = Path.rename
+
+    def refuse(self, target):
+        if Path(target) == home and self.name == "clean":
+            raise OSError("disk full")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(OSError, match="disk full"):
+        tidy(copied, home)
+    assert sorted(path.name for path in home.iterdir()) == before
+    assert not list((copied / "submitted").glob(".tidy-*"))
+
+
 def test_who_grades_changes_nothing(copied, undisturbed):
     """One process or two, in whatever order: the ledger is the same, byte for byte but for the times."""
     works = handed_in(copied, "week0")

@@ -238,6 +238,16 @@ def test_examples_share_the_budget():
     assert as_text(graded(failed("a", kept[-1]), failed("b", kept[-1]))).count("400 characters") == 1
 
 
+def test_what_a_message_had_no_room_for_counts_where_the_example_says_it():
+    """What came of the code stands in the message too, but is free of charge only if the message is shown."""
+    many = []
+    for i in range(1, 9):
+        came = f"{i}" * 78
+        many.append(failed(str(i), replace(SHOWN, came=came, picture=None), reason=f"got '{came}'"))
+    said = as_text(shortened(graded(*many)))
+    assert sum(said.count(f"{i}" * 78) for i in range(1, 9)) * 78 <= TOTAL
+
+
 def test_inputs_made_of_answers_count():
     """The inputs of a later question may carry an earlier answer, so they count; those of the first do not."""
     long = replace(SHOWN, given=(("x", "a" * 500),), picture=None)

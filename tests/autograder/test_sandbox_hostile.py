@@ -282,7 +282,7 @@ def test_a_submission_has_a_time_of_its_own(edition):
     """However the time is split over cells and answers, a session ends when it is used up."""
     with Sandbox(edition, replace(LIMITS, submission_seconds=1.2)) as box:
         begun = time.monotonic()
-        with run(box, *["while True: pass"] * 6, solution("def double(x):\n    while True: pass")) as session:
+        with run(box, *["while True: pass"] * 14, solution("def double(x):\n    while True: pass")) as session:
             assert [cell.status for cell in session.cells[:1]] == ["timeout"]
             assert session.cells[-1].message.startswith("not run: the submission used up its 1.2 s")
             assert ask(session, 1).failure.kind in {"timeout", "killed"}

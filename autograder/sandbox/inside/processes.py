@@ -58,9 +58,10 @@ def memory_of(pids: set[int]) -> int:
 
 
 def _private(pid: str) -> int:
+    """Bytes of a process that are no file's: a mapping that processes share counts for each of them that uses it."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        _, resident, shared, *_ = (_PROC / pid / "statm").read_text().split()
-        return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+        lines = (_PROC / pid / "status").read_text().splitlines()
+        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
     return 0
 
 
