@@ -20,7 +20,16 @@ from autograder.causes import SEEN, confirmed, read_seen
 from autograder.course import Course, Exercise
 from autograder.editions import cached_edition
 from autograder.graft import Grafted, stubs
-from autograder.keeping import Outcomes, content_hash, grader_files, hash_files, kept_path, read_record, write_record
+from autograder.keeping import (
+    Outcomes,
+    content_hash,
+    grader_files,
+    hash_files,
+    kept_path,
+    read_record,
+    text_files,
+    write_record,
+)
 from autograder.masters import find_master
 from autograder.notebooks import setup_texts
 from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTestError, HiddenTests, files_of
@@ -83,7 +92,7 @@ class Judge:
         self._sandboxes: dict[str, Sandbox] = {}
         self._tests: dict[str, WarmTests] = {}
         self._states: dict[str, str] = {}
-        self._grader = hash_files(grader_files())
+        self._grader, self._text = hash_files(grader_files()), hash_files(text_files())
 
     def __enter__(self) -> Self:
         return self
@@ -296,7 +305,7 @@ class Judge:
             exercises = self.course.of_lesson(lesson)
             content = [self._follows_from(each, self._edition(each)) for each in exercises]
             seen = {each.id: self._seen.get(each.id, {}) for each in exercises}
-            self._states[lesson] = content_hash({"exercises": content, "seen": seen})
+            self._states[lesson] = content_hash({"exercises": content, "seen": seen, "text": self._text})
         return self._states[lesson]
 
     def prepare(self, lesson: str) -> None:

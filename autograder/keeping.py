@@ -21,6 +21,7 @@ __all__ = [
     "hash_files",
     "kept_path",
     "read_record",
+    "text_files",
     "write_record",
 ]
 
@@ -36,6 +37,7 @@ def grader_files() -> list[Path]:
     here = Path(__file__).parent
     names = (
         "comparing.py",
+        "examples.py",
         "expect.py",
         "judge.py",
         "plugin.py",
@@ -44,7 +46,25 @@ def grader_files() -> list[Path]:
         "student_cells.py",
         "warm_tests.py",
     )
-    return [here / name for name in names] + sorted((here / "sandbox").rglob("*.py"))
+    folders = (here / "pictures", here / "sandbox")
+    return [here / name for name in names] + [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+
+
+def text_files() -> list[Path]:
+    """The code that decides which text of a notebook is graded, and how much of a result is said."""
+    here = Path(__file__).parent
+    names = (
+        "causes.py",
+        "claims.py",
+        "damaged.py",
+        "graft.py",
+        "grafted.py",
+        "ordering.py",
+        "python_text.py",
+        "reading.py",
+        "shortening.py",
+    )
+    return [here / name for name in names]
 
 
 def hash_files(files: Iterable[Path]) -> str:

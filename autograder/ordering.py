@@ -48,12 +48,13 @@ class _Order:
         trees = [(run and parse(cell.source)) or ast.Module([], []) for cell, run in zip(cells, runs, strict=True)]
         self.defined = [frozenset(names_bound(tree)) for tree in trees]
         self.needed = [frozenset(_needed_names(tree)) - _BUILTIN for tree in trees]
-        self._mentioned = [frozenset(_mentioned_names(tree)) for tree in trees]
         self.provider: dict[str, int] = {}
         for index, kind in enumerate(kinds):
             if kind == "added":
                 for name in self.defined[index]:
                     self.provider.setdefault(name, index)
+        self._provided = [names & self.provider.keys() for names in self.needed]
+        self._mentioned = [_mentioned_names(tree) & self.provider.keys() for tree in trees]
         self.placed: list[int] = []
         self._stand: set[int] = set()
         self._known: set[str] = set()
@@ -71,20 +72,21 @@ class _Order:
         if index in self._stand:
             return []
         moved: list[int] = []
-        known = set(self._known)
-        for name in sorted(self._wanted(index) - self._known - self.defined[index]):
+        wanted = sorted(self._wanted(index) - self._known - self.defined[index])
+        known = set(self._known) if wanted else set[str]()
+        for name in wanted:
             self._fetch(name, index, moved, known, {index})
         return moved
 
     def _wanted(self, index: int) -> set[str]:
-        """What a cell needs, and what the helpers need that it may call at once."""
-        wanted, to_do = set[str](), list(self.needed[index])
+        """What a cell needs of added cells, and what the helpers need of them that it may call at once."""
+        wanted, to_do = set[str](), list(self._provided[index])
         while to_do and self._effort > 0:
             name = to_do.pop()
-            self._effort -= name in self.provider
+            self._effort -= 1
             if name not in wanted:
                 wanted.add(name)
-                to_do += self._mentioned[self.provider[name]] if name in self.provider else ()
+                to_do += self._mentioned[self.provider[name]]
         return wanted
 
     def _fetch(self, name: str, above: int, moved: list[int], known: set[str], waiting: set[int]) -> None:
@@ -92,7 +94,7 @@ class _Order:
         cell = self.provider.get(name)
         if name in known or cell is None or cell <= above or cell in self._stand or cell in waiting:
             return
-        self._effort -= 1
+        self._effort -= 1 + len(self.needed[cell]) + len(known) // 100  # as many as are looked at below
         if self._effort <= 0:
             return
         before, knew = len(moved), set(known)

@@ -130,8 +130,18 @@ class Recorder:
             self._gradebook.close()
 
     def commit(self) -> None:
-        """Make what was added stand: first the rows, then the files. Whatever is killed in between is done again."""
-        self._gradebook.db().finish()
+        """Make what was added stand: first the rows, then the files. Whatever is killed in between is done again.
+
+        Raises:
+            SQLAlchemyError: If the database refuses; then nothing stands that was added since the last `commit`.
+        """
+        try:
+            self._gradebook.db().finish()
+        except BaseException:
+            self._gradebook.db.rollback()
+            while self._moves:
+                _remove(self._moves.pop()[0].parent)
+            raise
         while self._moves:
             aside, home = self._moves.pop(0)
             home.parent.mkdir(parents=True, exist_ok=True)

@@ -130,8 +130,10 @@ def plan(
         taken = [change for change in found if lower or change.reweighted or not change.falls]
         kept += [change for change in found if change not in taken]
         changes += taken
-        if taken:
-            results.append(_merged(old, new, {change.exercise for change in taken}))
+        if found:  # a mark that stays is a decision too: class grading is not to undo it by today's tests
+            merged = _merged(old, new, {change.exercise for change in taken})
+            is_whole = len(found) == len(list(_changes(old, new, ())))
+            results.append(merged if is_whole else replace(merged, state=old.state))
         same += not any(change.moves for change in taken)
     if not lower:
         _refuse_halves(changes)

@@ -20,7 +20,11 @@ import pytest
 from autograder.plugin import HiddenTestError, HiddenTests, quiet_process, run_hidden_tests
 from autograder.results import Verdict
 
-__all__ = ["WarmTests"]
+__all__ = ["Ended", "WarmTests"]
+
+
+class Ended(SystemExit):
+    """The process that grades is told to end: no fault of the test that was running."""
 
 
 class WarmTests:
@@ -89,6 +93,8 @@ def _call(plugin: HiddenTests, item: pytest.Function) -> None:
             if "student" in item.fixturenames:
                 arguments["student"] = plugin.new_student()
             item.obj(**arguments)
+    except Ended:
+        raise
     except (KeyboardInterrupt, pytest.exit.Exception) as stop:
         raise KeyboardInterrupt from stop
     except BaseException as raised:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -162,8 +163,9 @@ class _Pool:
         """End all processes; each removes what its sandboxes made, if it is quick."""
         for worker in self._workers:
             worker.process.terminate()
+        deadline = time.monotonic() + 5
         for worker in self._workers:
-            worker.process.join(5)
+            worker.process.join(max(0.0, deadline - time.monotonic()))
             if worker.process.is_alive():
                 worker.process.kill()
                 worker.process.join()

@@ -12,6 +12,7 @@ from autograder.classes.work import Done, Task, do, reason_of
 from autograder.judge import Judge
 from autograder.sandbox import SandboxError
 from autograder.student import HiddenTestError
+from autograder.warm_tests import Ended
 
 __all__ = ["Fault", "serve"]
 
@@ -34,12 +35,16 @@ def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: 
     """
     _die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal's processes; the parent decides
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    signal.signal(signal.SIGTERM, _end)
     with judge:
         while (task := connection.recv()) is not None:
             if task.lesson:
                 judge.release(task.lesson)
             connection.send(_attempt(judge, task, keep, write))
+
+
+def _end(*_: object) -> None:
+    raise Ended
 
 
 def _attempt(judge: Judge, task: Task, keep: bool, write: bool) -> Done | Fault:

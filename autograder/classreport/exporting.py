@@ -22,6 +22,7 @@ __all__ = ["KINDS", "Mark", "as_csv", "defused", "gradebook_url", "read_marks"]
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # the last four as wide signs
 # At the beginning, and where a spreadsheet begins a new field in lands that separate lists by semicolons.
 _FORMULA = re.compile(rf"\A(?=[{_SIGNS}\t\r\n])|(?<=[;\t\r\n])(?=[\"' ]*[{_SIGNS}])")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")  # a penalty may be less than nothing
 
 Field = str | float
 
@@ -128,7 +129,7 @@ def _text(value: object) -> str:
 
 def defused(field: str) -> str:
     """A text that no spreadsheet takes for a formula."""
-    return _FORMULA.sub("'", field)
+    return field if _NUMBER.fullmatch(field) else _FORMULA.sub("'", field)
 
 
 def as_csv(marks: Sequence[Mark], kind: str) -> tuple[str, list[str]]:

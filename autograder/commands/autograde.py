@@ -112,11 +112,15 @@ def _recorded(recorder: Recorder | None, outcome: Outcome) -> str:
         return ""
     if not recorder.is_stock:
         return "" if recorder.hand_over(student) else "nbgrader could not record it; see what it said above"
+    from sqlalchemy.exc import SQLAlchemyError
+
     try:
         recorder.add(student, outcome.entries)
         recorder.commit()
     except (CourseError, OSError) as error:
         return str(error)
+    except SQLAlchemyError as error:  # someone else may be writing for longer than the database waits
+        return f"the gradebook refused it ({type(error).__name__}); the same command records it when that is over"
     return ""
 
 

@@ -144,7 +144,8 @@ def _count(found: Plan) -> str:
     marks, students = len(found.changes), len({change.student for change in found.changes})
     falling = sum(change.falls for change in found.changes)
     said = f"{marks} mark{'s' * (marks != 1)} of {students} student{'s' * (students != 1)}"
-    return said + (f", {falling} of them falling" if falling else "")
+    said += f", {falling} of them falling" if falling else ""
+    return said + (f"; {len(found.kept)} that would fall stay" if found.kept else "")
 
 
 def _table(title: str, changes: tuple[Change, ...]) -> Table:
