@@ -53,7 +53,7 @@ class Lessons:
 
 
 AUTODIFF = Lessons("autodiff", "module1", targets={CLASS: 20, OURS: 20, HOOKS: 10})
-COMPILED = Lessons("compiled", "compiled", "07_efficiency", targets={OURS: 8})
+COMPILED = Lessons("compiled", "compiled", "07_parallel_cpu", targets={OURS: 8})
 
 
 @dataclass(frozen=True)
