@@ -1,0 +1,81 @@
+"""Notebooks of the lessons with answers typed in, run from top to bottom in a fresh kernel."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parents[2]
+LIMIT = 60  # seconds that a lesson may take on two cores
+
+# What the notebook would take if nothing else ran: no machine's load is in it. (A lesson may define `sum` and `max`.)
+COST = """
+import builtins, os, time
+used = os.times()
+print("cost", builtins.max(time.thread_time(), builtins.sum(used[:4]) / 2))
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a notebook.
+
+    Args:
+        errors: The text of each cell that raised, with the error; not of those that may, because what they show is the
+            student's own and not written yet.
+        stderr: What was printed there.
+        checks: For each exercise the text of its check's report.
+        seconds: That it would have taken on two idle cores, at least.
+    """
+
+    errors: tuple[str, ...]
+    stderr: str
+    checks: dict[str, str]
+    seconds: float
+
+
+def run_lesson(name: str, answers: dict[str, str], *, only_exercises: bool = False) -> Run:
+    """Execute a lesson's notebook with these answers in its solution cells.
+
+    Args:
+        name: The lesson, such as "03_backprop".
+        answers: For each exercise, by id, the text of its cell; others keep the stub.
+        only_exercises: Leave out what is neither setup, exercise nor check.
+    """
+    notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    if only_exercises:
+        cells = [cell for cell in cells if "nbgrader" in cell.metadata or "setup" in cell.metadata.get("tags", [])]
+    for cell in cells:
+        placed = re.match(r"# exercise: (\S+)\n", cell.source)
+        if placed and placed[1] in answers:
+            cell.source = answers[placed[1]]
+    notebook.cells = [*cells, nbformat.v4.new_code_cell(COST)]
+    client = NotebookClient(
+        notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(ROOT / "notebooks")}}
+    )
+    client.execute()
+    return _run(notebook.cells)
+
+
+def _run(cells: list[nbformat.NotebookNode]) -> Run:
+    outputs = [(cell, output) for cell in cells for output in cell.outputs]
+    raised = [(cell, out) for cell, out in outputs if out.output_type == "error" and not _may_raise(cell, out)]
+    errors = [f"{cell.source}\n-> {out.ename}: {out.evalue}" for cell, out in raised]
+    streams = [(out.name, out.text) for _, out in outputs if out.output_type == "stream"]
+    checks = {}
+    for cell, out in outputs:
+        checked = re.fullmatch(r'check\("([\w.]+)"\)', cell.source)
+        if checked and "data" in out:
+            checks[checked[1]] = html.unescape(re.sub("<[^>]*>", " ", out.data.get("text/html", "")))
+    cost = next(float(text.split()[1]) for _, text in reversed(streams) if text.startswith("cost "))
+    return Run(tuple(errors), "".join(text for name, text in streams if name == "stderr"), checks, cost)
+
+
+def _may_raise(cell: nbformat.NotebookNode, error: nbformat.NotebookNode) -> bool:
+    return "raises-exception" in cell.metadata.get("tags", []) and error.ename == "ExerciseNotDone"
