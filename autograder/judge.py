@@ -8,7 +8,7 @@ from: the same cells, tests, edition, seed and limits are not run again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
@@ -18,8 +18,9 @@ import nbformat
 
 from autograder.causes import SEEN, confirmed, read_seen
 from autograder.course import Course, Exercise
-from autograder.editions import cached_edition
+from autograder.editions import cached_edition, edition_name, graded_without
 from autograder.graft import Grafted, stubs
+from autograder.hurried import Hurried
 from autograder.keeping import (
     Outcomes,
     content_hash,
@@ -32,16 +33,18 @@ from autograder.keeping import (
 )
 from autograder.masters import find_master
 from autograder.notebooks import setup_texts
-from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTestError, HiddenTests, files_of
+from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTests, files_of
 from autograder.reading import definitions_only
-from autograder.results import Graded, GroupScore, Submission, Verdict
+from autograder.results import Graded, Submission, Verdict
 from autograder.sandbox import ExerciseSpec, Limits, Sandbox, Session, SourceCell, pack_probe
 from autograder.sandbox.inside.patience import Patience, stalled
+from autograder.scoring import scored, scored_again, zero
 from autograder.shortening import shortened, shortened_notes
 from autograder.student_cells import cell_notes, last_names, not_done, solution_cell, source_cells, why_missing
 from autograder.warm_tests import WarmTests
+from autograder.watched import Watched, watched_cells
 
-__all__ = ["Hurried", "Judge", "scored", "solution_cell", "source_cells", "zero"]
+__all__ = ["Judge", "solution_cell", "source_cells"]
 
 UNLUCKY = frozenset({"timeout", "memory", "killed"})
 """What a busy machine does to work that is right: a result that holds one of these is not kept."""
@@ -203,10 +206,10 @@ class Judge:
         if record is None:
             record = self._run(exercise, cells, given_up, edition, points_only)
             if kept is not None and _settled(*record):
-                write_record(kept, record)
+                write_record(kept, record, content_hash(self._follows_from(exercise, edition.name)))
         graded, ended = record
         given_up.update(ended)
-        return confirmed(graded, self._seen.get(exercise.id, {}))
+        return confirmed(scored_again(exercise, graded), self._seen.get(exercise.id, {}))
 
     def _run(
         self,
@@ -222,23 +225,63 @@ class Judge:
             replace(cell, source=definitions_only(cell.source)) if index in trimmed else cell
             for index, cell in enumerate(cells)
         ]
-        with self._sandbox(exercise, edition).session(ready, spec) as session:
+        box = self._sandbox(exercise, edition)
+        verdicts: list[Verdict] = []
+        with box.session(ready, spec) as session:
             ended = {index: each for index, each in enumerate(session.cells) if index not in trimmed}
             outcomes = {**given_up, **ended}
-            if len(session.missing) == len(exercise.objects):
-                graded = zero(exercise, why_missing(exercise, cells, outcomes))
-            else:
-                graded = scored(exercise, self._verdicts(exercise, session, points_only))
-            notes = cell_notes(exercise, cells, outcomes, graded)
-            if session.missing and graded.verdicts:
-                notes = [*notes, f"no cell defines {last_names(session.missing)}"]
+            missing = list(session.missing)
+            is_there = len(missing) < len(exercise.objects)
+            watched = self._watchable(exercise, cells) if is_there else Watched()
+            if is_there and not watched.cells:
+                verdicts = self._verdicts(exercise, session, points_only, watched.refusal)
+        events = session.events
+        if watched.cells:
+            sessions = (box.session(each, spec) for each in (watched.cells, ready))
+            verdicts, later = self._verdicts_of_plain_code(exercise, sessions, missing, points_only)
+            events = list(dict.fromkeys((*events, *later)))
+        graded = scored(exercise, verdicts) if is_there else zero(exercise, why_missing(exercise, cells, outcomes))
+        notes = cell_notes(exercise, cells, outcomes, graded)
+        if missing and graded.verdicts:
+            notes = [*notes, f"no cell defines {last_names(missing)}"]
         costly = {index: outcome for index, outcome in ended.items() if outcome.status in COSTLY}
-        return replace(graded, notes=tuple(notes), events=tuple(session.events)), costly
+        return replace(graded, notes=tuple(notes), events=tuple(events)), costly
 
-    def _verdicts(self, exercise: Exercise, session: Session, points_only: bool) -> list[Verdict]:
-        """What the hidden tests of an exercise find in a submission at rest."""
+    def _watchable(self, exercise: Exercise, cells: Sequence[SourceCell]) -> Watched:
+        """What a witness watches of a submission; no cells where no test asks one, or none can watch."""
+        return watched_cells(cells, exercise.objects) if self._warm_tests(exercise).watched else Watched()
+
+    def _verdicts_of_plain_code(
+        self, exercise: Exercise, sessions: Iterator[Session], missing: Sequence[str], points_only: bool
+    ) -> tuple[list[Verdict], list[str]]:
+        """What the tests find where nothing but the definitions was run, and what had to be contained there.
+
+        Args:
+            exercise: The exercise.
+            sessions: That of the definitions; and that of all cells, for where the definitions are not enough.
+            missing: Objects that are missing after all cells.
+            points_only: Whether verdicts that change no points may be missing.
+        """
+        with next(sessions) as session:
+            failed = next((each.sentence() for each in session.cells if not each.ok), "something is missing")
+            if set(session.missing) <= set(missing):
+                return self._verdicts(exercise, session, points_only), session.events
+        with next(sessions) as session:
+            refusal = f"it could not be watched: its definitions do not work without the rest of the cells: {failed}"
+            return self._verdicts(exercise, session, points_only, refusal), session.events
+
+    def _verdicts(self, exercise: Exercise, session: Session, points_only: bool, refusal: str = "") -> list[Verdict]:
+        """What the hidden tests of an exercise find in a submission at rest.
+
+        Args:
+            exercise: The exercise.
+            session: The submission.
+            points_only: Whether verdicts that change no points may be missing.
+            refusal: Why tests that rely on a witness cannot be asked; the empty string if they can.
+        """
         asked = Hurried(session, self._limits[exercise.id].test_seconds)
         plugin = self._plugin(exercise, asked, points_only)
+        plugin.refusal = refusal
         return self._warm_tests(exercise).run(plugin)
 
     def _warm_tests(self, exercise: Exercise) -> WarmTests:
@@ -253,7 +296,7 @@ class Judge:
 
     def _edition(self, exercise: Exercise) -> Path:
         if exercise.id not in self._editions:
-            self._editions[exercise.id] = cached_edition(self.course, [exercise.id])
+            self._editions[exercise.id] = cached_edition(self.course, graded_without(self.course, exercise))
         return self._editions[exercise.id]
 
     def _tests_hash(self, exercise: Exercise) -> str:
@@ -266,7 +309,7 @@ class Judge:
         if box is None:
             while len(self._sandboxes) >= WARM:
                 self._sandboxes.pop(next(iter(self._sandboxes))).close()
-            box = Sandbox(edition, self._limits[exercise.id], isolation=self.isolation, preload=exercise.uses)
+            box = Sandbox(edition, self._limits[exercise.id], isolation=self.isolation, preload=_preloaded(exercise))
             box.warm()
         self._sandboxes[exercise.id] = box  # the last one, of those that are closed in turn
         return box
@@ -279,19 +322,19 @@ class Judge:
         if self._cache is None:
             return None
         content = {
-            **self._follows_from(exercise, edition),
+            **self._follows_from(exercise, edition.name),
             "cells": [asdict(cell) for cell in cells],
             "given_up": {str(index): asdict(outcome) for index, outcome in sorted(given_up.items())},
         }
         return kept_path(self._cache, content)
 
-    def _follows_from(self, exercise: Exercise, edition: Path) -> dict[str, Any]:
-        """What a result of an exercise follows from, besides the submission."""
+    def _follows_from(self, exercise: Exercise, edition: str) -> dict[str, Any]:
+        """What a result of an exercise follows from, besides the submission and what its groups are worth."""
         return {
             "grader": self._grader,
-            "exercise": [exercise.id, list(exercise.objects), exercise.points, dict(exercise.groups)],
+            "exercise": [exercise.id, list(exercise.objects), list(exercise.groups)],
             "tests": self._tests_hash(exercise),
-            "edition": edition.name,
+            "edition": edition,
             "seed": self.course.seed,
             "limits": asdict(self._limits[exercise.id]),
             "uses": list(exercise.uses),
@@ -300,13 +343,21 @@ class Judge:
         }
 
     def state(self, lesson: str) -> str:
-        """A hash of what results of a lesson follow from, besides the submission: tests, library, limits, seed."""
+        """A hash of what marks of a lesson follow from, besides the submission: tests, library, limits, points."""
         if lesson not in self._states:
             exercises = self.course.of_lesson(lesson)
-            content = [self._follows_from(each, self._edition(each)) for each in exercises]
+            content = [
+                (self._follows_from(each, self._edition(each).name), each.points, dict(each.groups))
+                for each in exercises
+            ]
             seen = {each.id: self._seen.get(each.id, {}) for each in exercises}
             self._states[lesson] = content_hash({"exercises": content, "seen": seen, "text": self._text})
         return self._states[lesson]
+
+    def needed(self, exercise: Exercise) -> tuple[str, str]:
+        """The name of the edition that an exercise is graded with, and what results of today follow from, hashed."""
+        edition = edition_name(self.course, graded_without(self.course, exercise))
+        return edition, content_hash(self._follows_from(exercise, edition))
 
     def prepare(self, lesson: str) -> None:
         """Do once what every submission of a lesson needs, but for the sandboxes: before a judge is forked."""
@@ -322,28 +373,10 @@ class Judge:
             self._sandboxes.pop(exercise).close()
 
 
-class Hurried:
-    """A session in which a question gets a fifth of the time after two were answered too late.
-
-    An exercise of many tests with an endless function does not cost each of them its full time, and quick functions
-    beside it still answer.
-
-    Args:
-        session: The submission in the sandbox.
-        seconds: The time of a question.
-    """
-
-    def __init__(self, session: Any, seconds: float) -> None:
-        self._session = session
-        self._seconds = seconds
-        self._late = 0
-
-    def observe(self, probe: bytes, args: list[Any]) -> Any:
-        """Ask the session."""
-        seconds = self._seconds / 5 if self._late >= 2 else None
-        observation = self._session.observe(probe, args, seconds)
-        self._late += observation.failure is not None and observation.failure.kind == "timeout"
-        return observation
+def _preloaded(exercise: Exercise) -> tuple[str, ...]:
+    """What a sandbox imports first: an exercise's compiler, and the module that shows how it will be used."""
+    modules = dict.fromkeys(f"minigrad.{name.rpartition('.')[0]}" for name in exercise.objects)
+    return (*exercise.uses, *modules) if exercise.uses else ()
 
 
 def _with_notes(graded: Graded, grafted: Grafted) -> Graded:
@@ -356,24 +389,3 @@ def _settled(graded: Graded, ended: Outcomes) -> bool:
     """Whether a result would be the same on another day."""
     failures = {verdict.failure for verdict in graded.verdicts} | {outcome.status for outcome in ended.values()}
     return not failures & UNLUCKY
-
-
-def zero(exercise: Exercise, reason: str, notes: tuple[str, ...] = ()) -> Graded:
-    """No points for an exercise, for a reason that stands above any test."""
-    groups = tuple(GroupScore(name, points, 0) for name, points in exercise.groups.items())
-    return Graded(exercise.id, exercise.points, groups, reason=reason, notes=notes)
-
-
-def scored(exercise: Exercise, verdicts: Sequence[Verdict], notes: tuple[str, ...] = ()) -> Graded:
-    """Points from verdicts: a group earns all of its points if each of its tests passed, else none.
-
-    Raises:
-        HiddenTestError: If a group has no test, so that its points would mean nothing.
-    """
-    groups = []
-    for name, points in exercise.groups.items():
-        passed = [verdict.passed for verdict in verdicts if verdict.group == name]
-        if not passed:
-            raise HiddenTestError(f"{exercise.id}: no hidden test is in the group {name!r}; write one")
-        groups.append(GroupScore(name, points, points if all(passed) else 0))
-    return Graded(exercise.id, exercise.points, tuple(groups), tuple(verdicts), notes=notes)

@@ -17,6 +17,7 @@ __all__ = [
     "Outcomes",
     "Record",
     "content_hash",
+    "follows_of",
     "grader_files",
     "hash_files",
     "kept_path",
@@ -39,12 +40,17 @@ def grader_files() -> list[Path]:
         "comparing.py",
         "examples.py",
         "expect.py",
+        "hurried.py",
         "judge.py",
+        "plain_code.py",
         "plugin.py",
+        "python_text.py",
         "results.py",
+        "scoring.py",
         "student.py",
         "student_cells.py",
         "warm_tests.py",
+        "watched.py",
     )
     folders = (here / "pictures", here / "sandbox")
     return [here / name for name in names] + [file for folder in folders for file in sorted(folder.rglob("*.py"))]
@@ -57,12 +63,14 @@ def text_files() -> list[Path]:
         "causes.py",
         "claims.py",
         "damaged.py",
+        "exports.py",
         "graft.py",
         "grafted.py",
         "ordering.py",
         "python_text.py",
         "reading.py",
         "shortening.py",
+        "written.py",
     )
     return [here / name for name in names]
 
@@ -88,6 +96,14 @@ def content_hash(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:40]
 
 
+def follows_of(path: Path) -> str:
+    """What a kept result says it follows from, besides the submission; empty if it does not say, or is damaged."""
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8")).get("follows", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
 def read_record(path: Path | None) -> Record | None:
     """A result that was kept; None if there is none or it is damaged."""
     if path is None or not path.is_file():
@@ -104,8 +120,8 @@ def _outcome(data: Mapping[str, Any]) -> CellOutcome:
     return CellOutcome(**{**data, "notes": tuple(data["notes"])})
 
 
-def write_record(path: Path, record: Record) -> None:
-    """Keep a result."""
+def write_record(path: Path, record: Record, follows: str = "") -> None:
+    """Keep a result, and a hash of what it follows from besides the submission."""
     graded, ended = record
     given_up = {str(index): asdict(outcome) for index, outcome in ended.items()}
-    write(path, json.dumps({"graded": graded.as_json(), "given_up": given_up}))
+    write(path, json.dumps({"graded": graded.as_json(), "given_up": given_up, "follows": follows}))

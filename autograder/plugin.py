@@ -41,6 +41,7 @@ __all__ = [
     "StudentFailure",
     "StudentStopped",
     "run_hidden_tests",
+    "watched_groups",
 ]
 
 HIDDEN = Path(__file__).parent / "hidden"
@@ -77,6 +78,9 @@ class HiddenTests:
         seed: Seed of the property tests.
         shrink_seconds: How long a property test that failed may look for a smaller counter-example.
         points_only: Leave out the tests of a group that has lost its points already.
+
+    Attributes:
+        refusal: Why no test that relies on a witness can be asked; the empty string if each can.
     """
 
     def __init__(
@@ -94,6 +98,7 @@ class HiddenTests:
         self.collected: list[tuple[str, Verdict]] = []
         self.items: list[pytest.Item] = []
         self.fault: BaseException | None = None
+        self.refusal = ""
         self._groups = groups
         self._session = session
         self._pack = pack
@@ -101,6 +106,7 @@ class HiddenTests:
         self._shrink_seconds = shrink_seconds
         self._points_only = points_only
         self._student: Student | None = None
+        self._is_watched = False
         self._failed_at: float | None = None
         self._shrinking = 0
         self._failure: BaseException | None = None
@@ -166,7 +172,7 @@ class HiddenTests:
     def new_student(self) -> Student:
         """What one test asks."""
         assert self._session is not None
-        self._student = Student(self._session, self._pack)
+        self._student = Student(self._session, self._pack, self.refusal if self._is_watched else "")
         return self._student
 
     @pytest.hookimpl(wrapper=True)
@@ -179,6 +185,7 @@ class HiddenTests:
         """Make a test ready to be called."""
         self._failed_at = self._failure = self._failed_asked = None
         self._shrinking = 0
+        self._is_watched = bool(watched_groups([item]))
         function: Any = getattr(item, "obj", None)
         handle = getattr(function, "hypothesis", None)
         if handle is not None:
@@ -292,6 +299,19 @@ class HiddenTests:
             self.fault = HiddenTestError(f"{item.path.name}: {item.name}: {what}")
             self.fault.__cause__ = error
         item.session.shouldstop = "a fault of the grader"
+
+
+def watched_groups(items: Sequence[pytest.Item]) -> frozenset[str]:
+    """The groups of points, among those of these tests, that rest on what a witness inside the sandbox reports.
+
+    A file of hidden tests names them in its `WATCHED`.
+    """
+    groups = set[str]()
+    for item in items:
+        marker = item.get_closest_marker("exercise")
+        watched = getattr(getattr(item, "module", None), "WATCHED", ())
+        groups |= {marker.kwargs["group"]} & set(watched) if marker else set()
+    return frozenset(groups)
 
 
 def _title(item: pytest.Item) -> str:

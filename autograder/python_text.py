@@ -15,6 +15,7 @@ __all__ = [
     "names_bound",
     "parse",
     "parses",
+    "python_of",
     "same_code",
 ]
 
@@ -35,11 +36,17 @@ def exercise_line(text: str) -> str | None:
 
 def parse(text: str) -> ast.Module | None:
     """The syntax tree, or None if there is none; lines of IPython's own language count as `pass`."""
+    found = python_of(text)
+    return found[0] if found else None
+
+
+def python_of(text: str) -> tuple[ast.Module, str] | None:
+    """The syntax tree and the text that it is of, with `pass` for lines of IPython's own language; None if none is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for attempt in (text, _ESCAPE.sub(r"\1pass", text)):
             try:
-                return ast.parse(attempt)
+                return ast.parse(attempt), attempt
             # Hostile nesting ends in one of the last two, long before the stack does.
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue

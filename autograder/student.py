@@ -112,10 +112,12 @@ class Student:
     Args:
         session: The submission in the sandbox.
         pack: Turns a probe into what the sandbox takes, or raises.
+        refusal: Why nothing is asked; the empty string if it is.
     """
 
-    def __init__(self, session: Session, pack: Callable[[Callable[..., Any]], bytes]) -> None:
+    def __init__(self, session: Session, pack: Callable[[Callable[..., Any]], bytes], refusal: str = "") -> None:
         self._session = session
+        self._refusal = refusal
         self._pack = pack
         self._stopped: StudentStopped | None = None
         self.answered = False
@@ -137,6 +139,8 @@ class Student:
         over = self.fault or self._stopped
         if over is not None:
             raise over
+        if self._refusal:
+            raise StudentFailure("unwatched", self._refusal)
         probe = self._packed(observe)
         names = tuple(inspect.signature(observe).parameters)[1:]
         self.asked.append(Asked(names, args))

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from autograder.plugin import HiddenTestError, HiddenTests, quiet_process, run_hidden_tests
+from autograder.plugin import HiddenTestError, HiddenTests, quiet_process, run_hidden_tests, watched_groups
 from autograder.results import Verdict
 
 __all__ = ["Ended", "WarmTests"]
@@ -35,6 +35,9 @@ class WarmTests:
         groups: For each exercise of the course, the names of its groups.
         hidden: The directory of hidden tests.
 
+    Attributes:
+        watched: The groups of points that rest on what a witness inside the sandbox reports.
+
     Raises:
         HiddenTestError: If they cannot be collected.
     """
@@ -43,6 +46,7 @@ class WarmTests:
         self._hidden = hidden
         plugin = HiddenTests(exercise, groups, None, lambda probe: b"", 0)
         run_hidden_tests(plugin, hidden)
+        self.watched = watched_groups(plugin.items)
         self._items = [item for item in plugin.items if isinstance(item, pytest.Function)]
         self._is_plain = len(self._items) == len(plugin.items) and all(map(_is_plain, self._items))
         self._modules = list({id(item.module): item.module for item in self._items}.values())

@@ -13,7 +13,10 @@ from autograder.attack.notebooks import NOTEBOOKS
 from autograder.attack.stock import STOCK
 from autograder.attack.system import SYSTEM
 from autograder.attack.truth import TRUTH
+from autograder.attack.witnesses import WITNESSES
 
 __all__ = ["ATTACKS", "Attack"]
 
-ATTACKS: dict[str, Attack] = {each.name: each for each in (*STOCK, *NOTEBOOKS, *SYSTEM, *TRUTH, *INSIDERS, *BORROWING)}
+ATTACKS: dict[str, Attack] = {
+    each.name: each for each in (*STOCK, *NOTEBOOKS, *SYSTEM, *TRUTH, *INSIDERS, *BORROWING, *WITNESSES)
+}

@@ -166,6 +166,7 @@ def test_an_honest_notebook_wins_nothing_on_the_naive_grader_either(arena: Arena
     assert achieved[right.name] == ["points"]
 
 
+@pytest.mark.no_cover  # twice as quick; the test after the next runs the same lines
 def test_no_points_can_be_guessed() -> None:
     """For no group of any exercise is every hidden test content with a guess."""
     course = load_course(ROOT / "course", tree=False)
