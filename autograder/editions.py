@@ -7,27 +7,39 @@ answers are not open yet. What is left imports and runs; whoever calls a cut bod
 from __future__ import annotations
 
 import ast
-import compileall
 import datetime as dt
+import functools
 import hashlib
+import importlib.util
 import io
 import json
-import py_compile
+import marshal
 import re
-import shutil
-import tempfile
 import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 
-from autograder.course import Course, load_course, split_object
+from autograder.aside import PREFIX, Aside, sweep
+from autograder.course import Course, Exercise, load_course, split_object
 from autograder.files import write
 from autograder.slicing import ObjectSource, find_object
 from minigrad.errors import MinigradError
 
-__all__ = ["EditionError", "cached_edition", "class_edition", "closed_exercises", "edition_files", "make_edition"]
+__all__ = [
+    "EDITIONS",
+    "EditionError",
+    "cached_edition",
+    "class_edition",
+    "closed_exercises",
+    "edition_files",
+    "edition_name",
+    "make_edition",
+]
+
+EDITIONS = Path(".cache", "editions")
+"""Where a course keeps the editions that the sandbox gets."""
 
 MARK = ".minigrad-edition"
 """Lies in an edition's package and says that it was made here, and may be replaced."""
@@ -73,6 +85,10 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
     """
     project = _class_project(course, edition_files(course, closed_exercises(course, today)))
     make_edition(out, closed_exercises(course, today), course)
+    for lesson in course.lessons:  # `minigrad start` copies them
+        notebook = course.notebooks / f"{lesson}.ipynb"
+        if notebook.is_file():
+            write(out / "minigrad" / "notebooks" / notebook.name, notebook.read_text(encoding="utf-8"))
     write(out / "pyproject.toml", project)
     return out
 
@@ -98,6 +114,36 @@ def closed_exercises(course: Course, today: dt.date) -> list[str]:
     return closed
 
 
+def edition_name(course: Course, without: Iterable[str]) -> str:
+    """Return the name under which an edition is kept, whether or not it is."""
+    return _content_hash(_graded_files(course, without))
+
+
+def _graded_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
+    """An edition's files, with a list of exercises that are worth nothing: other points are no other library."""
+    files = edition_files(course, without)
+    listed = files.get(course.catalogue.name)
+    if listed is not None:
+        catalogue = json.loads(listed)
+        for exercise in catalogue["exercises"]:
+            exercise["points"] = 0
+        files[course.catalogue.name] = json.dumps(catalogue).encode()
+    return files
+
+
+def graded_without(course: Course, exercise: Exercise) -> list[str]:
+    """Return the ids of the exercises that are cut while one is graded: that one, and all of later assignments.
+
+    A report repeats some of what a student's code says, and that code can read the library: one feedback page has
+    room for all answers of an assignment. So the sandbox holds no answers that are of use to anyone afterwards, but
+    those of the assignment that was handed in. Students' own editions lack the later ones as well.
+    """
+    own = course.assignment_of(exercise).name
+    order = list(dict.fromkeys(course.assignment_of(each).name for each in course.exercises.values()))
+    later = order[order.index(own) + 1 :]
+    return [exercise.id, *(each.id for each in course.exercises.values() if course.assignment_of(each).name in later)]
+
+
 def cached_edition(course: Course, without: Iterable[str], cache: Path | None = None) -> Path:
     """Return a directory that holds an edition, which is written only if no one has written it yet.
 
@@ -106,31 +152,45 @@ def cached_edition(course: Course, without: Iterable[str], cache: Path | None = 
         without: Ids of the exercises to cut.
         cache: Where editions are kept by their content; by default `.cache/editions` in the course's directory.
     """
-    files = edition_files(course, without)
-    cache = cache or course.directory / ".cache" / "editions"
+    files = _graded_files(course, without)
+    cache = cache or course.directory / EDITIONS
     edition = cache / _content_hash(files)
     if edition.is_dir():
         return edition
-    cache.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(dir=cache, prefix=".new-"))
-    try:
-        _write_package(files, aside)
-        _compile(aside)
-        aside.chmod(0o755)
-        aside.rename(edition)
-    except OSError:
-        # Another process was quicker: its edition has the same content.
-        if not edition.is_dir():
-            raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    sweep(cache.glob(f"{PREFIX}*"))
+    with Aside(cache) as aside:
+        made = aside / "edition"
+        _write_package(files, made)
+        _compile(made)
+        made.chmod(0o755)
+        try:
+            made.rename(edition)
+        except OSError:
+            # Another process was quicker: its edition has the same content.
+            if not edition.is_dir():
+                raise
     return edition
 
 
 def _compile(edition: Path) -> None:
     """Write bytecode beside an edition's modules, made from what is left of them: each sandbox imports them anew."""
-    quiet, mode = 2, py_compile.PycInvalidationMode.UNCHECKED_HASH  # an edition's files never change
-    compileall.compile_dir(edition / "minigrad", quiet=quiet, invalidation_mode=mode, stripdir=str(edition))
+    for path in sorted((edition / "minigrad").rglob("*.py")):
+        bytecode = _bytecode(path.relative_to(edition).as_posix(), path.read_bytes())
+        place = Path(importlib.util.cache_from_source(path))
+        place.parent.mkdir(exist_ok=True)
+        if bytecode:
+            place.write_bytes(bytecode)
+
+
+@functools.lru_cache(maxsize=1024)
+def _bytecode(name: str, source: bytes) -> bytes:
+    """A module as a .pyc file (PEP 552), nothing if it is no Python; kept, since editions share most modules."""
+    try:
+        code = compile(source, name, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return b""
+    unchecked_hash = (0b01).to_bytes(4, "little")  # an edition's files never change
+    return importlib.util.MAGIC_NUMBER + unchecked_hash + importlib.util.source_hash(source) + marshal.dumps(code)
 
 
 def edition_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
@@ -307,9 +367,7 @@ def _content_hash(files: Mapping[str, bytes]) -> str:
 
 def _write_package(files: Mapping[str, bytes], out: Path) -> None:
     """Write `minigrad` into a directory: aside first, then renamed into place."""
-    out.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(dir=out, prefix=".new-"))
-    try:
+    with Aside(out) as aside:
         for name, content in files.items():
             path = aside / "minigrad" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -319,5 +377,3 @@ def _write_package(files: Mapping[str, bytes], out: Path) -> None:
         if package.exists():
             package.rename(aside / "before")
         (aside / "minigrad").rename(package)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)

@@ -53,7 +53,7 @@ class Lessons:
 
 
 AUTODIFF = Lessons("autodiff", "module1", targets={CLASS: 20, OURS: 20, HOOKS: 10})
-COMPILED = Lessons("compiled", "compiled", "07_parallel_cpu", targets={OURS: 8})
+COMPILED = Lessons("compiled", "compiled", "07_parallel_cpu", targets={CLASS: 8, OURS: 8})
 
 
 @dataclass(frozen=True)
@@ -62,22 +62,24 @@ class Sizes:
 
     Attributes:
         students: In the class.
+        compiling: In the class of the lesson whose answers are compiled.
         rounds: Submissions that graders take turns with.
         slow: How many of them the slowest graders get; with 0 stock nbgrader gets no whole notebooks.
-        compiled: Submissions of the lesson whose answers are compiled.
+        compiled: The same as rounds, of the lesson whose answers are compiled.
         otter: Whether otter is asked.
     """
 
-    students: int = 300
-    rounds: int = 4
+    students: int = 40
+    compiling: int = 8
+    rounds: int = 3
     slow: int = 2
-    compiled: int = 3
+    compiled: int = 2
     otter: bool = True
 
     @property
     def steps(self) -> int:
         """How many steps the section announces."""
-        return 4 + (self.rounds + 1) + (self.compiled + 1)
+        return 5 + (self.rounds + 1) + (self.compiled + 1)
 
 
 @dataclass
@@ -128,17 +130,31 @@ def section(
         yield f"grading: {sizes.students} students hand in"
         count, lesson, whole = sizes.rounds + 1, plain.lesson, sizes.slow > 0
         rooms = make_rooms(Path(place, "plain"), plain.assignment, sizes.students, count, lesson, whole=whole)
-        yield f"grading: one command for {sizes.students} students, and again"
-        runs = [_whole_class(rooms) for _ in range(2)]  # first: nothing is there that could be used again
-        costs = {plain: (yield from _in_turns(rooms, _graders(rooms, python), sizes.slow))}
+        costs = {plain: (yield from _measure(table, plain, rooms, sizes.students, _graders(rooms, python), sizes.slow))}
         if compiled is not None:
-            yield "grading: a lesson whose answers are compiled"
-            count = sizes.compiled + 1
-            rooms = make_rooms(Path(place, "compiled"), compiled.assignment, count, count, compiled.lesson)
-            costs[compiled] = yield from _in_turns(rooms, _graders(rooms, None), sizes.slow)
-    _fill(table, runs, costs, plain, sizes.students)
-    table.text = _text(costs, sizes.students, missing)
+            yield f"grading: {sizes.compiling} students hand in a lesson whose answers are compiled"
+            count, lesson = sizes.compiled + 1, compiled.lesson
+            rooms = make_rooms(Path(place, "compiled"), compiled.assignment, sizes.compiling, count, lesson)
+            graders = _graders(rooms, None)
+            costs[compiled] = yield from _measure(table, compiled, rooms, sizes.compiling, graders, sizes.slow)
+    table.text = _text(costs, sizes, missing)
     yield table
+
+
+def _measure(
+    table: Section,
+    lessons: Lessons,
+    rooms: Rooms,
+    students: int,
+    graders: Mapping[str, Callable[[], Grader]],
+    slow: int,
+) -> Generator[str, None, Costs]:
+    """Grade a class by one command, then some of it by each grader in turns, and add the rows."""
+    yield f"grading: one command for {students} students, and again"
+    runs = [_whole_class(rooms) for _ in RUNS]  # first: nothing is there that could be used again
+    costs = yield from _in_turns(rooms, graders, slow)
+    _fill(table, lessons, runs, students, costs)
+    return costs
 
 
 def _otter(sizes: Sizes) -> tuple[str | None, str]:
@@ -197,23 +213,19 @@ def _whole_class(rooms: Rooms) -> Cost | str:
 # --- the table ------------------------------------------------------------------------------------------------------
 
 
-def _fill(
-    table: Section, runs: Sequence[Cost | str], costs: Mapping[Lessons, Costs], plain: Lessons, students: int
-) -> None:
-    """Write the table's rows."""
+def _fill(table: Section, lessons: Lessons, runs: Sequence[Cost | str], students: int, costs: Costs) -> None:
+    """Write the rows of some lessons."""
     for what, run in zip(RUNS, runs, strict=True):
         name = f"{CLASS}, {what}"
         if isinstance(run, str):
-            table.rows.append([plain.title, name, *[""] * 6, f"failed: {run.splitlines()[-1][:120]}"])
+            table.rows.append([lessons.title, name, *[""] * 6, f"failed: {run.splitlines()[-1][:120]}"])
             continue
         each = run.seconds / students
-        row = [plain.title, name, duration(each), "", duration(run.processor / students), bytes_of(run.peak)]
-        theirs = [stock for stock in STOCKS if stock in costs[plain].of]
-        ratios = {stock: [seconds / each for seconds in costs[plain].seconds(stock)] for stock in theirs}
-        _finish(table, row, ratios, plain.targets.get(CLASS) if what == RUNS[0] else None, run.peak)
-    for lessons, found in costs.items():
-        for grader in GRADERS:
-            _row(table, lessons, grader, found)
+        row = [lessons.title, name, duration(each), "", duration(run.processor / students), bytes_of(run.peak)]
+        ratios = {stock: [theirs / each for theirs in costs.seconds(stock)] for stock in STOCKS if stock in costs.of}
+        _finish(table, row, ratios, lessons.targets.get(CLASS) if what == RUNS[0] else None, run.peak)
+    for grader in GRADERS:
+        _row(table, lessons, grader, costs)
 
 
 def _row(table: Section, lessons: Lessons, grader: str, costs: Costs) -> None:
@@ -261,11 +273,13 @@ def _range(values: Sequence[float], show: Callable[[float], str]) -> str:
     return f"{show(min(values))}-{show(max(values))}"
 
 
-def _text(costs: Mapping[Lessons, Costs], students: int, missing: str) -> str:
+def _text(costs: Mapping[Lessons, Costs], sizes: Sizes, missing: str) -> str:
     parts = [
-        f"{students} students as autograder/demo/classes.py makes them: right answers, other right ones, known-wrong "
-        "ones, untouched, damaged and hostile work, in each one's own words. A submission has three notebooks and "
-        "eleven exercises, the compiled lesson one notebook and four. All graders run the same hidden tests; stock "
+        f"{sizes.students} students, {sizes.compiling} where answers are compiled, as autograder/demo/classes.py makes "
+        "them: right answers, other right ones, known-wrong ones, untouched, damaged and hostile work, in each one's "
+        "own words. A submission has three notebooks and eleven exercises, the compiled lesson one notebook and four. "
+        "Grading begins with a sandbox for each exercise, twice on two cores; a small class pays more of that for each "
+        "submission than a large one. All graders run the same hidden tests; stock "
         "ones run them in the student's kernel. Graders take turns with the same honest submissions; nbgrader and "
         "otter stay in one process and are asked by their Python interfaces, which start quicker than their commands. "
         "The class is graded by one command in a new process that finds nothing kept, and by the same command again; "

@@ -16,7 +16,6 @@ from minigrad import arrays, autodiff, standing_aside
 from minigrad.changes import check_unchanged, last_change
 from minigrad.contexts import OUTPUT, context_of, saved_pattern
 from minigrad.functions import Function
-from minigrad.quick_rules import RULES
 from minigrad.tracing import Symbol
 
 if TYPE_CHECKING:
@@ -24,7 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["step_on_arrays", "step_on_tensors"]
 
-rules: dict[type[Function], Callable[..., Any]] = dict(RULES)
+Rules = dict[type[Function], Callable[..., Any]]
+
+try:
+    from minigrad.quick_rules import RULES
+except ImportError:  # an edition for students leaves out the twins, which give answers away
+    RULES: Rules = {}  # type: ignore[no-redef]
+
+rules: Rules = dict(RULES)
 _traced: dict[tuple[type[Function], int], Any] = {}
 
 

@@ -22,6 +22,7 @@ from autograder.editions import (
     class_edition,
     closed_exercises,
     edition_files,
+    graded_without,
     make_edition,
 )
 from autograder.slicing import find_object, squeeze, telling_lines
@@ -284,6 +285,20 @@ def test_a_cached_edition_can_be_read_by_another_user(small):
         assert path.stat().st_mode & 0o444 == 0o444
 
 
+@pytest.mark.parametrize(
+    ("cut", "call", "answer"),
+    [("numbers.pair", "clamp(3)", "doubled"), ("numbers.clamp", "int(double(3))", "smallest")],
+)
+def test_a_cached_edition_has_bytecode_of_its_own(small, cut, call, answer):
+    """Python imports the bytecode beside a module without a look at the source, and no answer is in it."""
+    cached_edition(small.load(), [])
+    edition = cached_edition(small.load(), [cut])
+    (bytecode,) = (edition / "minigrad" / "__pycache__").glob("numbers.*.pyc")
+    assert answer.encode() not in bytecode.read_bytes()
+    (edition / "minigrad" / "numbers.py").write_text("raise ImportError('no bytecode')")
+    assert run(edition, f"from minigrad.numbers import *; print({call})") == {"clamp(3)": "1.0"}.get(call, "6")
+
+
 def build_one(root, cache, barrier, queue):
     """Ask for the same edition as the other processes, at the same moment."""
     barrier.wait()
@@ -367,6 +382,29 @@ def test_the_answer_to_an_exercise_is_nowhere_in_its_edition(course):
             shown = {squeeze(line) for line in text.decode().split("\n")} if name.endswith(".py") else set()
             found |= {(exercise.id, name, line) for line in answer if squeeze(line) in shown - known}
     assert found - GIVEN == set()
+
+
+def test_no_later_answer_is_in_the_sandbox(course):
+    """What an exercise is graded with has no body of an exercise of a later assignment, and all of earlier ones."""
+    exercise = course.exercise("functions.elementary")
+    without = graded_without(course, exercise)
+    order = [*course.assignments, *course.drafts]
+    later = {name: order.index(course.assignment_of(course.exercise(name)).name) > 1 for name in course.exercises}
+    assert set(without) == {exercise.id} | {name for name, is_later in later.items() if is_later}
+    assert later["tensor_data.strides_from_shape"] and not later["autodiff.backpropagate"]
+    text = edition_files(course, without)["tensor_data.py"].decode()
+    assert "raise ExerciseNotDone('tensor_data.strides_from_shape')" in text.replace('"', "'")
+
+
+@pytest.mark.parametrize("exercise", ["operators.backs", "functions.arithmetic", "functions.elementary"])
+def test_quick_twins_of_rules_do_not_give_derivatives_away(course, tmp_path, exercise):
+    """The quick twins of derivative rules are left out; tensors differentiate what is left by the rules themselves."""
+    files = edition_files(course, [exercise])
+    assert "quick_rules.py" not in files and "fast.py" not in files
+    if exercise != "operators.backs":  # without it, what differentiates is cut as a whole
+        edition = make_edition(tmp_path / "edition", [exercise], course)
+        code = "import minigrad as mg\nx = mg.tensor([3.0], requires_grad=True)\n(x.sin() + x).sum().backward()\n"
+        assert run(edition, f"{code}print(round(x.grad.item(), 3))").strip().endswith("0.01")
 
 
 def test_every_object_of_an_exercise_is_cut(course):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from small_edition import ISOLATED, LIMITS, RIGHT, added, available, solution, write_edition
 
+from autograder.course import load_course
+from autograder.editions import cached_edition
 from autograder.sandbox import ExerciseSpec, Limits, ProbeError, Sandbox, pack_probe
 
 TIMES = replace(Limits(), cell_seconds=20.0, test_seconds=20.0)
@@ -31,6 +33,10 @@ KERNEL = solution(
 WARNS = added(
     """
     double(np.zeros(10), np.ones(10))
+
+    import numba
+
+    numba.config.DISABLE_PERFORMANCE_WARNINGS = 0
 
     @njit(parallel=True)
     def alone(values):
@@ -117,6 +123,58 @@ def test_a_cuda_kernel_runs_in_the_simulator(box):
         seen = session.observe(pack_probe(observe), [np.arange(64.0)])
         assert seen.ok, seen.failure
         assert np.array_equal(seen.value, 2.0 * np.arange(64.0)[::-1])
+
+
+COMPILED_BEFORE = added(
+    """
+    import numpy as np
+    from numba import njit, prange
+    from numba.core import config
+    from numba.np.ufunc import parallel
+
+    from minigrad.compiling import _helpers
+
+    found = sorted(helper.__name__ for helper in _helpers.values() if helper.overloads)
+    print(int(config.OPT), parallel._is_initialized, parallel._backend_init_process_lock, found)
+    """
+)
+
+LOOPS = added(
+    """
+    @njit(parallel=True)
+    def same(out, values):
+        if (out == values).all():
+            out[0] = 7.0
+        for i in prange(len(out)):
+            out[i] = values[i]
+
+    same(np.zeros(3), np.ones(3))
+    print(same.get_metadata(same.signatures[0])["parfor_diagnostics"].count_parfors())
+    """
+)
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_a_session_begins_with_helpers_compiled_and_no_threads(parallel):
+    """Where kernels will be parallel, what they call is compiled; nothing that sessions share is left of that."""
+    course = load_course()
+    own = ExerciseSpec("fast_ops.tensor_map", ("fast_ops.tensor_map",))
+    preload = ("numba", "minigrad.fast_ops") if parallel else ("numba",)
+    helpers = ["broadcast_index", "index_to_position", "to_index"] if parallel else []
+    with Sandbox(cached_edition(course, [own.id]), TIMES, preload=preload) as box:
+        for _ in range(2):
+            with box.session([COMPILED_BEFORE, LOOPS], own) as session:
+                said = [cell.output.strip() or cell.sentence() for cell in session.cells]
+                seen = session.observe(pack_probe(optimization))
+            assert said == [f"3 False None {helpers}", "1"]
+            assert seen.value == 0
+
+
+def optimization(mg):
+    """How much the compiler optimizes."""
+    import numba
+
+    return int(numba.config.OPT)
 
 
 def test_a_compiler_is_imported_only_where_it_is_asked_for(tmp_path):

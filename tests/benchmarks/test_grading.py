@@ -170,7 +170,7 @@ def _costs(**seconds):
 
 def _rows(costs, runs):
     table = Section("", grading_section.COLUMNS)
-    grading_section._fill(table, runs, {PLAIN: costs}, PLAIN, 100)
+    grading_section._fill(table, PLAIN, runs, 100, costs)
     return table
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from . import wire
 from .cells import CellRunner, OutputLimit, TimeLimit, capture, describe, is_not_done, one_line, time_limit
+from .compiling import hurry
 from .patience import Patience, waited
 
 __all__ = ["Child", "library_objects", "packages_of"]
@@ -55,6 +56,7 @@ class Child:
         try:
             self._run_cells()
             self._reply({"missing": self._install()})
+            hurry()
             _freeze()  # as the parent did: each answer is a fork of what is there now
             while (data := wire.read_frame(self.reads)) is not None:
                 self._answer(wire.unpack(data))

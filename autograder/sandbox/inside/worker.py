@@ -331,7 +331,7 @@ def _prepare(config: dict[str, Any]) -> list[str]:
     for name in names:
         import_module(name)
     if "numba" in names:
-        compiling.prepare()
+        compiling.prepare(names)
     return names
 
 

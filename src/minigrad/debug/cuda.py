@@ -75,7 +75,7 @@ def cuda_races(
         if number == 0:
             report.args = [raw_of(arg) for arg in given]
             report.counts, report.barriers = run.counts, run.barriers
-            report.events, report.collided = run.events, run.collided
+            report.events, report.moments, report.collided = run.events, run.moments, run.collided
             report.traffic = by_name(run.traffic)
         if run.used > steps:  # it would not end in another order either
             break

@@ -90,7 +90,7 @@ class AccessPicture:
     def __init__(self, report: CudaReport, block: Index, thread: Index | None = None) -> None:
         self._report = report
         self._block = block
-        self._events = list(dict.fromkeys(event[1:] for event in report.events or () if event[0] == block))
+        self._events = list(dict.fromkeys(event[1:5] for event in report.events or () if event[0] == block))
         self._threads = [index for at, index in report.counts if at == block]
         if not self._threads or not self._events:
             raise ValueError(f"draw: block {block} of {report.name} is not known, or it has touched no element")

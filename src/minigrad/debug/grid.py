@@ -19,7 +19,7 @@ from minigrad.debug.arrays import FromEnd, Recorded
 from minigrad.debug.device import Device
 from minigrad.debug.findings import Findings, places, threads_collide
 from minigrad.debug.memory import ATOMIC, READ, WRITE, Access, Memory, Root
-from minigrad.debug.report import Counts, Index, Race
+from minigrad.debug.report import Counts, Event, Index, Moment, Race
 from minigrad.debug.rewrite import build
 from minigrad.debug.rewrite_cuda import CudaRewriter, waits
 from minigrad.debug.runtime import Endless, Runtime, poisoned
@@ -29,6 +29,9 @@ __all__ = ["Grid", "Thread"]
 
 EVENTS = 20_000
 """Accesses that are kept for a picture."""
+
+MOMENTS = 64
+"""States of shared memory that are kept for a picture."""
 
 
 @dataclass(eq=False)
@@ -89,7 +92,8 @@ class Grid(Runtime):
         self.device = Device(self)
         self.thread: Thread = Thread(0, (0, 0, 0), (0, 0, 0))
         self.counts: dict[tuple[Index, Index], Counts] = {}
-        self.events: list[tuple[Index, Index, Root, int, int]] = []
+        self.events: list[Event] = []
+        self.moments: list[Moment] = []
         self.barriers = 0
         self.interval = 0
         self.number = 0
@@ -164,11 +168,19 @@ class Grid(Runtime):
                 except StopIteration:
                     del live[thread]
             self._look_at_unwritten()
+            self._keep_moment(threads[0].block)
             if live:
                 self._look_at_barrier(threads, live)
                 answers = _answers(asked)
                 self.interval += 1
                 self.barriers = max(self.barriers, self.interval)
+
+    def _keep_moment(self, block: Index) -> None:
+        """Keep what shared memory holds at a barrier, or at the end."""
+        if self.shuffle or len(self.moments) >= MOMENTS:
+            return
+        shared = (array for array in self.arrays.values() if array._root.scope == "shared")
+        self.moments.append(Moment(block, self.interval, {array._root: array._raw.copy() for array in shared}))
 
     def _look_at_unwritten(self) -> None:
         """Note what was read in this interval though nobody has written it up to now."""
@@ -294,7 +306,7 @@ class Grid(Runtime):
         self.count(root, kind, thread.number)
         _count(thread.counts, scope, kind)
         if len(self.events) < EVENTS and not self.shuffle:
-            self.events.append((thread.block, thread.index, root, address, kind))
+            self.events.append(Event(thread.block, thread.index, root, address, kind, self.interval))
         frame = self.frame()
         outer: Any = frame
         while outer.f_code is not self.kernel_code:

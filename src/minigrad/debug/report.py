@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from minigrad.debug.draw import AccessPicture
     from minigrad.debug.memory import Root
 
-__all__ = ["Counts", "CudaReport", "Loop", "Race", "Report", "Traffic"]
+__all__ = ["Counts", "CudaReport", "Event", "Loop", "Moment", "Race", "Report", "Traffic"]
 
 _SHOWN = 8
 """Findings that are printed in full."""
@@ -213,6 +213,40 @@ class Report:
 Index = tuple[int, int, int]
 
 
+class Event(NamedTuple):
+    """One access to an element by a thread of a CUDA kernel.
+
+    Attributes:
+        block: The index of the thread's block.
+        thread: Its index in the block.
+        root: The array.
+        address: The element's.
+        kind: Whether it reads, writes, or does both in one.
+        interval: How many barriers its block had passed.
+    """
+
+    block: Index
+    thread: Index
+    root: Root
+    address: int
+    kind: int
+    interval: int
+
+
+class Moment(NamedTuple):
+    """What a block's shared memory holds when its threads have come to a barrier, or to their end.
+
+    Attributes:
+        block: The block's index.
+        interval: How many barriers it had passed before.
+        held: A copy of each shared array.
+    """
+
+    block: Index
+    interval: int
+    held: Mapping[Root, Any]
+
+
 @dataclass(repr=False)
 class CudaReport(Report):
     """What `cuda_races` found. It is true if anything was found.
@@ -222,8 +256,8 @@ class CudaReport(Report):
         block: The number of threads of a block, likewise.
         counts: By (block, thread), what the thread reads and writes in the first run.
         barriers: The number of times that a block waited at syncthreads, where it is largest.
-        events: The accesses of the first blocks in the first run, from which `draw` makes its picture: block, thread,
-            array, address, and kind of access.
+        events: The accesses of the first blocks in the first run, from which `draw` makes its picture.
+        moments: What their shared memory held at each barrier.
         collided: Array and address of the elements that findings of the first run are about.
     """
 
@@ -231,7 +265,8 @@ class CudaReport(Report):
     block: Index = (1, 1, 1)
     counts: Mapping[tuple[Index, Index], Counts] = field(default_factory=dict)
     barriers: int = 0
-    events: list[tuple[Index, Index, Root, int, int]] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    moments: list[Moment] = field(default_factory=list)
     collided: set[tuple[Root, int]] = field(default_factory=set)
 
     @property

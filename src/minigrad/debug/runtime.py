@@ -21,6 +21,7 @@ from minigrad.debug.memory import READ, WRITE, Root
 from minigrad.debug.report import Race, Traffic
 from minigrad.debug.rewrite import codes_of
 from minigrad.debug.source import line_of, unwrap
+from minigrad.reaching import installed
 
 __all__ = ["STEPS", "Endless", "Runtime", "by_name", "check_call", "copies", "kernel_function", "made_by"]
 
@@ -121,7 +122,7 @@ class Runtime:
         return None
 
     def _prepare(self, function: Any) -> Any:
-        inner = unwrap(function)
+        inner = installed(unwrap(function))
         target = self.special(inner) or self._target(inner)
         if not isinstance(function, types.MethodType | types.BuiltinMethodType | functools.partial) or inner in _KEPT:
             self._targets[id(function)] = (function, target)

@@ -83,12 +83,16 @@ def _parsed(text: str) -> ast.Module | None:
         return None
 
 
-def _in_file(code: types.CodeType, text: str) -> Function | None:
+@functools.lru_cache(maxsize=8)
+def _functions(text: str) -> tuple[Function, ...]:
+    """All functions of a file: a kernel's helpers are looked for in the same file, one after the other."""
     module = _parsed(text)
-    if module is None:
-        return None
+    return tuple(node for node in ast.walk(module) if isinstance(node, ast.FunctionDef | ast.Lambda)) if module else ()
+
+
+def _in_file(code: types.CodeType, text: str) -> Function | None:
     wanted = ast.Lambda if code.co_name == "<lambda>" else ast.FunctionDef
-    found = [node for node in ast.walk(module) if isinstance(node, wanted) and _is(node, code)]
+    found = [node for node in _functions(text) if isinstance(node, wanted) and _is(node, code)]
     if len(found) > 1:  # lambdas on one line
         start = min((line, column) for line, _, column, _ in code.co_positions() if line and column)
         found = [node for node in found if isinstance(node, ast.Lambda) and _begins(node.body) <= start]
@@ -117,5 +121,6 @@ def _in_block(code: types.CodeType, lines: list[str]) -> Function | None:
         if module and module.body and isinstance(node := module.body[0], ast.FunctionDef) and node.name == code.co_name:
             ast.increment_lineno(module, start)
             _parsed.cache_clear()  # the numbers of a cached tree have just been changed
+            _functions.cache_clear()
             return node
     return None
