@@ -16,6 +16,7 @@ from typing import Any
 from autograder.course import DEFAULT_COURSE, Course, CourseError, Exercise, Lesson, load_course
 from autograder.editions import edition_files
 from autograder.files import write
+from autograder.hints import hints_json
 from autograder.notebooks import (
     Cell,
     Notebook,
@@ -25,11 +26,14 @@ from autograder.notebooks import (
     is_worked_in,
     new_notebook,
     placement,
+    question_cells,
     read_lesson,
     solution_cell,
     stamp_of,
     student_version,
+    text_cell,
 )
+from autograder.questions import Question, is_answer, split_questions
 from autograder.slicing import (
     ExerciseSource,
     header,
@@ -150,13 +154,13 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
         )
     cells: list[Cell] = []
     placed: list[str] = []
+    asked: set[str] = set()
     authored = read_lesson(lesson.path).cells
     title = _title(authored, lesson)
     for number, cell in enumerate(authored, start=1):
         exercise_id = _placed(cell, number, lesson)
         if exercise_id is None:
-            _check_cell(cell, number, lesson)
-            cells.append(cell)
+            cells += _given(cell, number, lesson, asked)
             continue
         _check_placement(course, lesson, exercise_id, placed)
         placed.append(exercise_id)
@@ -231,6 +235,28 @@ def _placed(cell: Cell, number: int, lesson: Lesson) -> str | None:
         ) from error
 
 
+def _given(cell: Cell, number: int, lesson: Lesson, asked: set[str]) -> Iterable[Cell]:
+    """The cells that a cell without an exercise becomes: itself, or its prose and its questions one by one."""
+    try:
+        parts = list(split_questions(cell.source)) if cell.cell_type == "markdown" else [cell.source]
+    except ValueError as error:
+        raise CourseError(f"lessons/{lesson.name}.md: cell {number}: {error}") from error
+    if parts in ([], [cell.source]):
+        _check_cell(cell, number, lesson)
+        return [cell]
+    made: list[Cell] = []
+    for part in parts:
+        if isinstance(part, Question) and part.name in asked:
+            raise CourseError(f"lessons/{lesson.name}.md: asks the question {part.name!r} twice; rename one of the two")
+        if isinstance(part, Question):
+            asked.add(part.name)
+        made += question_cells(part) if isinstance(part, Question) else [text_cell(part, cell)]
+    for each in made:
+        if not is_answer(each):
+            _check_cell(each, number, lesson)
+    return made
+
+
 def _check_cell(cell: Cell, number: int, lesson: Lesson) -> None:
     for words in RESERVED:
         if words in cell.source:
@@ -286,7 +312,9 @@ def _check_leaks(course: Course, built: BuiltLesson, answers: Mapping[str, list[
 
 
 def _points(notebook: Notebook) -> float:
-    points: list[float] = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in notebook.cells]
+    """What hidden tests give; a person gives what questions bring, beside it."""
+    tested = (cell for cell in notebook.cells if not is_answer(cell))
+    points: list[float] = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in tested]
     return sum(points)
 
 
@@ -325,6 +353,9 @@ def _texts(course: Course, lessons: list[BuiltLesson]) -> dict[Path, str]:
         texts[course.directory / "masters" / built.stamp / name] = dump(built.student)
     titles = {built.lesson.name: built.title for built in lessons}
     texts[course.catalogue] = course_json(course, titles)
+    hints = hints_json(course)
+    if hints is not None:
+        texts[course.catalogue.with_name("hints.json")] = hints
     return texts
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import os
 import re
 import secrets
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 import nbformat
 from nbgrader.utils import parse_utc
 
+from autograder.aside import Aside
 from autograder.course import Course
 from autograder.files import write
 from autograder.graft import graft_notebook
@@ -39,8 +39,10 @@ from autograder.handed_in import (
 )
 from autograder.masters import find_master
 from autograder.notebooks import dump
+from autograder.questions import is_untouched
 from autograder.reading import StudentNotebook, exercise_line, read_notebook
 from autograder.student_files import Unreadable, read_bytes, without_outputs
+from autograder.written import claims, places_of
 
 __all__ = ["NBGRADER_FILES", "is_clean", "last_change", "match", "recorded", "refuse", "regraft", "take_in"]
 
@@ -89,19 +91,17 @@ def refuse(course: Course, assignment: str, clean: Path, originals: Path, timest
 
 def _write_clean(grafts: Mapping[str, Grafted], clean: Path, originals: Path, others: Mapping[str, str]) -> None:
     """Write the notebooks, nbgrader's files and the record; the directory appears when it is whole."""
-    clean.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(dir=clean.parent, prefix=".new-"))
-    try:
+    with Aside(clean.parent) as aside:
+        folder = aside / "clean"
+        folder.mkdir()
         texts = {lesson: dump(grafted.notebook) for lesson, grafted in grafts.items()}
         for lesson, text in texts.items():
-            write(aside / f"{lesson}.ipynb", text)
+            write(folder / f"{lesson}.ipynb", text)
         for name, text in others.items():
-            write(aside / name, text)
+            write(folder / name, text)
         _write_record(originals / RECORD, grafts, texts)
-        aside.chmod(0o755)
-        aside.rename(clean)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        folder.chmod(0o755)
+        folder.rename(clean)
 
 
 def _sentences(grafted: Grafted) -> Iterator[str]:
@@ -117,10 +117,10 @@ def _keep(files: list[Path], submission: Path, originals: Path) -> list[Path]:
     Returns:
         The files for which there was no room.
     """
-    originals.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(dir=originals, prefix=".new-"))
     digest, room, left_out = hashlib.sha256(), MAX_KEPT, []
-    try:
+    with Aside(originals) as aside:
+        kept = aside / "kept"
+        kept.mkdir()
         for path in sorted(files, key=lambda each: (not is_notebook(each), each)):
             name = path.relative_to(submission).as_posix()
             try:
@@ -134,14 +134,14 @@ def _keep(files: list[Path], submission: Path, originals: Path) -> list[Path]:
                 continue
             room -= len(content)
             digest.update(f"{name}\n{len(content)}\n".encode("utf-8", "surrogateescape") + content)
-            (aside / name).parent.mkdir(parents=True, exist_ok=True)
-            (aside / name).write_bytes(content)
+            (kept / name).parent.mkdir(parents=True, exist_ok=True)
+            (kept / name).write_bytes(content)
         folder = originals / digest.hexdigest()[:12]
         if not folder.exists():
-            aside.chmod(0o755)
-            aside.rename(folder)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+            kept.chmod(0o755)
+            kept.rename(folder)
+        else:
+            os.utime(folder)  # what was handed in last counts as the newest
     return left_out
 
 
@@ -193,6 +193,7 @@ def _without(
     texts = {cell.source.strip() for master in others.values() for cell in master.cells} - known
     slots = [slot for master in others.values() for slot in slots_of(master)]
     marks = {slot.grade_id for slot in slots} | {slot.exercise for slot in slots}
+    marks |= {place.grade_id for master in others.values() for place in places_of(master)}
     cells = tuple(
         cell
         for cell in candidate.notebook.cells
@@ -229,7 +230,7 @@ def _best(
 
 
 def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
-    """How many exercises of a master have a cell in a notebook that is not the text which was given out."""
+    """How many exercises and questions of a master have a cell in a notebook that is not the text given out."""
     slots = slots_of(master)
     by_grade_id = {slot.grade_id: slot for slot in slots}
     by_name = {slot.exercise: slot for slot in slots}
@@ -238,6 +239,9 @@ def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
         slot = by_grade_id.get(cell.grade_id) or by_name.get(exercise_line(cell.text) or "")
         if slot is not None and not alike(cell.text, slot.stub) and _mentions(cell.text, slot.names):
             worked.add(slot.exercise)
+    places = places_of(master)
+    asked = ((claims(cell, places), cell.text) for cell in student.cells)
+    worked |= {place.grade_id for place, text in asked if place is not None and not is_untouched(text)}
     return len(worked)
 
 

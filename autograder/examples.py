@@ -18,6 +18,7 @@ import numpy as np
 from autograder.course import Course
 from autograder.expect import Expectation, Shown, expect
 from autograder.results import Example, Graded, Submission, Verdict
+from autograder.shortening import unquoted, unquoted_notes
 from autograder.student import Asked, StudentFailure, StudentStopped
 
 __all__ = ["example_of", "in_words", "released"]
@@ -156,12 +157,24 @@ def _rounded(values: Any) -> Any:
 
 
 def released(submission: Submission, course: Course, today: dt.date) -> Submission:
-    """The report as a student may see it on a day: examples wait for their date, where the assignment has one."""
-    return replace(submission, exercises=tuple(_released(each, course, today) for each in submission.exercises))
+    """The report as a student may see it on a day: examples and quotes wait for it, where the assignment says so."""
+    exercises = tuple(_released(each, course, today) for each in submission.exercises)
+    waits = any(_wait_for_quotes(each, course, today) for each in submission.exercises)
+    notes = unquoted_notes(submission.notes) if waits else submission.notes
+    return replace(submission, exercises=exercises, notes=notes)
+
+
+def _wait_for_quotes(graded: Graded, course: Course, today: dt.date) -> dt.date | None:
+    """The day on which a report may repeat what the code said; None if it may today."""
+    opens = course.assignment_of(course.exercise(graded.exercise)).quotes_open
+    return opens if opens is not None and today < opens else None
 
 
 def _released(graded: Graded, course: Course, today: dt.date) -> Graded:
     opens = course.assignment_of(course.exercise(graded.exercise)).examples_open
+    quotes = _wait_for_quotes(graded, course, today)
+    if quotes is not None:
+        graded, opens = unquoted(graded, quotes), quotes  # what came of the code may stand in an example
     if opens is None or today >= opens:
         return graded
     sentence = f"The inputs that failed are shown from {opens}, when the answers are open."

@@ -2,7 +2,8 @@
 
 The autograded notebook holds the whole report, for Formgrader. `nbgrader generate_feedback` goes through
 `CurrentReports`, which takes each report from the ledger, so that examples appear when their day has come, and marks
-that were changed later with their reasons, without grading again.
+that were changed later with their reasons, without grading again. At its top a page lists the exercises, in place of
+nbgrader's list of test cells without names.
 """
 
 from __future__ import annotations
@@ -14,20 +15,25 @@ from typing import Any
 
 import nbformat
 from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import List
 
 from autograder.course import Course, load_course
 from autograder.examples import released
 from autograder.ledger import read_entry
 from autograder.nbgrader_hooks import fill
-from autograder.report import EXAMPLE_BEGINS, EXAMPLE_ENDS
+from autograder.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
+from autograder.results import Submission
 
-__all__ = ["CurrentReports"]
+__all__ = ["Contents", "CurrentReports"]
 
 _EXAMPLE = re.compile(f"{re.escape(EXAMPLE_BEGINS)}.*?{re.escape(EXAMPLE_ENDS)}", re.DOTALL)
 
 
 class CurrentReports(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
     """Puts the ledger's reports into an autograded notebook that becomes a feedback page."""
+
+    # nbconvert configures this trait of every preprocessor, and nbgrader's base class does not say that it may.
+    display_data_priority = List(NbGraderPreprocessor.display_data_priority.default()).tag(config=True)
 
     def preprocess(
         self, nb: nbformat.NotebookNode, resources: dict[str, Any]
@@ -37,15 +43,66 @@ class CurrentReports(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader sh
         course, today = load_course(root, tree=False), dt.date.today()
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:
-            fill(nb, released(entry.submission, course, today), course)
-        elif _wait(course, names["assignment"], today):
-            _drop_examples(nb)
+            shown = released(entry.submission, course, today)
+            fill(nb, shown, course)
+            _drop_numbers(nb)
+            names["shown"] = shown
+        else:
+            assignment = course.assignments[names["assignment"]]
+            if _waits(assignment.quotes_open, today):
+                _drop_reports(nb, assignment.quotes_open)
+            elif _waits(assignment.examples_open, today):
+                _drop_examples(nb)
         return nb, resources
 
 
-def _wait(course: Course, assignment: str, today: dt.date) -> bool:
-    opens = course.assignments[assignment].examples_open
+class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
+    """Lists the exercises at the top of a feedback page, with the points that the gradebook has by then."""
+
+    display_data_priority = List(NbGraderPreprocessor.display_data_priority.default()).tag(config=True)
+
+    def preprocess(
+        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        """Put the list into one notebook, if its reports are known."""
+        shown: Submission | None = resources["nbgrader"].pop("shown", None)
+        if shown is not None:
+            course = load_course(Path(self.parent.parent.coursedir.root), tree=False)
+            nb.cells.insert(0, _contents(nb, shown, course))
+        return nb, resources
+
+
+def _contents(notebook: nbformat.NotebookNode, submission: Submission, course: Course) -> nbformat.NotebookNode:
+    """A cell that shows nothing but the list of exercises."""
+    anchors = {each.exercise: course.exercise(each.exercise).graded_id for each in submission.exercises}
+    cells = (cell.metadata.get("nbgrader", {}) for cell in notebook.cells)
+    # Points that were given by hand stand in the gradebook alone; nbgrader writes them into its cells.
+    scores = {cell["grade_id"]: float(cell["score"]) for cell in cells if "grade_id" in cell and "score" in cell}
+    shown = nbformat.v4.new_output("display_data", data={"text/html": contents(submission, anchors, scores)})
+    made: nbformat.NotebookNode = nbformat.v4.new_code_cell(
+        "", outputs=[shown], metadata={"transient": {"remove_source": True}}
+    )
+    return made
+
+
+def _drop_numbers(notebook: nbformat.NotebookNode) -> None:
+    """Take the bare numbers from under the reports: the gradebook has them by now, and the reports say them."""
+    for cell in notebook.cells:
+        if "outputs" in cell:
+            cell.outputs = [output for output in cell.outputs if output.output_type != "execute_result"]
+
+
+def _waits(opens: dt.date | None, today: dt.date) -> bool:
     return opens is not None and today < opens
+
+
+def _drop_reports(notebook: nbformat.NotebookNode, opens: dt.date | None) -> None:
+    """Leave the points and take the reports out, where nothing is known but what stands in them."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if "text/html" in output.get("data", {}):
+                sentence = f"The report is shown from {opens}, when the answers are open."
+                output["data"] = nbformat.from_dict({"text/html": f"<p>{sentence}</p>", "text/plain": sentence})
 
 
 def _drop_examples(notebook: nbformat.NotebookNode) -> None:

@@ -36,6 +36,7 @@ from autograder.python_text import defined_names, exercise_line, helper_names, p
 from autograder.reading import MAX_CELL, StudentCell, StudentNotebook, Unreadable, read_notebook
 from autograder.slicing import STUB
 from autograder.student_files import without_outputs
+from autograder.written import claims, collect, found, places_of, put
 
 __all__ = ["Grafted", "Note", "Slot", "alike", "graft", "graft_notebook", "grafted_from", "slots_of", "stubs"]
 
@@ -92,13 +93,16 @@ class _Graft:
         for note in self.student.notes:
             self._note(note)
         self.slots = slots_of(self.master)
+        self.places = places_of(self.master)
         self.cells = list(taken_apart(self.student.cells, self.slots))
         if len(self.cells) > len(self.student.cells):
             self._note("several exercises stood in one cell; they were taken apart")
+        self._recognise_answers()
         self._recognise_given()
         self._note_checks()
         notebook = copy.deepcopy(self.master)
         self.owner = {index: self._claimed(index) for index in self._free()}
+        self._take_answers(notebook)
         chosen = {slot.index: self._choose(slot) for slot in self.slots}
         for slot in self.slots:
             text, state, reason = chosen[slot.index] or self._scattered(slot)
@@ -131,17 +135,43 @@ class _Graft:
         if note not in self.notes:
             self.notes.append(note)
 
+    # Answers in words, which a person marks.
+
+    def _recognise_answers(self) -> None:
+        exercises = {slot.exercise for slot in self.slots}
+        for index, cell in enumerate(self.cells):
+            place = claims(cell, self.places)
+            is_solution = exercise_line(cell.text) in exercises or (cell.code and self._defines_any(index))
+            if place is not None and not is_solution:
+                self.role[index] = place.index
+
+    def _take_answers(self, notebook: nbformat.NotebookNode) -> None:
+        def is_free_text(index: int) -> bool:
+            cell = self.cells[index]
+            return not cell.code and self.owner.get(index) is None and not self._defines_any(index)
+
+        chosen = collect(self.cells, self.places, self.role, is_free_text)
+        for place in self.places:
+            written = found(place, [self.cells[index] for index in chosen[place.index]])
+            put(notebook.cells[place.index], place, written)
+            for note in written.notes:
+                self._note(note)
+
+    def _defines_any(self, index: int) -> bool:
+        return any(self._defines(index, slot) for slot in self.slots)
+
     # Cells that came with the notebook: their text is the master's, whatever became of it.
 
     def _recognise_given(self) -> None:
         solution = {slot.index for slot in self.slots}
+        solution |= {place.index for place in self.places}
         given = {i: c for i, c in enumerate(self.master.cells) if i not in solution}
         by_grade_id = {grade_id_of(c): i for i, c in given.items()}
         by_id = {c.get("id"): i for i, c in given.items()}
         by_text = {c.source.strip(): i for i, c in given.items() if c.source.strip()}
         known = {slot.grade_id for slot in self.slots} | {slot.exercise for slot in self.slots}
         edited = set[int]()
-        for index, cell in enumerate(self.cells):
+        for index, cell in ((i, self.cells[i]) for i in list(self._free())):
             same = by_text.get(cell.text.strip())
             if same is None and (cell.grade_id in known or exercise_line(cell.text) in known):
                 continue

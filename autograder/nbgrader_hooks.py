@@ -14,37 +14,59 @@ from __future__ import annotations
 import atexit
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.exchange.default import ExchangeCollect
-from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Unicode
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from traitlets import Bool, Unicode
 
 from autograder.causes import SEEN
+from autograder.changes import afresh
 from autograder.collecting import regraft
 from autograder.course import Course, CourseError
-from autograder.graft import grafted_from
+from autograder.graft import Grafted, grafted_from
+from autograder.ledger import Entry, write_recorded
 from autograder.reading import one_line
+from autograder.regrade_log import AFRESH, logged
 from autograder.report import as_html, as_text
 from autograder.results import Graded, Submission
-from autograder.tidying import ORIGINALS, course_of, take_in_or_refuse, tidy
+from autograder.tidying import ORIGINALS, clear_up, course_of, take_in_or_refuse, tidy
+from autograder.written import Marks, answers_of
 
 if TYPE_CHECKING:
     from autograder.judge import Judge
 
-__all__ = ["GraftExporter", "GraftingCollect", "JudgePreprocessor", "configure", "fill", "mark_of", "tidy"]
+__all__ = [
+    "GraftExporter",
+    "GraftingCollect",
+    "JudgePreprocessor",
+    "SaveGrades",
+    "configure",
+    "fill",
+    "found_already",
+    "mark_of",
+    "tidy",
+]
 
 GRADES = ".grades"
+
+STANDS = (
+    "it was given by other tests, points, limits or another library; `autograder regrade --diff` lists what today's "
+    "would change"
+)
+"""Why a recorded mark is not another one, after something else has changed."""
 
 _HERE = "autograder.nbgrader_hooks"
 EXPORTER = f"{_HERE}.GraftExporter"
 STEPS = [
     f"{_HERE}.JudgePreprocessor",
-    "nbgrader.preprocessors.SaveAutoGrades",
+    f"{_HERE}.SaveGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
@@ -65,6 +87,7 @@ def configure(config: Any, root: Path) -> None:
     config.GenerateFeedback.preprocessors = [
         "autograder.feedback.CurrentReports",
         "nbgrader.preprocessors.GetGrades",
+        "autograder.feedback.Contents",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     # Formgrader and feedback pages show what students wrote.
@@ -76,6 +99,7 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
 
     def copy_files(self) -> None:
         """Take all submissions in; one that the disk refuses does not keep the others out."""
+        clear_up(Path(self.coursedir.root))
         self.failed: list[str] = []
         super().copy_files()
         if self.failed:
@@ -150,6 +174,10 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
         str(Path(__file__).parent / "hidden"),
         help="The directory of hidden tests.",
     ).tag(config=True)
+    fresh = Bool(
+        False,
+        help="Whether to grade again what is recorded already, by today's tests; marks that change are logged.",
+    ).tag(config=True)
 
     def preprocess(
         self, nb: nbformat.NotebookNode, resources: dict[str, Any]
@@ -159,12 +187,65 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
         from autograder.classes.work import Work, grade_notebook
 
         info = resources["nbgrader"]
-        root = Path(self.parent.parent.coursedir.root)
-        judge = _judge(root, self.isolation, Path(self.hidden))
-        work = Work(info["student"], info["assignment"])
-        entry, _ = grade_notebook(judge, work, info["notebook"], keep=True, write=True, graft=lambda: grafted_from(nb))
-        fill(nb, entry.submission, judge.course)
+        root, work = Path(self.parent.parent.coursedir.root), Work(info["student"], info["assignment"])
+        entry = _found.get((work.student, work.assignment, info["notebook"]))
+        if entry is None:
+            judge = _judge(root, self.isolation, Path(self.hidden))
+            graft = partial(self._graft, nb, info)
+            keep = not self.fresh
+            entry, kept = grade_notebook(judge, work, info["notebook"], keep=keep, write=True, graft=graft)
+            if kept and entry.state != judge.state(info["notebook"]):
+                self.log.warning("%s: %s keeps its mark: %s", info["student"], info["notebook"], STANDS)
+            with logged(root, afresh(root, [entry]), AFRESH):
+                write_recorded(root, entry)  # by nbgrader's next step, of which nobody hears when it is done
+        fill(nb, entry.submission, course_of(root))
         return nb, resources
+
+    def _graft(self, nb: nbformat.NotebookNode, info: dict[str, str]) -> Grafted:
+        """What is graded, said before it is: it may take long, and nothing else is heard of it."""
+        count = len(course_of(Path(self.parent.parent.coursedir.root)).of_lesson(info["notebook"]))
+        what = f"{count} exercise{'s' * (count != 1)}"
+        self.log.info("%s: %s: %s, in the sandbox", info["student"], info["notebook"], what)
+        return grafted_from(nb)
+
+
+class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no types
+    """Stores grades as nbgrader does, but a mark of an answer in words that has not changed needs no second look."""
+
+    def preprocess(
+        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        """Store the grades of one notebook."""
+        info = resources["nbgrader"]
+        root = Path(self.parent.parent.coursedir.root)
+        marks, now = Marks(root, info["student"], info["assignment"], info["notebook"]), answers_of(nb)
+        before = marks.read()
+        self._marked = {grade_id for grade_id, answer in now.items() if before.get(grade_id) == answer}
+        done: tuple[nbformat.NotebookNode, dict[str, Any]] = super().preprocess(nb, resources)
+        marks.write(now)
+        return done
+
+    def _add_score(self, cell: nbformat.NotebookNode, resources: dict[str, Any]) -> None:
+        grade_id = cell.metadata["nbgrader"]["grade_id"]
+        grade = self.gradebook.find_grade(grade_id, self.notebook_id, self.assignment_id, self.student_id)
+        waits = grade.needs_manual_grade
+        super()._add_score(cell, resources)
+        if grade_id in self._marked and grade.manual_score is not None:
+            grade.needs_manual_grade = waits
+            self.gradebook.db.commit()
+
+
+_found: dict[tuple[str, str, str], Entry] = {}
+
+
+@contextmanager
+def found_already(entries: Iterable[Entry]) -> Iterator[None]:
+    """Let nbgrader, run in this process, record what was found; whoever runs it writes the ledger afterwards."""
+    _found.update({(entry.student, entry.assignment, entry.lesson): entry for entry in entries})
+    try:
+        yield
+    finally:
+        _found.clear()
 
 
 def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from autograder.course import CourseError, Exercise
+from autograder.questions import STUB_TEXT, Question, is_answer, is_untouched
 from autograder.slicing import ExerciseSource, clear_solutions, header
 
 # jsonschema imports it for a format that notebooks do not use, and that import takes a second.
@@ -28,11 +29,13 @@ __all__ = [
     "is_generated",
     "new_notebook",
     "placement",
+    "question_cells",
     "read_lesson",
     "setup_texts",
     "solution_cell",
     "stamp_of",
     "student_version",
+    "text_cell",
 ]
 
 Notebook = nbformat.NotebookNode
@@ -112,6 +115,19 @@ def _graded(grade_id: str, source: str, *, solution: bool) -> Cell:
     return cell
 
 
+def question_cells(question: Question) -> list[Cell]:
+    """Make the cells that ask a question and take its answer, with the model answer in it."""
+    asked, answer = question.cells()
+    answer.id = _hash(answer.metadata["nbgrader"]["grade_id"])
+    return [asked, answer]
+
+
+def text_cell(text: str, original: Cell) -> Cell:
+    """Make a Markdown cell of a part of another."""
+    cell: Cell = nbformat.v4.new_markdown_cell(text, metadata=copy.deepcopy(original.metadata))
+    return cell
+
+
 def new_notebook(lesson: str, version: str, cells: list[Cell]) -> Notebook:
     """Assemble a notebook: ordinary cells get ids, outputs and foreign metadata go."""
     seen: Counter[str] = Counter()
@@ -138,9 +154,9 @@ def student_version(notebook: Notebook) -> Notebook:
         if nbgrader is None:
             continue
         cell.metadata["deletable"] = False
-        if nbgrader["grade"]:
+        if nbgrader["grade"] and not nbgrader["solution"]:
             cell.metadata["editable"] = False
-        cell.source = clear_solutions(cell.source)
+        cell.source = clear_solutions(cell.source, STUB_TEXT if is_answer(cell) else "")
         nbgrader["checksum"] = compute_checksum(cell)
         nbgrader["cell_type"] = cell.cell_type
     return student
@@ -157,10 +173,12 @@ def is_generated(path: Path) -> bool:
 def is_worked_in(path: Path) -> bool:
     """Whether someone has run or answered a student notebook; a build leaves no outputs, and every stub."""
     try:
-        cells = [cell for cell in json.loads(path.read_bytes())["cells"] if cell["cell_type"] == "code"]
+        everything = nbformat.from_dict(json.loads(path.read_bytes())["cells"])
+        cells = [cell for cell in everything if cell["cell_type"] == "code"]
         texts = ["".join(cell["source"]) for cell in cells]
         was_run = any(cell["outputs"] or cell["execution_count"] is not None for cell in cells)
-    except (OSError, ValueError, LookupError, TypeError):
+        was_run |= any(is_answer(cell) and not is_untouched("".join(cell.source)) for cell in everything)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
     answers = [text for text in texts if text.startswith("# exercise:")]
     return was_run or any("raise NotImplementedError()" not in answer for answer in answers)

@@ -28,6 +28,7 @@ from autograder.student_files import MAX_BYTES, Unreadable, one_line, read_bytes
 
 __all__ = [
     "MAX_BYTES",
+    "Attachment",
     "StudentCell",
     "StudentNotebook",
     "Unreadable",
@@ -54,6 +55,20 @@ MAX_CODE = 2_000_000
 _FENCE = re.compile(r"\s*```[^\n]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
 
 
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
+_MAX_ATTACHMENTS = 20
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A picture that is embedded in a Markdown cell; `data` is base64, and empty if it is not one that is kept."""
+
+    name: str
+    mime: str
+    data: str
+
+
 @dataclass(frozen=True)
 class StudentCell:
     """A cell of a student's notebook.
@@ -65,6 +80,7 @@ class StudentCell:
         id: The notebook format's cell id, or the empty string.
         side: 1 or 2 for a cell of only one of the versions that git could not merge; else 0.
         damage: Why its text could not be read; empty where it could.
+        attachments: The pictures embedded in a Markdown cell.
     """
 
     text: str
@@ -73,6 +89,7 @@ class StudentCell:
     id: str = ""
     side: int = 0
     damage: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -292,7 +309,19 @@ def _cell(item: object) -> StudentCell | None:
         grade_id=grade_id if isinstance(grade_id, str) else "",
         id=cell_id if isinstance(cell_id, str) else "",
         damage="its cell holds something other than text" if source is None else "",
+        attachments=() if code else tuple(_attachments(item.get("attachments"))),
     )
+
+
+def _attachments(raw: object) -> Iterator[Attachment]:
+    """The pictures of a cell, by name."""
+    for name, kinds in list(raw.items())[:_MAX_ATTACHMENTS] if isinstance(raw, Mapping) else ():
+        if not isinstance(name, str) or not isinstance(kinds, Mapping):
+            continue
+        mime = next((kind for kind in _PICTURES if kind in kinds), "")
+        data = kinds.get(mime, "")
+        good = isinstance(data, str) and _BASE64.fullmatch(data) is not None
+        yield Attachment(_plain(name), mime, data if good else "")
 
 
 def _source(item: Mapping[Any, Any]) -> str | None:

@@ -13,7 +13,7 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -21,7 +21,18 @@ from rich.text import Text
 from autograder.pictures import as_svg, as_words
 from autograder.results import Example, Graded, Submission, Verdict, format_points
 
-__all__ = ["EXAMPLE_BEGINS", "EXAMPLE_ENDS", "as_html", "as_json", "as_rich", "as_text", "clean", "page"]
+__all__ = [
+    "EXAMPLE_BEGINS",
+    "EXAMPLE_ENDS",
+    "as_html",
+    "as_json",
+    "as_rich",
+    "as_text",
+    "clean",
+    "contents",
+    "example_rows",
+    "page",
+]
 
 MAX_TEXT = 700
 """Longest piece of text from a student's process that a report repeats, in characters."""
@@ -31,6 +42,9 @@ EXAMPLE_BEGINS, EXAMPLE_ENDS = "<!--example-->", "<!--/example-->"
 
 _SECTION = re.compile(r"lesson (?P<lesson>\d\d), '(?P<title>[^']+)': (?P<sentence>.+)", re.DOTALL)
 _DOCSTRING = re.compile(r"(?P<object>[a-z]\w*(\.\w+)+): (?P<sentence>.+)", re.DOTALL)
+_TOGETHER = re.compile(r"(?P<objects>[a-z]\w*(?:\.\w+)+(?:, [\w.]+)* and [\w.]+): (?P<sentence>'.+)", re.DOTALL)
+# Between two docstrings: a quotation has ended, and the next begins with its name.
+_NEXT_DOCSTRING = re.compile(r"(?<=')[.,;]? +(?:and +)?(?=[a-z]\w*(?:\.\w+)+: ')")
 
 _DARK = re.compile(r"@media\(prefers-color-scheme:dark\)\{(?:[^{}<]*\{[^{}<]*\})*[^{}<]*\}")
 
@@ -51,6 +65,7 @@ _STYLE = """
 .mg-report .mg-example td{padding-left:.8em}.mg-report .mg-example td:first-child{white-space:nowrap}
 .mg-report .mg-example td:last-child{overflow-wrap:anywhere;
   font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}
+.mg-report .mg-points{white-space:nowrap}
 .mg-report a{color:inherit;text-decoration:underline}
 .mg-report .good{color:var(--good)}.mg-report .bad{color:var(--bad)}.mg-report .dim{color:var(--dim)}
 """.strip()
@@ -72,11 +87,11 @@ def _words(slug: str) -> str:
 
 def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The labelled lines that follow the example of a failed test."""
-    sentence, place = _source(verdict.because)
+    sentences, place = _source(verdict.because)
     named = (
         ("hint" if verdict.confirmed else "perhaps", verdict.hint),
         ("typical cause", _words(verdict.misconception)),
-        ("because", sentence),
+        *(("because", sentence) for sentence in sentences),
         ("read again", place),
     )
     for label, text in named:
@@ -84,13 +99,20 @@ def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
             yield label, clean(text)
 
 
-def _source(because: str) -> tuple[str, str]:
-    """The sentence that a test enforces, and where it stands."""
+def _source(because: str) -> tuple[list[str], str]:
+    """The sentences that a test enforces, and where they stand."""
     if found := _SECTION.fullmatch(because):
-        return found["sentence"], f"lesson {found['lesson']}, '{found['title']}'"
-    if found := _DOCSTRING.fullmatch(because):
-        return _unquoted(found["sentence"]), f"the docstring of {found['object']}"
-    return because, ""
+        return [found["sentence"]], f"lesson {found['lesson']}, '{found['title']}'"
+    if found := _TOGETHER.fullmatch(because):
+        return [found["sentence"]], f"the docstrings of {found['objects']}"
+    parts = _NEXT_DOCSTRING.split(because)
+    named = [found for part in parts if (found := _DOCSTRING.fullmatch(part))]
+    if len(named) < len(parts):
+        return [because], ""
+    if len(named) == 1:
+        return [_unquoted(named[0]["sentence"])], f"the docstring of {named[0]['object']}"
+    objects = list(dict.fromkeys(found["object"] for found in named))
+    return parts, f"the docstring{'s' * (len(objects) > 1)} of {', '.join(objects)}"
 
 
 def _unquoted(sentence: str) -> str:
@@ -99,13 +121,13 @@ def _unquoted(sentence: str) -> str:
     return inner if sentence == f"'{inner}'" and not re.search(r"'[,; ]|[ (]'", inner) else sentence
 
 
-def _rows(verdict: Verdict) -> Iterator[tuple[str, str]]:
+def example_rows(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The table of an example: what went in, what came unless it is drawn, what was right where it may be shown."""
     example = verdict.example or Example()
     for number, (name, value) in enumerate(example.given):
         yield "" if number else "input", clean(f"{name} = {value}" if name else value)
     if example.came and example.picture is None and example.came not in verdict.reason:
-        yield "came", clean(example.came)
+        yield "your code gave", clean(example.came)
     if example.wanted:
         yield "right", clean(example.wanted)
 
@@ -139,8 +161,10 @@ def _rich_verdict(verdict: Verdict) -> Iterator[Text]:
     yield Text.assemble(("  ✗ ", "red"), verdict.title)
     if verdict.reason:
         yield _indented(clean(verdict.reason))
-    for label, value in _rows(verdict):
-        yield _indented(f"{f'{label}:' if label else '':<7}{value}")
+    rows = list(example_rows(verdict))
+    width = 2 + max((len(label) for label, _ in rows), default=0)
+    for label, value in rows:
+        yield _indented(f"{f'{label}:' if label else '':<{width}}{value}")
     picture = as_words(verdict.example.picture) if verdict.example is not None else []
     if picture:
         yield _indented("\n".join(f"  | {clean(line)}" for line in picture))
@@ -193,7 +217,7 @@ def _html_verdict(verdict: Verdict, lesson: str) -> str:
 
 def _html_example(verdict: Verdict) -> Iterator[str]:
     rows = "".join(
-        f'<tr><td class="dim">{label}</td><td>{html.escape(value)}</td></tr>' for label, value in _rows(verdict)
+        f'<tr><td class="dim">{label}</td><td>{html.escape(value)}</td></tr>' for label, value in example_rows(verdict)
     )
     drawn = as_svg(verdict.example.picture) if verdict.example is not None else ""
     table = f'<table class="mg-example">{rows}</table>' if rows else ""
@@ -242,6 +266,33 @@ def as_html(graded: Graded, notes: Iterable[str] = (), *, lesson: str = "") -> s
     body = "".join([*_paragraphs("", notes), *_html_body(graded, lesson)])
     fragment = f'<div class="mg-report"><style>{_STYLE}</style>{body}</div>'
     return _DARK.sub("", fragment) if lesson else fragment
+
+
+def contents(submission: Submission, anchors: Mapping[str, str], scores: Mapping[str, float]) -> str:
+    """A table of a notebook's exercises, with their points and the first thing that each report says.
+
+    Args:
+        submission: The result of a notebook.
+        anchors: The name of the place on the page where an exercise's report stands, by exercise.
+        scores: The points that count, by this name, where they may be others than those of the report.
+    """
+    places = [(graded, anchors[graded.exercise]) for graded in submission.exercises]
+    rows = "".join(_contents_row(graded, place, scores.get(place, graded.earned)) for graded, place in places)
+    # nbgrader lists the same places as "Test cell"; what it lists beside them stays.
+    listed = ",".join(f'#toc li:has(>a[href="#{html.escape(anchor, quote=True)}"])' for anchor in anchors.values())
+    style = f"<style>{_STYLE}\n{listed or '#none'}{{display:none}}</style>"
+    return _DARK.sub("", f'<div class="mg-report">{style}<table class="mg-contents">{rows}</table></div>')
+
+
+def _contents_row(graded: Graded, anchor: str, earned: float) -> str:
+    colour = "good" if earned >= graded.points else "bad"
+    said = graded.reason or next((verdict.title for verdict in graded.failures), "")
+    first = clean(said, limit=160).partition("\n")[0]
+    return (
+        f'<tr><td><a href="#{html.escape(anchor, quote=True)}">{html.escape(graded.exercise)}</a></td>'
+        f'<td class="{colour} mg-points">{format_points(earned)} of {format_points(graded.points)}</td>'
+        f"<td>{html.escape(first)}</td></tr>"
+    )
 
 
 def page(submission: Submission) -> str:

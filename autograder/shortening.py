@@ -7,7 +7,10 @@ messages share a budget, too small to carry answers away.
 
 from __future__ import annotations
 
+import builtins
+import datetime as dt
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -15,7 +18,7 @@ from autograder.causes import PLACE
 from autograder.pictures import said
 from autograder.results import Example, Graded, Verdict
 
-__all__ = ["Budget", "shortened", "shortened_notes"]
+__all__ = ["NOT_BEGUN", "Budget", "shortened", "shortened_notes", "unquoted", "unquoted_notes"]
 
 TOTAL = 400
 """Characters for everything that an exercise's failed tests and cells say."""
@@ -32,6 +35,20 @@ _NO_ROOM = (
     f"Some inputs that failed are not shown: a report repeats at most {TOTAL} characters of what came of the code."
 )
 _FULL = f"not shown: a report repeats at most {TOTAL} characters of what the code says"
+
+NOT_BEGUN = frozenset({"this exercise was not started", "there is no cell for this exercise"})
+"""Reasons that are the grader's own."""
+
+_FAILURES = {
+    "timeout": "there was no answer in time",
+    "memory": "the code needed more memory than it may have",
+    "unstable": "the answers to one question differ",
+}
+_ERRORS = frozenset(
+    name for name, each in vars(builtins).items() if isinstance(each, type) and issubclass(each, BaseException)
+)
+_NAME = re.compile(r"[A-Za-z]+")
+_CELL = re.compile(r"(solution of \S+|(setup|added) cell \d+)\b")
 
 
 class Budget:
@@ -97,6 +114,34 @@ def shortened(graded: Graded) -> Graded:
     )
     notes = tuple(dict.fromkeys(budget.take(note) for note in graded.notes))
     return replace(graded, reason=reason, verdicts=verdicts, notes=notes)
+
+
+def unquoted(graded: Graded, until: dt.date) -> Graded:
+    """The same result without a word that the student's code has chosen.
+
+    Args:
+        graded: The result.
+        until: The day from which the whole of it is shown.
+    """
+    verdicts = tuple(
+        each if each.passed else replace(each, reason=_happened(each.reason, each.failure)) for each in graded.verdicts
+    )
+    reason = graded.reason if graded.reason in NOT_BEGUN else graded.reason and _happened(graded.reason, "error")
+    note = f"What the code answered and said is shown from {until}, when the answers are open."
+    return replace(graded, reason=reason, verdicts=verdicts, notes=(*unquoted_notes(graded.notes), note))
+
+
+def unquoted_notes(notes: Iterable[str]) -> tuple[str, ...]:
+    """What grafting says of a notebook, without what was said by cells when they ran."""
+    return tuple(note for note in notes if not _CELL.match(note))
+
+
+def _happened(reason: str, failure: str) -> str:
+    """What happened, in the grader's own words; the kind of an error only if its name is one of Python's."""
+    if failure != "error":
+        return _FAILURES.get(failure, "there was no answer") if failure else "the answer is another one"
+    name = next((word for word in _NAME.findall(reason[:ONCE]) if word in _ERRORS), "")
+    return f"the code raised {name}" if name else "the code raised an error"
 
 
 def shortened_notes(notes: Iterable[str]) -> tuple[str, ...]:

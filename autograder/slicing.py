@@ -157,14 +157,14 @@ def solution_lines(source: ObjectSource) -> list[str]:
     return [line for region in source.regions for line in source.lines[region.begin + 1 : region.end]]
 
 
-def clear_solutions(text: str) -> str:
-    """Replace each region between markers by the stub, indented as its opening marker."""
+def clear_solutions(text: str, stub: str = "") -> str:
+    """Replace each region between markers by the stub for code or another one, indented as its opening marker."""
     kept: list[str] = []
     inside = False
     for line in text.split("\n"):
         if line.strip() == BEGIN:
             indent = line[: len(line) - len(line.lstrip())]
-            kept += [indent + stub for stub in STUB]
+            kept += [indent + line for line in ([stub] if stub else STUB)]
             inside = True
         elif line.strip() == END:
             inside = False
@@ -241,13 +241,13 @@ def _check_inside_function(node: Definition, region: Region, first: int, where: 
 def telling_lines(course: Course, exercise: Exercise) -> list[str]:
     """Return the lines of an answer that would give it away where students can read them.
 
-    Short lines and lone names say too little, and a line that stands outside all markers of the same file is given
-    anyway.
+    Short lines and lone names say too little, and what stands outside all markers of the same file, in a docstring
+    say, is given anyway.
     """
     lines: list[str] = []
     for dotted in exercise.objects:
         source = find_object(course.source, dotted)
-        given = {squeeze(line) for line in _outside_regions(source.file)}
+        given = "\n".join(map(squeeze, _outside_regions(source.file)))
         answer = (line.strip() for line in solution_lines(source))
         lines += [each for each in answer if _is_telling(each) and squeeze(each) not in given]
     return lines

@@ -21,10 +21,16 @@ c.CourseDirectory.root = str(here)
 
 # On one machine; a class on JupyterHub has an exchange that everyone can write to.
 c.Exchange.root = str(here / "exchange")
-Path(c.Exchange.root).mkdir(exist_ok=True)
+if not (here / "exchange").is_dir():
+    (here / "exchange").mkdir()
+    (here / "exchange").chmod(0o777)  # nbgrader makes it so at the first release, with a warning
+
+# `nbgrader zip_collect` takes what Moodle and Canvas pack into an archive; for other names, give a `named_regexp`.
+c.ZipCollectApp.collector_plugin = "autograder.lms_files.RosterCollector"
 
 # The build writes the same stub into notebooks/, so that a release and a reader's notebook agree.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
+c.ClearSolutions.text_stub = "Write your answer here."
 c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"  # nbgrader's spelling
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -113,7 +114,7 @@ class Mistake:
         exercise: Where.
         name: The misconception, in kebab-case; or the test's title.
         students: Who.
-        example: The failed test of the first of them.
+        example: A failed test of one of them: the smallest that a picture shows, else that of the first.
     """
 
     exercise: str
@@ -256,15 +257,22 @@ def _failures(entries: Iterable[Entry]) -> Iterator[tuple[Entry, Graded, Verdict
 
 
 def _grouped(found: Iterable[tuple[Entry, Graded, Verdict, str]]) -> list[Mistake]:
-    groups: dict[tuple[str, str], dict[str, Verdict]] = {}
+    groups: dict[tuple[str, str], list[tuple[str, Verdict]]] = {}
     for entry, graded, verdict, name in found:
         if name:
-            groups.setdefault((graded.exercise, name), {}).setdefault(entry.student, verdict)
+            groups.setdefault((graded.exercise, name), []).append((entry.student, verdict))
     made = [
-        Mistake(exercise, name, tuple(sorted(students)), students[min(students)])
-        for (exercise, name), students in groups.items()
+        Mistake(exercise, name, tuple(sorted({student for student, _ in group})), min(group, key=_telling)[1])
+        for (exercise, name), group in groups.items()
     ]
     return sorted(made, key=lambda each: (-len(each.students), each.exercise, each.name))
+
+
+def _telling(found: tuple[str, Verdict]) -> tuple[bool, int, str]:
+    """What is the better example comes first: one that is drawn, then the smaller one, then by name."""
+    student, verdict = found
+    picture = verdict.example.picture if verdict.example is not None else None
+    return (picture is None, len(json.dumps(picture)) if picture is not None else 0, student)
 
 
 def stuck(entries: Iterable[Entry]) -> list[Stuck]:

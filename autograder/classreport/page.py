@@ -11,8 +11,9 @@ from autograder.classreport.figures import Distribution, ExerciseFigures, Mistak
 from autograder.classreport.gather import ClassData
 from autograder.classreport.markup import Html, dotted, el, joined
 from autograder.classreport.side_by_side import likeness_section
-from autograder.report import clean
-from autograder.results import format_points
+from autograder.pictures import as_svg
+from autograder.report import clean, example_rows
+from autograder.results import Verdict, format_points
 
 __all__ = ["class_page"]
 
@@ -218,16 +219,26 @@ def _mistake_row(each: Mistake) -> list[object]:
         verdict.title if named else "",
         clean(verdict.reason),
         f"hint: {clean(verdict.hint)}" if verdict.hint else "",
+        _named(each.students),
     ]
-    lines.append(_named(each.students))
     kinds = (None, None, "dim", "dim")
-    said = (el("p", line, class_=kind) for line, kind in zip(lines, kinds, strict=True) if line)
+    said = [el("p", line, class_=kind) if line else Html() for line, kind in zip(lines, kinds, strict=True)]
     return [
         each.name.replace("-", " ") if named else each.name,
         dotted(each.exercise),
         len(each.students),
-        joined(*said),
+        joined(*said[:2], _example(verdict), *said[2:]),
     ]
+
+
+def _example(verdict: Verdict) -> Html:
+    """The input that failed, and the picture of what came."""
+    rows = [el("tr", el("td", label, class_="dim"), el("td", value)) for label, value in example_rows(verdict)]
+    drawn = as_svg(verdict.example.picture) if verdict.example is not None else ""
+    return joined(
+        el("table", el("tbody", *rows), class_="inputs") if rows else Html(),
+        el("div", Html(drawn), class_="drawn") if drawn else Html(),
+    )
 
 
 def _named(names: Sequence[str]) -> str:

@@ -458,15 +458,16 @@ def build_copy(root, copy):
     """Build this course from a copy of what its author writes."""
     (copy / "course").mkdir()
     shutil.copy(root / "course" / "course.toml", copy / "course")
-    for part in ("course/lessons", "src/minigrad"):
-        shutil.copytree(root / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("course/lessons", "course/hints", "src/minigrad"):
+        if (root / part).is_dir():
+            shutil.copytree(root / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
     building.build(copy / "course")
 
 
 def test_the_committed_files_are_what_a_build_makes(root, tmp_path):
-    """A build of this course changes neither notebooks/ nor course.json; if it does, run `autograder build`."""
+    """A build changes neither notebooks/ nor course.json and hints.json; if it does, run `autograder build`."""
     build_copy(root, tmp_path)
-    for part in ("notebooks", "src/minigrad/course.json"):
+    for part in ("notebooks", "src/minigrad/course.json", "src/minigrad/hints.json"):
         made, committed = (contents(base / part) for base in (tmp_path, root))
         relative = {path.relative_to(tmp_path): data for path, data in made.items()}
         stale = [str(path) for path, data in relative.items() if committed.get(root / path) != data]

@@ -16,7 +16,7 @@ from traitlets.config import Config, Configurable
 
 from autograder import feedback, pictures
 from autograder.course import load_course
-from autograder.feedback import CurrentReports
+from autograder.feedback import Contents, CurrentReports
 from autograder.harmless import harmless
 from autograder.ledger import Entry, write_entry
 from autograder.nbgrader_hooks import configure, fill
@@ -201,16 +201,22 @@ def term(small_term):
     notebook.cells[0].metadata.nbgrader = nbformat.from_dict(settings)
     fill(notebook, report(VERDICT), course)
     names = {"student": "ada", "assignment": "week0", "notebook": "03_backprop"}
-    preprocessor = CurrentReports()
-    converter = Configurable()
+    reports, contents, converter = CurrentReports(), Contents(), Configurable()
     converter.coursedir = SimpleNamespace(root=str(small_term))
-    preprocessor.parent = Configurable(parent=converter)
+    reports.parent = contents.parent = Configurable(parent=converter)
 
     def run():
-        preprocessor.preprocess(notebook, {"nbgrader": names})
+        reports.preprocess(notebook, {"nbgrader": names})
         return notebook.cells[0].outputs[0].data
 
-    return SimpleNamespace(root=small_term, notebook=notebook, run=run)
+    def finish(score):
+        resources = {"nbgrader": names}
+        reports.preprocess(notebook, resources)
+        notebook.cells[0].metadata.nbgrader.score = score  # as nbgrader's GetGrades does
+        contents.preprocess(notebook, resources)
+        return notebook, resources
+
+    return SimpleNamespace(root=small_term, notebook=notebook, run=run, finish=finish)
 
 
 TOML = """
@@ -265,12 +271,55 @@ def test_feedback_shows_the_ledger(term, day):
     assert "summed" not in term.run()["text/html"]
 
 
+def test_a_page_begins_with_its_exercises(browser, term, root, tmp_path):
+    """The page lists the exercises by name, with the gradebook's points and the first fact that fails."""
+    write_entry(term.root, Entry("ada", "week0", "03_backprop", "0", "2027-01-01", report(NASTY)))
+    notebook, resources = term.finish(2.5)
+    resources = {"nbgrader": RESOURCES["feedback"]["nbgrader"] | resources["nbgrader"]}
+    html, _ = exporter(root, "feedback").from_notebook_node(notebook, resources=resources)
+    (tmp_path / "page.html").write_text(html)
+    window = browser.new_page()
+    window.goto((tmp_path / "page.html").as_uri())
+    row = window.locator(".mg-contents tr")
+    assert row.count() == 1
+    assert row.locator("td").all_inner_texts() == [
+        "autodiff.backpropagate", "2.5 of 3", "Gradients along two paths are summed."
+    ]  # fmt: skip
+    row.get_by_role("link").click()
+    assert window.url.endswith("#autodiff-backpropagate-check")
+    assert not window.get_by_text("Test cell").is_visible()
+    assert "Out[1]" not in html and window.locator(".prompt").first.inner_text().strip() == ""
+    window.close()
+
+
+def test_a_page_without_a_list_keeps_nbgraders(browser, term, root, tmp_path):
+    """Where the ledger knows nothing there is no list to put in place of nbgrader's own, which stays."""
+    notebook, resources = term.finish(1.0)
+    resources = {"nbgrader": RESOURCES["feedback"]["nbgrader"] | resources["nbgrader"]}
+    (tmp_path / "page.html").write_text(exporter(root, "feedback").from_notebook_node(notebook, resources=resources)[0])
+    window = browser.new_page()
+    window.goto((tmp_path / "page.html").as_uri())
+    assert window.get_by_text("Test cell").is_visible() and window.locator(".mg-contents").count() == 0
+    window.close()
+
+
 def test_feedback_without_a_ledger(term, day):
     """Where the ledger knows nothing, the notebook's own report stays, without examples that have to wait."""
     day("2027-02-14")
     before = term.run()
     assert "they are summed" in before["text/html"] and "<svg" not in before["text/html"]
     assert "z = y + x" not in repr(before)
+
+
+def test_quotes_wait_without_a_ledger_too(term, day):
+    """Where the ledger knows nothing and quotes have to wait, the page has the points and no report."""
+    toml = term.root / "course.toml"
+    toml.write_text(toml.read_text().replace("examples =", "quotes ="))
+    day("2027-02-15")
+    assert "they are summed" in term.run()["text/html"]
+    day("2027-02-14")
+    before = term.run()
+    assert "The report is shown from 2027-02-15" in before["text/html"] and "summed" not in repr(before)
 
 
 def test_formgrader_shows_everything(term):

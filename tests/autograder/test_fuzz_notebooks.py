@@ -150,6 +150,7 @@ def is_sound(grafted, master):
     return True
 
 
+@pytest.mark.no_cover  # twice as quick; test_mangled.py and test_graft.py run the same lines
 @settings(max_examples=1000, suppress_health_check=QUIET)
 @given(data=st.data())
 def test_any_damage_is_grafted_or_refused(master, right, data):
