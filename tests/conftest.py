@@ -2,9 +2,13 @@
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import pytest
+from coverage import Coverage
 from hypothesis import settings
 
 # nbformat's schema checker imports this grammar for 1.3 s a process and no notebook needs it.
@@ -19,6 +23,24 @@ if not any(Path(device).exists() for device in ("/dev/nvidia0", "/dev/dxg", "/pr
     os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+MEASURED = "COVERAGE_PROCESS_CONFIG"
+"""The variable by which coverage measures every process that is started."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Start the processes of pytest-xdist unmeasured: pytest-cov measures in each of them."""
+    os.environ.pop(MEASURED, None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Stop the first of the two that pytest-cov starts there: it would go on where a test is marked no_cover."""
+    first = Coverage.current()
+    if first is not None and hasattr(session.config, "workerinput"):
+        first.stop()
 
 
 @pytest.fixture(scope="session")
@@ -36,3 +58,23 @@ def clean_jupyter(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["JUPYTER_DATA_DIR"] = str(home / "data")
     os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
     os.environ["MPLBACKEND"] = "Agg"
+
+
+@pytest.fixture(scope="session")
+def unmeasured() -> Callable[[], AbstractContextManager[None]]:
+    """A `with` in which processes are started at full speed: coverage does not follow them."""
+
+    @contextmanager
+    def started() -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv(MEASURED, raising=False)
+            yield
+
+    return started
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_outlives_pytest(unmeasured: Callable[[], AbstractContextManager[None]]) -> None:
+    """Start multiprocessing's tracker by itself: it ends last, and its figures would lie about uncounted."""
+    with unmeasured():
+        resource_tracker.ensure_running()

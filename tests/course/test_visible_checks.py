@@ -34,6 +34,7 @@ def _namespace(exercise):
     return namespace
 
 
+@pytest.mark.no_cover  # twice as quick; test_checks.py runs the same checks
 @pytest.mark.parametrize("file", VARIANTS, ids=[f"{file.parent.name}/{file.stem}" for file in VARIANTS])
 def test_a_right_answer_passes_every_visible_check(file):
     """An answer that earns full points by the hidden tests is not refused by the visible ones."""

@@ -71,6 +71,7 @@ def test_a_wide_graph(engine):
     assert y.grad == 10_000.0
 
 
+@pytest.mark.no_cover  # twice as quick; shorter chains run the same lines
 @pytest.mark.parametrize("operation", ["add", "mul", "neg", "dot", "user"])
 def test_deep_chains(operation, engine):
     """100,000 operations in a row: forward, backward and the end of the graph's life need no recursion."""
@@ -105,6 +106,7 @@ def test_deep_chains(operation, engine):
     gc.collect()
 
 
+@pytest.mark.no_cover
 def test_100_000_operations_in_the_specification():
     """The readable engine has no recursion limit either."""
     x = Scalar(1.0)

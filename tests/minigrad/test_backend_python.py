@@ -108,7 +108,11 @@ def test_ieee_values_come_without_warnings(backend):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "numpy"), [("add", np.sum), ("mul", np.prod), ("max", np.max), ("min", np.min)], ids=lambda k: str(k)
+    ("kernel", "numpy"),
+    [
+        pytest.param(kernel, numpy, id=kernel)
+        for kernel, numpy in (("add", np.sum), ("mul", np.prod), ("max", np.max), ("min", np.min))
+    ],
 )
 def test_reductions_over_several_axes(backend, kernel, numpy):
     """Each reduction gives NumPy's, over any axes, of a permuted view."""

@@ -44,6 +44,7 @@ def disagreements(seeds, lib):
     return [report(seed, lib) for seed in seeds if programs.difference(program(seed), lib)]
 
 
+@pytest.mark.no_cover  # twice as quick; the registry's tests run the same lines
 @pytest.mark.parametrize("start", range(0, SEEDS, CHUNK))
 def test_programs_agree_with_pytorch(start):
     """Values, both ways to first derivatives, and second derivatives agree to 1e-6 relative, for every seed."""
