@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 
 import typer
@@ -14,9 +15,22 @@ from autograder.commands.explain import explain
 from autograder.commands.grade import doctor, grade
 from autograder.commands.regrade import regrade
 from autograder.commands.report import report
+from autograder.commands.tidy import tidy
 from autograder.commands.verify import verify
 
 __all__ = ["app", "main"]
+
+
+def _joined(text: str) -> str:
+    """A help text whose paragraphs are one line each, so that they are wrapped once: as wide as the terminal is."""
+    lines: list[str] = []
+    for line in inspect.cleandoc(text).splitlines():
+        if lines and lines[-1] and line and not line.startswith(" ") and not lines[-1].startswith(" "):
+            lines[-1] += f" {line}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
 
 app = typer.Typer(
     name="autograder",
@@ -24,24 +38,30 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Build the course, grade notebooks in a sandbox, and prove that the hidden tests grade well.
+    help=_joined("""Build the course, grade notebooks in a sandbox, and prove that the hidden tests grade well.
 
-    [bold]A term, from the start:[/bold]
+    [bold]A term, from the start[/bold] (those of nbgrader in the course's folder):
 
-    autograder doctor                     is there a sandbox on this machine?
-    autograder build                      lessons and library become notebooks
-    cd course; nbgrader generate_assignment module0; nbgrader release_assignment module0
-    nbgrader collect module0; nbgrader autograde module0; nbgrader generate_feedback module0
+      autograder doctor                     is there a sandbox on this machine?
+      autograder build                      lessons and library become notebooks
+      autograder edition --out library      what the class installs
+      nbgrader generate_assignment module0
+      nbgrader release_assignment module0
+      nbgrader collect module0
+      autograder autograde module0          the whole class, and recorded
+      autograder report module0             the class at a glance
+      nbgrader generate_feedback module0
+      autograder regrade --diff             after a hidden test was mended
 
     [bold]Without nbgrader:[/bold]  autograder grade 03_backprop.ipynb
 
     Exit codes: 0 all well; 1 `verify` or `attack` found a problem; 2 wrong usage or an unreadable file; 3 no
-    sandbox, or the grader itself is broken; 130 stopped by Ctrl-C.""",
+    sandbox, or the grader itself is broken; 130 stopped by Ctrl-C."""),
 )
 
 
-for command in (build, grade, autograde, verify, demo, edition, doctor, explain, regrade, report, attack):
-    app.command()(command)
+for command in (build, grade, autograde, verify, demo, edition, doctor, explain, regrade, report, attack, tidy):
+    app.command(help=_joined(command.__doc__ or ""))(command)
 
 
 def main() -> None:

@@ -90,6 +90,7 @@ class Assignment:
         answers_open: The day from which students may see the answers; None means never.
         draft: Whether it is still being written: its exercises are graded and proved, and nothing is built of it.
         examples_open: The day from which reports show the inputs that failed; None means at once.
+        quotes_open: The day from which reports repeat what a student's code says; None means at once.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Assignment:
     answers_open: dt.date | None = None
     draft: bool = False
     examples_open: dt.date | None = None
+    quotes_open: dt.date | None = None
 
 
 @dataclass(frozen=True)
@@ -344,19 +346,19 @@ def _assignment(row: Table) -> Assignment:
     draft = bool(row.take("draft", bool, optional=True))
     if draft and (due or opens):
         raise row.fail("is a draft, which nobody gets, and has a date; remove one of the two")
-    waits = _examples_wait(row, opens)
+    examples, quotes = (_from_when(row, key, opens) for key in ("examples", "quotes"))
     row.close()
-    return Assignment(name, title, lessons, due, opens, draft, opens if waits else None)
+    return Assignment(name, title, lessons, due, opens, draft, examples, quotes)
 
 
-def _examples_wait(row: Table, opens: dt.date | None) -> bool:
-    """Whether reports keep the inputs that failed back until the answers are open."""
-    said: str | None = row.take("examples", str, optional=True)
+def _from_when(row: Table, key: str, opens: dt.date | None) -> dt.date | None:
+    """The day until which reports keep something back; None if they do not."""
+    said: str | None = row.take(key, str, optional=True)
     if said not in (None, "at once", "with answers"):
-        raise row.fail(f"'examples' is {said!r}; write 'at once' or 'with answers'")
+        raise row.fail(f"{key!r} is {said!r}; write 'at once' or 'with answers'")
     if said == "with answers" and opens is None:
-        raise row.fail("'examples' wait for the answers, and 'answers_open' is missing; add it")
-    return said == "with answers"
+        raise row.fail(f"{key!r} wait for the answers, and 'answers_open' is missing; add it")
+    return opens if said == "with answers" else None
 
 
 def _exercises(top: Table, lessons: Mapping[str, Lesson]) -> dict[str, Exercise]:

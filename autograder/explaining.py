@@ -20,7 +20,8 @@ from autograder.collecting import regraft
 from autograder.course import Course, CourseError, Exercise
 from autograder.expect import Expectation
 from autograder.grafted import Grafted
-from autograder.judge import Hurried, Judge, source_cells
+from autograder.hurried import Hurried
+from autograder.judge import Judge, source_cells
 from autograder.ledger import read_entry
 from autograder.plugin import HiddenTests
 from autograder.reading import StudentNotebook, Unreadable, read_bytes, read_notebook
@@ -210,8 +211,8 @@ class _Watcher(Judge):
         return _WatchedBox(box, self) if exercise.id == self._watched else box
 
     def keep(self, session: Session) -> None:
-        """Remember the session of the exercise."""
-        self._session = session
+        """Remember the session of the exercise in which its cells were run: the first of them."""
+        self._session = self._session or session
 
 
 class _WatchedBox:
@@ -261,7 +262,7 @@ class _Listener(HiddenTests):
             failure = error if isinstance(error, Expectation) or self._failure is None else self._failure
             wanted = _shown(failure.wanted) if isinstance(failure, Expectation) and not verdict.passed else ""
             questions = tuple(_question(each) for each in asked[-MAX_QUESTIONS:])
-            where = f"{item.path.name}:{(item.location[1] or 0) + 1}"
+            where = f"{item.path}:{(item.location[1] or 0) + 1}"
             self.runs.append(Examined(verdict, where, self.counting.count, questions, wanted))
 
 
@@ -287,14 +288,15 @@ def _cause(verdict: Verdict, saw: str, seen: Mapping[str, Mapping[str, str]]) ->
     if verdict.passed or not name:
         return ""
     if verdict.confirmed:
-        return f"confirmed: the known wrong answer {name} is seen as the same"
+        return "named in the report, since this test sees the same of the known wrong answer"
+    not_named = "not named in the report, which says only what was seen"
     if name not in seen:
-        return f"not confirmed: no wrong answer {name} is recorded; `autograder verify --record` does so"
+        return f"{not_named}; no wrong answer of that name is recorded, which `autograder verify --record` does"
     if verdict.test not in seen[name]:
-        return f"not confirmed: the known wrong answer {name} passes this test"
+        return f"{not_named}; the known wrong answer passes this test"
     if seen[name][verdict.test] != essence(saw):
-        return f"not confirmed: of the known wrong answer {name} this test saw: {seen[name][verdict.test]}"
-    return f"not confirmed: it looks like {name}, as other mistakes do; the other tests fit another one better"
+        return f"{not_named}; of the known wrong answer this test saw: {seen[name][verdict.test]}"
+    return f"{not_named}; it fits, but so do other mistakes, and another one fits the other tests better"
 
 
 def _cell_runs(grafted: Grafted, outcomes: Mapping[int, CellOutcome], originals: _Originals) -> Iterator[CellRun]:

@@ -6,6 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from autograder.aside import PREFIX, lock, unlock
+
 __all__ = ["write"]
 
 
@@ -19,13 +21,24 @@ def write(path: Path, text: str) -> bool:
     if path.is_file() and path.read_bytes() == content:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    aside, held = _new(path)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(aside, 0o644)  # mkstemp makes it private; a notebook is read by others
-        os.replace(aside, path)
+        aside.write_bytes(content)
+        aside.chmod(0o644)  # mkstemp makes it private; a notebook is read by others
+        aside.replace(path)
     except BaseException:
-        Path(aside).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise
+    finally:
+        unlock(held)
     return True
+
+
+def _new(path: Path) -> tuple[Path, int]:
+    """An empty file beside another one, and what holds it."""
+    while True:  # someone may sweep it away before it is locked
+        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f"{PREFIX}{path.name}.")
+        os.close(handle)
+        held = lock(Path(aside))
+        if held is not None:
+            return Path(aside), held

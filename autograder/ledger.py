@@ -1,8 +1,11 @@
-"""What was graded, in plain files: one for each student, assignment and lesson.
+"""What was recorded, in plain files: one for each student, assignment and lesson.
 
-The gradebook holds points; the ledger holds all that was found, for reports, explanations and regrading. Class
-grading and nbgrader's preprocessor write it alike, under `.grades/submissions/<assignment>/<student>/<lesson>.json`.
+The gradebook holds points; the ledger holds all that led to them, for reports, explanations, feedback and regrading.
+Class grading and nbgrader's preprocessor write it alike, as `.grades/submissions/<assignment>/<student>/<lesson>.json`.
 Nothing in it depends on the day but `graded`: the same submissions and the same tests give the same files.
+
+What was found and is not in the gradebook yet waits under `.grades/waiting`: it need not be found again, and nobody
+reads it beside another score.
 """
 
 from __future__ import annotations
@@ -17,10 +20,13 @@ from urllib.parse import quote, unquote
 from autograder.files import write
 from autograder.results import Submission
 
-__all__ = ["LEDGER", "Entry", "entries", "entry_path", "read_entry", "write_entry"]
+__all__ = ["LEDGER", "WAITING", "Entry", "entries", "entry_path", "read_entry", "write_entry", "write_recorded"]
 
 LEDGER = Path(".grades", "submissions")
 """Where it lies in a course's directory."""
+
+WAITING = Path(".grades", "waiting")
+"""Where what was found lies until it is recorded, in the same order."""
 
 
 @dataclass(frozen=True)
@@ -58,25 +64,38 @@ class Entry:
         }
 
 
-def entry_path(course: Path, student: str, assignment: str, lesson: str) -> Path:
+def entry_path(course: Path, student: str, assignment: str, lesson: str, place: Path = LEDGER) -> Path:
     """The file of an entry; a name that is no file's name stands there quoted."""
-    return course / LEDGER / _quoted(assignment) / _quoted(student) / f"{_quoted(lesson)}.json"
+    return course / place / _quoted(assignment) / _quoted(student) / f"{_quoted(lesson)}.json"
 
 
-def write_entry(course: Path, entry: Entry) -> None:
+def write_entry(course: Path, entry: Entry, place: Path = LEDGER) -> None:
     """Keep an entry, in the place of an earlier one.
 
     Args:
         course: The course's directory.
         entry: What was found.
+        place: `LEDGER`, or `WAITING` for what is not recorded.
     """
-    path = entry_path(course, entry.student, entry.assignment, entry.lesson)
+    path = entry_path(course, entry.student, entry.assignment, entry.lesson, place)
     write(path, json.dumps(entry.as_json(), indent=1) + "\n")
 
 
-def read_entry(course: Path, student: str, assignment: str, lesson: str) -> Entry | None:
+def write_recorded(course: Path, entry: Entry) -> None:
+    """Put an entry that the gradebook has now into the ledger; it waits no longer."""
+    waiting = entry_path(course, entry.student, entry.assignment, entry.lesson, WAITING)
+    if _read(waiting) == entry:
+        home = entry_path(course, entry.student, entry.assignment, entry.lesson)
+        home.parent.mkdir(parents=True, exist_ok=True)
+        waiting.replace(home)
+    else:
+        write_entry(course, entry)
+        waiting.unlink(missing_ok=True)
+
+
+def read_entry(course: Path, student: str, assignment: str, lesson: str, place: Path = LEDGER) -> Entry | None:
     """The entry of one notebook; None if there is none or it is damaged."""
-    return _read(entry_path(course, student, assignment, lesson))
+    return _read(entry_path(course, student, assignment, lesson, place))
 
 
 def entries(course: Path, assignment: str | None = None) -> Iterator[Entry]:

@@ -7,31 +7,34 @@ decide whatever they decide there: what a cell scores, what it overwrites, what 
 
 from __future__ import annotations
 
-import json
 import shutil
-import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import chdir
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
+from types import TracebackType
 from typing import Any, Self
 
 import nbformat
 from nbgrader import utils
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.apps import AutogradeApp
 from nbgrader.converters import Autograde, NbGraderException
-from nbgrader.preprocessors import AssignLatePenalties, DeduplicateIds, OverwriteCells
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
+from autograder.aside import PREFIX, Aside, sweep
+from autograder.blueprints import Blueprint, has_id, score
 from autograder.collecting import regraft
 from autograder.course import CourseError
-from autograder.ledger import Entry
-from autograder.nbgrader_hooks import EXPORTER, STEPS, JudgePreprocessor, fill, mark_of
+from autograder.ledger import Entry, write_recorded
+from autograder.nbgrader_hooks import EXPORTER, STEPS, JudgePreprocessor, fill, found_already, mark_of
 from autograder.notebooks import dump
 from autograder.tidying import ORIGINALS, course_of
+from autograder.written import Marks, answers_of
 
-__all__ = ["Recorder", "hidden_of", "load_app", "record"]
+__all__ = ["Recorder", "hidden_of", "load_app", "record", "refusals"]
 
 _CUSTOM = ("sanitize_preprocessors", "autograde_preprocessors", "exporter_class", "post_convert_hook")
 """Settings of `c.Autograde` that say what is done with a notebook, step by step."""
@@ -66,6 +69,18 @@ def record(root: Path, assignment: str, graded: Mapping[str, Sequence[Entry]]) -
             recorder.add(student, entries)
 
 
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Say in a sentence that the gradebook cannot be read or written, as while another program is at it for long."""
+    try:
+        yield
+    except (SQLAlchemyError, InvalidEntry) as error:
+        kind = type(error.__cause__ or error.__context__ or error).__name__
+        raise CourseError(
+            f"the gradebook refused it ({kind}); someone else may be writing to it: give the same command again"
+        ) from error
+
+
 class _Batch(Session):
     """A database session whose `commit`, which nbgrader calls after each row, waits for `finish`."""
 
@@ -88,6 +103,16 @@ class _Gradebook(Gradebook):  # type: ignore[misc]  # nbgrader ships no types
         self.db: Any = scoped_session(sessionmaker(autoflush=True, bind=self.engine, class_=_Batch))
 
 
+@dataclass(frozen=True)
+class _Pending:
+    """What was added for a student, and does not stand yet."""
+
+    student: str
+    entries: tuple[Entry, ...]
+    aside: Aside
+    answers: Mapping[str, Mapping[str, str]]
+
+
 class Recorder:
     """Records submissions of one assignment; what was recorded stands when the block ends without an error.
 
@@ -106,13 +131,16 @@ class Recorder:
         self._settings: Any = Autograde(coursedir=self._app.coursedir, parent=self._app)
         self._penalties: Any = AssignLatePenalties(parent=self._settings)
         self._penalties.init_plugin()
-        self._gradebook = _Gradebook(self._app.coursedir.db_url, self._app.coursedir.course_id)
+        with refusals():
+            self._gradebook = _Gradebook(self._app.coursedir.db_url, self._app.coursedir.course_id)
         try:
-            self._blueprints = self._read_blueprints()
+            with refusals():
+                self._blueprints = self._read_blueprints()
         except BaseException:
             self._gradebook.close()
             raise
-        self._moves: list[tuple[Path, Path]] = []
+        self._pending: list[_Pending] = []
+        sweep((self.root / self._app.coursedir.autograded_directory).glob(f"{PREFIX}*"))
         self._rest()
 
     def __enter__(self) -> Self:
@@ -125,30 +153,43 @@ class Recorder:
             if error is None:
                 self.commit()
         finally:
-            for aside, _ in self._moves:
-                _remove(aside.parent)
+            self._drop()
             self._gradebook.close()
 
     def commit(self) -> None:
-        """Make what was added stand: first the rows, then the files. Whatever is killed in between is done again.
+        """Make what was added stand: rows, then files, then the ledger. What is killed in between is done again.
 
         Raises:
-            SQLAlchemyError: If the database refuses; then nothing stands that was added since the last `commit`.
+            CourseError: If the database refuses; then nothing stands that was added since the last `commit`.
         """
         try:
-            self._gradebook.db().finish()
+            with refusals():
+                self._gradebook.db().finish()
         except BaseException:
             self._gradebook.db.rollback()
-            while self._moves:
-                _remove(self._moves.pop()[0].parent)
+            self._drop()
             raise
-        while self._moves:
-            aside, home = self._moves.pop(0)
-            home.parent.mkdir(parents=True, exist_ok=True)
-            if home.exists():
-                home.rename(aside.parent / "before")
-            aside.rename(home)
-            _remove(aside.parent)
+        while self._pending:
+            each = self._pending.pop(0)
+            home = self._home(each.student)
+            with each.aside as folder:
+                home.parent.mkdir(parents=True, exist_ok=True)
+                if home.exists():
+                    home.rename(folder / "before")
+                (folder / self.assignment).rename(home)
+            for lesson, answers in each.answers.items():
+                self._marks(each.student, lesson).write(answers)
+            self.keep(each.entries)
+
+    def keep(self, entries: Iterable[Entry]) -> None:
+        """Put what is recorded into the ledger, from which feedback, reports and regrading take it."""
+        for entry in entries:
+            write_recorded(self.root, entry)
+
+    def _drop(self) -> None:
+        """Forget what was added and does not stand."""
+        while self._pending:
+            self._pending.pop().aside.close()
 
     @property
     def is_stock(self) -> bool:
@@ -165,15 +206,17 @@ class Recorder:
         """Students whom the course's configuration leaves out."""
         return frozenset(self._app.coursedir.student_id_exclude.split(",")) - {""}
 
-    def hand_over(self, student: str) -> bool:
+    def hand_over(self, student: str, entries: Sequence[Entry]) -> bool:
         """Let `nbgrader autograde` itself record a student, where its steps are not the grader's; True if it did."""
         self._app.coursedir.student_id = student
         converter = Autograde(coursedir=self._app.coursedir, parent=self._app)
         converter.force = True
         try:
-            converter.start()
+            with found_already(entries):
+                converter.start()
         except NbGraderException:
             return False
+        self.keep(entries)
         return True
 
     # What is recorded already --------------------------------------------------------------------------------
@@ -182,13 +225,27 @@ class Recorder:
         """Whether gradebook and `autograded` say already what was found."""
         folder = self._home(student)
         try:
-            return self._is_in_gradebook(student, entries) and all(_shows(folder, entry) for entry in entries)
+            return self._is_in_gradebook(student, entries) and all(self._shows(folder, entry) for entry in entries)
         finally:
             self._rest()
 
+    def _shows(self, folder: Path, entry: Entry) -> bool:
+        """Whether a graded notebook lies there and shows a result, and the answers in words that were handed in."""
+        path = folder / f"{entry.lesson}.ipynb"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError:
+            return False
+        blueprint = self._blueprints.get(entry.lesson)
+        if f'"graded": "{mark_of(entry.submission)}"' not in text:
+            return False
+        if blueprint is None or not blueprint.asks:
+            return True
+        return answers_of(nbformat.reads(text, as_version=4)) == answers_of(self._grafted(entry))
+
     def _rest(self) -> None:
         """Hold no lock on the database between submissions, so that Formgrader can be used meanwhile."""
-        if not self._moves:
+        if not self._pending:
             self._gradebook.db.rollback()
 
     def _is_in_gradebook(self, student: str, entries: Sequence[Entry]) -> bool:
@@ -217,14 +274,16 @@ class Recorder:
                 then nothing stands that was added since the last `commit`.
         """
         notebooks = {entry.lesson: self._finished(entry) for entry in entries}
-        aside = self._write(student, notebooks)
+        answers = {lesson: answers_of(notebook) for lesson, notebook in notebooks.items()}
+        self._pending.append(_Pending(student, tuple(entries), self._aside(), answers))
         try:
-            self._add_rows(student, notebooks)
+            self._write(student, notebooks, self._pending[-1].aside.folder / self.assignment)
+            with refusals():
+                self._add_rows(student, notebooks)
         except BaseException:
             self._gradebook.db.rollback()
-            _remove(aside.parent)
+            self._drop()
             raise
-        self._moves.append((aside, self._home(student)))
 
     def _finished(self, entry: Entry) -> nbformat.NotebookNode:
         """A notebook as nbgrader's steps leave it."""
@@ -234,19 +293,21 @@ class Recorder:
                 f"the gradebook has no notebook {entry.lesson} in {self.assignment}; run "
                 f"`nbgrader generate_assignment {self.assignment}`, then record again"
             )
-        path = self.root / "submitted" / entry.student / entry.assignment / f"{entry.lesson}.ipynb"
-        originals = self.root / ORIGINALS / entry.student / entry.assignment
-        notebook = regraft(self._course, entry.lesson, path, originals).notebook
-        notebook = blueprint.apply(notebook)
+        notebook = blueprint.apply(self._grafted(entry))
         fill(notebook, entry.submission, self._course)
         return notebook
 
-    def _write(self, student: str, notebooks: Mapping[str, nbformat.NotebookNode]) -> Path:
+    def _grafted(self, entry: Entry) -> nbformat.NotebookNode:
+        path = self.root / "submitted" / entry.student / entry.assignment / f"{entry.lesson}.ipynb"
+        originals = self.root / ORIGINALS / entry.student / entry.assignment
+        return regraft(self._course, entry.lesson, path, originals).notebook
+
+    def _aside(self) -> Aside:
+        return Aside(self.root / self._app.coursedir.autograded_directory)
+
+    def _write(self, student: str, notebooks: Mapping[str, nbformat.NotebookNode], aside: Path) -> None:
         """Write a student's graded files aside, with the permissions that nbgrader gives them."""
         coursedir = self._app.coursedir
-        base = self.root / coursedir.autograded_directory
-        base.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(dir=base, prefix=".new-"), self.assignment)
         aside.mkdir()
         submitted = self.root / "submitted" / student / self.assignment
         source = Path(coursedir.format_path(coursedir.source_directory, ".", self.assignment))
@@ -260,7 +321,6 @@ class Recorder:
         for lesson, notebook in notebooks.items():
             (aside / f"{lesson}.ipynb").write_text(dump(notebook), encoding="utf-8")
         self._set_permissions(aside)
-        return aside
 
     def _set_permissions(self, folder: Path) -> None:
         permissions = int(str(self._settings.permissions), 8)
@@ -286,9 +346,18 @@ class Recorder:
             notebook = notebooks.get(submitted.name)
             if notebook is None:  # handed in before the assignment lost it
                 continue
-            cells = {cell.metadata["nbgrader"]["grade_id"]: cell for cell in notebook.cells if _has_id(cell)}
-            _score(submitted, cells, self._blueprints[submitted.name].names, self._settings.log)
+            cells = {cell.metadata["nbgrader"]["grade_id"]: cell for cell in notebook.cells if has_id(cell)}
+            marked = self._marked(student, submitted.name, notebook)
+            score(submitted, cells, self._blueprints[submitted.name].names, marked, self._settings.log)
             self._penalise(row, submitted, student)
+
+    def _marks(self, student: str, lesson: str) -> Marks:
+        return Marks(self.root, student, self.assignment, lesson)
+
+    def _marked(self, student: str, lesson: str, notebook: nbformat.NotebookNode) -> set[str]:
+        """Answers in words that stand as they stood when they were recorded last."""
+        before = self._marks(student, lesson).read()
+        return {grade_id for grade_id, answer in answers_of(notebook).items() if before.get(grade_id) == answer}
 
     def _penalise(self, row: Any, submitted: Any, student: str) -> None:
         """What being late costs, by the course's own plugin."""
@@ -308,7 +377,7 @@ class Recorder:
     def _timestamp(self, student: str) -> Any:
         return self._app.coursedir.get_existing_timestamp(str(self.root / "submitted" / student / self.assignment))
 
-    def _read_blueprints(self) -> dict[str, _Blueprint]:
+    def _read_blueprints(self) -> dict[str, Blueprint]:
         try:
             assignment = self._gradebook.find_assignment(self.assignment)
         except MissingEntry as error:
@@ -316,87 +385,4 @@ class Recorder:
                 f"the gradebook has no assignment {self.assignment}; run `nbgrader generate_assignment "
                 f"{self.assignment}` first"
             ) from error
-        return {notebook.name: _Blueprint(notebook) for notebook in assignment.notebooks}
-
-
-class _Blueprint:
-    """What the gradebook says a notebook is like: stands where OverwriteCells expects a gradebook.
-
-    Args:
-        notebook: nbgrader's row.
-    """
-
-    def __init__(self, notebook: Any) -> None:
-        self.name = notebook.name
-        rows = [*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells]
-        self.names = {cell.id: cell.name for cell in rows}
-        self.kernelspec = json.loads(notebook.kernelspec) if notebook.kernelspec else None
-        columns = ("name", "cell_type", "locked", "source", "checksum")
-        self._cells = {
-            cell.name: SimpleNamespace(**{column: getattr(cell, column) for column in columns})
-            for cell in notebook.source_cells
-        }
-        graded = [*notebook.grade_cells, *notebook.task_cells]
-        self._graded = {cell.name: SimpleNamespace(max_score=cell.max_score) for cell in graded}
-        self._overwrite: Any = OverwriteCells()
-        self._overwrite.gradebook, self._overwrite.notebook_id, self._overwrite.assignment_id = self, self.name, ""
-
-    def find_source_cell(self, name: str, notebook: str, assignment: str) -> Any:
-        """What a cell was released as."""
-        if name not in self._cells:
-            raise MissingEntry(f"no cell {name} in {notebook}")
-        return self._cells[name]
-
-    def find_graded_cell(self, name: str, notebook: str, assignment: str) -> Any:
-        """What a cell is worth."""
-        return self._graded[name]
-
-    def apply(self, notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-        """Take nbgrader's sanitizing steps."""
-        DeduplicateIds().preprocess(notebook, {})
-        if self.kernelspec:
-            notebook.metadata["kernelspec"] = self.kernelspec
-        for index, cell in enumerate(notebook.cells):
-            notebook.cells[index], _ = self._overwrite.preprocess_cell(cell, {}, index)
-        return notebook
-
-
-def _has_id(cell: nbformat.NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("grade_id"))
-
-
-def _score(submitted: Any, cells: Mapping[str, nbformat.NotebookNode], names: Mapping[str, str], log: Any) -> None:
-    """Fill the rows of a notebook as SaveAutoGrades does: a mark that a person gave stays, and is to be looked at.
-
-    Args:
-        submitted: nbgrader's row.
-        cells: The graded notebook's cells, by grade id.
-        names: The grade id of each of the gradebook's cells, by its own id; to ask each row for it takes long.
-        log: Where nbgrader says what it finds odd.
-    """
-    for grade in submitted.grades:
-        cell = cells.get(names[grade.cell_id])
-        if cell is not None and utils.is_grade(cell):
-            grade.auto_score, _ = utils.determine_grade(cell, log)
-            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
-    for comment in submitted.comments:
-        cell = cells.get(names[comment.cell_id])
-        if cell is not None and (utils.is_solution(cell) or utils.is_task(cell)):
-            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
-            comment.auto_comment = "No response." if untouched and not utils.is_task(cell) else None
-
-
-def _shows(folder: Path, entry: Entry) -> bool:
-    """Whether a graded notebook lies there and shows a result."""
-    try:
-        text = (folder / f"{entry.lesson}.ipynb").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return f'"graded": "{mark_of(entry.submission)}"' in text
-
-
-def _remove(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        if path.is_dir():
-            path.chmod(0o755)
-    shutil.rmtree(folder, ignore_errors=True)
+        return {notebook.name: Blueprint(notebook) for notebook in assignment.notebooks}

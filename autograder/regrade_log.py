@@ -7,15 +7,19 @@ import getpass
 import json
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.regrading import Change
+    from autograder.changes import Change
 
-__all__ = ["LOG", "begin", "end"]
+__all__ = ["AFRESH", "LOG", "begin", "end", "logged"]
+
+AFRESH = "graded afresh"
+"""The reason where a recorded notebook was graded again by `--fresh`."""
 
 LOG = Path(".grades", "regrades.jsonl")
 """The log, in a course's directory: a line before and a line after each regrading."""
@@ -42,6 +46,15 @@ def begin(course: Path, changes: Sequence[Change], why: str, *, lower: bool) -> 
 def end(course: Path, run: str) -> None:
     """Write that everything of a run is recorded."""
     _append(course / LOG, {"run": run, "state": "done"})
+
+
+@contextmanager
+def logged(course: Path, changes: Sequence[Change], why: str) -> Iterator[None]:
+    """Log marks that are recorded in this block; nothing is written where none changes."""
+    run = begin(course, changes, why, lower=True) if changes else ""
+    yield
+    if run:
+        end(course, run)
 
 
 def _user() -> str:

@@ -12,62 +12,17 @@ step may be repeated: after a crash, a second run finds what is left to do.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.changes import Change, changes_of, merged, weights
 from autograder.course import Course, CourseError
 from autograder.ledger import Entry, entries, read_entry, write_entry
 from autograder.regrade_log import begin, end
-from autograder.results import Graded
 
-__all__ = ["Change", "Plan", "carry_out", "check_weights", "hidden_tests", "plan", "recorded"]
-
-
-@dataclass(frozen=True)
-class Change:
-    """A mark that is another one when it is graded again.
-
-    Attributes:
-        student: Whose.
-        assignment: Of which assignment.
-        lesson: Of which lesson.
-        exercise: Of which exercise.
-        old: Points that are recorded.
-        old_points: What the exercise was worth.
-        new: Points now.
-        points: What it is worth now.
-        tests: Hidden tests that decide otherwise, with a sign: ``+`` passes now, ``-`` fails now.
-        why: What was seen where the mark falls, in a sentence.
-        reweighted: Whether other points are asked of it now, or of its groups.
-    """
-
-    student: str
-    assignment: str
-    lesson: str
-    exercise: str
-    old: float
-    old_points: float
-    new: float
-    points: float
-    tests: tuple[str, ...] = ()
-    why: str = ""
-    reweighted: bool = False
-
-    @property
-    def moves(self) -> bool:
-        """Whether the mark is another one; with other weights of groups it may be the same."""
-        return (self.new, self.points) != (self.old, self.old_points)
-
-    @property
-    def falls(self) -> bool:
-        """Whether the student has less of the exercise than before."""
-        return self._share(self.new, self.points) < self._share(self.old, self.old_points) - 1e-9
-
-    @staticmethod
-    def _share(earned: float, points: float) -> float:
-        return earned / points if points else 1.0  # a dropped exercise takes nothing from anyone
+__all__ = ["Change", "Plan", "carry_out", "check_weights", "confirm", "hidden_tests", "plan", "recorded"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +36,7 @@ class Plan:
         problems: Submissions that were left out, each with a sentence.
         same: How many notebooks have the marks that they had.
         weights: The exercises of which other points are asked, with what they are worth now.
+        confirmed: Results whose marks today's tests give as well, to be put into the ledger as today's.
     """
 
     changes: tuple[Change, ...]
@@ -89,6 +45,7 @@ class Plan:
     problems: tuple[str, ...]
     same: int
     weights: Mapping[str, float] = field(default_factory=dict)
+    confirmed: tuple[Entry, ...] = ()
 
 
 def plan(
@@ -116,6 +73,7 @@ def plan(
     changes: list[Change] = []
     kept: list[Change] = []
     results: list[Entry] = []
+    confirmed: list[Entry] = []
     said = list(problems)
     same = 0
     for new in sorted(graded, key=lambda entry: (entry.assignment, entry.lesson, entry.student)):
@@ -126,82 +84,27 @@ def plan(
                 f"`autograder autograde {new.assignment}`"
             )
             continue
-        found = list(_changes(old, new, exercises))
+        found = list(changes_of(old, new, exercises))
         taken = [change for change in found if lower or change.reweighted or not change.falls]
         kept += [change for change in found if change not in taken]
         changes += taken
         if found:  # a mark that stays is a decision too: class grading is not to undo it by today's tests
-            merged = _merged(old, new, {change.exercise for change in taken})
-            is_whole = len(found) == len(list(_changes(old, new, ())))
-            results.append(merged if is_whole else replace(merged, state=old.state))
+            whole = merged(old, new, {change.exercise for change in taken})
+            is_whole = len(found) == len(list(changes_of(old, new, ())))
+            results.append(whole if is_whole else replace(whole, state=old.state))
+        elif old.state != new.state and not list(changes_of(old, new, ())):
+            confirmed.append(replace(old, state=new.state))
         same += not any(change.moves for change in taken)
     if not lower:
         _refuse_halves(changes)
     listed = tuple(sorted((change for change in changes if change.moves), key=_order))
-    weights = {change.exercise: change.points for change in changes if change.reweighted}
-    return Plan(listed, tuple(sorted(kept, key=_order)), tuple(results), tuple(said), same, weights)
+    worth = {change.exercise: change.points for change in changes if change.reweighted}
+    stays = tuple(sorted(kept, key=_order))
+    return Plan(listed, stays, tuple(results), tuple(said), same, worth, tuple(confirmed))
 
 
 def _order(change: Change) -> tuple[str, str, str, str]:
     return change.assignment, change.lesson, change.exercise, change.student
-
-
-def _changes(old: Entry, new: Entry, exercises: Collection[str]) -> Iterator[Change]:
-    """The marks of one notebook that differ."""
-    before = {graded.exercise: graded for graded in old.submission.exercises}
-    after = {graded.exercise: graded for graded in new.submission.exercises}
-    for exercise in sorted(before.keys() - after.keys()):
-        raise CourseError(
-            f"{exercise} was graded and is no longer in course.toml, and nbgrader takes no cell away once something "
-            "was handed in; put it back, and drop it by points and groups of 0"
-        )
-    for exercise in sorted(after.keys() - before.keys()):
-        raise CourseError(
-            f"{exercise} is new in course.toml, and nobody was asked it; give it points and groups of 0, or place it "
-            "in another lesson"
-        )
-    for exercise, then in before.items():
-        now = after[exercise]
-        if (not exercises or exercise in exercises) and not _same_mark(then, now):
-            place = (new.student, new.assignment, new.lesson, exercise)
-            marks = (then.earned, then.points, now.earned, now.points)
-            reweighted = _weights(then) != _weights(now)
-            yield Change(*place, *marks, tuple(_tests(then, now)), _why(then, now), reweighted)
-
-
-def _same_mark(one: Graded, other: Graded) -> bool:
-    return (one.earned, _weights(one)) == (other.earned, _weights(other))
-
-
-def _weights(graded: Graded) -> dict[str, float]:
-    return {group.name: group.points for group in graded.groups}
-
-
-def _tests(then: Graded, now: Graded) -> Iterator[str]:
-    """The tests that decide otherwise, with a sign."""
-    before = {verdict.test: verdict.passed for verdict in then.verdicts}
-    after = {verdict.test: verdict.passed for verdict in now.verdicts}
-    for test in sorted(before.keys() | after.keys()):
-        if before.get(test, True) != after.get(test, True):
-            yield f"{'+' if after.get(test, True) else '-'}{test}"
-
-
-def _why(then: Graded, now: Graded) -> str:
-    """What was seen where a test fails that passed, or why nothing could be tested any more."""
-    if now.reason and now.reason != then.reason:
-        return now.reason
-    passed = {verdict.test for verdict in then.verdicts if verdict.passed}
-    return next((verdict.reason for verdict in now.verdicts if not verdict.passed and verdict.test in passed), "")
-
-
-def _merged(old: Entry, new: Entry, taken: Collection[str]) -> Entry:
-    """The new result, with the earlier one of each exercise whose mark is not to change."""
-    before = {graded.exercise: graded for graded in old.submission.exercises}
-    exercises = tuple(
-        graded if graded.exercise in taken or _same_mark(graded, before[graded.exercise]) else before[graded.exercise]
-        for graded in new.submission.exercises
-    )
-    return replace(new, submission=replace(new.submission, exercises=exercises))
 
 
 def _refuse_halves(changes: Iterable[Change]) -> None:
@@ -232,9 +135,7 @@ def check_weights(
         CourseError: If points differ and someone or something would be left out, or `autograder build` is due.
     """
     graded = [each for entry in recorded for each in entry.submission.exercises if each.exercise in course.exercises]
-    others = {
-        each.exercise: _weights(each) for each in graded if _weights(each) != course.exercise(each.exercise).groups
-    }
+    others = {each.exercise: weights(each) for each in graded if weights(each) != course.exercise(each.exercise).groups}
     for exercise in (course.exercise(exercise_id) for exercise_id in others):
         old, new = _in_words(others[exercise.id]), _in_words(exercise.groups)
         said = f"{exercise.id} has the points {new} in course.toml and {old} in the ledger"
@@ -307,30 +208,34 @@ def carry_out(course: Course, found: Plan, why: str, *, lower: bool, done: Calla
         lower: Whether it was said that marks may fall, for the log.
         done: Called after each submission.
     """
-    from autograder.recording import Recorder  # loads all of nbgrader
+    from autograder.recording import Recorder, refusals  # loads all of nbgrader
 
     run = begin(course.directory, found.changes, why, lower=lower)
     if found.weights:
-        _reweigh(course, found)
+        with refusals():
+            _reweigh(course, found)
     for assignment, by_student in _by_submission(course, found).items():
-        changed = [entry for entry in found.entries if entry.assignment == assignment]
         with Recorder(course.directory, assignment) as recorder:
-            if not recorder.is_stock:  # nbgrader's own steps take results from the ledger
-                _write(course, changed)
             for student, whole in by_student.items():
                 if recorder.is_stock:
                     recorder.add(student, whole)
-                elif not recorder.hand_over(student):
+                elif not recorder.hand_over(student, whole):
                     raise CourseError(
                         f"nbgrader could not record {student}; see what it said above, then regrade again"
                     )
                 done()
-        _write(course, changed)  # last: a second run takes the ledger for what is recorded
+    confirm(course, found)
     end(course.directory, run)
 
 
-def _write(course: Course, changed: Iterable[Entry]) -> None:
-    for entry in changed:
+def confirm(course: Course, found: Plan) -> None:
+    """Note in the ledger which marks today's tests give as well: grading the class says no more that others gave them.
+
+    Args:
+        course: The course.
+        found: What was compared.
+    """
+    for entry in found.confirmed:
         write_entry(course.directory, entry)
 
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
-import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder.aside import PREFIX, Aside, sweep
 from autograder.collecting import NBGRADER_FILES, is_clean, last_change, refuse, take_in
 from autograder.course import Course, CourseError, load_course
 from autograder.student_files import one_line
 
-__all__ = ["ORIGINALS", "course_of", "put_back", "take_in_or_refuse", "tidy"]
+__all__ = ["ORIGINALS", "clear_up", "course_of", "put_back", "take_in_or_refuse", "tidy"]
 
 ORIGINALS = "originals"
 
-_ASIDE = ".tidy-"  # then the number of the process that works there
+_ASIDE = ".tidy-"
 _PLACE = "place"  # says which submission lies there for a moment
 
 _courses: dict[Path, tuple[tuple[int, int], Course]] = {}
@@ -72,18 +69,17 @@ def tidy(root: Path, directory: Path) -> None:
     # nbgrader's release_feedback ends for everyone at a submission without one of its files.
     if is_clean(directory, originals) and all((directory / name).is_file() for name in NBGRADER_FILES):
         return
-    aside = Path(tempfile.mkdtemp(dir=directory.parent.parent, prefix=f"{_ASIDE}{os.getpid()}-"))
-    try:
+    with Aside(directory.parent.parent, _ASIDE) as aside:
         (aside / _PLACE).write_text(f"{student}/{assignment}", encoding="utf-8")
         changed = last_change(directory)
         taken = aside / "clean"
         log = logging.getLogger(__name__)
         take_in_or_refuse(log, student, course_of(root), assignment, directory, taken, originals, "", changed)
-        directory.rename(aside / "before")
-        taken.rename(directory)
-    finally:
-        _return_to(directory, aside)
-        _remove(aside)
+        try:
+            directory.rename(aside / "before")
+            taken.rename(directory)
+        finally:
+            _return_to(directory, aside)
 
 
 def _return_to(home: Path, aside: Path) -> None:
@@ -94,32 +90,23 @@ def _return_to(home: Path, aside: Path) -> None:
 
 def put_back(submitted: Path) -> None:
     """Finish what `tidy` was at when its process was killed: a submission that lay aside is back in its place."""
-    for aside in submitted.glob(f"{_ASIDE}*"):
-        owner = aside.name.removeprefix(_ASIDE).partition("-")[0]
-        if aside.is_symlink() or not _is_gone(owner):
-            continue
+
+    def rescue(aside: Path) -> None:
         place = aside / _PLACE
         if place.is_file():
             student, _, assignment = place.read_text(encoding="utf-8").partition("/")
             _return_to(submitted / student / assignment, aside)
-        _remove(aside)
+
+    sweep(submitted.glob(f"{_ASIDE}*"), rescue)
 
 
-def _is_gone(process: str) -> bool:
-    if not process.isdecimal():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+def clear_up(root: Path) -> None:
+    """Put in order what runs have left that were killed: nothing lies aside but what another run is at.
 
-
-def _remove(folder: Path) -> None:
-    """Remove a folder, however deep folders nest in it: `shutil.rmtree` calls itself for each of them."""
-    if shutil.which("rm"):
-        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
+    Args:
+        root: The course's directory.
+    """
+    put_back(root / "submitted")
+    sweep((root / "submitted").glob(f"*/{PREFIX}*"))
+    sweep((root / ORIGINALS).glob(f"*/*/{PREFIX}*"))
+    sweep((root / ".grades").rglob(f"{PREFIX}*"))

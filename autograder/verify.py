@@ -11,8 +11,10 @@ from __future__ import annotations
 import ast
 import multiprocessing
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -328,14 +330,40 @@ def _run(setting: _Setting, wanted: Sequence[str], jobs: int) -> Iterator[Checke
         return
     # A new interpreter for each process: forking one that runs threads is unsafe.
     context = multiprocessing.get_context("spawn")
-    # Ctrl-C reaches every process: these end at once and without a word.
-    quietly = (signal.SIGINT, signal.SIG_DFL)
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=signal.signal, initargs=quietly) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_without_a_word) as pool:
         # The longest ones first, so that no process waits long for the other at the end.
         course = load_course(setting.course, tree=False)
         ordered = sorted(wanted, key=lambda each: -_expense(course.exercise(each), setting.answers))
-        for future in as_completed([pool.submit(_check_in_process, setting, each) for each in ordered]):
+        with _no_interrupt():
+            futures = [pool.submit(_check_in_process, setting, each) for each in ordered]
+        for future in as_completed(futures):
             yield future.result()
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Let Ctrl-C wait, here and in processes that are started meanwhile: one that only begins shows a traceback."""
+    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    # Processes inherit what is blocked; this one hears of it all the same, by its other threads.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        raise KeyboardInterrupt
+
+
+def _end_without_a_word() -> None:
+    """Ctrl-C reaches every process: one that works for another ends at once and silently, from now on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _expense(exercise: Exercise, answers: Path) -> int:

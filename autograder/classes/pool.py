@@ -56,8 +56,8 @@ def grade_class(
         judge: Who grades; each process works with a copy of it, and it itself opens no sandbox.
         works: The submissions, of any assignments.
         jobs: How many processes; 0 for one a core.
-        keep: Whether to take from the ledger what was found before.
-        write: Whether to write what is found into the ledger.
+        keep: Whether to take what was found before.
+        write: Whether to keep what is found, until it is recorded.
         progress: Counts to keep up to date.
 
     Raises:
@@ -65,7 +65,7 @@ def grade_class(
     """
     progress = progress if progress is not None else Progress()
     lessons = {name: judge.course.assignments[name].lessons for name in dict.fromkeys(w.assignment for w in works)}
-    progress.total += sum(1 + len(lessons[work.assignment]) for work in works)
+    progress.total += sum(len(lessons[work.assignment]) for work in works)
     for names in lessons.values():
         for lesson in names:
             judge.prepare(lesson)
@@ -74,6 +74,7 @@ def grade_class(
         pool.add([Task(work) for work in works])
         while pool.busy:
             answers = pool.answers()
+            progress.at = pool.at
             for done in answers:
                 progress.add(done)
                 pool.add(open_works[done.task.work].follow(done))
@@ -103,8 +104,8 @@ class _Open:
 
     @property
     def left_out(self) -> int:
-        """Tasks that were never given out, since the submission could not be taken in."""
-        return len(self.lessons) + 1 - len(self.done)
+        """Notebooks that are not graded yet, or never will be, since the submission could not be taken in."""
+        return sum(lesson not in self.done for lesson in self.lessons)
 
     def outcome(self, work: Work) -> Outcome | None:
         """What became of the submission; None if it is not finished."""
@@ -175,6 +176,11 @@ class _Pool:
     def busy(self) -> bool:
         """Whether anything is still to be done."""
         return any(self._queues.values()) or any(worker.tasks for worker in self._workers)
+
+    @property
+    def at(self) -> tuple[str, ...]:
+        """The students whose work the processes are at."""
+        return tuple(dict.fromkeys(worker.tasks[0].work.student for worker in self._workers if worker.tasks))
 
     def add(self, tasks: Sequence[Task]) -> None:
         """Put tasks into line, and to work."""

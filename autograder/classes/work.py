@@ -12,9 +12,9 @@ from autograder.collecting import regraft
 from autograder.course import CourseError
 from autograder.graft import Grafted
 from autograder.judge import Judge
-from autograder.ledger import Entry, read_entry, write_entry
+from autograder.ledger import WAITING, Entry, read_entry, write_entry
 from autograder.student_files import one_line
-from autograder.tidying import ORIGINALS, put_back, tidy
+from autograder.tidying import ORIGINALS, clear_up, tidy
 
 __all__ = ["Done", "Outcome", "Progress", "Task", "Work", "do", "grade_notebook", "handed_in", "kept_entry"]
 
@@ -55,12 +55,14 @@ class Done:
         entry: What grading found.
         kept: Whether it had been found before.
         problem: Why it could not be done; empty if it could.
+        stale: Whether the mark is recorded, and was given by other tests, points, limits or another library.
     """
 
     task: Task
     entry: Entry | None = None
     kept: bool = False
     problem: str = ""
+    stale: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,27 +87,30 @@ class Progress:
     """Live counts of a class being graded; one instance is handed in and kept up to date.
 
     Attributes:
-        total: Pieces of work.
+        total: Notebooks.
         done: Those that are finished.
-        counts: Notebooks with full points, with some, with none; exercises in which something was contained; and
-            notebooks that had been graded before.
+        counts: Notebooks with full points, with some, with none; exercises in which something was contained;
+            notebooks that had been graded before; and those of them whose marks were given by other tests.
+        at: The students whose work is being graded at this moment.
     """
 
     total: int = 0
     done: int = 0
     counts: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("full", "partial", "zero", "contained", "kept"), 0)
+        default_factory=lambda: dict.fromkeys(("full", "partial", "zero", "contained", "kept", "stale"), 0)
     )
+    at: tuple[str, ...] = ()
 
     def add(self, done: Done) -> None:
         """Count a finished task."""
-        self.done += 1
+        self.done += bool(done.task.lesson)
         if done.entry is not None:
             submission = done.entry.submission
             full, some = submission.earned == submission.points, submission.earned > 0
             self.counts["full" if full else "partial" if some else "zero"] += 1
             self.counts["contained"] += sum(bool(each.events) for each in submission.exercises)
             self.counts["kept"] += done.kept
+            self.counts["stale"] += done.stale
 
 
 def handed_in(root: Path, assignment: str, students: tuple[str, ...] = ()) -> list[Work]:
@@ -119,7 +124,7 @@ def handed_in(root: Path, assignment: str, students: tuple[str, ...] = ()) -> li
     Raises:
         CourseError: If one of the students has handed in nothing.
     """
-    put_back(root / SUBMITTED)
+    clear_up(root)
     everyone = sorted(path.name for path in (root / SUBMITTED).glob("*") if not path.name.startswith("."))
     found = [Work(student, assignment) for student in everyone]
     found = [work for work in found if work.folder(root).is_dir()]
@@ -137,8 +142,8 @@ def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:
     Args:
         judge: Who grades.
         task: The piece.
-        keep: Whether to take from the ledger what was found before.
-        write: Whether to write into the ledger.
+        keep: Whether to take what was found before.
+        write: Whether to keep what is found, until it is recorded.
 
     Raises:
         HiddenTestError: If a hidden test is at fault: that concerns everyone.
@@ -148,7 +153,7 @@ def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:
         tidy(root, task.work.folder(root))
         return Done(task)
     entry, kept = grade_notebook(judge, task.work, task.lesson, keep=keep, write=write)
-    return Done(task, entry, kept)
+    return Done(task, entry, kept, stale=kept and entry.state != judge.state(task.lesson))
 
 
 def grade_notebook(
@@ -160,8 +165,8 @@ def grade_notebook(
         judge: Who grades.
         work: The submission.
         lesson: The notebook.
-        keep: Whether to take from the ledger what was found before.
-        write: Whether to write into the ledger.
+        keep: Whether to take what was found before; what is recorded stands whatever it was graded by.
+        write: Whether to keep what is found, until it is recorded.
         graft: Makes what is graded; by default from the submitted tree.
 
     Returns:
@@ -179,16 +184,29 @@ def grade_notebook(
     now = f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"
     entry = Entry(work.student, work.assignment, lesson, sha256, now, submission, judge.state(lesson))
     if write:
-        write_entry(root, entry)
+        write_entry(root, entry, WAITING)
     return entry, False
 
 
 def kept_entry(judge: Judge, work: Work, lesson: str, sha256: str) -> Entry | None:
-    """What was found before in this very notebook, by the tests and limits of today; None if it was not."""
-    entry = read_entry(judge.course.directory, work.student, work.assignment, lesson)
-    if entry is None or (entry.sha256, entry.state) != (sha256, judge.state(lesson)):
-        return None
-    return entry
+    """What was found before in this very notebook; None if it is to be graded.
+
+    A recorded mark stands: that tests, points or limits are others now is for `autograder regrade` to act on, which
+    lists what changes. What waits to be recorded has to be of today.
+    """
+    root, place = judge.course.directory, (work.student, work.assignment, lesson)
+    recorded, waiting = read_entry(root, *place), read_entry(root, *place, WAITING)
+    if recorded is not None and recorded.sha256 == sha256 and _is_whole(judge, recorded):
+        return recorded
+    if waiting is not None and (waiting.sha256, waiting.state) == (sha256, judge.state(lesson)):
+        return waiting
+    return None
+
+
+def _is_whole(judge: Judge, entry: Entry) -> bool:
+    """Whether an entry has a result of each exercise that its lesson has now, and of no other one."""
+    asked = {each.id for each in judge.course.of_lesson(entry.lesson)}
+    return {each.exercise for each in entry.submission.exercises} == asked
 
 
 def reason_of(error: BaseException) -> str:

@@ -30,8 +30,8 @@ def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: 
         judge: Who grades, without sandboxes yet.
         connection: Where tasks come from and results go.
         parent: The process that this one must not outlive.
-        keep: Whether to take from the ledger what was found before.
-        write: Whether to write into the ledger.
+        keep: Whether to take what was found before.
+        write: Whether to keep what is found, until it is recorded.
     """
     _die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal's processes; the parent decides

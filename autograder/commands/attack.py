@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from autograder.commands.common import HERE, REJECTED, USAGE, CourseOption, HiddenOption, IsolationOption, fail, honest
+from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
 from autograder.course import find_course
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def attack(
     if isolation == "none":
         fail("attacks are real and are run in a sandbox only; `autograder doctor` says which there are", USAGE)
     chosen = [_named(name, ATTACKS) for name in names or ATTACKS]
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 180)
+    console = console_of()
     with Arena(out, course or find_course(), isolation, hidden) as arena:
         achieved = _on_naive(arena, chosen) if naive else {}
         rows = list(_shown(arena, chosen))
@@ -70,13 +70,16 @@ def attack(
         problems += [] if names else _guesses(arena, hidden)
         problems += arena.finish()
     problems += _as_class(out / "recorded", course, isolation, hidden, chosen) if recorded else []
-    console.print(attack_table(rows, achieved))
+    if is_narrow(console):
+        _print_list(console, rows, achieved)
+    else:
+        console.print(attack_table(rows, achieved))
     for problem in problems:
         console.print(f"[red]✗[/red] {escape(problem)}", soft_wrap=True)
     won = sum(bool(row.problems) for row in rows)
-    console.print(
-        f"{len(rows)} attacks, {won} won; {len(problems)} problems" if problems else f"{len(rows)} attacks: none won"
-    )
+    attacked = number(len(rows), "attack")
+    said = f"{attacked}, {won} won; {number(len(problems), 'problem')}" if problems else f"{attacked}: none won"
+    console.print(said, soft_wrap=True)
     if problems:
         raise typer.Exit(REJECTED)
 
@@ -88,19 +91,13 @@ def _named(name: str, attacks: dict[str, Attack]) -> Attack:
     return attacks[name]
 
 
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), transient=True, console=Console(stderr=True))
-
-
 def _shown(arena: Arena, attacks: list[Attack]) -> Iterable[Row]:
     """Run attacks, and show which one runs."""
-    with _progress() as progress:
-        task = progress.add_task("attacking", total=len(attacks))
+    with steps("attacking", len(attacks)) as step:
         for each in attacks:
-            progress.update(task, description=each.name)
+            step.at(each.name)
             yield arena.run(each)
-            progress.advance(task)
+            step.advance()
 
 
 def _on_naive(arena: Arena, attacks: list[Attack]) -> dict[str, list[str]]:
@@ -127,12 +124,20 @@ def _guesses(arena: Arena, hidden: Path) -> list[str]:
     from autograder.attack.guessing import won_by_guessing
 
     problems: list[str] = []
-    with _progress() as progress:
-        task = progress.add_task("guessing", total=len(arena.course.exercises))
+    with steps("guessing", len(arena.course.exercises)) as step:
         for _, won in won_by_guessing(arena.course, hidden):
             problems += won
-            progress.advance(task)
+            step.advance()
     return problems
+
+
+def _print_list(console: Console, rows: Iterable[Row], achieved: dict[str, list[str]]) -> None:
+    """What the table says, where it would be too wide."""
+    for row in rows:
+        points = f": {row.earned:g} points, worth {row.attack.honest:g}"
+        head = Text.assemble((row.attack.name, "red" if row.problems else "green"), points)
+        naive = [f"on a naive grader: {', '.join(achieved.get(row.attack.name, ['-']))}"] if achieved else []
+        print_list(console, head, [row.attack.tries, "; ".join(row.problems) or row.happened, *naive])
 
 
 def attack_table(rows: Iterable[Row], achieved: dict[str, list[str]]) -> Table:
@@ -144,21 +149,21 @@ def attack_table(rows: Iterable[Row], achieved: dict[str, list[str]]) -> Table:
     """
     table = Table(title="Hostile submissions")
     for heading in ("attack", "what it tries", "what happened"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading)
     table.add_column("points", justify="right")
     table.add_column("worth", justify="right")
     if achieved:
-        table.add_column("on a naive grader", overflow="fold")
+        table.add_column("on a naive grader")
     for row in rows:
-        mark = "red" if row.problems else "green"
+        name = Cell(row.attack.name, "red" if row.problems else "green")
         happened = "; ".join(row.problems) or row.happened
         words = [", ".join(achieved.get(row.attack.name, ["-"]))] if achieved else []
-        cells = (
-            escape(row.attack.tries),
-            escape(happened),
+        cells: tuple[Cell | str, ...] = (
+            Cell(row.attack.tries),
+            Cell(happened),
             f"{row.earned:g}",
             f"{row.attack.honest:g}",
-            *map(escape, words),
+            *map(Cell, words),
         )
-        table.add_row(f"[{mark}]{row.attack.name}[/{mark}]", *cells)
+        table.add_row(name, *cells)
     return table

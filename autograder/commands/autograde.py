@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,17 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.commands.common import REJECTED, CourseOption, IsolationOption, cache_of, honest
+from autograder.commands.common import (
+    REJECTED,
+    CourseHiddenOption,
+    CourseOption,
+    IsolationOption,
+    JobsOption,
+    cache_of,
+    honest,
+    stopped,
+)
+from autograder.commands.showing import Lines, is_narrow, number
 from autograder.course import CourseError, find_course, load_course
 
 if TYPE_CHECKING:
@@ -26,6 +36,9 @@ __all__ = ["autograde"]
 SHOWN = 10
 """Most problems that are listed at the end."""
 
+STILL = 5.0
+"""Seconds without a finished notebook after which it is said whose is waited for."""
+
 
 @honest
 def autograde(
@@ -33,13 +46,13 @@ def autograde(
     student: Annotated[
         list[str] | None, typer.Option("--student", metavar="ID", help="Only this student; may be given again.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=0, help="Processes that grade; 0 for one a core.")] = 0,
+    jobs: JobsOption = 0,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: Annotated[
-        Path | None, typer.Option("--hidden", metavar="DIR", help="The directory of hidden tests.", show_default=False)
-    ] = None,
-    keep: Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")] = True,
+    hidden: CourseHiddenOption = None,
+    keep: Annotated[
+        bool, typer.Option("--keep/--fresh", help="Keep recorded marks, or grade again; what changes is logged.")
+    ] = True,
     record: Annotated[
         bool, typer.Option("--record/--no-record", help="Write the marks into nbgrader's gradebook.")
     ] = True,
@@ -48,6 +61,9 @@ def autograde(
 
     Whatever is stopped, by Ctrl-C or worse, goes on where it was when the same command is given again. Afterwards
     Formgrader, `nbgrader generate_feedback` and `nbgrader export` find everything in its place.
+
+    A recorded mark stands while the student hands in nothing new, also where hidden tests or points are others now:
+    `autograder regrade` lists what that changes, and changes it. With --fresh everything is graded by today's tests.
 
     Examples:
       autograder autograde module1
@@ -70,13 +86,13 @@ def autograde(
     if not works:
         raise CourseError(f"nothing is in submitted/ for {assignment}; run `nbgrader collect {assignment}` first")
     progress, begun = Progress(), time.monotonic()
-    with _recorder(loaded.directory, assignment, record) as recorder:
+    with _until_stopped(progress, keep), _recorder(loaded.directory, assignment, record) as recorder:
         works = [work for work in works if recorder is None or work.student not in recorder.excluded]
         tests = hidden or hidden_of(loaded.directory, assignment)
         with Judge(loaded, hidden=tests, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
             outcomes = grade_class(judge, works, jobs=jobs, keep=keep, write=True, progress=progress)
             problems = [problem for problem in _watched(outcomes, recorder, progress) if problem]
-    _tell(len(works), progress, problems, time.monotonic() - begun)
+    _tell(progress, len(works), problems, time.monotonic() - begun)
     if problems:
         raise typer.Exit(REJECTED)
 
@@ -93,82 +109,140 @@ def _recorder(root: Path, assignment: str, record: bool) -> Iterator[Recorder | 
         yield recorder
 
 
+@contextmanager
+def _until_stopped(progress: Progress, keep: bool) -> Iterator[None]:
+    """Say after Ctrl-C how much is done."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        done, total = progress.done, number(progress.total, "notebook")
+        said = f"{done} of {total} {'is' if done == 1 else 'are'} graded and kept."
+        stopped(f"{said} The same command goes on." if keep else said if progress.total else "")
+
+
 def _watched(outcomes: Iterator[Outcome | None], recorder: Recorder | None, progress: Progress) -> Iterator[str]:
     """Record what comes, show how far it is, and yield what went wrong with each submission."""
-    with _bar() as bar:
-        task = bar.add_task("", total=None, counts="")
+    with _shown(progress) as show:
         for outcome in outcomes:
             if outcome is not None:
                 problem = outcome.problem or _recorded(recorder, outcome)
                 yield f"{outcome.work.student}: {problem}" if problem else ""
-            bar.update(task, total=progress.total, completed=progress.done, counts=_counts(progress))
-            bar.refresh()
+            show()
 
 
 def _recorded(recorder: Recorder | None, outcome: Outcome) -> str:
     """Record a submission, unless it is; say what kept it from being recorded."""
     student = outcome.work.student
-    if recorder is None or (outcome.kept and recorder.is_recorded(student, outcome.entries)):
+    if recorder is None:
         return ""
-    if not recorder.is_stock:
-        return "" if recorder.hand_over(student) else "nbgrader could not record it; see what it said above"
-    from sqlalchemy.exc import SQLAlchemyError
+    if outcome.kept and recorder.is_recorded(student, outcome.entries):
+        recorder.keep(outcome.entries)  # an earlier run may have been killed just before
+        return ""
+    from autograder.changes import afresh
+    from autograder.regrade_log import AFRESH, logged
 
     try:
-        recorder.add(student, outcome.entries)
-        recorder.commit()
+        with logged(recorder.root, afresh(recorder.root, outcome.entries), AFRESH):
+            if recorder.is_stock:
+                recorder.add(student, outcome.entries)
+                recorder.commit()
+            elif not recorder.hand_over(student, outcome.entries):
+                raise CourseError("nbgrader could not record it; see what it said above")
     except (CourseError, OSError) as error:
         return str(error)
-    except SQLAlchemyError as error:  # someone else may be writing for longer than the database waits
-        return f"the gradebook refused it ({type(error).__name__}); the same command records it when that is over"
     return ""
 
 
-def _bar() -> Bar:
-    """Pieces of work done, time left and live counts; without a thread, since processes are forked beside it."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+@contextmanager
+def _shown(progress: Progress) -> Iterator[Callable[[], None]]:
+    """Notebooks done, time left and live counts: a bar on a terminal, else a line every ten seconds.
 
-    return Progress(
+    The bar has no thread, since processes are forked beside it.
+    """
+    console, lines, still = Console(stderr=True), Lines(), _Still(progress)
+    if not console.is_terminal:
+        yield lambda: lines.say(f"grading: {progress.done} of {progress.total} notebooks; {_counts(progress)}{still()}")
+        return
+    with _bar(console) as bar:
+        task = bar.add_task("", total=None, counts="")
+
+        def show() -> None:
+            counts = _coloured(progress, short=is_narrow(console)) + still()
+            bar.update(task, total=progress.total, completed=progress.done, counts=counts)
+            bar.refresh()
+
+        yield show
+
+
+class _Still:
+    """Says whose work is waited for, once nothing has moved for some seconds."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._done, self._since = -1, 0.0
+
+    def __call__(self) -> str:
+        if self._done != self._progress.done:
+            self._done, self._since = self._progress.done, time.monotonic()
+        if time.monotonic() - self._since < STILL or not self._progress.at:
+            return ""
+        return f"; waiting for {', '.join(self._progress.at[:2])}"
+
+
+def _bar(console: Console) -> Bar:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    elapsed = () if is_narrow(console) else (TextColumn("[dim]elapsed"), TimeElapsedColumn())
+    return RichProgress(
         TextColumn("grading"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=10 if is_narrow(console) else 24),
         MofNCompleteColumn(),
-        TextColumn("[dim]elapsed"),
-        TimeElapsedColumn(),
+        *elapsed,
         TextColumn("[dim]left"),
         TimeRemainingColumn(),
         TextColumn("{task.fields[counts]}"),
-        console=Console(stderr=True),
+        console=console,
         auto_refresh=False,
         transient=True,
     )
 
 
+COUNTED = {"full": "green", "partial": "yellow", "zero": "red", "contained": "magenta"}
+"""What is counted while a class is graded, and its colour."""
+
+
 def _counts(progress: Progress) -> str:
-    counts = progress.counts
-    text = f"[green]{counts['full']} full[/] [yellow]{counts['partial']} partial[/] [red]{counts['zero']} zero[/]"
-    return text + (f" [magenta]{counts['contained']} contained[/]" if counts["contained"] else "")
+    said = {name: progress.counts[name] for name in COUNTED}
+    return " ".join(f"{count} {name}" for name, count in said.items() if count or name != "contained")
 
 
-def _tell(submissions: int, progress: Progress, problems: Sequence[str], seconds: float) -> None:
+def _coloured(progress: Progress, *, short: bool) -> str:
+    names = {"partial": "part", "contained": "held"} if short else {}
+    said = {name: progress.counts[name] for name in COUNTED if progress.counts[name] or name != "contained"}
+    return " ".join(f"[{COUNTED[name]}]{count} {names.get(name, name)}[/]" for name, count in said.items())
+
+
+def _tell(progress: Progress, submissions: int, problems: Sequence[str], seconds: float) -> None:
     """Say what was graded, and what could not be."""
     counts, console = progress.counts, Console(soft_wrap=True, highlight=False)
     notebooks = counts["full"] + counts["partial"] + counts["zero"]
-    each = f", {seconds / submissions:.2f} s each" if submissions else ""
-    console.print(f"{submissions} submissions, {notebooks} notebooks in {seconds:.1f} s{each}")
+    each = f", {seconds / submissions:.2f} s each" if submissions > 1 else ""
+    what = f"{number(submissions, 'submission')}, {number(notebooks, 'notebook')}"
+    console.print(f"{what} in {seconds:.1f} s{each}")
     console.print(
         f"notebooks: {counts['full']} with full points, {counts['partial']} with some, {counts['zero']} with none"
     )
     if counts["kept"]:
-        console.print(f"{counts['kept']} notebooks had been graded before")
+        console.print(f"{number(counts['kept'], 'notebook')} had been graded before")
+    if counts["stale"]:
+        console.print(
+            f"[yellow]{number(counts['stale'], 'notebook')} with marks by other tests, points, limits or another "
+            "library:[/yellow] they stand; `autograder regrade --diff` lists what today's would change"
+        )
     if counts["contained"]:
-        console.print(f"something had to be contained in {counts['contained']} exercises; `autograder report` lists it")
+        held = number(counts["contained"], "exercise")
+        console.print(f"something had to be contained in {held}; `autograder report` lists it")
     for problem in problems[:SHOWN]:
         console.print(f"[bold red]not graded:[/bold red] {escape(problem)}")
     if len(problems) > SHOWN:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, NoReturn, ParamSpec, TypeVar
 
@@ -20,10 +21,14 @@ __all__ = [
     "REJECTED",
     "STOPPED",
     "USAGE",
+    "CourseHiddenOption",
     "CourseOption",
     "HiddenOption",
     "IsolationOption",
+    "JobsOption",
+    "KeepOption",
     "cache_of",
+    "check_exercises",
     "fail",
     "honest",
     "short",
@@ -64,9 +69,13 @@ IsolationOption = Annotated[
     ),
 ]
 
-HiddenOption = Annotated[
-    Path, typer.Option("--hidden", metavar="DIR", help="The directory of hidden tests.", show_default=False)
-]
+_HIDDEN = typer.Option(
+    "--hidden", metavar="DIR", help="Another directory of hidden tests than the course's own.", show_default=False
+)
+HiddenOption = Annotated[Path, _HIDDEN]
+CourseHiddenOption = Annotated[Path | None, _HIDDEN]
+JobsOption = Annotated[int, typer.Option(min=0, help="Processes; one a core if 0.")]
+KeepOption = Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")]
 HERE = Path(__file__).parents[1]
 """The folder of the grader."""
 
@@ -112,10 +121,23 @@ def _explained(command: Callable[[], R]) -> R:
         fail(f"{error.filename or 'a file'}: {error.strerror or error}", USAGE)
 
 
-def stopped() -> NoReturn:
-    """End after Ctrl-C; results that are kept lie in the course's folder already."""
-    Console(stderr=True).print("stopped")
+def stopped(what: str = "") -> NoReturn:
+    """End after Ctrl-C; results that are kept lie in the course's folder already.
+
+    Args:
+        what: What is done by now, and how it goes on.
+    """
+    Console(stderr=True, soft_wrap=True, highlight=False).print(f"stopped; {what}" if what else "stopped")
     raise typer.Exit(STOPPED)
+
+
+def check_exercises(course: Course, names: Iterable[str]) -> None:
+    """Refuse an exercise that there is not, and say which one may be meant."""
+    for name in names:
+        if name not in course.exercises:
+            near = difflib.get_close_matches(name, course.exercises, n=3)
+            meant = f"did you mean {' or '.join(near)}?" if near else f"{short(course.path)} lists those that there are"
+            fail(f"there is no exercise {name!r}; {meant}", USAGE)
 
 
 def cache_of(course: Course) -> Path:

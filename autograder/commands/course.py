@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.commands.common import HERE, CourseOption, HiddenOption, IsolationOption, cache_of, honest, short
-from autograder.course import find_course, load_course
+from autograder.commands.showing import console_of, number, steps
+from autograder.course import Exercise, find_course, load_course
 
 __all__ = ["build", "demo", "edition"]
 
@@ -41,8 +42,18 @@ def build(
         report = build_course(place)
     else:
         loaded = load_course(place)
-        with Judge(loaded, hidden=hidden, isolation=isolation, cache=cache_of(loaded), shrink_seconds=0) as judge:
-            report = build_course(place, verify_points=judge.points)
+        with (
+            Judge(loaded, hidden=hidden, isolation=isolation, cache=cache_of(loaded), shrink_seconds=0) as judge,
+            steps("stubs and references", 2 * len(loaded.exercises)) as step,
+        ):
+
+            def points(exercise: Exercise, text: str) -> float:
+                step.at(exercise.id)
+                earned = judge.points(exercise, text)
+                step.advance()
+                return earned
+
+            report = build_course(place, verify_points=points)
     console = Console(soft_wrap=True, highlight=False)
     for path in report.written:
         console.print(f"[green]written[/green]  {escape(short(path))}")
@@ -50,13 +61,12 @@ def build(
         console.print(f"[yellow]kept[/yellow]     {escape(short(path))}: someone had worked in it")
     for path in report.removed:
         console.print(f"[yellow]removed[/yellow]  {escape(short(path))}")
-    for lesson, points in report.totals.items():
-        console.print(f"{lesson}: {points:g} points")
-    for assignment, points in report.drafts.items():
-        console.print(f"{assignment}: {points:g} points, a draft: no notebooks, nothing to release")
-    console.print(
-        f"{escape(short(report.course))}: {len(report.written)} files written, {len(report.unchanged)} unchanged"
-    )
+    for lesson, worth in report.totals.items():
+        console.print(f"{lesson}: {worth:g} points")
+    for assignment, worth in report.drafts.items():
+        console.print(f"{assignment}: {worth:g} points, a draft: no notebooks, nothing to release")
+    written = number(len(report.written), "file")
+    console.print(f"{escape(short(report.course))}: {written} written, {len(report.unchanged)} unchanged")
 
 
 @honest
@@ -64,6 +74,17 @@ def demo(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="The folder for everything that it makes; emptied first.")
     ] = Path("build/demo"),
+    students: Annotated[
+        int | None,
+        typer.Option(
+            "--class",
+            min=1,
+            metavar="N",
+            help="Let a class of N hand in, and leave the grading to you.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same one makes the same class.")] = 1,
     course: CourseOption = None,
 ) -> None:
     """Grade an invented class from end to end with nbgrader, and print the table of points.
@@ -71,14 +92,20 @@ def demo(
     A copy of the course is built and released; students who are right, wrong, careless and hostile hand in; their
     work is collected, graded in the sandbox and fed back, by the commands that an instructor types.
 
-    Example: autograder demo
-    """
-    from autograder.demo import run_demo
+    With --class a rehearsal: as many students as are wanted hand in every assignment, and you are told which commands
+    come next, to be tried out where nothing can be spoiled.
 
-    console = Console()
-    if not console.is_terminal:  # a log has no width of its own
-        console = Console(width=110)
-    raise typer.Exit(run_demo(out, console, course or find_course()))
+    Examples:
+      autograder demo
+
+      autograder demo --class 30
+    """
+    from autograder.demo import run_demo, run_rehearsal
+
+    place = course or find_course()
+    if students is None:
+        raise typer.Exit(run_demo(out, console_of(), place))
+    raise typer.Exit(run_rehearsal(out, console_of(), place, students, seed))
 
 
 @honest

@@ -12,7 +12,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from autograder.commands.common import USAGE, CourseOption, IsolationOption, cache_of, fail, honest
+from autograder.commands.common import (
+    USAGE,
+    CourseHiddenOption,
+    CourseOption,
+    IsolationOption,
+    cache_of,
+    check_exercises,
+    fail,
+    honest,
+    short,
+)
 from autograder.course import find_course, load_course
 
 if TYPE_CHECKING:
@@ -34,20 +44,12 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: Annotated[
-        Path | None,
-        typer.Option(
-            "--hidden",
-            metavar="DIR",
-            help="The directory of hidden tests; the course's, if none is named.",
-            show_default=False,
-        ),
-    ] = None,
+    hidden: CourseHiddenOption = None,
 ) -> None:
     """Replay what the judge saw: cells, questions of the hidden tests, answers, what was wanted, and why.
 
-    The submission runs in the sandbox again; nothing is recorded. The result is compared with what was recorded, and
-    a difference is said. What this prints is for the instructor: it shows what hidden tests want.
+    The exercise is always run in the sandbox again, and nothing is recorded. The result is compared with what was
+    recorded, and a difference is said. What this prints is for the instructor: it shows what hidden tests want.
 
     Example: autograder explain ada autodiff.backpropagate
     """
@@ -55,6 +57,7 @@ def explain(
     from autograder.regrading import hidden_tests
 
     loaded = load_course(course or find_course(), tree=False)
+    check_exercises(loaded, [exercise])
     own = loaded.assignment_of(loaded.exercise(exercise)).name
     if assignment not in (None, own):
         fail(f"{exercise} belongs to {own}, not to {assignment}; leave --assignment out", USAGE)
@@ -124,11 +127,11 @@ def _mark(found: Explanation) -> Iterator[Text]:
     style = "green" if graded.full else "red"
     yield _line((f"{graded.earned:g} of {graded.points:g} points", style), f" ({groups})")
     if found.recorded is None:
-        yield _line(("nothing is recorded ", "yellow"), "of this exercise; it was not graded yet")
+        yield _line(("nothing is recorded ", "yellow"), "of this exercise: it was not graded yet")
     elif not found.differences:
-        yield _line("this agrees with what was recorded")
+        yield _line("the recorded mark and verdicts are the same")
     else:
-        yield _line(("this differs from what was recorded", "bold yellow"))
+        yield _line(("the recorded result is another one", "bold yellow"))
         yield from (_line(each, indent=2) for each in found.differences)
 
 
@@ -152,20 +155,28 @@ def _cell(cell: CellRun, *, own: bool) -> Iterator[Text]:
 def _test(test: Examined) -> Iterator[Text]:
     verdict = test.verdict
     mark = ("✓ ", "green") if verdict.passed else ("✗ ", "red")
-    yield _line(mark, (verdict.title, "bold"), f"  [{verdict.group}]  {verdict.test}, {test.where}", indent=2)
+    yield _line(mark, (verdict.title, "bold"), f"  [{verdict.group}]  {verdict.test}, {_place(test.where)}", indent=2)
     hidden = test.asked - len(test.questions)
     if hidden > 0:
-        yield _line(f"{test.asked} questions in all; the last were", indent=6)
+        yield _line(f"it asked {test.asked} questions; the last {len(test.questions)} were", indent=6)
     for question in test.questions:
         given = ", ".join(f"{name} = {value}" if name else value for name, value in question.given)
-        yield _line(("asked  ", "dim"), given or "without arguments", indent=6)
-        yield _line(("came   ", "dim"), question.came or "no answer", indent=6)
+        yield _labelled("asked with", given or "nothing: the question names its own values")
+        yield _labelled("answered", question.came or "nothing")
     if verdict.passed:
         return
     if test.wanted:
-        yield _line(("wanted ", "dim"), test.wanted, indent=6)
-    for label, text in (("seen   ", verdict.reason), ("hint   ", verdict.hint), ("enforces ", verdict.because)):
-        if text:
-            yield _line((label, "dim"), text, indent=6)
-    if test.cause:
-        yield _line(("misconception ", "dim"), f"{verdict.misconception}, {test.cause}", indent=6)
+        yield _labelled("wanted", test.wanted)
+    named = f"{verdict.misconception}: {test.cause}" if test.cause else ""
+    said = {"report says": verdict.reason, "hint": verdict.hint, "enforces": verdict.because, "mistake": named}
+    yield from (_labelled(label, text) for label, text in said.items() if text)
+
+
+def _place(where: str) -> str:
+    """A test's file and line, as an editor opens them from here."""
+    path, _, line = where.rpartition(":")
+    return f"{short(Path(path))}:{line}"
+
+
+def _labelled(label: str, text: str) -> Text:
+    return _line((f"{label:<12}", "dim"), text, indent=6)

@@ -10,7 +10,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from autograder.commands.common import HERE, USAGE, CourseOption, HiddenOption, IsolationOption, cache_of, honest
+from autograder.commands.common import (
+    HERE,
+    USAGE,
+    CourseOption,
+    HiddenOption,
+    IsolationOption,
+    KeepOption,
+    cache_of,
+    honest,
+)
 from autograder.course import find_course, load_course
 
 __all__ = ["doctor", "grade"]
@@ -27,7 +36,7 @@ def grade(
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
     hidden: HiddenOption = HERE / "hidden",
-    keep: Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")] = True,
+    keep: KeepOption = True,
     examples: Annotated[
         bool, typer.Option("--all-examples", help="Show the inputs that failed also where they wait for a date.")
     ] = False,

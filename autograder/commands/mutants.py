@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from autograder.commands.common import REJECTED, cache_of
+from autograder.commands.showing import console_of, number, steps
 from autograder.course import Course
 
 if TYPE_CHECKING:
@@ -29,9 +27,7 @@ def verify_mutants(
     """Grade every mutant and print the table; the exit code says whether one lives on without a proof."""
     from autograder import mutants
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, transient=True, console=Console(stderr=True)) as progress:
-        task = progress.add_task("mutants", total=None)
+    with steps("mutants") as step:
         tallies = mutants.run_mutants(
             course,
             exercises,
@@ -39,20 +35,21 @@ def verify_mutants(
             isolation=isolation,
             cache=cache_of(course) if keep else None,
             jobs=jobs,
-            begin=lambda total: progress.update(task, total=total),
-            done=lambda more: progress.advance(task, more),
+            begin=step.begin,
+            done=step.advance,
         )
     if record:
         mutants.record_table(course, tallies, hidden=hidden)
-    console = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 140)
+    console = console_of()
     console.print(mutants_table(tallies))
     problems = mutants.problems_of(tallies, whole=not exercises)
     for problem in problems:
         console.print(f"[red]✗[/red] {escape(problem)}", soft_wrap=True)
     total = sum(len(tally.outcomes) for tally in tallies)
     share = mutants.share_of_equivalents(tallies)
-    counts = f"{len(tallies)} exercises, {total} mutants, {share:.1%} of them listed as equivalent"
-    console.print(f"{counts}: {len(problems)} problems" if problems else f"{counts}: all others are noticed")
+    counts = f"{number(len(tallies), 'exercise')}, {number(total, 'mutant')}, {share:.1%} of them listed as equivalent"
+    said = number(len(problems), "problem") if problems else "all others are noticed"
+    console.print(f"{counts}: {said}", soft_wrap=True)
     if problems:
         raise typer.Exit(REJECTED)
 

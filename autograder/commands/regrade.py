@@ -9,10 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress
 from rich.table import Table
+from rich.text import Text
 
-from autograder.commands.common import USAGE, CourseOption, IsolationOption, cache_of, fail, honest
+from autograder.commands.common import (
+    USAGE,
+    CourseHiddenOption,
+    CourseOption,
+    IsolationOption,
+    JobsOption,
+    cache_of,
+    check_exercises,
+    fail,
+    honest,
+)
+from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
 from autograder.course import Course, find_course, load_course
 from autograder.results import format_points
 
@@ -36,18 +47,10 @@ def regrade(
     diff: Annotated[bool, typer.Option("--diff", help="List the marks that would change, and record nothing.")] = False,
     lower: Annotated[bool, typer.Option("--lower", help="Let marks fall as well; else those stay.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Record without asking.")] = False,
-    jobs: Annotated[int, typer.Option(min=0, help="Processes; one for each core if 0.")] = 0,
+    jobs: JobsOption = 0,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: Annotated[
-        Path | None,
-        typer.Option(
-            "--hidden",
-            metavar="DIR",
-            help="The directory of hidden tests; the course's, if none is named.",
-            show_default=False,
-        ),
-    ] = None,
+    hidden: CourseHiddenOption = None,
 ) -> None:
     """Grade again after a hidden test was mended, or an exercise dropped or reweighted in course.toml.
 
@@ -56,28 +59,35 @@ def regrade(
     is added to .grades/regrades.jsonl.
 
     An exercise is dropped by points and groups of 0, since nbgrader takes no cell away once something was handed in;
-    `autograder build` comes first where points have changed.
+    `autograder build` comes first where points have changed. Where tests and library are the same as before, nothing
+    is run: kept results are counted by the new points.
 
     Examples:
       autograder regrade --diff
 
-      autograder regrade --reason "test_empty wanted a list, the lesson allows a tuple"
+      autograder regrade --reason "test_empty was stricter than the lesson"
 
-      autograder regrade ada --exercise autodiff.backpropagate --reason "appeal" --lower
+      autograder regrade ada --exercise operators.folds --reason appeal --lower
     """
+    from autograder.regrading import confirm
+    from autograder.tidying import clear_up  # loads nbformat
+
     if not (diff or reason.strip()):
         fail("a reason is needed to record anything; add --reason, or --diff to look only", USAGE)
+    if not (diff or yes or sys.stdin.isatty()):
+        fail("nobody can be asked here: add --yes to record what is found, or --diff to look only", USAGE)
     loaded = load_course(course or find_course(), tree=False)
-    for exercise in exercises or ():
-        loaded.exercise(exercise)
+    check_exercises(loaded, exercises or ())
+    clear_up(loaded.directory)
     found = _planned(loaded, students or [], exercises or [], lower, isolation, hidden, jobs)
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    console = console_of()
     _show(found, console)
-    if diff or not found.entries:
+    if diff:
         return
-    if not yes and not sys.stdin.isatty():
-        fail("nothing was recorded: nobody can be asked here; add --yes", USAGE)
-    if not yes and not typer.confirm(f"Record {_count(found)}?"):
+    if not found.entries:
+        confirm(loaded, found)
+        return
+    if not yes and not typer.confirm(_question(found)):
         console.print("nothing was recorded")
         return
     _record(loaded, found, reason.strip(), lower, console)
@@ -115,10 +125,9 @@ def _graded_again(judge: Judge, chosen: list[Entry], jobs: int) -> tuple[list[En
     problems = [said for said, work in zip(problems, works, strict=True) if work not in present]
     graded: list[Entry] = []
     # No thread of the display's own: processes are forked beside it.
-    with Progress(transient=True, console=Console(stderr=True), auto_refresh=False) as progress:
-        task = progress.add_task("grading again", total=len(present))
+    with steps("grading again", len(present), forks=True) as step:
         for outcome in grade_class(judge, present, jobs=jobs, keep=False):
-            progress.update(task, advance=outcome is not None, refresh=True)
+            step.advance(outcome is not None)
             if outcome is None:
                 continue
             if outcome.problem:
@@ -131,26 +140,45 @@ def _show(found: Plan, console: Console) -> None:
     """The changes as a table, and what stays."""
     from autograder.report import clean
 
-    if found.changes:
-        console.print(_table("Marks that change", found.changes))
-    if found.kept:
-        console.print(_table("Marks that would fall, and stay; --lower lets them fall", found.kept))
+    for title, changes in (
+        ("Marks that change", found.changes),
+        ("Marks that would fall, and stay; --lower lets them fall", found.kept),
+    ):
+        if changes and is_narrow(console):
+            console.print(title, style="italic")
+            for change in changes:
+                _print_item(console, change)
+        elif changes:
+            console.print(_table(title, changes))
     for problem in found.problems:
         console.print(f"[yellow]left out[/yellow]  {escape(clean(problem))}", soft_wrap=True)
-    console.print(f"{_count(found)}; {found.same} notebooks keep their marks", soft_wrap=True)
+    console.print(f"{_count(found)}; {number(found.same, 'notebook')} with the marks they had", soft_wrap=True)
+
+
+def _question(found: Plan) -> str:
+    """What is asked before anything is written: what will be new, what will not, and whom it lowers."""
+    kept = f"{number(len(found.kept), 'mark')} would be lower by today's tests"
+    if not found.changes:
+        return f"No mark changes: {kept}. Write down what stays, so that grading the class again does not lower it?"
+    falling = sum(change.falls for change in found.changes)
+    lower = f", {falling} of them LOWER than before" if falling else ", none of them lower than before"
+    stays = f" ({kept}; that does not happen.)" if found.kept else ""
+    return f"Write {_marks(found)}{lower}, into gradebook, autograded notebooks and ledger?{stays}"
 
 
 def _count(found: Plan) -> str:
-    marks, students = len(found.changes), len({change.student for change in found.changes})
     falling = sum(change.falls for change in found.changes)
-    said = f"{marks} mark{'s' * (marks != 1)} of {students} student{'s' * (students != 1)}"
-    said += f", {falling} of them falling" if falling else ""
-    return said + (f"; {len(found.kept)} that would fall stay" if found.kept else "")
+    said = _marks(found) if found.changes else "no mark changes"
+    said += f", {falling} of them lower than before" if falling else ""
+    return said + (f"; {number(len(found.kept), 'mark')} that would fall stay as they are" if found.kept else "")
+
+
+def _marks(found: Plan) -> str:
+    students = len({change.student for change in found.changes})
+    return f"{number(len(found.changes), 'new mark')} of {number(students, 'student')}"
 
 
 def _table(title: str, changes: tuple[Change, ...]) -> Table:
-    from rich.text import Text
-
     from autograder.report import clean
 
     table = Table(title=title, title_justify="left")
@@ -158,12 +186,25 @@ def _table(title: str, changes: tuple[Change, ...]) -> Table:
         table.add_column(name, justify="right" if name in ("old", "new") else "left", no_wrap=name != "exercise")
     table.add_column("by")
     for change in changes:
-        old = f"{format_points(change.old)} of {format_points(change.old_points)}"
-        new = f"{format_points(change.new)} of {format_points(change.points)}"
+        old, new = _old_and_new(change)
         style = "red" if change.falls else ""
         cells = (change.student, change.exercise, old, new, _by(change))
-        table.add_row(*(Text(clean(cell), style=style) for cell in cells))
+        table.add_row(*(Cell(clean(cell), style) for cell in cells))
     return table
+
+
+def _print_item(console: Console, change: Change) -> None:
+    """A changed mark as an item of a list, where a table would be too wide."""
+    from autograder.report import clean
+
+    old, new = _old_and_new(change)
+    head = f"{clean(change.student)}  {change.exercise}  {old} -> {new}"
+    print_list(console, Text(head, style="red" if change.falls else ""), [clean(_by(change))])
+
+
+def _old_and_new(change: Change) -> tuple[str, str]:
+    old = f"{format_points(change.old)} of {format_points(change.old_points)}"
+    return old, f"{format_points(change.new)} of {format_points(change.points)}"
 
 
 def _by(change: Change) -> str:
@@ -178,8 +219,9 @@ def _by(change: Change) -> str:
 def _record(course: Course, found: Plan, reason: str, lower: bool, console: Console) -> None:
     from autograder.regrading import carry_out
 
-    with Progress(transient=True, console=Console(stderr=True)) as progress:
-        submissions = {(entry.student, entry.assignment) for entry in found.entries}
-        task = progress.add_task("recording", total=len(submissions))
-        carry_out(course, found, reason, lower=lower, done=lambda: progress.advance(task))
-    console.print(f"[green]recorded[/green]  {_count(found)}; .grades/regrades.jsonl says so", soft_wrap=True)
+    submissions = {(entry.student, entry.assignment) for entry in found.entries}
+    with steps("recording", len(submissions)) as step:
+        carry_out(course, found, reason, lower=lower, done=step.advance)
+    console.print(
+        f"[green]recorded[/green]  {_count(found)}; who, when and why: .grades/regrades.jsonl", soft_wrap=True
+    )

@@ -11,9 +11,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.commands.common import USAGE, CourseOption, fail, honest, short
+from autograder.commands.showing import number
 from autograder.course import Course, find_course, load_course
 
 __all__ = ["report"]
+
+
+REPORTS = "reports"
+"""The folder, in the course's directory, of what names students and is not for everyone."""
 
 
 class Kind(StrEnum):
@@ -31,7 +36,7 @@ def report(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The file to write: class.html, or marks.csv with --csv, if none is named."),
+        typer.Option(metavar="FILE", help="The file to write; if none is named, one in the course's folder `reports`."),
     ] = None,
     csv: Annotated[
         Kind | None, typer.Option("--csv", help="Write the gradebook's marks for this program, instead of the page.")
@@ -46,18 +51,20 @@ def report(
 
     With --csv, the gradebook's marks as `nbgrader export` gives them, or as Canvas and Moodle import them.
 
+    Written are reports/class.html and reports/marks-canvas.csv, for example; git leaves that folder out.
+
     Examples:
       autograder report
 
-      autograder report module1 --out module1.html
+      autograder report module1 --out /home/me/module1.html
 
-      autograder report --csv canvas --out marks.csv
+      autograder report --csv canvas
     """
     loaded = load_course(course or find_course(), tree=False)
     if csv is None:
-        _page(loaded, assignments or [], out or Path("class.html"))
+        _page(loaded, assignments or [], out or loaded.directory / REPORTS / "class.html")
     else:
-        _table(loaded, assignments or [], csv, out or Path("marks.csv"))
+        _table(loaded, assignments or [], csv, out or loaded.directory / REPORTS / f"marks-{csv.value}.csv")
 
 
 def _page(course: Course, assignments: list[str], out: Path) -> None:
@@ -72,7 +79,7 @@ def _page(course: Course, assignments: list[str], out: Path) -> None:
         data = gather(course, assignments)
         write(out, class_page(data))
     students = len({entry.student for entry in data.entries})
-    console.print(f"{escape(short(out))}: {students} students, {len(data.entries)} notebooks")
+    console.print(f"{escape(short(out))}: {number(students, 'student')}, {number(len(data.entries), 'notebook')}")
 
 
 def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> None:
@@ -84,7 +91,7 @@ def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> Non
     text, changed = as_csv(marks, kind.value)
     write(out, text)
     console = Console(soft_wrap=True, highlight=False)
-    console.print(f"{escape(short(out))}: {len({mark.student for mark in marks})} students, for {kind.value}")
+    console.print(f"{escape(short(out))}: {number(len({mark.student for mark in marks}), 'student')}, for {kind.value}")
     for field in changed:
         said = f"{clean(field)!r} would be a formula in a spreadsheet; it was written with an apostrophe before it"
         console.print(f"[yellow]note[/yellow]  {escape(said)}")

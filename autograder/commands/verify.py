@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress
 from rich.table import Table
+from rich.text import Text
 
-from autograder.commands.common import HERE, REJECTED, CourseOption, HiddenOption, IsolationOption, cache_of, honest
+from autograder.commands.common import (
+    HERE,
+    REJECTED,
+    CourseOption,
+    HiddenOption,
+    IsolationOption,
+    JobsOption,
+    KeepOption,
+    cache_of,
+    check_exercises,
+    honest,
+)
 from autograder.commands.mutants import verify_mutants
+from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
 from autograder.course import find_course, load_course
 
 if TYPE_CHECKING:
@@ -40,8 +51,8 @@ def verify(
         bool,
         typer.Option("--mutants", help="Try instead whether tests notice small mistakes in references."),
     ] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
-    keep: Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")] = True,
+    jobs: JobsOption = 0,
+    keep: KeepOption = True,
 ) -> None:
     """Prove that the hidden tests grade well, and print the table.
 
@@ -62,15 +73,16 @@ def verify(
       autograder verify --mutants tensor_data.to_index
     """
     from autograder import verify as verifying
+    from autograder.classes.pool import cores
 
     loaded = load_course(course or find_course(), tree=False)
+    check_exercises(loaded, exercises or ())
     if mutants:
-        verify_mutants(loaded, exercises or [], hidden, isolation, record, jobs, keep)
+        verify_mutants(loaded, exercises or [], hidden, isolation, record, jobs or cores(), keep)
         return
     total = len(exercises or loaded.exercises)
     cache = cache_of(loaded) if keep else None
-    with Progress(transient=True, console=Console(stderr=True)) as progress:
-        task = progress.add_task("verifying", total=total)
+    with steps("verifying", total) as step:
         checked = verifying.verify(
             loaded,
             exercises or (),
@@ -78,38 +90,56 @@ def verify(
             answers=answers,
             isolation=isolation,
             cache=cache,
-            jobs=jobs,
-            done=lambda _: progress.advance(task),
+            jobs=jobs or cores(),
+            done=lambda _: step.advance(),
         )
     if record:
         verifying.record(loaded, checked, answers)
     others = verifying.stale_record(checked, answers)
     others += [] if exercises else verifying.stray_answers(loaded, answers)
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
-    console.print(verify_table(checked))
+    console = console_of()
+    if is_narrow(console):
+        _print_list(console, checked)
+    else:
+        console.print(verify_table(checked))
     problems = [f"{each.exercise}: {problem}" for each in checked for problem in each.problems] + others
     for problem in problems:
         console.print(f"[red]✗[/red] {escape(problem)}", soft_wrap=True)
-    counts = f"{len(checked)} exercises, {sum(len(c.tests) for c in checked)} hidden tests, "
-    counts += f"{sum(len(c.wrong) for c in checked)} wrong answers, {sum(len(c.variants) for c in checked)} variants"
-    console.print(f"{counts}: {len(problems)} problems" if problems else f"{counts}: all is well")
+    of_all = {
+        "exercise": len(checked),
+        "hidden test": sum(len(each.tests) for each in checked),
+        "wrong answer": sum(len(each.wrong) for each in checked),
+        "variant": sum(len(each.variants) for each in checked),
+    }
+    counts = ", ".join(number(count, noun) for noun, count in of_all.items())
+    said = number(len(problems), "problem") if problems else "all is well"
+    console.print(f"{counts}: {said}", soft_wrap=True)
     if problems:
         raise typer.Exit(REJECTED)
+
+
+def _print_list(console: Console, checked: list[Checked]) -> None:
+    """What the table says but for the variants, where a table would be too wide."""
+    for each in checked:
+        mark = (number(len(each.problems), "problem"), "red") if each.problems else ("no problem", "green")
+        head = Text.assemble((each.exercise, "bold"), f": {number(len(each.tests), 'hidden test')}, ", mark)
+        items = (f"{answer.misconception}: {', '.join(answer.rejected_by) or 'nothing'}" for answer in each.wrong)
+        print_list(console, head, items)
 
 
 def verify_table(checked: list[Checked]) -> Table:
     """The table of `verify`."""
     table = Table(title="Hidden tests")
     for heading in ("exercise", "tests", "wrong answer", "rejected by", "variants", "problems"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading)
     for each in checked:
         mark = f"[red]{len(each.problems)}[/red]" if each.problems else "[green]none[/green]"
-        first = (each.exercise, str(len(each.tests)))
-        last = (", ".join(each.variants), mark)
+        first = (Cell(each.exercise), str(len(each.tests)))
+        last = (Cell(", ".join(each.variants)), mark)
         for row, answer in enumerate(each.wrong):
-            rejected = ", ".join(answer.rejected_by) or "[red]nothing[/red]"
+            rejected = Cell(", ".join(answer.rejected_by) or "nothing", "" if answer.rejected_by else "red")
             head, tail = (first, last) if row == 0 else (("", ""), ("", ""))
-            table.add_row(*head, answer.misconception, rejected, *tail, end_section=row == len(each.wrong) - 1)
+            table.add_row(*head, Cell(answer.misconception), rejected, *tail, end_section=row == len(each.wrong) - 1)
         if not each.wrong:
             table.add_row(*first, "", "", *last, end_section=True)
     return table

@@ -7,11 +7,13 @@ are those that an instructor types, and the table is read from nbgrader's gradeb
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.status import Status
 
@@ -22,7 +24,10 @@ from autograder.demo.submissions import CLASS
 from autograder.plugin import HiddenTestError
 from autograder.sandbox import SandboxError, choose
 
-__all__ = ["run_demo"]
+if TYPE_CHECKING:
+    from autograder.demo.classes import Member
+
+__all__ = ["run_demo", "run_rehearsal"]
 
 OK, UNGRADED, BROKEN = 0, 1, 3
 
@@ -49,6 +54,37 @@ def run_demo(out: Path, console: Console, course: Path = DEFAULT_COURSE) -> int:
     return code
 
 
+def run_rehearsal(out: Path, console: Console, course: Path, size: int, seed: int) -> int:
+    """Let a class of any size hand in, to be graded by whoever rehearses.
+
+    Args:
+        out: The folder for everything that it makes; thrown away and made anew.
+        console: Where it says what it does.
+        course: The directory of the course to copy.
+        size: Students in the class.
+        seed: The same one makes the same class.
+
+    Returns:
+        0 if the class has handed in, 3 if it could not.
+    """
+    try:
+        classroom = _Telling(console).rehearse(out, course, size, seed)
+    except (DemoError, SandboxError) as error:
+        console.print(f"[bold red]error:[/bold red] {escape(str(error))}", highlight=False, soft_wrap=True)
+        return BROKEN
+    first = next(iter(classroom.course.assignments))
+    commands = (
+        f"cd {_short(classroom.root)}",
+        f"nbgrader collect {first}",
+        f"autograder autograde {first}",
+        f"nbgrader generate_feedback {first}",
+        f"autograder report {first}",
+    )
+    console.print("\n[bold]Now it is your turn:[/bold]")
+    console.print(escape("\n".join(f"  {command}" for command in commands)), highlight=False, soft_wrap=True)
+    return OK
+
+
 class _Telling:
     """Goes through a term, and tells it."""
 
@@ -64,6 +100,21 @@ class _Telling:
         self._title("Grade", "only text is taken from what was handed in, and runs in a sandbox without the tests")
         self._each(classroom, "collect", "autograde", "generate_feedback")
         self._nbgrader(classroom, "export", "--to", "grades.csv")
+        return classroom
+
+    def rehearse(self, out: Path, course: Path, size: int, seed: int) -> Classroom:
+        """Do everything up to what an invented class hands in."""
+        from autograder.demo.classes import hand_in, make_class
+
+        classroom = self._build(out, course)
+        self._title("Release", "students get notebooks without answers")
+        self._each(classroom, "generate_assignment", "release_assignment")
+        self._title("Hand in", f"{size} invented students")
+        for name, assignment in classroom.course.assignments.items():
+            with self._step(f"nbgrader submit {name}, each student") as say:
+                members = make_class(classroom.course, assignment.lessons, size, seed)
+                kinds = Counter(hand_in(classroom.course, name, _told(members, say), exchange=True).values())
+            self.console.print(f"    {', '.join(f'{count} {kind}' for kind, count in kinds.items())}", highlight=False)
         return classroom
 
     def _build(self, out: Path, course: Path) -> Classroom:
@@ -108,6 +159,13 @@ class _Telling:
         self.console.print(f"  [cyan]$ {escape(command)}[/cyan]  {time.monotonic() - begun:.1f} s", highlight=False)
 
 
+def _told(members: Iterable[Member], say: Callable[[str], None]) -> Iterator[Member]:
+    """The members of a class, each said as it is made."""
+    for member in members:
+        say(member[0])
+        yield member
+
+
 def _show(status: Status, command: str, subject: str) -> None:
     if subject:
         status.update(f"$ {escape(command)}  [dim]{escape(subject)}[/dim]")
@@ -125,9 +183,9 @@ def _finish(classroom: Classroom, console: Console) -> int:
 
     found = rows(classroom)
     console.print("\n[bold]Why points were lost, and what was contained[/bold] (the feedback pages say more)\n")
-    console.print(details(found), highlight=False)
+    _print(console, details(found))
     console.print("\n[bold]The gradebook[/bold]")
-    console.print(points_table(found), highlight=False)
+    _print(console, points_table(found))
     problems = [problem for row in found for problem in row.problems]
     for problem in problems:
         console.print(f"[bold red]not graded:[/bold red] {escape(problem)}", highlight=False, soft_wrap=True)
@@ -142,6 +200,17 @@ def _finish(classroom: Classroom, console: Console) -> int:
     ]
     console.print(escape("\n".join(lines)), highlight=False, soft_wrap=True)
     return UNGRADED if problems else OK
+
+
+def _print(console: Console, made: RenderableType) -> None:
+    """Print a table; in a log, without the blanks that fill its lines."""
+    if console.is_terminal:
+        console.print(made, highlight=False)
+        return
+    with console.capture() as captured:
+        console.print(made, highlight=False)
+    for line in captured.get().splitlines():
+        console.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
 
 
 def _telling(pages: list[Path]) -> Path:

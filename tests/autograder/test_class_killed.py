@@ -1,20 +1,27 @@
 """A class that is graded survives whatever stops it, and is graded alike however it is shared out."""
 
+import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import time
 from pathlib import Path
 
 import pytest
-from test_class_recording import generate, grade, rows, write
+from nbgrader.converters import GenerateFeedback
+from test_aside import standing
+from test_class_recording import files, generate, grade, rows, write
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.classes import grade_class, handed_in
+from autograder.classreport.gather import gather
+from autograder.classreport.page import class_page
 from autograder.course import load_course
 from autograder.judge import Judge
-from autograder.ledger import LEDGER
+from autograder.ledger import LEDGER, WAITING
+from autograder.recording import load_app
 from autograder.tidying import put_back, tidy
 
 ROOT = Path(__file__).parents[2]
@@ -65,16 +72,21 @@ def undisturbed(handed, tmp_path_factory):
     return place / "course"
 
 
-def ledger(course):
+def ledger(course, place=LEDGER):
     """Every entry as it lies there, but for the time."""
-    found = sorted((course / LEDGER).rglob("*.json"))
-    lines = {str(path.relative_to(course)): path.read_text().splitlines() for path in found}
+    found = sorted((course / place).rglob("*.json"))
+    lines = {str(path.relative_to(course / place)): path.read_text().splitlines() for path in found}
     return {name: [line for line in text if '"graded":' not in line] for name, text in lines.items()}
 
 
 def times(course):
-    """When each notebook was graded, as its file says."""
-    return {path: path.stat().st_mtime_ns for path in (course / LEDGER).rglob("*.json")}
+    """When each notebook was graded, as its file says, recorded or not."""
+    found = {}
+    for place in (WAITING, LEDGER):
+        for path in (course / place).rglob("*.json"):
+            with contextlib.suppress(FileNotFoundError):  # it is being recorded at this moment
+                found[path.relative_to(course / place)] = path.stat().st_mtime_ns
+    return found
 
 
 def descendants(process):
@@ -102,14 +114,19 @@ def is_running(process):
         return False
 
 
-def until(condition, seconds=60):
-    """Wait for a condition; whether it came."""
+def until(condition, seconds=600):
+    """Wait for a condition; whether it came before so much time that no machine is that busy."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             return False
         time.sleep(0.01)
     return True
+
+
+def left_aside(course):
+    """What lies anywhere in a course and was never finished."""
+    return [path for path in course.rglob(".*") if path.name.startswith((".new-", ".tidy-"))]
 
 
 def kill_a_run(course, moment):
@@ -155,29 +172,58 @@ def test_a_killed_run_is_finished_by_the_next(copied, undisturbed):
     assert {key: value for key, value in rows(copied).items() if key != "submission"} == {
         key: value for key, value in rows(undisturbed).items() if key != "submission"
     }
-    assert [path.name for path in (copied / "submitted").iterdir() if path.name.startswith(".")] == []
+    assert files(copied) == files(undisturbed)
+    assert left_aside(copied) == []
 
 
-def test_a_submission_that_lay_aside_is_put_back(copied, monkeypatch):
-    """A process killed between the two moves of `tidy` leaves a folder aside, which the next run puts back."""
+def tidy_until(course, home, last):
+    """Tidy a submission, and stand still right after one of the moves: a folder of this name, to that one."""
+    rename = Path.rename
+
+    def work(stop):
+        def move(self, target):
+            rename(self, target)
+            if (self.name, Path(target).name) == last:
+                stop()
+
+        Path.rename = move
+        tidy(course, home)
+
+    return standing(work)
+
+
+def what(folder):
+    """A folder's files and what they say; empty if there is no folder."""
+    return {path.name: path.read_bytes() for path in folder.glob("*")}
+
+
+@pytest.mark.parametrize("last", [("week0", "before"), ("clean", "week0")])
+def test_a_submission_that_lies_aside_is_put_back_when_its_process_is_gone(copied, last):
+    """Killed after either move of `tidy`, the next run has the submission in its place; before that it is let be."""
+    submitted = copied / "submitted"
+    home = submitted / "ada" / "week0"
+    before = what(home)
+    with tidy_until(copied, home, last):
+        (aside,) = submitted.glob(".tidy-*")
+        now = what(home)
+        assert what(aside / "before") == before and bool(now) == (last[0] == "clean")
+        put_back(submitted)
+        assert what(home) == now and what(aside / "before") == before, "it was taken from a living process"
+    put_back(submitted)
+    assert what(home) == (now or before)
+    assert not aside.exists()
+
+
+def test_a_process_number_that_came_round_again_keeps_nothing_aside(copied):
+    """What a dead run left is put back even if its number is another process's by now, such as this one's."""
     home = copied / "submitted" / "ada" / "week0"
-    before = sorted(path.name for path in home.iterdir())
-    process = os.fork()
-    if process == 0:
-        monkeypatch.setattr(Path, "rename", lambda self, target: (os.rename(self, target), os._exit(9)))
-        try:
-            tidy(copied, home)
-        finally:
-            os._exit(0)
-    os.waitpid(process, 0)
-    aside = [path for path in (copied / "submitted").iterdir() if path.name.startswith(".tidy-")]
-    assert aside
-    (aside[0] / "clean").mkdir(exist_ok=True)
-    if home.exists():  # it was killed one move earlier: make the next one, too
-        home.rename(aside[0] / "before")
-    put_back(copied / "submitted")
-    assert sorted(path.name for path in home.iterdir()) == before
-    assert not aside[0].exists()
+    before = what(home)
+    aside = copied / "submitted" / f".tidy-{os.getpid()}-x"
+    aside.mkdir()
+    (aside / "place").write_text("ada/week0")
+    home.rename(aside / "before")
+    assert "ada" in [work.student for work in handed_in(copied, "week0")]
+    assert what(home) == before and not aside.exists()
 
 
 def test_a_submission_is_in_its_place_if_the_clean_one_cannot_be(copied, monkeypatch):
@@ -198,6 +244,26 @@ def test_a_submission_is_in_its_place_if_the_clean_one_cannot_be(copied, monkeyp
     assert not list((copied / "submitted").glob(".tidy-*"))
 
 
+def made_of(course):
+    """Everything that people read of a graded class: notebooks, feedback pages, the report; but for the times."""
+    app = load_app(course, "week0")
+    converter = GenerateFeedback(coursedir=app.coursedir, parent=app)
+    converter.force = True
+    converter.start()
+    pages = {str(path.relative_to(course)): path.read_text() for path in (course / "feedback").rglob("*.html")}
+    report = class_page(gather(load_course(course, tree=False)))
+    return {**files(course), **pages, "report": re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?Z?", "then", report)}
+
+
+def test_two_runs_make_the_same(copied, undisturbed):
+    """Graded once more elsewhere, notebooks, feedback pages and report are byte for byte the same but for times."""
+    grade(copied, jobs=2)
+    one, other = made_of(copied), made_of(undisturbed)
+    assert len(one) > 4 * len(CLASS) and "feedback/ada/week0/00_numbers.html" in one
+    assert one.keys() == other.keys()
+    assert [name for name in one if one[name] != other[name]] == []
+
+
 def test_who_grades_changes_nothing(copied, undisturbed):
     """One process or two, in whatever order: the ledger is the same, byte for byte but for the times."""
     works = handed_in(copied, "week0")
@@ -205,6 +271,6 @@ def test_who_grades_changes_nothing(copied, undisturbed):
     with Judge(loaded, hidden=copied.parent / "hidden", cache=None) as judge:
         found = [each for each in grade_class(judge, works[::-1], jobs=1, keep=False, write=True) if each]
     assert len(found) == len(CLASS)
-    assert ledger(copied) == ledger(undisturbed)
-    text = "".join("".join(lines) for lines in ledger(copied).values())
+    assert ledger(copied, WAITING) == ledger(undisturbed) and not ledger(copied)
+    text = "".join("".join(lines) for lines in ledger(copied, WAITING).values())
     assert "ValueError" in text and "object at 0x..." in text

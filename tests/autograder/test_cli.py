@@ -6,11 +6,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import nbformat
 import pytest
 from rich.text import Text
+from test_class_killed import descendants, until
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
@@ -124,7 +124,10 @@ def test_an_unreadable_notebook_is_reported(run, notebook):
         (["grade", "empty.ipynb"], "the file is empty"),
         (["grade", "foreign.ipynb"], "name its lesson by --lesson"),
         (["grade", "foreign.ipynb", "--lesson", "99_none"], "the lessons are 00_numbers, 01_order"),
-        (["verify", "no.such"], "there is no exercise 'no.such'"),
+        (["verify", "no.such"], "there is no exercise 'no.such'; "),
+        (["verify", "operators.arithmetik"], "did you mean operators.arithmetic?"),
+        (["explain", "ada", "operators.arithmetik"], "did you mean operators.arithmetic?"),
+        (["regrade", "--diff", "--exercise", "operators.arithmetik"], "did you mean operators.arithmetic?"),
         (["edition", "--out", "out", "--date", "yesterday"], "--date"),
         (["grade"], "Missing argument"),
     ],
@@ -167,9 +170,9 @@ def test_ctrl_c_while_processes_work(place):
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True
     )
-    time.sleep(3)
+    assert until(lambda: len(descendants(process.pid)) >= 2), "no processes work"
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in said and "stopped" in said
 
@@ -240,7 +243,7 @@ def test_verify_prints_table_and_problems(run, place, tmp_path):
     """Problems are listed under the table, and make the exit code 1."""
     output = run("verify", "--answers", tmp_path, "--jobs", "1", code=1)
     assert "operators.comparison: has 0 known-wrong answers" in output
-    assert "2 exercises, 3 hidden tests, 0 wrong answers, 0 variants" in output
+    assert "2 exercises, 3 hidden tests, 0 wrong answers, 0 variants: " in output
 
 
 def test_verify_says_when_all_is_well(run, tmp_path, monkeypatch):
@@ -262,7 +265,7 @@ def test_verify_says_when_all_is_well(run, tmp_path, monkeypatch):
     output = run("verify", "operators.comparison", "--answers", tmp_path, "--hidden", tmp_path, code=1)
     assert "run `autograder verify --record`" in output
     output = run("verify", "operators.comparison", "--answers", tmp_path, "--hidden", tmp_path, "--record")
-    assert "1 exercises, 2 hidden tests, 2 wrong answers, 1 variants: all is well" in output
+    assert "1 exercise, 2 hidden tests, 2 wrong answers, 1 variant: all is well" in output
 
 
 def test_build_twice(run, place):

@@ -1,18 +1,26 @@
 """The judge gives the points that the work deserves, whatever the work does."""
 
 import dataclasses
+import re
+import signal
 import time
+from pathlib import Path
 
 import nbformat
 import pytest
 
 from autograder import judge as judging
+from autograder.classes.worker import _end
 from autograder.course import load_course
 from autograder.graft import graft, stubs
-from autograder.judge import Hurried, Judge, scored, solution_cell, source_cells
+from autograder.hurried import Hurried
+from autograder.judge import Judge, solution_cell, source_cells
+from autograder.keeping import grader_files, text_files
 from autograder.plugin import HiddenTestError
 from autograder.results import Verdict
-from autograder.sandbox import Failure, Observation, SandboxError, SourceCell
+from autograder.sandbox import Failure, Observation, Sandbox, SandboxError, SourceCell
+from autograder.scoring import scored
+from autograder.warm_tests import Ended
 
 HIDDEN = '''
 import pytest
@@ -203,7 +211,7 @@ def test_a_bad_cell_costs_nothing_else(grade, cell, words):
     assert any("added cell 1" in note and words in note for note in graded.notes)
 
 
-def test_a_cell_that_ran_out_of_time_is_not_run_again(judge, course):
+def test_a_cell_that_ran_out_of_time_is_not_run_again(judge, course, monkeypatch):
     """Every exercise of a notebook with an endless cell is graded, its helpers stay, its time is spent once."""
     endless = added("def less(x, y):\n    return 1.0 if x < y else 0.0\nwhile True: pass")
     comparison = COMPARISON.replace("1.0 if x < y else 0.0", "less(x, y)")
@@ -211,9 +219,11 @@ def test_a_cell_that_ran_out_of_time_is_not_run_again(judge, course):
     given_up = {}
     assert judge.grade_exercise(course.exercise(FIRST), cells, given_up).full
     assert {index: outcome.status for index, outcome in given_up.items()} == {0: "timeout"}
-    start = time.monotonic()
+    ran, session = [], Sandbox.session
+    monkeypatch.setattr(Sandbox, "session", lambda box, cells, *rest: ran.append(cells) or session(box, cells, *rest))
     assert judge.grade_exercise(course.exercise(SECOND), cells, given_up).full
-    assert time.monotonic() - start < 1
+    ((first, *_),) = ran
+    assert "def less" in first.source and "while" not in first.source
 
 
 def test_only_points_are_asked_for(course, tmp_path):
@@ -286,6 +296,44 @@ def test_what_may_have_been_bad_luck_is_not_kept(course, hidden, tmp_path, body,
     text = ARITHMETIC.replace("return x + y", body) if place == "function" else ARITHMETIC
     with Judge(course, hidden=hidden, cache=tmp_path / "kept") as judge:
         judge.grade_exercise(course.exercise(FIRST), [cell, solution_cell(FIRST, text)])
+    assert not list((tmp_path / "kept").rglob("*.json"))
+
+
+@pytest.mark.parametrize("file", text_files(), ids=lambda file: file.name)
+def test_results_follow_from_the_code_that_reads_notebooks(course, hidden, tmp_path, monkeypatch, file):
+    """Whatever code decides which text is graded, or how much is said: once it has changed, nothing kept is taken."""
+    copies = [tmp_path / each.name for each in text_files()]
+    for original, copy in zip(text_files(), copies, strict=True):
+        copy.write_bytes(original.read_bytes())
+    monkeypatch.setattr(judging, "text_files", lambda: copies)
+    lesson = course.exercise(FIRST).lesson
+    monkeypatch.setattr(Judge, "_edition", lambda judge, exercise: tmp_path / "edition")
+    before = Judge(course, hidden=hidden).state(lesson)
+    assert Judge(course, hidden=hidden).state(lesson) == before
+    with (tmp_path / file.name).open("a") as changed:
+        changed.write("# changed\n")
+    assert Judge(course, hidden=hidden).state(lesson) != before
+
+
+def test_what_grafts_is_among_the_code_that_results_follow_from():
+    """Each module of the grader that grafting imports is hashed; what only finds files and masters need not be."""
+    here, apart = Path(judging.__file__).parent, {"course", "masters", "notebooks", "slicing", "student_files"}
+    known = {file.stem for file in (*text_files(), *grader_files())} | apart
+    for name in ("graft", "grafted", "reading", "ordering"):
+        imported = re.findall(r"^\s*from autograder\.(\w+) import", (here / f"{name}.py").read_text(), re.MULTILINE)
+        assert set(imported) <= known, name
+
+
+def test_a_grader_that_is_told_to_end_blames_no_test(course, tmp_path):
+    """SIGTERM in the middle of a hidden test ends the process; it is no verdict and no fault of the test."""
+    text = HIDDEN.replace('    """add adds."""\n', '    """add adds."""\n    signal.raise_signal(signal.SIGTERM)\n')
+    (tmp_path / "test_operators.py").write_text("import signal\n" + text)
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        with Judge(course, hidden=tmp_path, cache=tmp_path / "kept") as judge, pytest.raises(Ended):
+            judge.grade_text(course.exercise(FIRST), ARITHMETIC)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     assert not list((tmp_path / "kept").rglob("*.json"))
 
 

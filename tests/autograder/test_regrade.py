@@ -6,11 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde, NbGraderException
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
@@ -18,11 +20,13 @@ from autograder import recording, regrading
 from autograder.build import build
 from autograder.cli import app
 from autograder.collecting import take_in
+from autograder.commands.regrade import _question
 from autograder.course import CourseError, load_course
+from autograder.judge import Judge
 from autograder.ledger import Entry, read_entry
 from autograder.masters import find_master
 from autograder.regrade_log import LOG, begin, end
-from autograder.regrading import Change, plan
+from autograder.regrading import Change, Plan, plan
 from autograder.results import Graded, GroupScore, Submission, Verdict
 
 
@@ -218,7 +222,7 @@ def folder(term, tmp_path):
 
 def run(folder, command, *arguments, **options):
     place = ["--course", str(folder / "course"), "--hidden", str(folder / "hidden")]
-    return CliRunner().invoke(app, [command, *arguments, *place], **options)
+    return CliRunner(env={"COLUMNS": "160"}).invoke(app, [command, *arguments, *place], **options)
 
 
 def regrade(folder, *arguments, **options):
@@ -267,10 +271,23 @@ def logged(folder):
 def test_nothing_changes_where_nothing_was_mended(folder):
     """A second grading of the same by the same lists nothing, and asks nothing."""
     before = everything(folder)
-    done = regrade(folder, "--reason", "curious")
+    done = regrade(folder, "--reason", "curious", "--yes")
     assert done.exit_code == 0, done.output
-    assert "0 marks of 0 students; 6 notebooks keep their marks" in done.output
+    assert "no mark changes; 6 notebooks with the marks they had" in done.output
     assert everything(folder) == before and logged(folder) == []
+
+
+def test_the_question_says_what_will_be_written():
+    """Before anything is recorded the question says how many marks change, whether any falls, and which stay."""
+    up = Change("ada", "week0", "00_numbers", "operators.arithmetic", 1, 3, 3, 3)
+    down = replace(up, student="bob", old=3, new=1)
+    wanted = "Write 1 new mark of 1 student, none of them lower than before, into gradebook,"
+    assert _question(Plan((up,), (), (), (), 0)) == f"{wanted} autograded notebooks and ledger?"
+    both = _question(Plan((up, down), (down,), (), (), 0))
+    assert "2 new marks of 2 students, 1 of them LOWER than before" in both
+    assert both.endswith("(1 mark would be lower by today's tests; that does not happen.)")
+    none = _question(Plan((), (down, down), (), (), 0))
+    assert none.startswith("No mark changes: 2 marks would be lower") and "does not lower it" in none
 
 
 def test_a_mended_test_raises_marks_and_lowers_none(folder):
@@ -302,10 +319,125 @@ def test_a_mended_test_raises_marks_and_lowers_none(folder):
     assert marks(folder) == {"ada": (1, 3), "bob": (3, 3), "eve": (0, 3)}
 
 
-def test_it_asks_before_it_records(folder):
-    """Without --yes nothing is recorded where nobody can be asked, without --reason nothing at all."""
+def test_a_mark_that_was_left_is_not_lowered_by_the_next_run(folder):
+    """What regrading left where it was is a decision: grading the class again by the mended tests does not undo it."""
+    mend(folder, "41416.25", "-41412.25")
+    assert regrade(folder, "--reason", "the wrong way round", "--yes").exit_code == 0
+    after = {"ada": (3, 3), "bob": (3, 3), "eve": (0, 3)}
+    assert marks(folder) == after
+    done = run(folder, "autograde", "week0", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert marks(folder) == after
+
+
+STAND = "with marks by other tests, points, limits or another library: they stand"
+
+
+def test_only_regrading_changes_recorded_marks(folder):
+    """After a test was changed, grading the class again leaves each mark, and says so; --fresh changes and logs it."""
+    before = marks(folder)
+    mend(folder, "41416.25", "-41412.25")
+    done = run(folder, "autograde", "week0", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert f"6 notebooks {STAND}; `autograder regrade --diff`" in done.output
+    assert marks(folder) == before and logged(folder) == []
+    done = run(folder, "autograde", "week0", "--jobs", "1", "--no-record", "--fresh")
+    assert done.exit_code == 0, done.output
+    assert run(folder, "autograde", "week0", "--jobs", "1").exit_code == 0
+    assert marks(folder) == before and logged(folder) == []
+    done = run(folder, "autograde", "week0", "--jobs", "1", "--fresh")
+    assert done.exit_code == 0 and STAND not in done.output, done.output
+    assert marks(folder) == {"ada": (1, 3), "bob": (3, 3), "eve": (0, 3)}
+    begun = [line for line in logged(folder) if line["state"] == "begun"]
+    assert {line["why"] for line in begun} == {"graded afresh"}
+    assert [(each["student"], each["old"], each["new"]) for line in begun for each in line["changes"]] == [
+        ("ada", 3, 1),
+        ("bob", 1, 3),
+    ]
+    assert [line["state"] for line in logged(folder)] == ["begun", "done"] * 2
+
+
+def autograde_one(folder, student, caplog, **settings):
+    """Grade one student by nbgrader, by force; what it says."""
+    caplog.clear()
+    app = recording.load_app(folder / "course", "week0")
+    app.log.propagate = True
+    app.coursedir.student_id = student
+    app.config.JudgePreprocessor.hidden = str(folder / "hidden")
+    app.config.JudgePreprocessor.update(settings)
+    converter = Autograde(coursedir=app.coursedir, parent=app)
+    converter.force = True
+    converter.start()
+    return caplog.text
+
+
+def test_nbgrader_changes_no_recorded_mark_either(folder, caplog):
+    """`nbgrader autograde --force` keeps recorded marks, and says so; told to grade afresh, it says what runs."""
+    caplog.set_level("INFO")
+    before = marks(folder)
+    assert "keeps its mark" not in autograde_one(folder, "ada", caplog)
+    mend(folder, "41416.25", "-41412.25")
+    said = autograde_one(folder, "ada", caplog)
+    assert "ada: 00_numbers keeps its mark: it was given by other tests" in said and "run in" not in said
+    assert marks(folder) == before and logged(folder) == []
+    assert "ada: 00_numbers: 1 exercise, in the sandbox" in autograde_one(folder, "ada", caplog, fresh=True)
+    assert marks(folder) == {**before, "ada": (1, 3)}
+    assert [line["why"] for line in logged(folder) if line["state"] == "begun"] == ["graded afresh"]
+
+
+def test_a_mark_that_todays_tests_confirm_is_todays(folder):
+    """Where another test gives the same mark, regrading notes it, and grading the class says no more about it."""
+    mend(folder, '"""add adds."""', '"""add adds, whatever."""')
+    before = marks(folder)
+    assert "6 notebooks" in regrade(folder, "--diff").output
+    assert STAND in run(folder, "autograde", "week0", "--jobs", "1").output
+    assert "no mark changes" in regrade(folder, "--reason", "reworded", "--yes").output
+    assert STAND not in run(folder, "autograde", "week0", "--jobs", "1").output
+    assert marks(folder) == before and logged(folder) == []
+
+
+OWN_STEPS = """
+from autograder.nbgrader_hooks import STEPS
+c.Autograde.autograde_preprocessors = [*STEPS, "nbgrader.preprocessors.LockCells"]
+"""
+
+
+def test_steps_of_ones_own_are_taken_before_the_ledger(folder, monkeypatch):
+    """Where nbgrader takes steps of the course's own, gradebook and notebooks come first too; a second run ends it."""
+    config = folder / "course" / "nbgrader_config.py"
+    config.write_text(config.read_text() + OWN_STEPS)
+    mend(folder, "41416.25", "-41412.25")
+    before = marks(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(recording.Autograde, "start", refuse)
+        done = regrade(folder, "--reason", "mended", "--yes")
+    assert done.exit_code == 2 and "nbgrader could not record ada" in " ".join(done.stderr.split())
+    assert marks(folder) == before
+    seen, keep = [], recording.write_recorded
+
+    def spy(course, entry):
+        with Gradebook(f"sqlite:///{folder / 'course' / 'gradebook.db'}", "minigrad") as book:
+            grade = book.find_grade("operators-arithmetic-check", "00_numbers", "week0", "bob")
+            seen.append((entry.student, entry.lesson, grade.auto_score))
+        keep(course, entry)
+
+    monkeypatch.setattr(recording, "write_recorded", spy)
+    assert regrade(folder, "bob", "--reason", "mended", "--yes").exit_code == 0
+    assert ("bob", "00_numbers", 3) in seen
+    assert marks(folder) == {**before, "bob": (3, 3)}
+    notebook = nbformat.read(folder / "course" / "autograded" / "bob" / "week0" / "00_numbers.ipynb", as_version=4)
+    assert any(cell.metadata.get("deletable") is False for cell in notebook.cells), "the course's own step was left out"
+
+
+def refuse(*_arguments, **_options):
+    raise NbGraderException("no")
+
+
+def test_it_asks_before_it_records(folder, monkeypatch):
+    """Without --yes nothing is graded where nobody can be asked, without --reason nothing at all."""
     mend(folder, "41416.25", "-41412.25")
     before = everything(folder)
+    monkeypatch.setattr("autograder.commands.regrade._planned", None)
     done = regrade(folder, "--reason", "mended")
     assert done.exit_code == 2 and "add --yes" in done.stderr
     done = regrade(folder)
@@ -360,6 +492,24 @@ def test_other_points_reach_everyone_and_everything(reweighed, tmp_path):
     assert "2 of 6 points" in page and "not a sum" in page
 
 
+def test_other_points_run_nothing(reweighed, tmp_path, monkeypatch):
+    """What kept results are worth by new points is found without running a submission."""
+    folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
+    monkeypatch.setattr(Judge, "_run", None)
+    done = regrade(folder, "--diff")
+    assert done.exit_code == 0, done.output
+    assert "bob │ operators.arithmetic │ 1 of 3 │ 2 of 6 │ other points" in " ".join(done.output.split())
+    assert "left out" not in done.output
+
+
+def test_a_list_where_a_table_is_too_wide(folder):
+    """On a narrow terminal each changed mark is an item of a list, with every test's name whole."""
+    mend(folder, "41416.25", "-41412.25")
+    place = ["--course", str(folder / "course"), "--hidden", str(folder / "hidden")]
+    done = CliRunner(env={"COLUMNS": "60"}).invoke(app, ["regrade", "--diff", "--jobs", "1", *place])
+    assert "bob  operators.arithmetic  1 of 3 -> 3 of 3\n  +test_add\n" in done.output, done.output
+
+
 def test_a_dropped_exercise_counts_for_nobody(folder):
     """An exercise of 0 points stays in the notebooks, and is worth nothing in the gradebook."""
     reweigh(folder, 0, 0, 0)
@@ -373,16 +523,16 @@ def test_a_dropped_exercise_counts_for_nobody(folder):
     assert marks(folder) == dict.fromkeys(CLASS, (0, 0))
 
 
-@pytest.mark.parametrize("place", ["commit", "write_entry", "end"])
+@pytest.mark.parametrize("place", ["commit", "write_recorded", "end"])
 def test_what_is_interrupted_is_finished(reweighed, tmp_path, place, monkeypatch):
     """Stopped at any step, the gradebook is whole; a second run ends where an undisturbed one does."""
     folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
-    owner = recording.Recorder if place == "commit" else regrading
+    owner = {"commit": recording.Recorder, "write_recorded": recording, "end": regrading}[place]
     original, calls = getattr(owner, place), []
 
     def stop(*arguments, **options):
         calls.append(arguments)
-        if place != "write_entry" or len(calls) == 2:
+        if place != "write_recorded" or len(calls) == 2:
             raise KeyboardInterrupt
         return original(*arguments, **options)
 

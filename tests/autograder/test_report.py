@@ -81,6 +81,37 @@ def test_a_cause_that_is_not_known_is_a_possibility(graded):
     assert "perhaps: mark" in alone and "typical cause" not in alone and "hint:" not in alone
 
 
+@pytest.mark.parametrize(
+    ("because", "said"),
+    [
+        (
+            "operators.add: 'Return x + y.' operators.mul: 'Return x * y.'",
+            ["because: operators.add: 'Return x + y.'", "because: operators.mul: 'Return x * y.'",
+             "read again: the docstrings of operators.add, operators.mul"],
+        ),
+        (
+            "functions.Log, Exp and ReLU: 'The logarithm.', 'e to the power a.', 'a, else 0.'",
+            ["because: 'The logarithm.', 'e to the power a.', 'a, else 0.'",
+             "read again: the docstrings of functions.Log, Exp and ReLU"],
+        ),
+        (
+            "autodiff.topological_sort: 'deeper than Python's limit.'",
+            ["because: deeper than Python's limit.", "read again: the docstring of autodiff.topological_sort"],
+        ),
+        (
+            "derivatives.gradient: 'a step to one side', (f(x + h) - f(x)) / h",
+            ["because: 'a step to one side', (f(x + h) - f(x)) / h",
+             "read again: the docstring of derivatives.gradient"],
+        ),
+        ("Numba compiles 'this' function.", ["because: Numba compiles 'this' function."]),
+    ],
+)  # fmt: skip
+def test_where_a_sentence_stands(graded, because, said):
+    """A sentence of each docstring has a line of its own, and all of the docstrings are named to be read again."""
+    lines = as_text(replace(graded, verdicts=(replace(FAILED, because=because),))).splitlines()
+    assert [line.strip() for line in lines if line.strip().startswith(("because", "read again"))] == said
+
+
 def test_html_says_the_same(graded):
     """The fragment is well formed, needs no other file, and says what the text says."""
     fragment = as_html(graded, ["the notebook was renamed"])

@@ -1,0 +1,144 @@
+"""What is made aside before it takes its place, and who is at it: a lock says so, which ends with its process.
+
+A process that is killed leaves what it had begun. The next run has to tell that from what another run is at; the
+number of a process does not, since numbers come round again and mean nothing in another container. A lock on a file
+is given back by the kernel, however its owner ends.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+
+try:
+    import fcntl
+except ImportError:  # Windows, where no class is graded: nothing is locked there, and nothing swept
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["PREFIX", "Aside", "lock", "remove", "sweep", "unlock"]
+
+PREFIX = ".new-"
+"""How names begin of what is not finished."""
+
+_LOCK = ".lock"
+_NONE = -1
+
+
+class Aside:
+    """A folder in which something is made; it is removed at the end, with whatever was not renamed out of it.
+
+    Args:
+        parent: Where it is to lie; on the file system of the place that what is made there will take.
+        prefix: How its name begins.
+    """
+
+    def __init__(self, parent: Path, prefix: str = PREFIX) -> None:
+        parent.mkdir(parents=True, exist_ok=True)
+        held = None
+        while held is None:  # someone may sweep it away before it is locked
+            self.folder = Path(tempfile.mkdtemp(dir=parent, prefix=prefix))
+            held = lock(self.folder / _LOCK)
+        self._held = held
+
+    def __enter__(self) -> Path:
+        return self.folder
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the folder."""
+        remove(self.folder)
+        held, self._held = self._held, _NONE
+        unlock(held)
+
+
+def lock(path: Path) -> int | None:
+    """Lock a file, which is made if need be; None if someone else has it, or has removed it meanwhile.
+
+    Returns:
+        What `unlock` takes; the end of the process does as well.
+    """
+    try:
+        held = _take(path)
+        if os.path.samestat(os.fstat(held), os.stat(path)):
+            return held
+        os.close(held)
+    except (BlockingIOError, FileNotFoundError):
+        return None
+    except OSError:  # a system without locks, on which nothing is ever swept
+        return _NONE
+    return None
+
+
+def unlock(held: int) -> None:
+    """Give a lock back."""
+    if held != _NONE:
+        os.close(held)
+
+
+def sweep(paths: Iterable[Path], rescue: Callable[[Path], None] = lambda path: None) -> int:
+    """Remove what a process has left that was killed; leave alone what a living one is at.
+
+    Args:
+        paths: Files and folders that lie aside.
+        rescue: Is called with each of them before it is removed.
+
+    Returns:
+        How many were removed.
+    """
+    count = 0
+    for path in [path for path in paths if not path.is_symlink()]:
+        try:
+            held = _take(path / _LOCK if path.is_dir() else path)
+        except OSError:
+            continue
+        try:
+            rescue(path)
+            remove(path)
+            count += 1
+        finally:
+            os.close(held)
+    return count
+
+
+def _take(path: Path) -> int:
+    """Open a file and lock it.
+
+    Raises:
+        BlockingIOError: If someone else has it.
+        OSError: If it cannot be opened, or locked.
+    """
+    if fcntl is None:
+        raise OSError("no locks")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, however deep folders nest in it: `shutil.rmtree` calls itself for each of them."""
+    if not path.is_dir() or path.is_symlink():
+        path.unlink(missing_ok=True)
+    elif shutil.which("rm"):
+        _rm(path)
+        if path.exists():  # a folder that came read-only
+            subprocess.run(["chmod", "-R", "u+rwX", "--", str(path)], check=False, stderr=subprocess.DEVNULL)
+            _rm(path)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _rm(path: Path) -> None:
+    subprocess.run(["rm", "-rf", "--", str(path)], check=False, stderr=subprocess.DEVNULL)

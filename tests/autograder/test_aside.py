@@ -1,0 +1,144 @@
+"""What lies aside is kept for whoever is at it, and swept away when nobody is."""
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from autograder import aside, files
+from autograder.aside import PREFIX, Aside, lock, remove, sweep, unlock
+from autograder.files import write
+from autograder.tidying import clear_up
+
+
+@contextlib.contextmanager
+def standing(work):
+    """A process that does something and stands still in the midst of it, where it calls what it is given; then dies."""
+    ready, say = os.pipe()
+    process = os.fork()
+    if process == 0:
+        try:
+            work(lambda: (os.write(say, b"!"), signal.pause()))
+        finally:
+            os._exit(1)
+    os.close(say)
+    try:
+        assert os.read(ready, 1) == b"!", "the process never came so far"
+        yield
+    finally:
+        os.close(ready)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+
+
+def make_a_folder(parent, stop):
+    with Aside(parent) as folder:
+        (folder / "deep").mkdir()
+        (folder / "deep" / "file").write_text("x")
+        stop()
+
+
+def make_at_once(parent):
+    make_a_folder(parent, lambda: None)
+
+
+def write_a_file(parent, stop):
+    Path.write_bytes = lambda self, content: stop()
+    write(parent / "result.json", "{}")
+
+
+@pytest.mark.parametrize("work", [make_a_folder, write_a_file])
+def test_a_living_process_keeps_what_it_makes_and_a_dead_one_does_not(tmp_path, work):
+    """A sweep beside a process leaves its work alone; after it was killed, the same sweep takes it away."""
+    with standing(lambda stop: work(tmp_path, stop)):
+        (made,) = tmp_path.glob(f"{PREFIX}*")
+        assert sweep(tmp_path.glob(f"{PREFIX}*")) == 0 and made.exists()
+    assert sweep(tmp_path.glob(f"{PREFIX}*")) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_finished_leaves_nothing_aside(tmp_path):
+    """A folder is removed at the end of its block, also by an error; what was renamed out of it stays."""
+    with Aside(tmp_path) as folder:
+        (folder / "made").mkdir()
+        (folder / "made").rename(tmp_path / "made")
+    with pytest.raises(FileNotFoundError), Aside(tmp_path) as folder:
+        (folder / "there is no such folder" / "made").mkdir()
+    assert write(tmp_path / "a.json", "{}") and not write(tmp_path / "a.json", "{}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "made"]
+
+
+@pytest.mark.parametrize("make", [make_at_once, lambda place: write(place / "a.json", "{}")])
+def test_who_is_swept_before_he_holds_his_lock_begins_again(tmp_path, monkeypatch, make):
+    """Between making and locking a name, another run may sweep it away: a new one is made, and nothing fails."""
+    swept = []
+
+    def late(path):
+        if not swept:
+            swept.append(sweep(tmp_path.glob(f"{PREFIX}*")))
+        return lock(path)
+
+    monkeypatch.setattr(aside, "lock", late)
+    monkeypatch.setattr(files, "lock", late)
+    make(tmp_path)
+    assert swept == [1] and not list(tmp_path.glob(f"{PREFIX}*"))
+
+
+def test_a_lock_of_a_file_that_is_gone_is_none(tmp_path):
+    """A lock counts only while its file is in its place; a second one waits for nobody."""
+    held = lock(tmp_path / "file")
+    assert held is not None and lock(tmp_path / "file") is None
+    unlock(held)
+    assert lock(tmp_path / "nowhere" / "file") is None
+
+
+def test_links_are_not_followed(tmp_path):
+    """A link that looks like something unfinished leads a sweep nowhere."""
+    (tmp_path / "precious").mkdir()
+    (tmp_path / f"{PREFIX}link").symlink_to(tmp_path / "precious")
+    assert sweep(tmp_path.glob(f"{PREFIX}*")) == 0
+    assert (tmp_path / "precious").is_dir()
+
+
+def test_a_folder_is_removed_however_deep_and_whatever_its_permissions(tmp_path):
+    """Folders nested deeper than Python calls itself go, and read-only ones that came with a submission."""
+    top = place = tmp_path / "deep"
+    for _ in range(30):
+        place = place / ("x" * 100)
+    os.makedirs(tmp_path / "deep" / "shut" / "in")
+    os.chmod(tmp_path / "deep" / "shut", 0o500)
+    here = os.getcwd()
+    try:
+        os.chdir(top)
+        for _ in range(1200):
+            os.mkdir("d")
+            os.chdir("d")
+    finally:
+        os.chdir(here)
+    remove(top)
+    assert not top.exists()
+    remove(top)
+
+
+PLACES = [
+    "submitted/ada/{}clean",
+    "originals/ada/week0/{}kept",
+    ".grades/{}result",
+    ".grades/ab/{}result",
+    ".grades/submissions/week0/ada/{}entry",
+    ".grades/waiting/week0/ada/{}entry",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_next_run_clears_up(tmp_path, place):
+    """Wherever grading puts something aside, the next run takes it away, and nothing beside it."""
+    left = tmp_path / place.format(PREFIX)
+    beside = left.parent / "finished.json"
+    left.parent.mkdir(parents=True)
+    beside.write_text("{}")
+    (left.mkdir if "clean" in place else left.touch)()
+    clear_up(tmp_path)
+    assert not left.exists() and beside.exists()
