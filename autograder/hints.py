@@ -6,6 +6,8 @@ A lesson's author writes `course/hints/NN_lesson.toml`, with three texts for eac
     nudge = "Where to look."
     idea = "The idea in words, no code."
     outline = "The steps, never the answer's own lines."
+
+From the first released lesson that has hints, every released exercise needs them; drafts may wait for their lessons.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ def load_hints(course: Course) -> Hints:
             exercise = _exercise(course, path, exercise_id)
             found[exercise_id] = _texts(path, exercise, texts)
             _check_leaks(course, path, exercise, found[exercise_id])
-    for exercise in course.released:  # drafts get theirs with their lessons
+    begun = any(exercise.id in found for exercise in course.released)  # drafts get theirs with their lessons
+    for exercise in course.released if begun else ():
         if exercise.id not in found:
             raise CourseError(
                 f"hints/{exercise.lesson}.toml: has no hints for {exercise.id!r}; add a table "

@@ -16,6 +16,8 @@ from minigrad.scalar import Scalar
 if TYPE_CHECKING:
     from minigrad.checks import check as check
     from minigrad.exercises import use as use
+    from minigrad.hints import hint as hint
+    from minigrad.progressing import progress as progress
 
 __all__ = [
     "Function",
@@ -25,8 +27,10 @@ __all__ = [
     "enable_grad",
     "errors",
     "functions",
+    "hint",
     "no_grad",
     "operators",
+    "progress",
     "scalar",
     "use",
 ]
@@ -58,6 +62,7 @@ _lazy_modules = (
     "tensor_data",
     "tensor_functions",
     "tensor_ops",
+    "widgets",
 )
 _lazy_names = {
     "Generator": "creation",
@@ -78,6 +83,7 @@ _lazy_names = {
     "get_default_dtype": "backends",
     "gradcheck": "gradient_check",
     "gradgradcheck": "gradient_check",
+    "hint": "hints",
     "is_grad_enabled": "autodiff",
     "linear": "creation",
     "linspace": "creation",
@@ -85,6 +91,7 @@ _lazy_names = {
     "manual_seed": "creation",
     "ones": "creation",
     "ones_like": "creation",
+    "progress": "progressing",
     "rand": "creation",
     "rand_like": "creation",
     "randint": "creation",

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
 import minigrad
 from minigrad import exercises
+from minigrad.commands import checking, lessons, machine
+from minigrad.commands.common import console
 from minigrad.errors import MinigradError
 
 __all__ = ["main"]
@@ -23,10 +23,9 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     help="Rebuild the heart of PyTorch: see the exercises, check your notebooks, train the network you own.\n\n"
-    "Open the notebooks with `jupyter lab`; every exercise there has its own check. The commands here do the same "
-    "from a terminal.",
+    "Begin with `minigrad start`, then `minigrad lab`: every exercise in a notebook has its own check. The commands "
+    "here do the same from a terminal.",
 )
-console = Console()
 
 
 @app.callback(invoke_without_command=True)
@@ -44,36 +43,6 @@ def list_exercises() -> None:
         if not exercise.draft:
             table.add_row(exercise.lesson, exercise.id, f"{exercise.points:g}")
     console.print(table)
-
-
-@app.command()
-def check(
-    notebooks: Annotated[list[Path], typer.Argument(help="Notebooks with your answers.", metavar="NOTEBOOK...")],
-    exercise: Annotated[str | None, typer.Option(help="Only this exercise, by its id.")] = None,
-) -> None:
-    """Run the visible tests on the answers in notebooks.
-
-    Exits with 0 if all pass, with 1 if one fails, with 2 if a notebook cannot be read.
-
-    Example: `minigrad check notebooks/03_backprop.ipynb --exercise autodiff.topological_sort`
-    """
-    from minigrad.checks import run
-    from minigrad.checks.report import as_text
-
-    all_pass = True
-    for notebook in notebooks:
-        if not notebook.is_file():
-            raise MinigradError(f"check: there is no file {str(notebook)!r}")
-        namespace = exercises.namespace_of(notebook)
-        wanted = [exercises.get(exercise).id] if exercise else exercises.placed_in(notebook)
-        if not wanted:
-            raise MinigradError(f"check: {notebook.name} holds no exercise (no cell begins with '# exercise: ...')")
-        for id in wanted:
-            report = run(id, namespace)
-            all_pass = all_pass and report.passed
-            style = "green" if report.passed else None
-            console.print(escape(as_text(report, console.width)), style=style, highlight=False, soft_wrap=True)
-    raise typer.Exit(0 if all_pass else 1)
 
 
 @app.command()
@@ -120,15 +89,16 @@ def train(
                 progress.print(f"epoch {epoch.number:5}   loss {epoch.loss:.4f}   correct {epoch.correct}/{points}")
 
 
-@app.command()
-def doctor() -> None:
-    """Show what tensors are computed with on this machine, by which rule, and what is missing."""
-    from minigrad.doctor import findings
-
-    table = Table("", "found", "why, or what to do")
-    for topic, found, why in findings():
-        table.add_row(topic, escape(found), escape(why))
-    console.print(table)
+for command in (
+    lessons.start,
+    lessons.lab,
+    checking.check,
+    lessons.hint,
+    lessons.progress,
+    lessons.submit,
+    machine.doctor,
+):
+    app.command()(command)
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ from minigrad.standing_aside import on_change
 __all__ = [
     "Exercise",
     "Installation",
+    "answer_cells",
     "catalogue",
     "collect",
     "get",
@@ -35,6 +36,7 @@ __all__ = [
     "needs",
     "on_change",
     "placed_in",
+    "run_answer",
     "use",
 ]
 
@@ -336,27 +338,34 @@ def _running_namespace() -> Mapping[str, Any]:
 def namespace_of(notebook: Path) -> dict[str, Any]:
     """Run a notebook's imports and answers, and return the names that they define."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    for number, source in enumerate(_answer_cells(notebook), start=1):
-        name = f"<{notebook.name}, answer {number}>"
-        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)  # for error messages
-        try:
-            exec(compile(source, name, "exec"), namespace)
-        except (Exception, SystemExit) as error:
-            print(f"{notebook.name}: a cell was left out: {type(error).__name__}: {error}")
+    for number, source in enumerate(answer_cells(notebook), start=1):
+        if left_out := run_answer(notebook.name, number, source, namespace):
+            print(left_out)
     return namespace
+
+
+def run_answer(notebook: str, number: int, source: str, namespace: dict[str, Any]) -> str:
+    """Run one cell of a notebook, and return a sentence if it could not be run to its end."""
+    name = f"<{notebook}, answer {number}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)  # for error messages
+    try:
+        exec(compile(source, name, "exec"), namespace)
+    except (Exception, SystemExit) as error:
+        return f"{notebook}: a cell was left out: {type(error).__name__}: {error}"
+    return ""
 
 
 def placed_in(notebook: Path) -> list[str]:
     """Return the ids of the exercises that have a cell in a notebook."""
     ids = []
-    for source in _answer_cells(notebook):
+    for source in answer_cells(notebook):
         marker, _, id = source.lstrip().partition("\n")[0].partition(":")
         if marker == "# exercise" and id.strip() in catalogue():
             ids.append(id.strip())
     return ids
 
 
-def _answer_cells(notebook: Path) -> list[str]:
+def answer_cells(notebook: Path) -> list[str]:
     """Return the text of the cells that answers consist of: tagged ``setup``, or beginning with ``# exercise:``."""
     try:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad import exercises
+from minigrad import exercises, progressing
 from minigrad.checks import run
 from minigrad.errors import MinigradError
 
@@ -20,7 +20,9 @@ def register(shell: Any) -> None:
         if command == "use":
             return exercises.use(*argument.split(), namespace=shell.user_ns)
         if command == "check" and argument:
-            return run(argument.strip("\"'"), shell.user_ns)
+            report = run(argument.strip("\"'"), shell.user_ns)
+            progressing.record(report)
+            return report
         raise MinigradError(f"%minigrad {line}: write `%minigrad use`, or `%minigrad check` and an exercise's id")
 
     shell.register_magic_function(minigrad, "line")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Plain", "bare", "fingerprint", "kernel_of", "reached", "rebuild"]
+__all__ = ["Plain", "bare", "fingerprint", "installed", "kernel_of", "reached", "rebuild"]
 
 FOREIGN = frozenset((*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"))
 """Packages whose functions the compiler knows itself, or does not know at all."""
@@ -28,6 +28,18 @@ def bare(value: Any) -> Any:
     while hasattr(value, "py_func"):
         value = value.py_func
     return value
+
+
+def installed(value: Any) -> Any:
+    """Return what stands in the library now for a function of the library, else the value itself.
+
+    So that ``from minigrad.tensor_data import to_index``, in a setup cell, means the one that is installed.
+    """
+    module, name = str(getattr(value, "__module__", "")), getattr(value, "__qualname__", "")
+    if not module.startswith("minigrad.") or name != getattr(value, "__name__", None):
+        return value
+    found = getattr(sys.modules.get(module), name, value)
+    return value if getattr(found, "__wrapped__", None) is value else found  # a decorated function calls the bare one
 
 
 def kernel_of(value: Any) -> Any:

@@ -77,6 +77,14 @@ def test_an_exercise_without_hints_is_refused(course):
     assert "hints/01_shapes.toml: has no hints for 'shapes.Square'" in refusal(course)
 
 
+def test_hints_may_begin_with_drafts(course):
+    """While only lessons have hints that are still being written, those that are released may do without."""
+    course.change(course.toml, 'title = "Shapes"', 'title = "Shapes"\ndraft = true')
+    (course.hints / "00_numbers.toml").unlink()
+    assert list(load_hints(course.load())) == ["shapes.Square"]
+    course.build()
+
+
 def test_drafts_may_wait(course):
     """What is still being written needs no hints; those that are there are bundled."""
     course.change(course.toml, 'title = "Shapes"', 'title = "Shapes"\ndraft = true')

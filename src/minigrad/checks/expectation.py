@@ -139,19 +139,38 @@ def _kind(value: Any) -> str:
     return f"{module}{type(value).__name__}"
 
 
-def _plain(value: Any) -> Any:
-    """Return numbers of NumPy's as Python's, which are shown without the name of their type."""
-    if type(value) in (list, tuple):
-        return type(value)(map(_plain, value))
-    if type(value) is dict:
-        return {_plain(key): _plain(each) for key, each in value.items()}
-    is_number = type(value).__module__ == "numpy" and type(value).__name__ != "ndarray" and hasattr(value, "item")
-    return value.item() if is_number else value
+_WRITTEN_OUT = 1_000
+"""Elements of an array that are written out; NumPy takes seconds for a large one of many axes."""
+
+
+def _text(value: Any, room: int) -> str:
+    """Return a value's repr, not much more of it than there is room for; NumPy's numbers as Python's."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        inner = _joined((_text(each, room) for each in value), room)
+        return f"[{inner}]" if kind is list else f"({inner},)" if len(value) == 1 else f"({inner})"
+    if kind is dict:
+        return "{" + _joined((f"{_text(key, room)}: {_text(each, room)}" for key, each in value.items()), room) + "}"
+    if _is_array(value):
+        described = f"an array of shape {value.shape} and dtype {value.dtype}"
+        return repr(value) if value.size <= _WRITTEN_OUT else described
+    is_number = kind.__module__ == "numpy" and hasattr(value, "item")
+    return repr(value.item() if is_number else value)
+
+
+def _joined(parts: Iterator[str], room: int) -> str:
+    taken, length = [], 0
+    for part in parts:
+        taken.append(part)
+        length += len(part) + 2
+        if length > room:
+            break
+    return ", ".join(taken)
 
 
 def _short(value: Any, limit: int = 80) -> str:
     try:
-        text = repr(_plain(value))
+        text = _text(value, limit)
     except Exception as error:  # an int of more digits than Python writes, or a student's own __repr__
         text = f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -59,6 +59,8 @@ def as_text(report: CheckReport, width: int = 100) -> str:
                 indented(f"Read again: lesson {result.section}", "      ", "        ")
             if more:
                 indented(more, "      ", "      ")
+    if report.pointer:
+        lines.append(report.pointer)  # not wrapped: to be copied
     return "\n".join(lines)
 
 
@@ -66,12 +68,18 @@ def as_html(report: CheckReport) -> str:
     """Return the report for a notebook."""
     colour = "#1a7f37" if report.passed else "#b35900"
     rows = "".join(_row(result, more) for result, more in shown(report))
-    note = "Hidden tests look closer when the notebook is graded." if report.passed else ""
+    note = "Hidden tests look closer when the notebook is graded." if report.passed else _pointer(report.pointer)
     return (
         f'<div class="minigrad-check" style="border-left:4px solid {colour};padding:.4em 1em">'
         f"<b>{escape(headline(report))}</b>"
         f'<ul style="padding-left:.2em;margin:.4em 0">{rows}</ul><small>{note}</small></div>'
     )
+
+
+def _pointer(line: str) -> str:
+    """Return the line that points to the next hint, its call as code."""
+    call, bracket, rest = line.partition(")")
+    return f"<code>{escape(call + bracket)}</code>{escape(rest)}" if line else ""
 
 
 def _row(result: CheckResult, more: str) -> str:

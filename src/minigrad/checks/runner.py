@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from minigrad import exercises
+from minigrad import exercises, hints, progressing
 from minigrad.checks.expectation import NO_RETURN, Expectation
 from minigrad.checks.explaining import Answer
 from minigrad.checks.report import as_html, as_text
@@ -56,11 +56,19 @@ class CheckResult:
 
 @dataclass(frozen=True, repr=False)
 class CheckReport:
-    """The outcome of ``check``: shown as a table by Jupyter, and read as a number of points by nbgrader."""
+    """The outcome of ``check``: shown as a table by Jupyter, and read as a number of points by nbgrader.
+
+    Attributes:
+        exercise: The exercise's id.
+        points: The points that a grader gives for it.
+        results: What each test found.
+        pointer: Where a report that is not all well points to: the exercise's next hint.
+    """
 
     exercise: str
     points: float
     results: tuple[CheckResult, ...]
+    pointer: str = ""
 
     @property
     def passed(self) -> bool:
@@ -108,6 +116,7 @@ def check(id: str) -> CheckReport:
         id: The exercise, for example ``"autodiff.topological_sort"``.
     """
     report = run(id, sys._getframe(1).f_globals)
+    progressing.record(report)
     if "ipykernel" not in sys.modules:  # a plain terminal shows only the number otherwise
         print(report)
     return report
@@ -121,7 +130,7 @@ def run(id: str, namespace: Mapping[str, Any]) -> CheckReport:
     except ExerciseNotDone:
         names = ", ".join(exercises.missing(id, namespace))
         reason = f"{names} must be defined in this notebook: run the cell above first"
-        return CheckReport(id, exercise.points, (CheckResult("The answer is there", False, reason),))
+        return CheckReport(id, exercise.points, (CheckResult("The answer is there", False, reason),), hints.pointer(id))
     tests = _tests_of(id)
     answer = Answer(objects, namespace)
     try:
@@ -130,7 +139,8 @@ def run(id: str, namespace: Mapping[str, Any]) -> CheckReport:
             results = tuple(_run_all(tests, student, answer))
     except TypeError as error:  # a class where a function belongs, or the other way round
         results = (CheckResult("The answer is of the right kind", False, str(error)),)
-    return CheckReport(id, exercise.points, results)
+    pointer = "" if all(result.passed for result in results) else hints.pointer(id)
+    return CheckReport(id, exercise.points, results, pointer)
 
 
 def _run_all(tests: list[tuple[Test, str]], student: Any, answer: Answer) -> list[CheckResult]:

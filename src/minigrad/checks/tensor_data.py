@@ -18,8 +18,8 @@ __all__: list[str] = []
 STRIDES = "04 'Steps through the storage'"
 INDICES = "04 'From a number to an index'"
 VIEWS = "04 'Another order, the same storage'"
-SHAPES = "04 'Shapes that go together'"
-BROADCAST = "04 'Which element takes part'"
+SHAPES = "05 'Shapes that go together'"
+BROADCAST = "05 'Which element takes part'"
 
 COMPILES = "Numba must be able to compile it for fast loops: write a for loop with numbers in it, without generators"
 BUFFER = "a kernel's index buffer may have more places than there are axes: {0} how many axes there are"
@@ -120,7 +120,7 @@ def along_rows_and_columns(student: Any) -> None:
     expect(plain(student.index_to_position((2, 1), (3, 1))), 7, hint="index times stride, axis by axis", when=when)
 
 
-@visible("tensor_data.index_to_position", section=VIEWS)
+@visible("tensor_data.index_to_position", section=STRIDES)
 def any_strides(student: Any) -> None:
     """With strides (1, 3), as in a permuted array, index (2, 1) stands at 5; with (0, 4), index (3, 2) at 8."""
     seen = [plain(student.index_to_position(index, strides)) for index, strides in (((2, 1), (1, 3)), ((3, 2), (0, 4)))]
@@ -145,7 +145,7 @@ def no_axes_position(student: Any) -> None:
         expect(plain(student.index_to_position((), ())), 0, hint="begin with 0")
 
 
-@visible("tensor_data.index_to_position", section=INDICES)
+@visible("tensor_data.index_to_position", section=STRIDES)
 def buffered_position(student: Any) -> None:
     """What stands behind the index in a longer buffer does not count."""
     hint = BUFFER.format("len(strides) says")
@@ -154,7 +154,7 @@ def buffered_position(student: Any) -> None:
     expect(seen, 7, hint=hint)
 
 
-@visible("tensor_data.index_to_position", section=INDICES, slow=True)
+@visible("tensor_data.index_to_position", section=STRIDES, slow=True)
 def compiled_position(student: Any) -> None:
     """Numba compiles it, and the result is the same."""
     index, strides = np.array([2, 1]), np.array([3, 1])
@@ -421,7 +421,7 @@ def only_the_buffer_is_written(student: Any) -> None:
     expect(big_index, [2, 1], hint="big_index is still needed by the caller: write to out_index only")
 
 
-@visible("tensor_data.broadcast_index", section=INDICES)
+@visible("tensor_data.broadcast_index", section=BROADCAST)
 def buffered_broadcast(student: Any) -> None:
     """In longer buffers both indices stand at the front."""
     hint = BUFFER.format("the shapes say")
@@ -430,7 +430,7 @@ def buffered_broadcast(student: Any) -> None:
     expect(buffered, [1], hint=hint, when={(8,): UNWRITTEN})
 
 
-@visible("tensor_data.broadcast_index", section=INDICES, slow=True)
+@visible("tensor_data.broadcast_index", section=BROADCAST, slow=True)
 def compiled_broadcast(student: Any) -> None:
     """Numba compiles it, and the result is the same."""
     seen = np.full(2, 9)

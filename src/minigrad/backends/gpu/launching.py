@@ -129,20 +129,8 @@ def _three(size: int | Sequence[int]) -> Size:
 # --- what a kernel reaches ----------------------------------------------------------------------------------
 
 
-def _installed(value: Any) -> Any:
-    """Return what stands in the library now for a function of the library, else the value itself.
-
-    So that ``from minigrad.tensor_data import to_index``, in a setup cell, means the one that is installed.
-    """
-    module, name = str(getattr(value, "__module__", "")), getattr(value, "__qualname__", "")
-    if not module.startswith("minigrad.") or name != getattr(value, "__name__", None):
-        return value
-    found = getattr(sys.modules.get(module), name, value)
-    return value if getattr(found, "__wrapped__", None) is value else found  # a decorated function calls the bare one
-
-
 def _in_python(value: Any) -> Any:
-    return _installed(reaching.bare(value))
+    return reaching.installed(reaching.bare(value))
 
 
 def _on_gpu(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""The commands of `minigrad`, by theme; what is heavy is imported by the command that needs it."""

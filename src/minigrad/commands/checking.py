@@ -1,0 +1,168 @@
+"""The command `check`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from minigrad import exercises
+from minigrad.commands.common import console, print_json
+from minigrad.errors import MinigradError
+
+if TYPE_CHECKING:
+    from minigrad.checking import Checked
+    from minigrad.checks.runner import CheckReport
+
+__all__ = ["check"]
+
+_NOTE = "Points are those of the visible checks, which ran here, not isolated; hidden tests look closer."
+
+
+def check(
+    notebooks: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Notebooks with your answers; by default every lesson in your folder.", metavar="NOTEBOOK..."
+        ),
+    ] = None,
+    exercise: Annotated[str | None, typer.Option(help="Only this exercise, by its id.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show the report of each exercise, not a table.")] = False,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long a cell may take before it is left out.")] = 20.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    minitorch: Annotated[
+        Path | None,
+        typer.Option(help="A folder with answers to MiniTorch's tasks, to be checked instead.", metavar="PATH"),
+    ] = None,
+) -> None:
+    """Run the visible tests on the answers in notebooks, in a process of their own.
+
+    Exits with 0 if all pass, with 1 if one fails or is not written yet, with 2 if a notebook cannot be read.
+
+    Example: `minigrad check`, `minigrad check 03_backprop.ipynb --exercise autodiff.topological_sort`,
+    `minigrad check --minitorch ../minitorch/minitorch`
+    """
+    if minitorch is not None:
+        from minigrad.commands.minitorch import check_minitorch
+
+        raise typer.Exit(check_minitorch(minitorch, seconds, as_json=as_json))
+    named = bool(notebooks)
+    checked = _check_all(notebooks or _lessons_here(), exercise, seconds)
+    if as_json:
+        print_json(_as_data(checked))
+    elif named or everything or exercise:
+        _print_reports(checked)
+    else:
+        _print_table(checked)
+    raise typer.Exit(0 if all(report.passed for each in checked for report in each.reports) else 1)
+
+
+def _lessons_here() -> list[Path]:
+    from minigrad.progressing import working_folder
+    from minigrad.starting import lessons_in
+
+    folder = working_folder() or Path()
+    found = lessons_in(folder)
+    if not found:
+        raise MinigradError("check: there is no lesson in this folder; name notebooks, or go where you work")
+    return found
+
+
+def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> list[Checked]:
+    """Check notebooks one after the other, and note the results where progress is kept."""
+    from rich.progress import Progress
+
+    from minigrad import checking, progressing
+
+    wanted = {path: _wanted(path, exercise) for path in notebooks}
+    checked = []
+    with Progress(transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("checking", total=len(notebooks))
+        for path, ids in wanted.items():
+            bar.update(task, description=f"checking {path.name}")
+            checked.append(checking.check_notebook(path, ids, seconds))
+            bar.advance(task)
+            for report in checked[-1].reports:
+                if not checking.not_begun(report.exercise, path):
+                    progressing.record(report, path.parent, live=False)
+    return checked
+
+
+def _wanted(notebook: Path, exercise: str | None) -> list[str]:
+    if not notebook.is_file():
+        raise MinigradError(f"check: there is no file {str(notebook)!r}")
+    wanted = [exercises.get(exercise).id] if exercise else exercises.placed_in(notebook)
+    if not wanted:
+        raise MinigradError(f"check: {notebook.name} holds no exercise (no cell begins with '# exercise: ...')")
+    return list(dict.fromkeys(wanted))
+
+
+def _print_remarks(checked: Checked) -> None:
+    for remark in checked.remarks:
+        console.print(escape(remark), style="yellow", highlight=False, soft_wrap=True)
+
+
+def _print_reports(checked: list[Checked]) -> None:
+    from minigrad.checks.report import as_text
+
+    for each in checked:
+        _print_remarks(each)
+        for report in each.reports:
+            style = "green" if report.passed else None
+            console.print(escape(as_text(report, console.width)), style=style, highlight=False, soft_wrap=True)
+
+
+def _print_table(checked: list[Checked]) -> None:
+    """Print a row for each exercise, and below it what does not hold of those that are begun."""
+    from minigrad.checking import not_begun
+    from minigrad.checks.report import as_text
+
+    table = Table("lesson", "exercise", "checks", "points")
+    failing: list[CheckReport] = []
+    for each in checked:
+        for report in each.reports:
+            begun = not not_begun(report.exercise, each.notebook)
+            failing += [report] if begun and not report.passed else []
+            passed = sum(result.passed for result in report.results)
+            state = f"{passed} of {len(report.results)}" if begun else "not begun"
+            style = "green" if report.passed else "red" if begun else "dim"
+            table.add_row(
+                each.notebook.stem, report.exercise, state, f"{report.earned:g} of {report.points:g}", style=style
+            )
+    reports = [report for each in checked for report in each.reports]
+    table.add_section()
+    points = f"{sum(r.earned for r in reports):g} of {sum(r.points for r in reports):g}"
+    table.add_row("together", f"{sum(r.passed for r in reports)} of {len(reports)} pass", "", points)
+    console.print(table)
+    for each in checked:
+        _print_remarks(each)
+    for report in failing:
+        console.print(escape(as_text(report, console.width)), highlight=False, soft_wrap=True)
+    console.print(_NOTE, highlight=False)
+
+
+def _as_data(checked: list[Checked]) -> dict[str, Any]:
+    """Return everything that was seen, as plain data."""
+    reports = [(each, report) for each in checked for report in each.reports]
+    return {
+        "passed": all(report.passed for _, report in reports),
+        "points": sum(report.earned for _, report in reports),
+        "of": sum(report.points for _, report in reports),
+        "isolated": False,
+        "remarks": [remark for each in checked for remark in each.remarks],
+        "exercises": [
+            {
+                "id": report.exercise,
+                "notebook": str(each.notebook),
+                "passed": report.passed,
+                "points": report.earned,
+                "of": report.points,
+                "checks": [asdict(result) for result in report.results],
+            }
+            for each, report in reports
+        ],
+    }

@@ -1,0 +1,117 @@
+"""Commands around the lessons: start, lab, hint, progress, submit."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from minigrad.commands.common import console
+
+__all__ = ["hint", "lab", "progress", "start", "submit"]
+
+_MARKS = {"copied": "new", "updated": "updated", "unchanged": "as it was"}
+
+Folder = Annotated[
+    Path | None, typer.Argument(help="The folder you work in; by default the one around you, else my-notebooks.")
+]
+
+
+def start(
+    folder: Folder = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="A folder of notebooks that you were given, instead of the course's.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+) -> None:
+    """Copy the lessons into a folder to work in; later, bring a new version of the course into it.
+
+    Nothing that you wrote is lost: answers, cells of your own and outputs stay, and what a notebook was before
+    lies in `.minigrad/before-update`. Save and close open notebooks first. Exits with 1 if a notebook cannot be read.
+
+    Example: `minigrad start my-notebooks`
+    """
+    from minigrad import starting
+
+    chosen = starting.chosen_folder(folder)
+    outcomes = starting.start(chosen, source, dry_run=dry_run)
+    table = Table("lesson", "", "")
+    for each in outcomes:
+        table.add_row(each.lesson, _MARKS.get(each.state, each.state), escape("\n".join(each.details)))
+    console.print(table)
+    if dry_run:
+        console.print("Nothing was written: that was a dry run.")
+    else:
+        if any(each.state == "updated" for each in outcomes):
+            console.print(f"What they were before lies in {escape(str(chosen / '.minigrad' / 'before-update'))}.")
+        console.print(f"Next: minigrad lab {escape(str(chosen))}", highlight=False)
+    raise typer.Exit(1 if any(each.state == "unreadable" for each in outcomes) else 0)
+
+
+def lab(
+    folder: Folder = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+    port: Annotated[int | None, typer.Option(help="The port to listen on.")] = None,
+) -> None:
+    """Open JupyterLab in the folder you work in, with this Python, and leave everything that it writes in there."""
+    from minigrad import lab as running
+    from minigrad import starting
+
+    raise typer.Exit(running.run(starting.chosen_folder(folder), browser=not no_browser, port=port))
+
+
+def hint(
+    id: Annotated[str, typer.Argument(help="The exercise, such as autodiff.chain_rule.")],
+    tier: Annotated[int | None, typer.Option(help="1, 2 or 3: that hint, instead of the next one.")] = None,
+) -> None:
+    """Show the next hint for an exercise: a nudge, the idea, the outline. Hints never cost points."""
+    from minigrad import hints
+
+    console.print(escape(repr(hints.hint(id, tier))), highlight=False)
+
+
+def progress(
+    folder: Annotated[
+        Path | None, typer.Argument(help="The folder you work in; by default the one around you.")
+    ] = None,
+) -> None:
+    """Show how far you are: exercises that pass, their points, checks, and hints."""
+    from minigrad import progressing
+
+    found = progressing.progress(folder)
+    table = Table("lesson", "exercises", "points", "checks", "hints", "")
+    for each in (*found.lessons, found.total):
+        filled = round(20 * each.share)
+        bar = f"[blue]{'█' * filled}[/blue]{'░' * (20 - filled)} {each.share:4.0%}"
+        table.add_row(each.lesson, *progressing.cells(each), bar, end_section=each == found.lessons[-1])
+    console.print(table)
+    console.print(escape(found.note), highlight=False)
+
+
+def submit(
+    folder: Folder = None,
+    assignment: Annotated[str | None, typer.Option(help="The assignment to hand in, such as module1.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The zip to write; by default ASSIGNMENT.zip in the folder.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Pack what there is, although something is missing.")] = False,
+) -> None:
+    """Pack the notebooks of an assignment into one zip, to hand in where there is no assignment list.
+
+    Example: `minigrad submit my-notebooks --assignment module1`
+    """
+    from minigrad import starting, submitting
+
+    chosen = starting.chosen_folder(folder)
+    packed = submitting.pack(chosen, submitting.assignment_for(chosen, assignment), out, force=force)
+    table = Table("in the zip", "bytes")
+    for name, size in packed.files:
+        table.add_row(escape(name), f"{size:,}")
+    console.print(table)
+    for warning in packed.warnings:
+        console.print(f"Look again: {escape(warning)}.", style="yellow", highlight=False, soft_wrap=True)
+    now = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+    console.print(f"{escape(str(packed.path))}, packed {now}", highlight=False, soft_wrap=True)
+    console.print(f"sha256 {packed.sha256}", highlight=False, soft_wrap=True)

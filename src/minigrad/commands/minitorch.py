@@ -1,0 +1,103 @@
+"""The command `check --minitorch`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from minigrad.commands.common import console, print_json
+
+if TYPE_CHECKING:
+    from minigrad.checking import Checked
+    from minigrad.minitorch import Task
+    from minigrad.survivors import Probe
+
+__all__ = ["check_minitorch"]
+
+
+def check_minitorch(folder: Path, seconds: float, *, as_json: bool) -> int:
+    """Check someone's answers to MiniTorch's tasks, print what was seen, and return the exit code."""
+    from minigrad.checking import check_folder
+    from minigrad.minitorch import found_tasks
+    from minigrad.survivors import PROBES
+
+    found = found_tasks(folder)
+    with console.status(f"checking {len(found)} answers") if console.is_terminal and not as_json else _nothing():
+        checked = check_folder(folder, list(found), seconds)
+    tasks = {id: task for id, (task, _) in found.items()}
+    missed = [probe for probe in PROBES if probe.name in checked.seen]
+    if as_json:
+        print_json(_as_data(checked, tasks, missed))
+    else:
+        _print(checked, tasks, missed)
+    return 0 if all(report.passed for report in checked.reports) and not missed else 1
+
+
+def _nothing() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> None:
+    from minigrad.checks.report import as_text
+
+    table = Table("task", "answer", "checks", "points")
+    for report in checked.reports:
+        passed = sum(result.passed for result in report.results)
+        style = "green" if report.passed else "red"
+        counts = f"{passed} of {len(report.results)}", f"{report.earned:g} of {report.points:g}"
+        table.add_row(tasks[report.exercise].number, report.exercise, *counts, style=style)
+    console.print(table)
+    for report in checked.reports:
+        if not report.passed:
+            console.print(escape(as_text(report, console.width)), highlight=False, soft_wrap=True)
+    for remark in checked.remarks:
+        console.print(escape(remark), style="yellow", highlight=False, soft_wrap=True)
+    _print_missed(missed)
+    if absent := _absent(tasks):
+        console.print(f"Not found in this folder: {', '.join(absent)}.", highlight=False)
+
+
+def _print_missed(missed: list[Probe]) -> None:
+    from minigrad.survivors import PROBES
+
+    if not missed:
+        console.print(f"Of {len(PROBES)} mistakes that pass MiniTorch's own tests, none was found.", highlight=False)
+        return
+    console.print("What MiniTorch's own tests let pass:", style="bold")
+    for probe in missed:
+        console.print(f"  {probe.exercise}: {escape(probe.sentence)}", highlight=False)
+
+
+def _absent(tasks: dict[str, Task]) -> list[str]:
+    from minigrad.minitorch import TASKS
+
+    return [task.exercise for task in TASKS if task.exercise not in tasks]
+
+
+def _as_data(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> dict[str, Any]:
+    return {
+        "passed": all(report.passed for report in checked.reports) and not missed,
+        "isolated": False,
+        "remarks": checked.remarks,
+        "not_found": _absent(tasks),
+        "missed_by_minitorch": [
+            {"name": probe.name, "exercise": probe.exercise, "sentence": probe.sentence} for probe in missed
+        ],
+        "exercises": [
+            {
+                "id": report.exercise,
+                "task": tasks[report.exercise].number,
+                "passed": report.passed,
+                "points": report.earned,
+                "of": report.points,
+                "checks": [asdict(result) for result in report.results],
+            }
+            for report in checked.reports
+        ],
+    }

@@ -1,0 +1,83 @@
+"""Files that are written whole or not at all, and a lock for those that two programs change."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+__all__ = ["Busy", "locked", "write"]
+
+
+class Busy(OSError):
+    """Another program has held the lock for too long."""
+
+
+def write(path: Path, content: bytes) -> bool:
+    """Write a file aside and rename it into place; leave it alone if it says the same already.
+
+    Returns:
+        Whether the file changed.
+    """
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(aside, mode)  # mkstemp makes it private
+        os.replace(aside, path)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
+    return True
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def locked(path: Path, seconds: float = 5.0) -> Iterator[None]:
+    """Let one program at a time into the block; the lock ends with the block, or with the program.
+
+    Args:
+        path: The lock's own file, which stays behind, empty.
+        seconds: How long to wait for others.
+
+    Raises:
+        Busy: If another program held it for that long.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + seconds
+    with path.open("a+b") as file:
+        while not _taken(file):
+            if time.monotonic() > end:
+                raise Busy(f"{path} has been locked by another program for {seconds:g} s")
+            time.sleep(0.02)
+        yield  # closing the file ends the lock
+
+
+def _taken(file: IO[bytes]) -> bool:
+    """Try to lock an open file, as the system at hand does it."""
+    try:
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,251 @@
+"""A new version of a lesson, merged around a student's work: nothing of theirs is lost, all of the new text comes."""
+
+import copy
+import itertools
+import json
+import random
+
+import pytest
+from notebooks_by_hand import code, exercise, find, markdown, notebook, question, texts
+
+from minigrad import merging
+from minigrad.merging import NotANotebook, dump, merge, parse
+
+OLD = notebook(
+    markdown("# Lesson"),
+    code("import math", tags=["setup"]),
+    markdown("Old prose."),
+    exercise("operators.one"),
+    markdown("Between."),
+    exercise("operators.two"),
+    question("why"),
+    markdown("The end."),
+)
+NEW = notebook(
+    markdown("# Lesson"),
+    code("import math\nimport random", tags=["setup"]),
+    markdown("New prose."),
+    markdown("More prose."),
+    exercise("operators.one"),
+    markdown("Between."),
+    exercise("operators.two", doc="The task, reworded."),
+    exercise("operators.three"),
+    question("why"),
+    version="2",
+)
+
+
+def mine():
+    """The old lesson, to be worked in."""
+    return copy.deepcopy(OLD)
+
+
+def answer(book, id, body="    return 2 * x"):
+    cell = find(book, f"# exercise: {id}")
+    cell["source"] = cell["source"].partition("    # YOUR CODE")[0] + body
+    return cell
+
+
+def test_without_work_the_result_is_the_new_lesson():
+    """Nobody wrote anything: all cells are those of the new lesson, in its order, and its version is noted."""
+    merged = merge(mine(), NEW, OLD)
+    assert texts(merged.notebook) == texts(NEW)
+    assert merged.notebook["metadata"]["minigrad"]["version"] == "2"
+    assert merged.kept == []
+
+
+def test_an_answer_stays_with_its_outputs():
+    """The text is the student's, and so is what running it showed; the metadata are the course's."""
+    book = mine()
+    written = answer(book, "operators.one")
+    written["outputs"], written["execution_count"] = [{"output_type": "stream", "name": "stdout", "text": "hi"}], 7
+    found = find(merge(book, NEW, OLD).notebook, "# exercise: operators.one")
+    assert found["source"] == written["source"]
+    assert (found["outputs"], found["execution_count"]) == (written["outputs"], 7)
+    assert found["metadata"]["nbgrader"]["grade_id"] == "operators-one"
+
+
+def test_a_task_that_was_reworded():
+    """A stub becomes the new stub; an answer stays as it is, and that is said."""
+    merged = merge(mine(), NEW, OLD)
+    assert "reworded" in find(merged.notebook, "# exercise: operators.two")["source"]
+    book = mine()
+    written = answer(book, "operators.two")
+    merged = merge(book, NEW, OLD)
+    assert find(merged.notebook, "# exercise: operators.two")["source"] == written["source"]
+    assert merged.kept == ["your answer, whose task was reworded: '# exercise: operators.two'"]
+
+
+def test_own_cells_stay_behind_what_they_stood_behind():
+    """Also at the very top, behind a cell that is reworded, and behind an answer."""
+    book = mine()
+    for at, text in ((10, "own last"), (5, "own 3"), (4, "own 2"), (3, "own 1"), (0, "own top")):
+        book["cells"].insert(at, {**code(text), "id": text.replace(" ", "-")})
+    found = texts(merge(book, NEW, OLD).notebook)
+    assert found[0] == "own top"
+    assert found[found.index("own 1") - 1] == "New prose."
+    assert found[found.index("own 2") - 1].startswith("# exercise: operators.one")
+    assert found[found.index("own 3") - 1] == 'check("operators.one")'
+    assert found[found.index("own last") - 1].startswith("**My answer")
+    assert len(found) == len(NEW["cells"]) + 5
+
+
+def test_a_given_cell_that_the_student_changed_stays():
+    """Unchanged by the course it is the student's alone; if the course replaced it, both are there, and it is said."""
+    book = mine()
+    find(book, "Between.")["source"] = "Between, with my notes."
+    find(book, "Old prose.")["source"] = "Old prose, with my notes."
+    merged = merge(book, NEW, OLD)
+    found = texts(merged.notebook)
+    assert "Between." not in found
+    assert "Between, with my notes." in found
+    assert found.index("Old prose, with my notes.") == found.index("New prose.") + 1
+    assert merged.kept == ["a cell that you changed and the course has replaced: 'Old prose, with my notes.'"]
+
+
+def test_a_check_that_was_changed_is_the_courses_again():
+    """Checks are not the student's to change; what they showed stays only where they are what was run."""
+    book = mine()
+    find(book, 'check("operators.one")')["outputs"] = ["seen"]
+    changed = next(cell for cell in book["cells"] if cell["source"] == 'check("operators.two")')
+    changed["source"], changed["outputs"] = "print('2')", ["forged"]
+    cells = {cell["source"]: cell for cell in merge(book, NEW, OLD).notebook["cells"]}
+    assert cells['check("operators.one")']["outputs"] == ["seen"]
+    assert cells['check("operators.two")']["outputs"] == []
+    assert "print('2')" not in cells
+
+
+def test_an_answer_to_a_question_stays():
+    """Questions that a person reads are answered in Markdown."""
+    book = mine()
+    find(book, "My answer")["source"] = "**My answer to the question `why`:**\n\nBecause."
+    assert find(merge(book, NEW, OLD).notebook, "My answer")["source"].endswith("Because.")
+
+
+def test_what_was_deleted():
+    """Prose that a student took out stays out; an exercise and its check come back."""
+    book = mine()
+    kept = [c for c in book["cells"] if c["source"] != "Between." and "operators.one" not in c["source"]]
+    book["cells"] = kept
+    found = texts(merge(book, NEW, OLD).notebook)
+    assert "Between." not in found
+    assert 'check("operators.one")' in found
+    assert any(text.startswith("# exercise: operators.one") for text in found)
+
+
+def test_an_exercise_that_the_course_dropped_leaves_its_answer():
+    """An answer is kept even if nobody asks for it any more; a stub is not."""
+    without = notebook(markdown("# Lesson"), exercise("operators.two"))
+    book = mine()
+    written = answer(book, "operators.one")["source"]
+    found = texts(merge(book, without, OLD).notebook)
+    assert written in found
+    assert not any("operators.one" in text for text in texts(merge(mine(), without, OLD).notebook))
+
+
+@pytest.mark.parametrize("lost", ["metadata", "ids", "both"])
+def test_an_editor_that_drops_metadata_or_ids(lost):
+    """Cells are known by their first line, or by their text."""
+    book = mine()
+    written = answer(book, "operators.one")["source"]
+    book["cells"].append(code("my own"))
+    for cell in book["cells"]:
+        if lost != "ids":
+            cell["metadata"] = {}
+        if lost != "metadata":
+            del cell["id"]
+    found = merge(book, NEW, OLD).notebook
+    assert sorted([*texts(NEW), "my own"]) == sorted(
+        text if text != written else texts(OLD)[3] for text in texts(found)
+    )
+    ids = [cell["id"] for cell in found["cells"]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_a_copied_cell_is_the_students():
+    """The second cell of one name is kept as a cell of their own, with an id of its own."""
+    book = mine()
+    answer(book, "operators.one")
+    second = copy.deepcopy(find(book, "# exercise: operators.one"))
+    second["source"] += "  # again"
+    book["cells"].insert(5, second)
+    found = merge(book, NEW, OLD).notebook
+    assert sum("# exercise: operators.one" in text for text in texts(found)) == 2
+    assert len({cell["id"] for cell in found["cells"]}) == len(found["cells"])
+
+
+def test_without_a_base_untouched_prose_is_known_by_its_id():
+    """Who copied the lessons by hand gets the new text once, keeps answers, and keeps what they changed."""
+    book = mine()
+    written = answer(book, "operators.one")["source"]
+    find(book, "The end.")["source"] = "The end, I say."
+    found = texts(merge(book, NEW, None).notebook)
+    assert "Old prose." not in found
+    assert written in found
+    assert "The end, I say." in found
+
+
+def test_merging_twice_changes_nothing():
+    """With the new lesson as its base, a merged notebook is up to date."""
+    book = mine()
+    answer(book, "operators.two")
+    find(book, "Old prose.")["source"] = "Mine."
+    book["cells"].insert(2, {**code("own"), "id": "own"})
+    once = merge(book, NEW, OLD)
+    twice = merge(parse(dump(once.notebook)), NEW, NEW)
+    assert dump(twice.notebook) == dump(once.notebook)
+    assert (twice.new, twice.gone, twice.kept) == (0, 0, [])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_nothing_that_a_student_wrote_is_ever_lost(seed):
+    """Whatever is written, changed, moved, copied and deleted: each text of theirs is in the result."""
+    choose = random.Random(seed)
+    book, numbers = mine(), itertools.count()
+    wrote = []
+    for _ in range(12):
+        cells, action = book["cells"], choose.choice(["own", "change", "move", "delete", "copy"])
+        at = choose.randrange(len(cells))
+        if action == "own":
+            text = f"own {next(numbers)}"
+            cells.insert(at, {**code(text), "id": text.replace(" ", "-")})
+            wrote.append(text)
+        elif action == "change" and not cells[at]["source"].startswith("check("):
+            cells[at]["source"] += f"\n# mine {next(numbers)}"
+        elif action == "move":
+            cells.insert(choose.randrange(len(cells)), cells.pop(at))
+        elif action == "delete" and len(cells) > 1 and "own" not in cells[at]["source"]:
+            del cells[at]
+        elif action == "copy":
+            cells.insert(at, copy.deepcopy(cells[at]))
+    found = texts(merge(book, NEW, OLD).notebook)
+    theirs = [text for text in texts(book) if text not in texts(OLD)]
+    assert [text for text in theirs if text not in found] == []
+    given = [text for text in texts(NEW) if text not in texts(OLD) and not text.startswith("# exercise: operators.two")]
+    assert [text for text in given if text not in found] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "not a notebook"),
+        (b"[]", "not a notebook"),
+        (b'{"nbformat": 3, "worksheets": []}', "format 3"),
+        (b'{"nbformat": 4, "cells": [{}]}', "not a notebook"),
+        (b'{"nbformat": 4, "cells": [{"source": "", "cell_type": "code", "metadata": []}]}', "not a notebook"),
+        (b"\xff\xfe", "not a notebook"),
+    ],
+)
+def test_what_is_no_notebook_is_refused(content, says):
+    """One sentence says what is the matter with it."""
+    with pytest.raises(NotANotebook, match=says):
+        parse(content)
+
+
+def test_a_file_is_laid_out_as_jupyter_does_it(root):
+    """Reading and writing a lesson of the course gives the same bytes."""
+    content = (root / "notebooks" / "03_backprop.ipynb").read_bytes()
+    assert dump(parse(content)) == content
+    another_order = dict(reversed(json.loads(content).items()))
+    assert dump(parse(json.dumps(another_order).encode())) == content
+    assert merging.text_of({"source": ["a\n", "b"]}) == "a\nb"

@@ -1,0 +1,194 @@
+"""`minigrad check --minitorch`: someone's folder of MiniTorch, marked by our checks."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+from minitorch_folder import folder
+
+from minigrad import Scalar, exercises, functions, minitorch, survivors
+from minigrad.checks import run
+from minigrad.errors import MinigradError
+
+WRONG = {
+    "is_close-too-wide": ("operators.py", "(x - y < 1e-2) and (y - x < 1e-2)", "abs(x - y) < 1.0"),
+    "sigmoid-overflows": (
+        "operators.py",
+        "    if x >= 0:\n        return 1.0 / (1.0 + math.exp(-x))\n    else:\n"
+        "        return math.exp(x) / (1.0 + math.exp(x))",
+        "    return 1.0 / (1.0 + math.exp(-x))",
+    ),
+    "difference-to-one-side": (
+        "autodiff.py",
+        "(f(*vals_add) - f(*vals_sub)) / (2 * epsilon)",
+        "(f(*vals_add) - f(*vals)) / epsilon",
+    ),
+    "leaf-overwritten": ("autodiff.py", "var.accumulate_derivative(d_out)", "var.derivative = d_out"),
+    "recursive-order": (
+        "autodiff.py",
+        "    stack = [(variable, False)]\n",
+        "    def visit(var):\n        if var.unique_id not in seen and not var.is_constant():\n"
+        "            seen.add(var.unique_id)\n            for m in var.parents:\n                visit(m)\n"
+        "            order.insert(0, var)\n\n    visit(variable)\n    stack = []\n",
+    ),
+    "broadcast-left-aligned": ("tensor_data.py", "big_index[i + (len(big_shape) - len(shape))]", "big_index[i]"),
+    "permute-backward": (
+        "tensor_functions.py",
+        "return grad_output._new(grad_output._tensor.permute(*order2)), 0.0",
+        "t = grad_output._tensor\n"
+        "        return minitorch.Tensor.make(t._storage, tuple(t.shape[o] for o in order2), backend=None), 0.0",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory):
+    """A folder of right answers."""
+    return folder(tmp_path_factory.mktemp("right"))
+
+
+def command(*arguments, cwd):
+    words = [sys.executable, "-m", "minigrad", "check", "--minitorch", *map(str, arguments)]
+    variables = {**os.environ, "COLUMNS": "120"}
+    return subprocess.run(words, capture_output=True, text=True, timeout=600, cwd=cwd, env=variables)
+
+
+def objects(package, id):
+    task, path = minitorch.found_tasks(package)[id]
+    return minitorch.load(task, path)
+
+
+def test_every_task_is_found_and_passes(right, tmp_path):
+    """Right answers in MiniTorch's manner pass all our checks, whether the package or the repository is named."""
+    done = command(right.parent, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    content = json.loads(done.stdout)
+    assert [each["id"] for each in content["exercises"]] == [task.exercise for task in minitorch.TASKS]
+    assert [each["id"] for each in content["exercises"] if not each["passed"]] == []
+    assert (content["missed_by_minitorch"], content["remarks"], content["not_found"]) == ([], [], [])
+    assert set(minitorch.found_tasks(right)) == set(minitorch.found_tasks(right.parent))
+
+
+def test_what_minitorchs_tests_let_pass_is_seen(tmp_path):
+    """All of the mistakes at once: each fails our checks, and is named with the reason; exit code 1."""
+    package = folder(tmp_path, WRONG.values())
+    for name in ("fast_ops.py", "cuda_ops.py"):  # the kernels take their time, and are right
+        (package / name).unlink()
+    done = command(package, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    seen = " ".join(done.stdout.split())
+    assert "What MiniTorch's own tests let pass:" in seen
+    for probe in survivors.PROBES:
+        assert f"{probe.exercise}: {probe.sentence}" in seen
+        assert f"{probe.exercise}: all" not in seen
+    assert "grad_check goes backward from out.sum()" in seen
+
+
+@pytest.mark.parametrize("probe", survivors.PROBES, ids=lambda probe: probe.name)
+def test_each_mistake_is_told_from_the_others(probe, right, tmp_path):
+    """A right answer shows none; one with the mistake shows it, and fails a check too."""
+    assert not survivors.shows(probe, objects(right, probe.exercise))
+    wrong = objects(folder(tmp_path, [WRONG[probe.name]]), probe.exercise)
+    assert survivors.shows(probe, wrong)
+    assert not run(probe.exercise, wrong).passed
+
+
+def test_a_stub_shows_no_mistake():
+    """What is not written, or does not end, is no misconception."""
+
+    def stub(*args, **kwargs):
+        raise NotImplementedError
+
+    def endless(*args, **kwargs):
+        while True:
+            pass
+
+    survivors_seconds = 0.2
+    for probe in survivors.PROBES:
+        names = [name.rpartition(".")[2] for name in exercises.get(probe.exercise).objects]
+        if names != ["Permute"]:
+            assert not survivors.shows(probe, dict.fromkeys(names, stub))
+            assert not survivors.shows(probe, dict.fromkeys(names, endless), survivors_seconds)
+
+
+def test_nothing_of_the_package_is_imported(right):
+    """The package raises when it is imported; loading leaves no module of that name."""
+    for id in minitorch.found_tasks(right):
+        objects(right, id)
+    assert [name for name in sys.modules if name.split(".")[0] == "minitorch"] == []
+
+
+def test_minitorchs_machinery_stays_behind(right):
+    """A class of theirs is derived from ours: Scalars can be computed with it while it is installed."""
+    log = objects(right, "functions.elementary")
+    assert issubclass(log["Log"], functions.Elementwise)
+    x = Scalar(2.0)
+    with exercises.install(exercises.collect("functions.elementary", log)):
+        y = functions.Log.apply(x)
+        y.backward()
+    assert (y.data, x.grad) == (math.log(2.0), 0.5)
+    assert log["Log"].kernel == "log"
+
+
+def test_lists_may_be_taken_at_once(tmp_path):
+    """Later versions of MiniTorch leave the signatures of map, zipWith and reduce open."""
+    package = tmp_path / "minitorch"
+    package.mkdir()
+    text = (
+        "def map(fn, ls):\n    return [fn(x) for x in ls]\n\n\n"
+        "def zipWith(fn, a, b):\n    return [fn(x, y) for x, y in zip(a, b)]\n\n\n"
+        "def reduce(fn, ls, start):\n    for x in ls:\n        start = fn(start, x)\n    return start\n"
+    )
+    (package / "operators.py").write_text(text)
+    assert run("operators.higher_order", objects(package, "operators.higher_order")).passed
+    (package / "operators.py").write_text(text.replace("fn, ls, start", "fn, start, ls"))
+    assert run("operators.higher_order", objects(package, "operators.higher_order")).passed
+
+
+def test_one_wrong_answer_does_not_spoil_the_next(tmp_path):
+    """Kernels are checked with index functions that are right."""
+    package = folder(tmp_path, [WRONG["broadcast-left-aligned"]])
+    assert not run("tensor_data.broadcast_index", objects(package, "tensor_data.broadcast_index")).passed
+    assert run("tensor_ops.tensor_map", objects(package, "tensor_ops.tensor_map")).passed
+
+
+def test_what_cannot_be_run_is_said(tmp_path):
+    """An answer whose file raises, loops or is a stub: a sentence, and the others are checked; the rest is listed."""
+    package = tmp_path / "minitorch"
+    package.mkdir()
+    (package / "tensor_data.py").write_text(
+        "def to_index(ordinal, shape, out_index=undefined):\n    pass\n\n\n"
+        "def index_to_position(index, strides):\n    raise NotImplementedError('Need to implement for Task 2.1')\n"
+    )
+    done = command(package, "--seconds", "10", cwd=tmp_path)
+    assert done.returncode == 1
+    seen = " ".join(done.stdout.split())
+    assert "tensor_data.py could not be run: NameError: name 'undefined' is not defined" in seen
+    assert "not written yet" in seen
+    assert "Not found in this folder: operators.arithmetic, " in seen
+    (package / "autodiff.py").write_text(
+        "def loop():\n    while True: pass\n\n\ndef central_difference(f, *vals, arg=loop()): pass\n"
+    )
+    done = command(package, "--seconds", "2", cwd=tmp_path)
+    assert "was still running" in " ".join(done.stdout.split())
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("operators.py", "def add(:", "operators.py is not Python"),
+        ("notes.py", "", "holds no answers to MiniTorch's tasks; they stand in operators.py, module.py"),
+    ],
+)
+def test_folders_that_will_not_do(tmp_path, name, text, says):
+    """One sentence and exit code 2."""
+    (tmp_path / name).write_text(text)
+    done = command(tmp_path, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert says in done.stderr
+    with pytest.raises(MinigradError, match="there is no folder"):
+        minitorch.found_tasks(tmp_path / "none")

@@ -1,0 +1,442 @@
+"""A working folder: begun, brought up to date, opened in JupyterLab, handed in."""
+
+import copy
+import datetime as dt
+import importlib.util
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import zipfile
+from pathlib import Path
+
+import pytest
+from notebooks_by_hand import code, exercise, find, load, markdown, notebook, save, texts
+from test_merging import NEW, OLD, answer
+
+from minigrad import lab, progressing, starting, submitting
+from minigrad.checks import CheckReport, CheckResult
+from minigrad.errors import MinigradError
+
+LESSON = "00_fundamentals"
+
+
+def minigrad(*arguments, cwd):
+    command = [sys.executable, "-m", "minigrad", *map(str, arguments)]
+    variables = {**os.environ, "COLUMNS": "200"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, env=variables)
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A folder with one released lesson."""
+    return save(tmp_path / "course" / f"{LESSON}.ipynb", OLD).parent
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def states(outcomes):
+    return [each.state for each in outcomes]
+
+
+# --- start ----------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_begins_with_the_lessons_of_the_course(root, tmp_path):
+    """Without --from they are those of the repository, byte for byte, each with its base."""
+    assert set(states(starting.start(tmp_path / "work"))) == {"copied"}
+    made = files(tmp_path / "work")
+    for path in (root / "notebooks").glob("*.ipynb"):
+        assert made[path.name] == made[f".minigrad/base/{path.name}"] == path.read_bytes()
+    assert len(made) == 2 * len(list((root / "notebooks").glob("*.ipynb")))
+
+
+def test_a_second_start_changes_nothing(course, tmp_path):
+    """Whatever was written in between."""
+    work = tmp_path / "work"
+    starting.start(work, course)
+    book = load(work / f"{LESSON}.ipynb")
+    answer(book, "operators.one")
+    del book["cells"][4]  # a check, which an update would bring back
+    save(work / f"{LESSON}.ipynb", book)
+    before = files(work)
+    assert states(starting.start(work, course)) == ["unchanged"]
+    assert files(work) == before
+
+
+def test_an_update_is_merged_and_the_old_file_kept(course, tmp_path):
+    """Answers stay, new text comes, the file as it was lies aside, and a further start has nothing to do."""
+    work = tmp_path / "work"
+    starting.start(work, course)
+    path = work / f"{LESSON}.ipynb"
+    book = load(path)
+    written = answer(book, "operators.one")["source"]
+    save(path, book)
+    before = path.read_bytes()
+    save(course / path.name, NEW)
+    (outcome,) = starting.start(work, course)
+    assert outcome.state == "updated"
+    assert outcome.details == ("6 cells are new or reworded, 3 were taken out",)
+    assert written in texts(load(path))
+    assert "New prose." in texts(load(path))
+    (kept,) = (work / ".minigrad" / "before-update").glob("*/*.ipynb")
+    assert kept.read_bytes() == before
+    after = files(work)
+    assert states(starting.start(work, course)) == ["unchanged"]
+    assert files(work) == after
+
+
+def test_a_dry_run_writes_nothing(course, tmp_path):
+    """It says what would be done, on an empty folder and on one to be updated."""
+    work = tmp_path / "work"
+    assert states(starting.start(work, course, dry_run=True)) == ["copied"]
+    assert not work.exists()
+    starting.start(work, course)
+    save(course / f"{LESSON}.ipynb", NEW)
+    before = files(work)
+    assert states(starting.start(work, course, dry_run=True)) == ["updated"]
+    assert files(work) == before
+
+
+@pytest.mark.parametrize("broken_at", [0, 1, 2])
+def test_an_interrupted_update_can_be_done_again(course, tmp_path, monkeypatch, broken_at):
+    """Wherever it stopped, the next start ends with the same notebook, and nothing is lost."""
+    work, other = tmp_path / "work", tmp_path / "other"
+    for folder in (work, other):
+        starting.start(folder, course)
+        book = load(folder / f"{LESSON}.ipynb")
+        answer(book, "operators.one")
+        book["cells"].append({**code("own"), "id": "own"})
+        save(folder / f"{LESSON}.ipynb", book)
+    save(course / f"{LESSON}.ipynb", NEW)
+    starting.start(other, course)
+    calls = []
+
+    def failing(path, content):
+        calls.append(path)
+        if len(calls) == broken_at + 1:
+            raise OSError("disk full")
+        return writing(path, content)
+
+    writing = starting.write
+    monkeypatch.setattr(starting, "write", failing)
+    with pytest.raises(OSError, match="disk full"):
+        starting.start(work, course)
+    monkeypatch.undo()
+    starting.start(work, course)
+    assert load(work / f"{LESSON}.ipynb") == load(other / f"{LESSON}.ipynb")
+
+
+def test_a_broken_notebook_is_left_alone(course, tmp_path):
+    """One sentence, exit code 1, and the other lessons are brought up to date."""
+    work = tmp_path / "work"
+    save(course / "01_numerical_derivatives.ipynb", notebook(markdown("# One"), lesson="01_numerical_derivatives"))
+    starting.start(work, course)
+    (work / f"{LESSON}.ipynb").write_text("{ half")
+    save(course / f"{LESSON}.ipynb", NEW)
+    (course / "01_numerical_derivatives.ipynb").unlink()
+    save(course / "01_numerical_derivatives.ipynb", notebook(markdown("# 1"), lesson="01_numerical_derivatives"))
+    done = minigrad("start", work, "--from", course, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "was left alone: it is not a notebook that can be read" in done.stdout
+    assert (work / f"{LESSON}.ipynb").read_text() == "{ half"
+    assert texts(load(work / "01_numerical_derivatives.ipynb")) == ["# 1"]
+
+
+def test_a_lesson_that_the_course_dropped_stays(course, tmp_path):
+    """It is named, and not touched."""
+    work = tmp_path / "work"
+    starting.start(work, course)
+    (course / f"{LESSON}.ipynb").unlink()
+    save(course / "01_numerical_derivatives.ipynb", notebook(markdown("# One"), lesson="01_numerical_derivatives"))
+    outcomes = {each.lesson: each for each in starting.start(work, course)}
+    assert outcomes[LESSON].state == "left alone"
+    assert (work / f"{LESSON}.ipynb").is_file()
+
+
+def test_work_that_was_there_before_is_taken_over(course, tmp_path):
+    """Notebooks that were copied by hand become a working folder; what was written in them stays."""
+    work = tmp_path / "work"
+    book = copy.deepcopy(OLD)
+    written = answer(book, "operators.one")["source"]
+    path = save(work / f"{LESSON}.ipynb", book)
+    save(course / f"{LESSON}.ipynb", NEW)
+    starting.start(work, course)
+    assert written in texts(load(path))
+    assert "Old prose." not in texts(load(path))
+    assert (work / ".minigrad" / "base" / path.name).is_file()
+
+
+def test_a_release_of_nbgrader_will_do(course, tmp_path):
+    """`--from course/release` holds a folder for each assignment."""
+    release = tmp_path / "release"
+    save(release / "module0" / f"{LESSON}.ipynb", OLD)
+    save(release / "module0" / "notes.ipynb", notebook(lesson="other"))
+    assert list(starting.released(release)) == [LESSON]
+
+
+def test_places_that_will_not_do(course, tmp_path):
+    """A file, the course's own notebooks, and a folder without any: one sentence each."""
+    (tmp_path / "file").touch()
+    with pytest.raises(MinigradError, match="is a file; name a folder"):
+        starting.start(tmp_path / "file", course)
+    with pytest.raises(MinigradError, match="name another folder to work in"):
+        starting.start(course, course)
+    with pytest.raises(MinigradError, match="holds no notebooks of a course"):
+        starting.start(tmp_path / "work", tmp_path / "empty")
+
+
+def test_the_command_says_what_it_did(course, tmp_path):
+    """`minigrad start` copies, then merges; inside the folder it needs no name."""
+    done = minigrad("start", "work", "--from", course, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"{LESSON}\s*│ new", done.stdout)
+    assert "Next: minigrad lab work" in done.stdout
+    save(course / f"{LESSON}.ipynb", NEW)
+    done = minigrad("start", "--from", course, cwd=tmp_path / "work")
+    assert "updated" in done.stdout
+    assert "cells are new or reworded" in done.stdout
+    done = minigrad("start", "--dry-run", "--from", course, cwd=tmp_path / "work")
+    assert "Nothing was written" in done.stdout
+
+
+def test_a_class_gets_the_notebooks_with_its_library(root, tmp_path):
+    """The student edition holds them: `minigrad start` needs nothing else, and stubs are checked there."""
+    from autograder.course import load_course
+    from autograder.editions import class_edition
+
+    edition = class_edition(tmp_path / "edition", load_course(root / "course"), dt.date(2026, 1, 1))
+
+    def run(*arguments):
+        variables = {**os.environ, "COLUMNS": "200", "PYTHONPATH": str(edition)}
+        command = [sys.executable, "-m", "minigrad", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path, env=variables)
+
+    done = run("start", "work")
+    assert done.returncode == 0, done.stderr
+    given = {path.name: path.read_bytes() for path in (edition / "minigrad" / "notebooks").iterdir()}
+    assert given == {path.name: path.read_bytes() for path in (root / "notebooks").glob("*.ipynb")}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "work").glob("*.ipynb")} == given
+    done = run("check", "work/02_chain_rule.ipynb")
+    assert done.returncode == 1
+    assert done.stdout.count("not written yet") == 4, done.stdout + done.stderr
+
+
+def test_the_wheel_takes_the_notebooks_along(root):
+    """What `start` copies is in the package that is built."""
+    import tomllib
+
+    wheel = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["force-include"] == {"notebooks": "minigrad/notebooks"}
+
+
+# --- lab ------------------------------------------------------------------------------------------------------
+
+
+def test_lab_runs_this_python_and_writes_into_the_folder_alone(tmp_path):
+    """The kernel of the lessons is this Python, no news, and the environment keeps Jupyter's files in the folder."""
+    lab.prepare(tmp_path)
+    home = tmp_path.resolve() / ".minigrad" / "jupyter"
+    kernel = json.loads((home / "data" / "kernels" / "python3" / "kernel.json").read_text())
+    assert kernel["argv"][0] == sys.executable
+    settings = json.loads((home / "config" / "labconfig" / "default_setting_overrides.json").read_text())
+    assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+    variables = lab.environment(tmp_path, {"JUPYTER_CONFIG_DIR": "/mine", "JUPYTER_CONFIG_PATH": "/site", "A": "b"})
+    assert variables["A"] == "b"
+    assert variables["JUPYTER_CONFIG_PATH"] == f"/mine{os.pathsep}/site"
+    ours = [variables[name] for name in variables if name.startswith(("JUPYTER", "IPYTHON"))]
+    assert [each for each in ours if not each.startswith(str(home))] == [variables["JUPYTER_CONFIG_PATH"]]
+
+
+def test_labs_options_are_passed_on(tmp_path):
+    """--no-browser and --port reach JupyterLab, and it opens in the folder."""
+    words = lab.command(tmp_path, True, None)
+    assert words[:4] == [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={tmp_path.resolve()}"]
+    assert "--no-browser" not in words
+    assert {"--no-browser", "--port=8899"} <= set(lab.command(tmp_path, False, 8899))
+
+
+def test_lab_without_a_folder_or_without_jupyterlab(tmp_path, monkeypatch):
+    """One sentence each, with what to do."""
+    with pytest.raises(MinigradError, match=r"there is no folder .*minigrad start"):
+        lab.run(tmp_path / "none")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MinigradError, match=r"JupyterLab is not installed; .*pip install jupyterlab"):
+        lab.run(tmp_path)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def wait_for(port, process, seconds=120.0):
+    """Return when something listens there."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(f"nothing listens on port {port}; JupyterLab ended with {process.poll()}")
+
+
+def test_lab_really_starts_and_stops(tmp_path):
+    """A server answers for the folder's notebooks, with the quiet settings, and ends when it is told to."""
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    save(work / f"{LESSON}.ipynb", OLD)
+    hidden = ("JUPYTER", "IPYTHON", "XDG")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+    variables |= {"HOME": str(home), "JUPYTER_TOKEN": "t"}
+    port = free_port()
+    command = [sys.executable, "-m", "minigrad", "lab", str(work), "--no-browser", f"--port={port}"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=variables, start_new_session=True
+    )
+    try:
+        wait_for(port, process)
+
+        def get(path):
+            without_proxy = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            with without_proxy.open(f"http://127.0.0.1:{port}/{path}?token=t", timeout=60) as reply:
+                return json.load(reply)
+
+        assert [each["name"] for each in get("api/contents")["content"]] == [f"{LESSON}.ipynb"]
+        settings = get("lab/api/settings/@jupyterlab/apputils-extension:notification")
+        assert settings["schema"]["properties"]["fetchNews"]["default"] == "false"
+        assert get("api/kernelspecs")["kernelspecs"]["python3"]["spec"]["argv"][0] == sys.executable
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=60)
+    left = [path for path in home.rglob("*") if path.is_file() and ".cache" not in path.parts]
+    assert left == []
+
+
+# --- submit ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def work(tmp_path):
+    """A working folder with the lessons of module1 and module0, as they are given out."""
+    starting.start(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def test_a_zip_holds_the_assignment(work):
+    """Its notebooks by their names, as they are on the disk; the same work gives the same bytes."""
+    packed = submitting.pack(work, "module1")
+    assert packed.path == work / "module1.zip"
+    with zipfile.ZipFile(packed.path) as archive:
+        assert archive.namelist() == ["01_numerical_derivatives.ipynb", "02_chain_rule.ipynb", "03_backprop.ipynb"]
+        for name in archive.namelist():
+            assert archive.read(name) == (work / name).read_bytes()
+    again = submitting.pack(work, "module1", work / "other.zip")
+    for name, _ in packed.files:
+        os.utime(work / name, (1, 1))
+    later = submitting.pack(work, "module1")
+    assert packed.sha256 == again.sha256 == later.sha256
+    assert packed.path.read_bytes() == (work / "other.zip").read_bytes()
+
+
+def test_a_grader_takes_the_zip(work):
+    """In the place of notebooks the grader finds each lesson in it, answers and all."""
+    from autograder.handed_in import HandedIn
+
+    book = load(work / "03_backprop.ipynb")
+    cell = find(book, "# exercise: mlp.SGD")
+    cell["source"] = "".join(cell["source"]).replace("raise NotImplementedError()", "self.mine = 1")
+    save(work / "03_backprop.ipynb", book)
+    submitted = work.parent / "submitted"
+    submitted.mkdir()
+    packed = submitting.pack(work, "module1", submitted / "module1.zip")
+    lessons = [name.removesuffix(".ipynb") for name, _ in packed.files]
+    found = {each.stem: each.notebook for each in HandedIn([packed.path], submitted, lessons).exports}
+    assert sorted(found) == lessons
+    assert any("self.mine = 1" in each.text for each in found["03_backprop"].cells)
+
+
+def test_what_is_missing_or_broken_is_refused(work):
+    """All of it in one sentence; --force packs what there is and says so."""
+    (work / "01_numerical_derivatives.ipynb").unlink()
+    (work / "02_chain_rule.ipynb").write_text("{")
+    with pytest.raises(MinigradError) as refused:
+        submitting.pack(work, "module1")
+    assert "01_numerical_derivatives.ipynb is missing; 02_chain_rule.ipynb cannot be handed in: it is not" in str(
+        refused.value
+    )
+    assert not (work / "module1.zip").exists()
+    packed = submitting.pack(work, "module1", force=True)
+    assert [name for name, _ in packed.files] == ["02_chain_rule.ipynb", "03_backprop.ipynb"]
+    assert packed.warnings[0] == "01_numerical_derivatives.ipynb is missing"
+    for path in work.glob("*.ipynb"):
+        path.unlink()
+    with pytest.raises(MinigradError, match=r"03_backprop.ipynb is missing$"):
+        submitting.pack(work, "module1", force=True)
+
+
+def test_a_notebook_that_is_too_large_is_refused(work, monkeypatch):
+    """With what to do about it."""
+    monkeypatch.setattr(submitting, "LARGEST", 1000)
+    with pytest.raises(MinigradError, match="clear its outputs"):
+        submitting.pack(work, "module0")
+
+
+def test_work_that_was_not_saved_is_noticed(work):
+    """A check that passed while the file holds a stub, and a check after the last save, are both said."""
+    passed = CheckReport("mlp.SGD", 4.0, (CheckResult("It works.", True),))
+    progressing.record(passed, work)
+    os.utime(work / "03_backprop.ipynb", (1_000_000_000, 1_000_000_000))
+    said = " ".join(submitting.pack(work, "module1").warnings)
+    assert "03_backprop.ipynb: mlp.SGD passed its check, but the saved file holds no answer: save the notebook" in said
+    assert "nothing is written yet in autodiff.topological_sort, autodiff.backpropagate, mlp.Linear" in said
+    assert "03_backprop.ipynb was saved before its last check" in said
+    assert "02_chain_rule.ipynb was saved before" not in said
+    progressing.record(CheckReport("autodiff.chain_rule", 5.0, passed.results), work, live=False)
+    os.utime(work / "02_chain_rule.ipynb", (1_000_000_000, 1_000_000_000))
+    assert "02_chain_rule.ipynb was saved before" not in " ".join(submitting.pack(work, "module1").warnings)
+
+
+def test_which_assignment_is_meant(work):
+    """The only one that there are notebooks of; else it must be named, and exist."""
+    with pytest.raises(MinigradError, match="--assignment and one of module0, module1"):
+        submitting.assignment_for(work, None)
+    assert submitting.assignment_for(work, "module1") == "module1"
+    (work / "00_fundamentals.ipynb").unlink()
+    assert submitting.assignment_for(work, None) == "module1"
+    with pytest.raises(MinigradError, match="no assignment 'module9'; there are module0, module1"):
+        submitting.assignment_for(work, "module9")
+    with pytest.raises(MinigradError, match="holds no notebook of the course"):
+        submitting.assignment_for(work / ".minigrad", None)
+
+
+def test_the_command_shows_what_is_in_the_zip(work):
+    """Names, sizes, warnings, the hash that `sha256sum` gives, and the time."""
+    done = minigrad("submit", work, "--assignment", "module0", cwd=work.parent)
+    assert done.returncode == 0, done.stderr
+    assert "00_fundamentals.ipynb" in done.stdout
+    assert "Look again: 00_fundamentals.ipynb: nothing is written yet in operators.arithmetic" in done.stdout
+    import hashlib
+
+    digest = hashlib.sha256((work / "module0.zip").read_bytes()).hexdigest()
+    assert f"sha256 {digest}" in done.stdout
+    assert re.search(r"packed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", done.stdout)
+    (work / "00_fundamentals.ipynb").unlink()
+    done = minigrad("submit", work, "--assignment", "module0", cwd=work.parent)
+    assert (done.returncode, done.stderr) == (2, "minigrad: submit: 00_fundamentals.ipynb is missing\n")
+
+
+def test_exercises_of_tests_are_whole():
+    """The cells made by hand look like those of the build."""
+    first, second = exercise("operators.one")
+    assert first["metadata"]["nbgrader"]["grade_id"] == "operators-one"
+    assert second["source"] == 'check("operators.one")'
+    assert Path(starting.__file__).name == "starting.py"
