@@ -1,6 +1,7 @@
-"""Pictures: expressions as graphs, functions and their slopes, networks while they learn.
+"""Pictures: expressions as graphs, functions and their slopes, networks while they learn, arrays and what reads them.
 
-Everything is imported when it is first used: graphs of expressions need nothing but the library, the rest matplotlib.
+Everything is imported when it is first used: graphs of expressions need nothing but the library, pictures of arrays
+NumPy, the rest matplotlib.
 """
 
 from __future__ import annotations
@@ -12,6 +13,15 @@ if TYPE_CHECKING:
     from minigrad.draw.boundary import folding as folding
     from minigrad.draw.boundary import loss_curve as loss_curve
     from minigrad.draw.boundary import snapshot as snapshot
+    from minigrad.draw.broadcasting import broadcast as broadcast
+    from minigrad.draw.broadcasting import reduction as reduction
+    from minigrad.draw.gpu import accesses as accesses
+    from minigrad.draw.gpu import blocks as blocks
+    from minigrad.draw.gpu import reads as reads
+    from minigrad.draw.gpu import tiles as tiles
+    from minigrad.draw.gradients import jacobians as jacobians
+    from minigrad.draw.gradients import matmul_shapes as matmul_shapes
+    from minigrad.draw.gradients import permuted_gradient as permuted_gradient
     from minigrad.draw.graph import expression_graph as expression_graph
     from minigrad.draw.plots import curves as curves
     from minigrad.draw.plots import decision as decision
@@ -23,14 +33,22 @@ if TYPE_CHECKING:
     from minigrad.draw.plots import secants as secants
     from minigrad.draw.plots import sides as sides
     from minigrad.draw.plots import tree as tree
+    from minigrad.draw.shared import shared_memory as shared_memory
+    from minigrad.draw.storage import permute as permute
+    from minigrad.draw.storage import strides as strides
 
 # fmt: off
 _home = {
     "boundary": ("folding", "loss_curve", "snapshot"),
+    "broadcasting": ("broadcast", "reduction"),
+    "gpu": ("accesses", "blocks", "reads", "tiles"),
+    "gradients": ("jacobians", "matmul_shapes", "permuted_gradient"),
     "graph": ("expression_graph",),
     "plots": (
         "curves", "decision", "difference_errors", "elementary", "film", "fold", "partials", "secants", "sides", "tree",
     ),
+    "shared": ("shared_memory",),
+    "storage": ("permute", "strides"),
 }
 # fmt: on
 _module_of = {name: module for module, names in _home.items() for name in names}

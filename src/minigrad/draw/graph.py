@@ -12,18 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
 from typing import Any
 
 from minigrad import autodiff
 from minigrad.draw.layout import lay_out
+from minigrad.draw.watching import LARGEST, Watched, watch
 
-__all__ = ["LARGEST", "ExpressionGraph", "expression_graph"]
-
-LARGEST = 120
-"""Nodes in a picture that can still be read."""
+__all__ = ["LARGEST", "ExpressionGraph", "describe", "expression_graph", "number", "start_of"]
 
 _SYMBOLS = {
     "Add": "+", "Sub": "\u2212", "Mul": "\u00d7", "Div": "\u00f7", "Pow": "^", "LT": "<", "EQ": "=",
@@ -42,98 +39,6 @@ _STYLE = """
 """
 
 
-@dataclass
-class _Watched:
-    """A variable as the engine sees it while it is drawn: it speaks the `Variable` protocol, and takes notes.
-
-    Attributes:
-        variable: The variable itself, which stays untouched.
-        parents: The watched inputs.
-        arrived: What a step back was taken with, or what a leaf has received.
-        handed: For each step back, what went to which input.
-    """
-
-    variable: Any
-    graph: dict[int, _Watched]
-    parents: list[_Watched] = field(default_factory=list)
-    arrived: list[Any] = field(default_factory=list)
-    handed: list[list[tuple[int, Any]]] = field(default_factory=list)
-
-    @property
-    def unique_id(self) -> int:
-        return int(self.variable.unique_id)
-
-    @property
-    def history(self) -> Any:
-        """The history with the watched inputs, and a function that takes notes when it is asked directly."""
-        history = self.variable.history
-        if history is None or history.last_fn is None:
-            return history
-        return autodiff.History(_Noted(self, history.last_fn), history.ctx, self.parents)
-
-    def is_leaf(self) -> bool:
-        return bool(self.variable.is_leaf())
-
-    def is_constant(self) -> bool:
-        return bool(self.variable.is_constant())
-
-    def accumulate_derivative(self, x: Any) -> None:
-        self.arrived.append(x)
-
-    def chain_rule(self, d_output: Any) -> Iterable[tuple[_Watched, Any]]:
-        self.arrived.append(d_output)
-        pairs = [
-            (self.graph.get(parent.unique_id) or _Watched(parent, self.graph), derivative)
-            for parent, derivative in self.variable.chain_rule(d_output)
-        ]
-        self.handed.append([(parent.unique_id, derivative) for parent, derivative in pairs])
-        return pairs
-
-    def note(self, d_output: Any, derivatives: Iterable[Any]) -> None:
-        """Keep what a step back has made of d_output: a derivative for each input."""
-        self.arrived.append(d_output)
-        pairs = zip(self.parents, derivatives, strict=False)
-        self.handed.append([(parent.unique_id, d) for parent, d in pairs if not parent.is_constant()])
-
-
-@dataclass(frozen=True)
-class _Noted:
-    """The function of a watched variable, for engines that go to it without the variable's `chain_rule`."""
-
-    node: _Watched
-    function: Any
-
-    def _backward(self, ctx: Any, d_output: Any) -> tuple[Any, ...]:
-        derivatives = tuple(self.function._backward(ctx, d_output))
-        self.node.note(d_output, derivatives)
-        return derivatives
-
-    def backward(self, ctx: Any, d_output: Any) -> Any:
-        derivatives = self.function.backward(ctx, d_output)
-        self.node.note(d_output, derivatives if isinstance(derivatives, tuple) else (derivatives,))
-        return derivatives
-
-
-def _watch(result: Any) -> dict[int, _Watched]:
-    """Wrap a result and everything behind it; each variable is asked for its inputs once."""
-    graph = {result.unique_id: _Watched(result, {})}
-    waiting = list(graph.values())
-    while waiting:
-        node = waiting.pop(0)
-        node.graph = graph
-        for parent in node.variable.parents:
-            key = parent.unique_id
-            if key not in graph:
-                graph[key] = _Watched(parent, graph)
-                waiting.append(graph[key])
-            node.parents.append(graph[key])
-        if len(graph) > LARGEST:
-            raise ValueError(
-                f"expression_graph: more than {LARGEST} variables cannot be read in a picture; draw a part"
-            )
-    return graph
-
-
 class ExpressionGraph:
     """The picture of a graph; Jupyter shows it, and `svg` is its text.
 
@@ -141,11 +46,16 @@ class ExpressionGraph:
         graph: The watched variables, the result first.
         names: Names given to variables, by unique id.
         gradients: Whether derivatives are shown.
+
+    Attributes:
+        least: Letters for which a box has room at least, so that pictures of one graph are of one size.
     """
 
-    def __init__(self, graph: Mapping[int, _Watched], names: Mapping[int, str], gradients: bool) -> None:
+    least = 0
+
+    def __init__(self, graph: Mapping[int, Watched], names: Mapping[int, str], gradients: bool) -> None:
         self._graph = graph
-        self._names = names
+        self.names = names
         self._gradients = gradients
         self._edges = [(parent.unique_id, key) for key, node in graph.items() for parent in node.parents]
         self._layout = lay_out(list(graph), self._edges)
@@ -161,7 +71,8 @@ class ExpressionGraph:
         """The picture."""
         layout = self._layout
         boxes = {key: self._lines(node) for key, node in self._graph.items()}
-        width = max(len(line) for lines in boxes.values() for line in lines) * _CHARACTER + 16.0
+        longest = max(len(line) for lines in boxes.values() for line in lines)
+        width = max(longest, self.least) * _CHARACTER + 16.0
         height = max(map(len, boxes.values())) * _LINE + 10.0
 
         room = max(_ACROSS, max(map(len, self._slopes()), default=0) * _CHARACTER + 44.0)
@@ -179,6 +90,9 @@ class ExpressionGraph:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def __repr__(self) -> str:
+        return f"Graph of an expression: {self.description}"
 
     def _document(self, width: float, height: float, parts: Iterable[str]) -> str:
         title = "Graph of an expression" + (" with derivatives" if self._gradients else "")
@@ -236,9 +150,9 @@ class ExpressionGraph:
         return "".join(lines)
 
     def _slopes(self) -> list[str]:
-        """The slopes on all edges, none of which may hide its arrow."""
+        """The slopes and tensors on all edges, none of which may hide its arrow."""
         texts = [each for number in range(len(self._edges)) for each in self._texts(number)]
-        return [text for style, text in texts if style == "mg-text"]
+        return [text for style, text in texts if style == "mg-text" or text[0] in "[("]
 
     def _texts(self, number: int) -> list[tuple[str, str]]:
         """The lines of an edge's label, each with its style."""
@@ -254,7 +168,7 @@ class ExpressionGraph:
             texts.append(("mg-back", ", ".join(parts)))
         return texts
 
-    def _handed(self, node: _Watched, start: int, place: int) -> list[str]:
+    def _handed(self, node: Watched, start: int, place: int) -> list[str]:
         """What a result handed to one of its inputs, in each step back that it took."""
         same = [i for i, parent in enumerate(node.parents) if parent.unique_id == start]
         found = []
@@ -264,34 +178,37 @@ class ExpressionGraph:
                 found.append(_short(mine[same.index(place)]))
         return found
 
-    def _lines(self, node: _Watched) -> list[str]:
+    def _lines(self, node: Watched) -> list[str]:
         """The lines in a box: name and operation, value, derivative."""
         name, symbol = self._name(node), _symbol(node)
         value = _value(node)
         if _kind(node) == "constant":
             return [name or value or "constant"]
         lines = [" = ".join(part for part in (name, symbol) if part) or "·"]
-        if value:
+        shape = _shape(node)
+        if shape:
+            lines.append(f"shape {shape}")
+        if value and value != shape:
             lines.append(f"value {value}")
         if self._gradients:
-            lines.append("grad " + (", then ".join(map(_number, node.arrived)) or "none"))
+            lines.append("grad " + (", then ".join(map(number, node.arrived)) or "none"))
         return lines
 
-    def _name(self, node: _Watched) -> str:
-        key = node.unique_id
-        given = self._names.get(key) or getattr(node.variable, "name", "")
-        return "" if given == str(key) else str(given)
+    def _name(self, node: Watched) -> str:
+        return describe(node, self.names)[0]
 
-    def _sentence(self, node: _Watched) -> str:
+    def _sentence(self, node: Watched) -> str:
         name = self._name(node) or _value(node) or "a result"
         if _kind(node) == "constant":
             return f"{name} is a constant."
         words = "is a leaf" if _kind(node) == "leaf" else f"is computed by {_function(node)} from {self._inputs(node)}"
-        value = f", value {_value(node)}" if _value(node) else ""
-        grad = f", derivative {' then '.join(map(_number, node.arrived)) or 'none'}" if self._gradients else ""
-        return f"{name} {words}{value}{grad}."
+        shape = _shape(node)
+        of_shape = f", shape {shape}" if shape else ""
+        value = f", value {_value(node)}" if _value(node) not in ("", shape) else ""
+        grad = f", derivative {' then '.join(map(number, node.arrived)) or 'none'}" if self._gradients else ""
+        return f"{name} {words}{of_shape}{value}{grad}."
 
-    def _inputs(self, node: _Watched) -> str:
+    def _inputs(self, node: Watched) -> str:
         return " and ".join(self._name(parent) or _value(parent) or "a result" for parent in node.parents)
 
 
@@ -302,57 +219,98 @@ def _on_curve(start: tuple[float, float], end: tuple[float, float], t: float) ->
     return s**3 * xa + 3.0 * s * t * middle + t**3 * xb, ya + (yb - ya) * t * t * (3.0 - 2.0 * t)
 
 
-def expression_graph(result: Any, /, *, gradients: bool = True, gradient: float = 1.0, **names: Any) -> ExpressionGraph:
+def expression_graph(result: Any, /, *, gradients: bool = True, gradient: Any = 1.0, **names: Any) -> ExpressionGraph:
     """Draw the graph behind a result.
 
+    Of a tensor the picture shows the shape, and its elements where they are few.
+
     Args:
-        result: The variable at the right end: a Scalar, or anything that speaks the `Variable` protocol.
+        result: The variable at the right end: a Scalar, a Tensor, or anything that speaks the `Variable` protocol.
         gradients: Whether to run the library's present `backpropagate` and show what it passes on. The variables'
             own ``grad`` stays as it is.
-        gradient: The derivative to start from.
+        gradient: The derivative to start from; for a tensor of several elements, a tensor of its shape.
         **names: Names to show, ``a=a`` for the variable a.
 
     Raises:
-        ValueError: If the graph is too large to be read.
+        ValueError: If the graph is too large to be read, or the gradient to start from has another shape.
         ExerciseNotDone: If the engine is still to be written; draw with ``gradients=False`` then.
     """
-    graph = _watch(result)
+    graph = watch(result)
     if gradients:
         with autodiff.no_grad():
-            autodiff.backpropagate(graph[result.unique_id], gradient)
+            autodiff.backpropagate(graph[result.unique_id], start_of(result, gradient))
     return ExpressionGraph(graph, {variable.unique_id: name for name, variable in names.items()}, gradients)
 
 
-def _kind(node: _Watched) -> str:
+def start_of(result: Any, gradient: Any) -> Any:
+    """Return the derivative to start from, of the result's kind: the engine hands tensors on, not numbers.
+
+    Raises:
+        ValueError: If the result has several elements, and the gradient another shape.
+    """
+    if not hasattr(result, "shape"):
+        return gradient
+    shape, given = tuple(result.shape), tuple(getattr(gradient, "shape", ()))
+    if not given and math.prod(shape) == 1:
+        return result.detach() * 0.0 + gradient
+    if given != shape:
+        seen = f"has shape {given}" if hasattr(gradient, "shape") else "is a number"
+        raise ValueError(
+            f"expression_graph: the result has shape {shape} and the gradient {seen}; give a tensor of shape {shape}, "
+            "or draw with gradients=False"
+        )
+    return gradient
+
+
+def describe(node: Watched, names: Mapping[int, str]) -> tuple[str, str, str]:
+    """Return a variable's name, the sign of the operation that made it, and its value; what is not there is empty."""
+    given = names.get(node.unique_id) or str(getattr(node.variable, "name", ""))
+    return "" if given == str(node.unique_id) else given, _symbol(node), _value(node)
+
+
+def _kind(node: Watched) -> str:
     if node.is_constant():
         return "constant"
     return "leaf" if node.is_leaf() else "inner"
 
 
-def _function(node: _Watched) -> str:
+def _function(node: Watched) -> str:
     function = node.variable.history.last_fn
     name = getattr(function, "__name__", "") if function is not None else ""
     return "a function" if name == "_Given" else name
 
 
-def _symbol(node: _Watched) -> str:
+def _symbol(node: Watched) -> str:
     if node.is_constant() or node.is_leaf():
         return ""
     name = _function(node)
     return "" if name == "a function" else _SYMBOLS.get(name, name.lower())
 
 
-def _value(node: _Watched) -> str:
-    value = getattr(node.variable, "data", None)
-    return "" if value is None else _number(value)
+def _value(node: Watched) -> str:
+    variable = node.variable
+    value = variable if hasattr(variable, "shape") else getattr(variable, "data", None)
+    return "" if value is None else number(value)
 
 
-def _number(x: Any, digits: int = 6) -> str:
-    """A number with so many digits at most."""
+def _shape(node: Watched) -> str:
+    """The shape of a tensor; nothing for a number."""
+    return str(tuple(node.variable.shape)) if hasattr(node.variable, "shape") else ""
+
+
+def number(x: Any, digits: int = 6, most: int = 6) -> str:
+    """Return a number with so many digits at most; the elements of a tensor, or its shape if they are too many."""
+    if getattr(x, "shape", ()):
+        return _elements(x.tolist(), min(digits, 4)) if math.prod(x.shape) <= most else str(tuple(x.shape))
     value = float(x)
     return f"{value:.{digits}g}" if math.isfinite(value) else str(value)
 
 
+def _elements(x: Any, digits: int) -> str:
+    """Nested lists of numbers in brackets, as one line."""
+    return f"[{' '.join(_elements(each, digits) for each in x)}]" if isinstance(x, list) else number(x, digits)
+
+
 def _short(x: Any) -> str:
     """A number for an arrow, where room is scarce."""
-    return _number(x, 4)
+    return number(x, 4, 3)

@@ -1,0 +1,87 @@
+"""What pictures of arrays share: colours for light and dark pages, boxes, lines of text, the document around them.
+
+A box is told apart from others by more than its colour: by its frame, or by what stands in it. So the pictures can be
+read in grey as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+__all__ = ["CHARACTER", "LINE", "MARGIN", "SMALL", "Drawing", "arrow", "box", "label", "text"]
+
+CHARACTER, LINE, MARGIN = 7.3, 17.0, 14.0
+"""Width of the font's letters, height of a line, and the empty room around a drawing, in pixels."""
+
+SMALL = 6.5
+"""Width of a small letter."""
+
+# The names of the classes differ from those of `minigrad.draw.graph`: on one page, styles of all pictures hold for all.
+_STYLE = """
+.mp-paper{fill:#fff}.mp-text{fill:#1f2328}.mp-bold{fill:#1f2328;font-weight:700}.mp-small{fill:#57606a;font-size:10.5px}
+.mp-cell{fill:#fff;stroke:#8c959f}.mp-used{fill:#ddf4ff;stroke:#0550ae}.mp-other{fill:#eaeef2;stroke:#57606a}
+.mp-mark{fill:#ffe0c2;stroke:#a33a00;stroke-width:2.4}.mp-marked{fill:#7a2b00;font-weight:700}
+.mp-ghost{fill:none;stroke:#6e7781;stroke-dasharray:3 3}.mp-ghosttext{fill:#57606a}
+.mp-way{fill:none;stroke:#57606a;stroke-width:1.4}.mp-head{fill:#57606a}
+.mp-bad{fill:#fff;stroke:#cf222e;stroke-width:2.6}.mp-badtext{fill:#b42318;font-weight:700}
+@media(prefers-color-scheme:dark){.mp-paper{fill:#161b22}.mp-text,.mp-bold{fill:#e6edf3}.mp-small{fill:#9ea7b3}
+.mp-cell{fill:#161b22;stroke:#768390}.mp-used{fill:#0c2d4d;stroke:#58a6ff}.mp-other{fill:#2d333b;stroke:#9ea7b3}
+.mp-mark{fill:#4d2d0c;stroke:#ffa657}.mp-marked{fill:#ffc680}.mp-ghost{stroke:#9ea7b3}.mp-ghosttext{fill:#9ea7b3}
+.mp-way{stroke:#9ea7b3}.mp-head{fill:#9ea7b3}.mp-bad{fill:#161b22;stroke:#ff7b72}.mp-badtext{fill:#ff7b72}}
+"""
+
+
+class Drawing:
+    """A finished picture, which Jupyter shows when it is the last value of a cell.
+
+    Args:
+        width: In pixels.
+        height: In pixels.
+        title: What the picture is, in a few words.
+        description: What it shows, in words: for a terminal, and for people who cannot see it.
+        parts: The elements of the drawing, as SVG.
+    """
+
+    def __init__(self, width: float, height: float, title: str, description: str, parts: Iterable[str]) -> None:
+        self.title = title
+        self.description = description
+        self.svg = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;height:auto" '
+            'font-family="ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="12">'
+            f"<title>{escape(title)}</title><desc>{escape(description)}</desc><style>{_STYLE}</style>"
+            f'<rect class="mp-paper" width="100%" height="100%" rx="8"/>{"".join(parts)}</svg>'
+        )
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"{self.title}: {self.description}"
+
+
+def label(value: object) -> str:
+    """Return a number as it stands in a box: whole numbers without a point, four digits of others."""
+    return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e15 else str(value)
+
+
+def text(x: float, y: float, words: str, kind: str = "text", anchor: str = "middle") -> str:
+    """A line of text; y is its base line."""
+    return f'<text class="mp-{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def box(x: float, y: float, width: float, height: float, kind: str = "cell") -> str:
+    """A rectangle by its upper left corner."""
+    return f'<rect class="mp-{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+
+
+def arrow(x0: float, y0: float, x1: float, y1: float) -> str:
+    """A straight arrow from the first point to the second."""
+    length = max(((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5, 1e-9)
+    dx, dy = (x1 - x0) / length, (y1 - y0) / length
+    back_x, back_y = x1 - 8.0 * dx, y1 - 8.0 * dy
+    corners = [(x1, y1), (back_x - 4.0 * dy, back_y + 4.0 * dx), (back_x + 4.0 * dy, back_y - 4.0 * dx)]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+    line = f'<path class="mp-way" d="M{x0:.1f},{y0:.1f}L{back_x:.1f},{back_y:.1f}"/>'
+    return f'{line}<polygon class="mp-head" points="{points}"/>'
