@@ -1,5 +1,7 @@
 """The visible checks name the mistake: what a known-wrong answer gives meets the hint that was written for it."""
 
+import linecache
+
 import pytest
 from test_visible_checks import COURSE, _namespace
 
@@ -53,7 +55,10 @@ HINTS = [
 def check(id, answer):
     """The report of the visible checks on the text of an answer."""
     namespace = _namespace(COURSE.exercise(id))
-    exec(compile(f"from __future__ import annotations\n{answer}", "<answer>", "exec", dont_inherit=True), namespace)
+    text = f"from __future__ import annotations\n{answer}"
+    name = f"<answer to {id}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)  # as in a notebook
+    exec(compile(text, name, "exec", dont_inherit=True), namespace)
     return run(id, namespace)
 
 

@@ -79,7 +79,7 @@ def test_the_hint_fits_the_slip(name, id, right, slip, words):
     failed = [result for result in check(id, answer.replace(right, slip)).results if not result.passed]
     assert any(words in result.hint for result in failed), failed
     errors = [result for result in failed if "raised" in result.reason]
-    assert all("of your cell" in result.reason for result in errors), errors
+    assert all("your line" in result.reason for result in errors), errors
 
 
 def test_only_the_mistake_is_called_one():

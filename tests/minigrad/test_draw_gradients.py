@@ -183,18 +183,38 @@ def test_sizes_that_cannot_be_drawn():
 def test_a_graph_of_tensors_shows_shapes_and_few_elements():
     """Boxes show shape, elements and gradient; those of more than six elements show shapes alone."""
     x, w = tensor(X.tolist(), requires_grad=True), tensor([[1.0], [2.0]], requires_grad=True)
-    shown = texts(expression_graph((x * w).sum(), x=x, w=w))
+    picture = expression_graph((x * w).sum(), x=x, w=w)
+    shown = [text.replace("\u00a0", " ").rstrip() for text in texts(picture)]
     for lines in (
-        ["x", "shape (2, 3)", "value [[1 2 3] [6 5 4]]", "grad [[1 1 1] [2 2 2]]"],
-        ["w", "shape (2, 1)", "value [[1] [2]]", "grad [[6] [15]]"],
+        ["x", "shape (2, 3)", "value [[1 2 3]", "       [6 5 4]]", "grad [[1 1 1]", "      [2 2 2]]"],
+        ["w", "shape (2, 1)", "value [[1]", "       [2]]", "grad [[6]", "      [15]]"],
         ["sum", "shape ()", "value 36", "grad 1"],
     ):
         start = shown.index(lines[0])
-        assert shown[start : start + 4] == lines
+        assert shown[start : start + len(lines)] == lines
     assert {"[[6] [15]]", "(2, 3)"} < set(shown)  # what is handed back on the arrows
+    assert "x is a leaf, shape (2, 3), value [[1 2 3] [6 5 4]], derivative [[1 1 1] [2 2 2]]." in picture.description
     large = texts(expression_graph(tensor(np.zeros((2, 4)), requires_grad=True).exp(), gradients=False))
     assert large[:2] == ["exp", "shape (2, 4)"]
     assert not any(line.startswith("value") for line in large)
+
+
+def test_rows_of_a_matrix_look_alike():
+    """All rows of a gradient have its color, and are as long as the longest."""
+    x = tensor(X.tolist(), requires_grad=True)
+    root = ET.fromstring(expression_graph((x * 10.0).sum(), x=x).svg)
+    rows = [each for each in root.iter(f"{SVG}text") if "[10 10 10]" in each.text]
+    assert [each.get("class") for each in rows] == ["mg-back", "mg-back"]
+    assert len({len(each.text) for each in rows}) == 1
+
+
+def test_parts_that_meet_are_shown_apart():
+    """Each arrow shows what was handed back along it, although the engine adds the parts up in place."""
+    x, y = tensor([1.0, 2.0], requires_grad=True), tensor([3.0, 4.0], requires_grad=True)
+    z = x * y + x.sum()
+    shown = texts(expression_graph(z.sum(), x=x, y=y, z=z))
+    assert [shown.count(part) for part in ("[3 4]", "[2 2]", "[5 6]")] == [1, 1, 0]
+    assert "grad [5 6]" in shown
 
 
 def test_a_graph_of_tensors_starts_from_a_gradient():

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from minigrad.draw.gradients import matmul_shapes as matmul_shapes
     from minigrad.draw.gradients import permuted_gradient as permuted_gradient
     from minigrad.draw.graph import expression_graph as expression_graph
+    from minigrad.draw.networks import activations as activations
+    from minigrad.draw.networks import convolution as convolution
+    from minigrad.draw.networks import digits as digits
+    from minigrad.draw.networks import kernels as kernels
+    from minigrad.draw.networks import tiled as tiled
+    from minigrad.draw.parallel import iterations as iterations
+    from minigrad.draw.parallel import races as races
+    from minigrad.draw.parallel import walk as walk
     from minigrad.draw.plots import curves as curves
     from minigrad.draw.plots import decision as decision
     from minigrad.draw.plots import difference_errors as difference_errors
@@ -36,6 +44,8 @@ if TYPE_CHECKING:
     from minigrad.draw.shared import shared_memory as shared_memory
     from minigrad.draw.storage import permute as permute
     from minigrad.draw.storage import strides as strides
+    from minigrad.draw.timing import runs as runs
+    from minigrad.draw.timing import timings as timings
 
 # fmt: off
 _home = {
@@ -44,11 +54,14 @@ _home = {
     "gpu": ("accesses", "blocks", "reads", "tiles"),
     "gradients": ("jacobians", "matmul_shapes", "permuted_gradient"),
     "graph": ("expression_graph",),
+    "parallel": ("iterations", "races", "walk"),
+    "networks": ("activations", "convolution", "digits", "kernels", "tiled"),
     "plots": (
         "curves", "decision", "difference_errors", "elementary", "film", "fold", "partials", "secants", "sides", "tree",
     ),
     "shared": ("shared_memory",),
     "storage": ("permute", "strides"),
+    "timing": ("runs", "timings"),
 }
 # fmt: on
 _module_of = {name: module for module, names in _home.items() for name in names}

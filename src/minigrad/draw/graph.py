@@ -26,6 +26,9 @@ _SYMBOLS = {
     "Add": "+", "Sub": "\u2212", "Mul": "\u00d7", "Div": "\u00f7", "Pow": "^", "LT": "<", "EQ": "=",
 }  # fmt: skip
 
+_SPACE = "\u00a0"
+"""A space that SVG does not drop."""
+
 _CHARACTER, _LINE, _ACROSS, _DOWN, _MARGIN = 7.3, 17.0, 78.0, 26.0, 14.0
 
 _STYLE = """
@@ -70,7 +73,7 @@ class ExpressionGraph:
     def svg(self) -> str:
         """The picture."""
         layout = self._layout
-        boxes = {key: self._lines(node) for key, node in self._graph.items()}
+        boxes = {key: [row for line in self._lines(node) for row in _rows(line)] for key, node in self._graph.items()}
         longest = max(len(line) for lines in boxes.values() for line in lines)
         width = max(longest, self.least) * _CHARACTER + 16.0
         height = max(map(len, boxes.values())) * _LINE + 10.0
@@ -107,9 +110,10 @@ class ExpressionGraph:
     def _box(self, key: int, centre: tuple[float, float], width: float, height: float, lines: list[str]) -> str:
         x, y = centre
         kind = _kind(self._graph[key]) + (" mg-result" if key == next(iter(self._graph)) else "")
-        text = []
+        text, style = [], "mg-text"
         for i, line in enumerate(lines):
-            style = "mg-back" if line.startswith("grad") else "mg-text"
+            if not line.startswith(_SPACE):  # further rows of a matrix look like its first
+                style = "mg-back" if line.startswith("grad") else "mg-text"
             weight = ' font-weight="700"' if i == 0 else ""
             base = y - height / 2 + 5.0 + _LINE * (i + 0.75)
             text.append(
@@ -266,6 +270,17 @@ def describe(node: Watched, names: Mapping[int, str]) -> tuple[str, str, str]:
     """Return a variable's name, the sign of the operation that made it, and its value; what is not there is empty."""
     given = names.get(node.unique_id) or str(getattr(node.variable, "name", ""))
     return "" if given == str(node.unique_id) else given, _symbol(node), _value(node)
+
+
+def _rows(line: str) -> list[str]:
+    """A line of a box; if it shows a matrix, a line for each row, one exactly below the other."""
+    if line.count("[[") != 1 or "[[[" in line:
+        return [line]
+    first, *others = line.split("] [")
+    rows = [first, *(_SPACE * line.index("[[") + _SPACE + "[" + row for row in others)]
+    rows = [row + "]" for row in rows[:-1]] + rows[-1:]
+    widest = max(map(len, rows))
+    return [row + _SPACE * (widest - len(row)) for row in rows]
 
 
 def _kind(node: Watched) -> str:

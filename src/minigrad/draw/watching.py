@@ -33,7 +33,7 @@ class Visit:
     handed: tuple[tuple[int, Any], ...]
 
 
-@dataclass
+@dataclass(eq=False)  # two variables are two, and can be put into a set
 class Watched:
     """A variable as the engine sees it while it is drawn: it speaks the `Variable` protocol, and takes notes.
 
@@ -92,6 +92,7 @@ class Watched:
         self._note(d_output, [(parent.unique_id, d) for parent, d in pairs if not parent.is_constant()])
 
     def _note(self, arrived: Any, handed: list[tuple[int, Any]]) -> None:
+        arrived, handed = _kept(arrived), [(key, _kept(derivative)) for key, derivative in handed]
         self.arrived.append(arrived)
         if not self.is_leaf():
             self.handed.append(handed)
@@ -114,6 +115,11 @@ class _Noted:
         derivatives = self.function.backward(ctx, d_output)
         self.node.note(d_output, derivatives if isinstance(derivatives, tuple) else (derivatives,))
         return derivatives
+
+
+def _kept(derivative: Any) -> Any:
+    """A derivative as it is now: an engine may go on adding to a tensor in place."""
+    return derivative.detach().clone() if hasattr(derivative, "clone") else derivative
 
 
 def watch(result: Any) -> dict[int, Watched]:

@@ -1,0 +1,45 @@
+"""Things to play with: widgets for JupyterLab, VS Code and whatever else shows Jupyter's widgets.
+
+    from minigrad import widgets
+
+    widgets.backprop(z, a=a, b=b)                 # backpropagation, one variable at a time
+    widgets.index_explorer(array)                 # where an element of a view stands, and who else shows it
+    widgets.broadcast_explorer((4, 1), (3,))      # shapes side by side, and what each element of the result reads
+    widgets.derivative_explorer("sin", 1.0)       # the error of a difference against the length of its step
+    widgets.playground()                          # a small network that learns while one looks on
+
+All of them work with the mouse and with the keyboard alone. What is computed is computed in Python, by plain functions
+of each module; the pages draw it and say what was pressed. anywidget is imported when the first of them is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from minigrad.widgets.broadcasting import broadcast_explorer as broadcast_explorer
+    from minigrad.widgets.differences import derivative_explorer as derivative_explorer
+    from minigrad.widgets.indexing import index_explorer as index_explorer
+    from minigrad.widgets.playing import playground as playground
+    from minigrad.widgets.stepper import backprop as backprop
+
+_module_of = {
+    "backprop": "stepper",
+    "broadcast_explorer": "broadcasting",
+    "derivative_explorer": "differences",
+    "index_explorer": "indexing",
+    "playground": "playing",
+}
+
+__all__ = sorted(_module_of)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _module_of:
+        return getattr(importlib.import_module(f"minigrad.widgets.{_module_of[name]}"), name)
+    raise AttributeError(f"module 'minigrad.widgets' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_module_of})

@@ -1,0 +1,171 @@
+"""What an engine does, step by step: who has handed what to whom, whose gradient is complete, and who still waits.
+
+An engine is recorded once (`record`); `Moment` is the state after some of its steps. Nothing here knows a right order:
+what is shown is what the library's present engine did, also where that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from minigrad import autodiff
+from minigrad.draw.graph import describe, start_of
+from minigrad.draw.watching import Visit, Watched, watch
+from minigrad.errors import ExerciseNotDone
+
+__all__ = ["Moment", "Recording", "record"]
+
+Edge = tuple[int, int]
+"""A result's key, and which of its inputs."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What an engine did.
+
+    Attributes:
+        graph: The watched variables by unique id, the result first.
+        start: The derivative of the result that it began with.
+        visits: Its steps.
+        names: Of variables, by unique id.
+        slopes: The derivative of a result in each of its inputs, where it is a number.
+        error: What stopped the engine; empty if nothing did.
+    """
+
+    graph: Mapping[int, Watched]
+    start: Any
+    visits: Sequence[Visit]
+    names: Mapping[int, str]
+    slopes: Mapping[Edge, Any]
+    error: str
+
+    @cached_property
+    def result(self) -> int:
+        """The key of the result."""
+        return next(iter(self.graph))
+
+    @cached_property
+    def variables(self) -> list[int]:
+        """The keys of everything that is no constant, the result first."""
+        return [key for key, node in self.graph.items() if not node.is_constant()]
+
+    def edges_to(self, key: int) -> Iterator[Edge]:
+        """Yield the uses of a variable, each of which hands it a part of its gradient."""
+        for user in self.variables:
+            for place, parent in enumerate(self.graph[user].parents):
+                if parent.unique_id == key:
+                    yield user, place
+
+    def parts_of(self, visit: Visit) -> Iterator[tuple[Edge, int, Any]]:
+        """Yield what a step handed on: along which edge, to whom, and what."""
+        parents = [parent.unique_id for parent in self.graph[visit.key].parents]
+        taken: set[int] = set()
+        for key, part in visit.handed:
+            free = [i for i, parent in enumerate(parents) if parent == key and i not in taken]
+            if free:
+                taken.add(free[0])
+                yield (visit.key, free[0]), key, part
+
+    def called(self, key: int) -> str:
+        """Return what a variable is called in a sentence."""
+        name, symbol, value = describe(self.graph[key], self.names)
+        return name or (f"the {symbol} that is {value}" if symbol else f"the leaf {value}")
+
+
+def record(result: Any, gradient: Any = 1.0, names: Mapping[int, str] | None = None) -> Recording:
+    """Let the library's present engine run back from a result, and keep what it does.
+
+    Args:
+        result: The variable at the right end of the graph.
+        gradient: The derivative to start from; for a tensor of several elements, a tensor of its shape.
+        names: Of variables, by unique id.
+    """
+    graph, error = watch(result), ""
+    root = graph[result.unique_id]
+    start = start_of(result, gradient)
+    with autodiff.no_grad():
+        try:
+            autodiff.backpropagate(root, start)
+        except ExerciseNotDone as missing:
+            error = f"There is no engine yet: {missing}"
+        except Exception as stopped:
+            error = f"The engine stopped here: {type(stopped).__name__}: {stopped}"
+        slopes = dict(_slopes(graph))
+    return Recording(graph, start, tuple(root.visits), names or {}, slopes, error)
+
+
+def _slopes(graph: Mapping[int, Watched]) -> Iterator[tuple[Edge, Any]]:
+    """Yield the derivative of each number in each of its inputs: a step back that starts from 1."""
+    for key, node in graph.items():
+        if node.is_constant() or node.is_leaf() or hasattr(node.variable, "shape"):
+            continue
+        try:
+            handed = [derivative for _, derivative in node.variable.chain_rule(1.0)]
+        except Exception:  # the student's own rule; the engine's run has said what is wrong with it
+            continue
+        places = [place for place, parent in enumerate(node.parents) if not parent.is_constant()]
+        yield from (((key, place), slope) for place, slope in zip(places, handed, strict=False))
+
+
+class Moment:
+    """The state after so many steps of an engine.
+
+    Args:
+        recording: The whole run.
+        step: How many of its steps are done.
+    """
+
+    def __init__(self, recording: Recording, step: int) -> None:
+        self.recording = recording
+        self.step = step
+        self.visits = recording.visits[:step]
+        self._handed = [part for visit in self.visits for part in recording.parts_of(visit)]
+        self._walked = {edge for edge, _, _ in self._handed}
+
+    @property
+    def now(self) -> int | None:
+        """Who was visited last."""
+        return self.visits[-1].key if self.visits else None
+
+    @property
+    def graph(self) -> dict[int, Watched]:
+        """The variables with what has arrived at them, and what they have handed on, until now."""
+        return {
+            key: replace(
+                node,
+                arrived=[visit.arrived for visit in self.visits if visit.key == key],
+                handed=[list(visit.handed) for visit in self.visits if visit.key == key and not node.is_leaf()],
+            )
+            for key, node in self.recording.graph.items()
+        }
+
+    def gradient(self, key: int) -> Any:
+        """Return the sum of what has been handed to a variable so far; None if nothing has."""
+        total = self.recording.start if key == self.recording.result else None
+        with autodiff.no_grad():
+            for _, receiver, part in self._handed:
+                if receiver == key:
+                    total = part if total is None else total + part
+        return total
+
+    def waits_for(self, key: int) -> list[int]:
+        """Return the users of a variable that have not yet handed it their part."""
+        missing = [user for user, place in self.recording.edges_to(key) if (user, place) not in self._walked]
+        return list(dict.fromkeys(missing))
+
+    def state(self, key: int) -> str:
+        """Return where a variable stands.
+
+        Returns:
+            "constant"; "waits" for parts of its gradient; "complete", and not yet visited; "visited", and complete
+            at that time; "early", visited before its gradient was complete.
+        """
+        if self.recording.graph[key].is_constant():
+            return "constant"
+        times = [number for number, visit in enumerate(self.visits) if visit.key == key]
+        if not times:
+            return "waits" if self.waits_for(key) else "complete"
+        return "early" if Moment(self.recording, times[0]).waits_for(key) else "visited"

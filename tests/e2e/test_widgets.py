@@ -1,0 +1,295 @@
+"""Widgets in JupyterLab: a click or a key changes the state in the kernel, and the picture follows."""
+
+import json
+import re
+import shutil
+
+import nbformat
+import pytest
+from lab import LabPage, chromium, jupyter_lab, person, window
+from playwright.sync_api import Locator, expect
+
+PATIENCE = 30_000
+
+BACKPROP = """\
+from minigrad import Scalar, widgets
+x = Scalar(5.0, name="x")
+a = x * 2.0
+b = a * 3.0
+w = widgets.backprop(a * b, a=a, b=b)
+w
+"""
+INDEX = """\
+import numpy as np
+from minigrad import widgets
+w = widgets.index_explorer(np.broadcast_to(np.arange(6).reshape(2, 1, 3), (2, 2, 3)))
+w
+"""
+BROADCAST = """\
+from minigrad import widgets
+w = widgets.broadcast_explorer((4, 1), (3,))
+w
+"""
+DERIVATIVE = """\
+from minigrad import widgets
+w = widgets.derivative_explorer("sin", 1.0)
+w
+"""
+PLAYGROUND = """\
+from minigrad import widgets
+w = widgets.playground(data="circle", hidden=[8], optimizer="Adam")
+w
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    if executable is None:
+        pytest.skip("chromium is not installed (on Debian: sudo apt install chromium)")
+    with chromium(executable) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """JupyterLab over an empty folder: its address, and the folder."""
+    home = tmp_path_factory.mktemp("player")
+    work = home / "work"
+    work.mkdir()
+    with jupyter_lab(work, person(home)) as address:
+        yield address, work
+
+
+class Player:
+    """A person with one widget in front of them."""
+
+    def __init__(self, lab: LabPage, code: str) -> None:
+        self.lab = lab
+        first = code.splitlines()[0]
+        lab.run(lab.cell(first))
+        self.widget: Locator = lab.page.locator(".mgw").first
+        expect(self.widget).to_be_visible(timeout=PATIENCE)
+
+    def asks(self, expression: str) -> str:
+        """Return what an expression is in the kernel now."""
+        ask = self.lab.cell("# ask")
+        self.lab.type_into(ask, f"# ask\nprint({expression})")
+        return self.lab.run(ask).inner_text().strip()
+
+    def says(self, pattern: str) -> None:
+        """Wait until the sentence below the pictures says something."""
+        expect(self.widget.locator(".mgw-said")).to_contain_text(re.compile(pattern), timeout=PATIENCE)
+
+    def stage(self, starts: str) -> Locator:
+        """Return a picture by the beginning of its label, with the keyboard's focus on it."""
+        place = self.widget.locator(f'[aria-label^="{starts}"]')
+        place.focus()
+        return place
+
+    def dark(self, name: str) -> None:
+        """Look at the widget in JupyterLab's dark theme, and keep a picture of it."""
+        self._theme("JupyterLab Dark", light="false")
+        expect(self.widget).to_have_css("color", "rgb(230, 237, 243)")
+        self.picture(name)
+        self._theme("JupyterLab Light", light="true")
+        expect(self.widget).to_have_css("color", "rgb(31, 35, 40)")
+
+    def _theme(self, name: str, light: str) -> None:
+        page = self.lab.page
+        page.locator(".lm-MenuBar-itemLabel").get_by_text("Settings", exact=True).click()
+        page.locator(".lm-Menu-item").get_by_text("Theme", exact=True).hover()
+        page.locator(".lm-Menu-item").get_by_text(name, exact=True).click()
+        page.locator(f'body[data-jp-theme-light="{light}"]').wait_for(state="attached")
+
+    def picture(self, name: str) -> None:
+        """Keep a picture of the widget."""
+        self.lab.pictures.mkdir(parents=True, exist_ok=True)
+        self.widget.scroll_into_view_if_needed()
+        self.widget.screenshot(path=self.lab.pictures / f"{name}.png")
+
+
+@pytest.fixture
+def play(browser, served, root, request):
+    """Return a function that opens a notebook with a widget and gives it to a person."""
+    address, work = served
+    name = request.node.name.removeprefix("test_")
+    with window(browser, address, root / "build" / "screenshots" / "widgets" / name) as lab:
+
+        def start(code: str) -> Player:
+            cells = [nbformat.v4.new_code_cell(code), nbformat.v4.new_code_cell("# ask")]
+            kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), work / f"{name}.ipynb")
+            lab.open_notebook(f"{name}.ipynb")
+            return Player(lab, code)
+
+        yield start
+        assert lab.asked_of_others() == []
+
+
+def test_backprop_steps(play):
+    """Step by click and by key, run to the end, go back: the kernel knows each time, and so does the picture."""
+    player = play(BACKPROP)
+    player.picture("1-start")
+    player.widget.get_by_role("button", name="Step").click()
+    player.says("Step 1 of 4: .* is visited with 1, which is complete.* still waits for b")
+    assert player.asks("w.step") == "1"
+    graph = player.stage("The graph")
+    graph.press("ArrowRight")
+    player.says("Step 2 of 4: b is visited with 10")
+    expect(graph.locator("g.ms-now")).to_contain_text("b =")
+    player.picture("2-second")
+    graph.press("End")
+    player.says("visited once, with its whole gradient")
+    assert player.asks("w.step, x.grad") == "4 None"
+    player.picture("3-end")
+    player.widget.get_by_role("button", name="Back").click()
+    player.says("Step 3 of 4")
+    graph.press("Home")
+    graph.press(" ")
+    player.says("Step 1 of 4")
+    player.widget.get_by_role("button", name="Pause").click()
+    player.widget.get_by_role("button", name="Reset").click()
+    player.says("Before the first step")
+    assert player.asks("w.step") == "0"
+    graph.press("ArrowRight")
+    player.dark("4-dark")
+
+
+def test_backprop_shows_another_engine_after_a_reset(play):
+    """With a wrong order in the library, Reset shows its mistake; the kernel is the same."""
+    player = play(BACKPROP)
+    wrong = "lambda v: [v, *dict.fromkeys(p for p in v.parents if not p.is_constant()), *v.parents[0].parents[:1]]"
+    player.asks(f'__import__("minigrad.exercises").exercises.install({{"autodiff.topological_sort": {wrong}}})')
+    player.widget.get_by_role("button", name="Reset").click()
+    player.says("Before the first step")
+    graph = player.stage("The graph")
+    graph.press("ArrowRight")
+    graph.press("ArrowRight")
+    player.says("too early: it still waits for b")
+    expect(graph.locator("g.ms-early")).to_have_count(1)
+    player.picture("1-too-early")
+
+
+def test_index_explorer(play):
+    """The pointer and the keys look at an element; its place in the storage is marked, and the way back shows both."""
+    player = play(INDEX)
+    view = player.stage("The view")
+    view.press("ArrowRight")
+    player.says(r"index \(0, 0, 1\): 0·3 \+ 0·0 \+ 1·1 = position 1")
+    assert player.asks("w.index, w.position") == "[0, 0, 1] 1"
+    player.widget.locator('[data-part="view:1,1,2"]').hover()
+    player.says(r"position 5.*\n?.*also|index \(1, 1, 2\)")
+    assert player.asks("w.index, w.position") == "[1, 1, 2] 5"
+    player.picture("1-pointed")
+    player.widget.locator('[data-part="storage:4"]').click()
+    player.says(r"shown by 2 indices: \(1, 0, 1\), \(1, 1, 1\): a step along axis 1 has stride 0")
+    storage = player.stage("The storage")
+    storage.press("Enter")
+    expect(player.widget.locator('[data-part="view:1,1,1"] .mp-mark')).to_have_count(1)
+    assert player.asks("w.index") == "[1, 1, 1]"
+    player.picture("2-storage")
+    player.dark("3-dark")
+
+
+def test_broadcast_explorer(play):
+    """Typing a shape changes the result or names the clash; pointing at an element shows what it reads."""
+    player = play(BROADCAST)
+    player.widget.locator('[data-part="out:2,1"]').hover()
+    player.says(r"out\[2, 1\] reads a\[2, 0\] and b\[1\]")
+    expect(player.widget.locator('[data-part="a:2,0"] .mp-mark')).to_have_count(1)
+    assert player.asks("w.where, w.index") == "out [2, 1]"
+    player.picture("1-pointed")
+    grid = player.stage("The elements of the result")
+    grid.press("ArrowDown")
+    player.says(r"out\[3, 1\] reads a\[3, 0\]")
+    player.widget.get_by_label("shape of b").fill("2, 3")
+    player.says("axis -2 has sizes 4 and 2; they must match or one must be 1")
+    assert player.asks("w.shape") == "None"
+    player.picture("2-clash")
+    player.widget.get_by_label("shape of b").fill("2, 1, 3")
+    player.says(r"out\[0, 0, 0\] reads")
+    assert player.asks("w.shape") == "[2, 4, 3]"
+    player.dark("3-dark")
+
+
+def test_derivative_explorer(play):
+    """The slider's keys, a click in the chart and another function change what is measured."""
+    player = play(DERIVATIVE)
+    slider = player.widget.get_by_label("epsilon", exact=True)
+    slider.focus()
+    slider.press("ArrowLeft")
+    player.says("With epsilon = 0.0562")
+    assert player.asks("w.exponent") == "-1.25"
+    player.picture("1-wide")
+    player.widget.locator('[data-part="epsilon:-8.0"]').click()
+    player.says(r"With epsilon = 1e-08:\s+forward difference 0.5403")
+    expect(slider).to_have_value("-8")
+    player.widget.get_by_label("function", exact=True).select_option("x ** 3")
+    player.widget.get_by_label("x", exact=True).fill("2")
+    player.widget.get_by_label("x", exact=True).press("Enter")
+    player.says(r"x \*\* 3 at x = 2 has the slope 12\.")
+    assert player.asks("w.function, w.x, w.exponent") == "x ** 3 2.0 -8.0"
+    player.picture("2-narrow")
+    slider.press("Home")
+    player.says("forward difference 0, error 12: rounding prevails")
+    player.dark("3-dark")
+
+
+def test_playground(play):
+    """Training runs while other cells run, pauses, goes on with another engine, and begins anew."""
+    player = play(PLAYGROUND)
+    canvas = player.widget.locator("canvas")
+    before = canvas.evaluate("canvas => canvas.toDataURL()")
+    player.picture("1-fresh")
+    player.widget.get_by_role("button", name="Step", exact=True).click()
+    expect(player.widget.locator(".mgw-score")).to_contain_text("epoch 1,", timeout=PATIENCE)
+    player.widget.get_by_role("button", name="Start").click()
+    player.says("Training")
+    first = int(player.asks("w.epoch"))  # another cell runs in between
+    expect(player.widget.locator(".mgw-score")).to_have_text(
+        re.compile(r"epoch \d{3,}, .* [78]\d of 80")
+    )
+    assert int(player.asks("w.epoch")) > first > 0
+    player.picture("2-running")
+    player.stage("What the network says").press(" ")
+    player.says("Paused: epoch")
+    stopped = int(player.asks("w.epoch"))
+    assert canvas.evaluate("canvas => canvas.toDataURL()") != before
+    player.widget.get_by_label("engine").select_option("scalar")
+    player.says("engine scalar")
+    player.widget.get_by_role("button", name="Step", exact=True).click()
+    expect(player.widget.locator(".mgw-score")).to_contain_text(f"epoch {stopped + 1},", timeout=PATIENCE)
+    assert int(player.asks("w.epoch")) == stopped + 1
+    player.dark("3-dark")
+    player.widget.get_by_role("button", name="add a hidden layer").click()
+    player.says("2 → 8 → 4 → 1")
+    assert player.asks("w.hidden, w.epoch") == "[8, 4] 0"
+
+
+def test_the_playground_stops_with_its_page(play):
+    """Whoever closes the page ends the training, and Start goes on where it stopped."""
+    player = play(PLAYGROUND)
+    page = player.lab.page
+    player.widget.get_by_role("button", name="Start").click()
+    player.says("Training")
+    page.goto("about:blank")
+    player.lab.open_notebook("the_playground_stops_with_its_page.ipynb")
+    still = int(player.asks("w.epoch"))
+    assert int(player.asks("w.epoch")) == still > 0
+    again = player.lab.cell("# ask")
+    player.lab.type_into(again, "# ask\nw")
+    player.lab.run(again)
+    player.widget = page.locator(".mgw").last
+    player.widget.get_by_role("button", name=re.compile("Start|Pause")).click()
+    expect(player.widget.locator(".mgw-score")).not_to_contain_text(f"epoch {still},", timeout=PATIENCE)
+
+
+def test_without_widgets_there_is_a_picture(play):
+    """The output carries a picture and a sentence for pages that have no widgets."""
+    player = play(BACKPROP)
+    data = json.loads(player.asks("__import__('json').dumps(w._repr_mimebundle_()[0])"))
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert data["text/plain"].startswith("Backpropagation, step by step: Before the first step")
+    assert "<svg" in data["text/html"]
