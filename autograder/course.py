@@ -10,6 +10,7 @@ import ast
 import datetime as dt
 import importlib.util
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -203,7 +204,8 @@ class Course:
 def find_course(*, anywhere: bool = True) -> Path:
     """Return the directory of the course that is meant where none is named.
 
-    It is the current folder, or `course` in it, if there is a course.toml; else the repository's course.
+    It is the current folder, or `course` in it, if there is a course.toml, else the nearest folder above of which
+    that is true; else the repository's course.
 
     Args:
         anywhere: Whether the repository's course may be meant from outside of the repository.
@@ -212,11 +214,14 @@ def find_course(*, anywhere: bool = True) -> Path:
         CourseError: If there is none.
     """
     here = Path.cwd()
-    for folder in (here, here / "course"):
-        if (folder / "course.toml").is_file():
-            return folder
+    for above in (here, *here.parents):
+        for folder in (above, above / "course"):
+            if (folder / "course.toml").is_file():
+                return folder
     inside = here.is_relative_to(DEFAULT_COURSE.parent)
     if (anywhere or inside) and (DEFAULT_COURSE / "course.toml").is_file():
+        if not inside:
+            print(f"course: {DEFAULT_COURSE}", file=sys.stderr)  # no one has named it, and marks may be written there
         return DEFAULT_COURSE
     raise CourseError(f"{here}: has no course.toml; go to the folder of your course, or name it by --course DIR")
 
@@ -285,8 +290,12 @@ def split_object(source: Path, dotted: str) -> tuple[Path, tuple[str, ...]]:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{file}: is not text in UTF-8; save it as UTF-8") from error
+    except RecursionError as error:
+        raise CourseError(f"{file.name}: nests too deeply; no value of a course needs more than two levels") from error
+    except OSError as error:
         raise CourseError(f"{file}: cannot be read ({error}); give the path of a course.toml") from error
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{file.name}: is not TOML: {error}; correct that place") from error

@@ -18,6 +18,9 @@ _CELL = re.compile(r'\{\s*"(?:cell_type|attachments|id|metadata|source|execution
 MAX_CELLS_FOUND = 2_001
 """One more than are read, so that whoever reads them knows that there are more."""
 
+MOST_AGAIN = 4
+"""How many times its own length of a damaged text is read in vain, in looking for where the damage ends."""
+
 MAX_HOLES = 100
 """Places that may be damaged; to say where JSON ends, Python counts the lines before."""
 
@@ -75,17 +78,25 @@ def whole_cells(text: str) -> list[Mapping[str, Any]]:
 
 def _whole_cells(text: str) -> Iterator[Mapping[str, Any]]:
     decoder = json.JSONDecoder(strict=False)
-    position, holes, found = 0, 0, 0
-    while found < MAX_CELLS_FOUND and holes < MAX_HOLES and (match := _CELL.search(text, position)):
+    position, holes, found, room = 0, 0, 0, MOST_AGAIN * len(text)
+    while found < MAX_CELLS_FOUND and holes < MAX_HOLES and room > 0 and (match := _CELL.search(text, position)):
         try:
             item, position = decoder.raw_decode(text, match.start())
-        except (json.JSONDecodeError, RecursionError):
+        except (json.JSONDecodeError, RecursionError) as error:
             holes += 1
+            room -= _read_to(error, text) - match.start()
             position = match.end()
             continue
         if _is_cell(item):
             found += 1
             yield item
+
+
+def _read_to(error: json.JSONDecodeError | RecursionError, text: str) -> int:
+    """How far a text was read in vain at most; of a string without an end Python says where it begins."""
+    if isinstance(error, json.JSONDecodeError) and not error.msg.startswith("Unterminated"):
+        return error.pos
+    return len(text)
 
 
 def _is_cell(item: Any) -> bool:

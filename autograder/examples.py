@@ -8,29 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from autograder.course import Course
 from autograder.expect import Expectation, Shown, expect
 from autograder.results import Example, Graded, Submission, Verdict
 from autograder.shortening import unquoted, unquoted_notes
 from autograder.student import Asked, StudentFailure, StudentStopped
+from autograder.wording import in_words
 
-__all__ = ["example_of", "in_words", "released"]
-
-MAX_WORDS = 120
-"""Characters of one value."""
-
-MAX_DEPTH = 12
-"""How many lists within lists are written out."""
-
-MAX_ELEMENTS = 24
-"""Elements of an array that are written out."""
+__all__ = ["example_of", "released"]
 
 _UNDRAWN = (
     ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
@@ -99,61 +88,6 @@ def _picture(shown: Shown) -> Mapping[str, Any] | None:
     with contextlib.suppress(*_UNDRAWN):
         return shown.picture() if shown.picture is not None else None
     return None
-
-
-def in_words(value: Any, limit: int = MAX_WORDS) -> str:
-    """Plain data as a person writes it, of bounded length.
-
-    Examples:
-        >>> in_words([1.0, 0.30000000000000004])
-        '[1.0, 0.3]'
-    """
-    text = _words(value, limit)
-    return text if len(text) <= limit else text[: limit - 4].rstrip() + " ..."
-
-
-def _words(value: Any, room: int, depth: int = 0) -> str:
-    if isinstance(value, bool) or value is None:
-        return str(value)
-    if isinstance(value, int):
-        return (
-            str(value) if abs(value) < 10**30 else f"a whole number of {math.floor(math.log10(abs(value))) + 1} digits"
-        )
-    if isinstance(value, float):
-        short = f"{value:.6g}"
-        return repr(value) if len(repr(value)) <= len(short) + 2 else short
-    if isinstance(value, str):
-        return repr(value[: room + 2])
-    if isinstance(value, np.ndarray | np.generic):
-        return _array_words(value, room)
-    if isinstance(value, dict):
-        pairs = (f"{_words(k, room, depth + 1)}: {_words(v, room, depth + 1)}" for k, v in value.items())
-        return "{" + _joined(pairs, room, depth) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + _joined((_words(each, room, depth + 1) for each in value), room, depth) + "]"
-    return type(value).__name__
-
-
-def _joined(parts: Iterator[str], room: int, depth: int) -> str:
-    """Parts with commas between them, as many as there is room for: a huge answer must not take its time here."""
-    taken = ""
-    for part in parts if depth < MAX_DEPTH else ("...",):
-        taken += f", {part}" if taken else part
-        if len(taken) > room:
-            break
-    return taken
-
-
-def _array_words(value: np.ndarray[Any, Any] | np.generic, room: int) -> str:
-    if value.size <= MAX_ELEMENTS:
-        text = _words(value.tolist() if value.dtype.kind != "f" else _rounded(value.tolist()), room)
-        if len(text) <= room:
-            return text
-    return f"an array of shape {value.shape}"
-
-
-def _rounded(values: Any) -> Any:
-    return [_rounded(each) for each in values] if isinstance(values, list) else float(f"{values:.4g}")
 
 
 def released(submission: Submission, course: Course, today: dt.date) -> Submission:

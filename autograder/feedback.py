@@ -80,7 +80,7 @@ def _contents(notebook: nbformat.NotebookNode, submission: Submission, course: C
     scores = {cell["grade_id"]: float(cell["score"]) for cell in cells if "grade_id" in cell and "score" in cell}
     shown = nbformat.v4.new_output("display_data", data={"text/html": contents(submission, anchors, scores)})
     made: nbformat.NotebookNode = nbformat.v4.new_code_cell(
-        "", outputs=[shown], metadata={"transient": {"remove_source": True}}
+        "", outputs=[shown], metadata={"transient": {"remove_source": True}}, id="exercises"
     )
     return made
 

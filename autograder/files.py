@@ -26,8 +26,10 @@ def write(path: Path, text: str) -> bool:
         aside.write_bytes(content)
         aside.chmod(0o644)  # mkstemp makes it private; a notebook is read by others
         aside.replace(path)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a disk that is full does not say whose
+            error.filename = str(path)
         raise
     finally:
         unlock(held)

@@ -8,6 +8,7 @@ from: the same cells, tests, edition, seed and limits are not run again.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -37,7 +38,7 @@ from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTests, files_of
 from autograder.reading import definitions_only
 from autograder.results import Graded, Submission, Verdict
 from autograder.sandbox import ExerciseSpec, Limits, Sandbox, Session, SourceCell, pack_probe
-from autograder.sandbox.inside.patience import Patience, stalled
+from autograder.sandbox.inside.patience import Patience, kept_waiting
 from autograder.scoring import scored, scored_again, zero
 from autograder.shortening import shortened, shortened_notes
 from autograder.student_cells import cell_notes, last_names, not_done, solution_cell, source_cells, why_missing
@@ -126,7 +127,7 @@ class Judge:
         results = []
         exercises = self.course.of_lesson(lesson)
         allowed = SESSIONS * max((self._limits[each.id].submission_seconds for each in exercises), default=0.0)
-        patience = Patience(allowed, stalled)
+        patience = Patience(allowed, kept_waiting(os.getpid()), 0.0)
         for exercise in exercises:
             if grafted.unreadable:
                 results.append(zero(exercise, grafted.unreadable))
@@ -282,7 +283,9 @@ class Judge:
         asked = Hurried(session, self._limits[exercise.id].test_seconds)
         plugin = self._plugin(exercise, asked, points_only)
         plugin.refusal = refusal
-        return self._warm_tests(exercise).run(plugin)
+        verdicts = self._warm_tests(exercise).run(plugin)
+        session.events.extend(event for event in plugin.events if event not in session.events)
+        return verdicts
 
     def _warm_tests(self, exercise: Exercise) -> WarmTests:
         if exercise.id not in self._tests:

@@ -38,6 +38,7 @@ def grader_files() -> list[Path]:
     here = Path(__file__).parent
     names = (
         "comparing.py",
+        "effort.py",
         "examples.py",
         "expect.py",
         "hurried.py",
@@ -51,6 +52,7 @@ def grader_files() -> list[Path]:
         "student_cells.py",
         "warm_tests.py",
         "watched.py",
+        "wording.py",
     )
     folders = (here / "pictures", here / "sandbox")
     return [here / name for name in names] + [file for folder in folders for file in sorted(folder.rglob("*.py"))]

@@ -16,16 +16,18 @@ Source: S. Schleimer, D. Wilkerson, A. Aiken, "Winnowing: Local Algorithms for D
 from __future__ import annotations
 
 import ast
+import io
 import itertools
 import math
 import re
+import tokenize
 import warnings
 import zlib
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["Pair", "fingerprints", "normalised", "pairs", "same_text"]
+__all__ = ["Pair", "fingerprints", "normalised", "pairs", "same_text", "uncompared"]
 
 GRAM = 8
 """Parts of a tree that make one fingerprint: about half a line of code."""
@@ -36,7 +38,11 @@ WINDOW = 5
 MAX_NODES = 5_000
 """Larger trees are not compared; an answer has some hundred parts."""
 
-MAX_TEXT = 60_000
+MAX_TEXT = 200_000
+"""Longer texts are not compared, comments aside; a cell has no more."""
+
+MAX_READ = 2_000_000
+"""Longer texts are not even read; a notebook has no more code."""
 
 FEWEST = 5
 """A class of fewer answers says nothing of what is usual."""
@@ -96,14 +102,21 @@ def normalised(text: str) -> list[str] | None:
     tree = _parsed(text)
     if tree is None:
         return None
-    nodes = list(itertools.islice(ast.walk(tree), MAX_NODES + 1))
+    nodes = list(itertools.islice(_telling(tree), MAX_NODES + 1))
     if len(nodes) > MAX_NODES:
         return None
-    bound = _bound_names(nodes)
+    bound = _bound_names(ast.walk(tree))
     root = _simplified(nodes, bound)
+    parts = [root.label]
+    for statement in root.children:  # numbered anew, so that one put before the others does not change them all
+        parts += _sequence(statement)
+    return parts
+
+
+def _sequence(statement: _Part) -> list[str]:
     numbers: dict[str, int] = {}
     parts: list[str] = []
-    stack = [root]
+    stack = [statement]
     while stack:
         node = stack.pop()
         if node.name:
@@ -112,6 +125,27 @@ def normalised(text: str) -> list[str] | None:
             parts.append(node.label)
         stack.extend(reversed(node.children))
     return parts
+
+
+def _telling(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree, parents first, without statements that say nothing and what stands in them."""
+    waiting = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        waiting.extend(child for child in ast.iter_child_nodes(node) if not _says_nothing(child))
+        yield node
+
+
+def uncompared(answers: Mapping[str, str]) -> list[str]:
+    """The students whose answer cannot be compared although it is Python: it has too many parts."""
+    return [student for student, text in sorted(answers.items()) if _is_too_long(text)]
+
+
+def _is_too_long(text: str) -> bool:
+    tree = _parsed(text)
+    if tree is None:
+        return len(text) > MAX_TEXT
+    return sum(1 for _ in itertools.islice(_telling(tree), MAX_NODES + 1)) > MAX_NODES
 
 
 def fingerprints(parts: Sequence[str]) -> frozenset[int]:
@@ -200,6 +234,8 @@ def _all_features(texts: Iterable[str]) -> frozenset[int]:
 
 def _parsed(text: str) -> ast.Module | None:
     if len(text) > MAX_TEXT:
+        text = _without_comments(text)
+    if len(text) > MAX_TEXT:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -210,6 +246,21 @@ def _parsed(text: str) -> ast.Module | None:
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
     return None
+
+
+def _without_comments(text: str) -> str:
+    """The text of Python without its comments; as it is, if it is none or longer than anything that is read."""
+    if len(text) > MAX_READ:
+        return text
+    lines = text.splitlines(keepends=True)
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                row, column = token.start
+                lines[row - 1] = lines[row - 1][:column] + "\n"
+    except (tokenize.TokenError, SyntaxError, IndexError):
+        return text
+    return "".join(lines)
 
 
 def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:

@@ -260,8 +260,9 @@ def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course
         if graded is not None and nbgrader.get("grade"):
             if nbgrader["points"] != graded.points:
                 raise CourseError(
-                    f"{graded.exercise} has {graded.points:g} points in course.toml but {nbgrader['points']:g} in "
-                    "the gradebook; run `autograder build` and `nbgrader generate_assignment`, then grade again"
+                    f"{graded.exercise} was graded by {graded.points:g} points but has {nbgrader['points']:g} in the "
+                    "gradebook; run `autograder build` and `nbgrader generate_assignment`, then grade again; a "
+                    "recorded mark is changed by `autograder regrade`"
                 )
             cell.execution_count = 1
             cell.outputs = _outputs(graded, submission)

@@ -28,9 +28,10 @@ from typing import Any, Literal, cast
 import hypothesis
 import pytest
 
+from autograder.effort import Effort
 from autograder.examples import example_of
 from autograder.expect import Expectation
-from autograder.results import Verdict
+from autograder.results import Example, Verdict
 from autograder.student import Asked, HiddenTestError, Session, Student, StudentFailure, StudentStopped
 
 __all__ = [
@@ -48,6 +49,12 @@ HIDDEN = Path(__file__).parent / "hidden"
 
 SHRINK_CALLS = 100
 """How often a property test that failed may be called to find a smaller counter-example."""
+
+EFFORT = 20.0
+"""Processor time of the grader's own, in seconds, for examining all answers of one exercise: the tests take tenths."""
+
+MAX_REASON = 1_000
+"""Characters of an error's message that are looked at; an error of Python's may repeat a whole answer."""
 
 SHRINK_SECONDS = 3.0
 """How long it may look, where the student's code is so slow that this comes first."""
@@ -81,6 +88,8 @@ class HiddenTests:
 
     Attributes:
         refusal: Why no test that relies on a witness can be asked; the empty string if each can.
+        effort: What may be spent on examining answers.
+        events: What had to be contained of the answers in the grader's own process, as sentences.
     """
 
     def __init__(
@@ -99,6 +108,8 @@ class HiddenTests:
         self.items: list[pytest.Item] = []
         self.fault: BaseException | None = None
         self.refusal = ""
+        self.effort = Effort(EFFORT, _too_much)
+        self.events: list[str] = []
         self._groups = groups
         self._session = session
         self._pack = pack
@@ -179,7 +190,8 @@ class HiddenTests:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         """Seed property tests and bound what they spend on shrinking."""
         self.prepare(item)
-        return (yield)
+        with self.effort.spent():
+            return (yield)
 
     def prepare(self, item: pytest.Item) -> None:
         """Make a test ready to be called."""
@@ -280,14 +292,32 @@ class HiddenTests:
         if not is_students and (not answered or not isinstance(error, Exception)):
             self._blame(item, f"raised {type(error).__name__}: {error}", error)
             return
-        show = item.get_closest_marker("exercise").kwargs.get("show")  # type: ignore[union-attr]  # it has one
-        asked = self._asked if self._failed_asked is None else self._failed_asked
+        if isinstance(error, StudentStopped) and error.kind == "unusable":
+            self._note(f"{verdict.test}: {error}")
         try:
-            example = example_of(asked, error, show_wanted=show == "wanted")
-        except Exception as mistake:
+            example = self._example(item, error)
+        except (NameError, ImportError) as mistake:  # no answer makes one of these
             self._blame(item, f"its picture cannot be made: {type(mistake).__name__}: {mistake}", mistake)
             return
         self.verdicts.append(replace(_failed(verdict, error), example=example))
+
+    def _example(self, item: pytest.Item, error: BaseException) -> Example | None:
+        """What is shown of a failed test; nothing where the answer does not let itself be shown."""
+        show = item.get_closest_marker("exercise").kwargs.get("show")  # type: ignore[union-attr]  # it has one
+        asked = self._asked if self._failed_asked is None else self._failed_asked
+        try:
+            with self.effort.spent():
+                return example_of(asked, error, show_wanted=show == "wanted")
+        except (NameError, ImportError):
+            raise
+        except (Exception, StudentStopped) as mistake:
+            if self.effort.left > 0:  # else it is said already
+                self._note(f"{item.name}: no example could be made of the answer: {type(mistake).__name__}")
+            return None
+
+    def _note(self, event: str) -> None:
+        if event not in self.events:
+            self.events.append(event)
 
     @property
     def _asked(self) -> tuple[Asked, ...]:
@@ -299,6 +329,10 @@ class HiddenTests:
             self.fault = HiddenTestError(f"{item.path.name}: {item.name}: {what}")
             self.fault.__cause__ = error
         item.session.shouldstop = "a fault of the grader"
+
+
+def _too_much() -> StudentStopped:
+    return StudentStopped("unusable", f"the answers took more than {EFFORT:g} s of processor time to examine")
 
 
 def watched_groups(items: Sequence[pytest.Item]) -> frozenset[str]:
@@ -336,7 +370,7 @@ def _is_flaky(error: BaseException) -> bool:
 
 def _failed(verdict: Verdict, error: BaseException) -> Verdict:
     """A verdict with the reason of a failure, in words for the student."""
-    failure, reason = "", str(error).strip()
+    failure, reason = "", str(error).strip()[:MAX_REASON]
     if isinstance(error, StudentFailure | StudentStopped):
         failure = error.kind
     elif isinstance(error, Expectation):

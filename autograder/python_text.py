@@ -13,6 +13,7 @@ __all__ = [
     "exercise_line",
     "helper_names",
     "names_bound",
+    "names_used",
     "parse",
     "parses",
     "python_of",
@@ -122,3 +123,10 @@ def names_bound(tree: ast.Module) -> set[str]:
         else:
             names.update(_assigned(node))
     return names
+
+
+def names_used(text: str) -> set[str]:
+    """Names that a text reads anywhere."""
+    tree = parse(text)
+    nodes = ast.walk(tree) if tree else ()
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.damaged import decode, has_marks, sides, whole_cells
+from autograder.effort import Effort
 from autograder.exports import is_archive, is_page, is_script, page_cells, script_cells
 from autograder.python_text import (
     defined_names,
@@ -52,11 +53,15 @@ MAX_CELLS = 2_000
 MAX_CODE = 2_000_000
 """Most characters of code that are read of a notebook."""
 
+EFFORT = 20.0
+"""Processor time for reading one notebook, in seconds; the largest that is whole takes one."""
+
+_TOO_MUCH = f"the file is no notebook as Jupyter saves it: it took more than {EFFORT:g} s of processor time to read"
 _FENCE = re.compile(r"\s*```[^\n]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
 
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}")
 _MAX_ATTACHMENTS = 20
 
 
@@ -114,6 +119,11 @@ def read_notebook(data: bytes) -> StudentNotebook:
         raise Unreadable("the file is empty")
     if is_archive(data):
         raise Unreadable("the file is a zip archive, not a notebook; unpack it and hand in the notebook")
+    with Effort(EFFORT, lambda: Unreadable(_TOO_MUCH)).spent():
+        return _read(data)
+
+
+def _read(data: bytes) -> StudentNotebook:
     text, strange = decode(data)
     notes = [strange] if strange else []
     try:
@@ -320,7 +330,7 @@ def _attachments(raw: object) -> Iterator[Attachment]:
             continue
         mime = next((kind for kind in _PICTURES if kind in kinds), "")
         data = kinds.get(mime, "")
-        good = isinstance(data, str) and _BASE64.fullmatch(data) is not None
+        good = isinstance(data, str) and _BASE64.fullmatch(data.rstrip()) is not None
         yield Attachment(_plain(name), mime, data if good else "")
 
 

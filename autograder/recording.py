@@ -31,6 +31,7 @@ from autograder.course import CourseError
 from autograder.ledger import Entry, write_recorded
 from autograder.nbgrader_hooks import EXPORTER, STEPS, JudgePreprocessor, fill, found_already, mark_of
 from autograder.notebooks import dump
+from autograder.opening import refuse_a_damaged_gradebook
 from autograder.tidying import ORIGINALS, course_of
 from autograder.written import Marks, answers_of
 
@@ -75,7 +76,10 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, InvalidEntry) as error:
-        kind = type(error.__cause__ or error.__context__ or error).__name__
+        cause = error.__cause__ or error.__context__ or error
+        kind = type(cause).__name__
+        if "full" in str(cause) or "readonly" in str(cause):
+            raise CourseError(f"the gradebook cannot be written: {cause}; make room, or make it writable") from error
         raise CourseError(
             f"the gradebook refused it ({kind}); someone else may be writing to it: give the same command again"
         ) from error
@@ -131,6 +135,7 @@ class Recorder:
         self._settings: Any = Autograde(coursedir=self._app.coursedir, parent=self._app)
         self._penalties: Any = AssignLatePenalties(parent=self._settings)
         self._penalties.init_plugin()
+        refuse_a_damaged_gradebook(self._app.coursedir.db_url)
         with refusals():
             self._gradebook = _Gradebook(self._app.coursedir.db_url, self._app.coursedir.course_id)
         try:

@@ -46,6 +46,9 @@ _TOGETHER = re.compile(r"(?P<objects>[a-z]\w*(?:\.\w+)+(?:, [\w.]+)* and [\w.]+)
 # Between two docstrings: a quotation has ended, and the next begins with its name.
 _NEXT_DOCSTRING = re.compile(r"(?<=')[.,;]? +(?:and +)?(?=[a-z]\w*(?:\.\w+)+: ')")
 
+# A test that takes no argument has no input to show; several answers are asked for at once.
+_AT = re.compile(r" at \[(?P<place>\d{1,3})\](?= \(|$)")
+
 _DARK = re.compile(r"@media\(prefers-color-scheme:dark\)\{(?:[^{}<]*\{[^{}<]*\})*[^{}<]*\}")
 
 _STYLE = """
@@ -124,6 +127,8 @@ def _unquoted(sentence: str) -> str:
 def example_rows(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The table of an example: what went in, what came unless it is drawn, what was right where it may be shown."""
     example = verdict.example or Example()
+    if not example.given and not example.withheld and (found := _AT.search(verdict.reason)):
+        yield f"at [{found['place']}]", f"element number {int(found['place']) + 1} of what the test asked for"
     for number, (name, value) in enumerate(example.given):
         yield "" if number else "input", clean(f"{name} = {value}" if name else value)
     if example.came and example.picture is None and example.came not in verdict.reason:

@@ -96,7 +96,8 @@ def _call(plugin: HiddenTests, item: pytest.Function) -> None:
             arguments = dict(item.callspec.params) if hasattr(item, "callspec") else {}
             if "student" in item.fixturenames:
                 arguments["student"] = plugin.new_student()
-            item.obj(**arguments)
+            with plugin.effort.spent():
+                item.obj(**arguments)
     except Ended:
         raise
     except (KeyboardInterrupt, pytest.exit.Exception) as stop:

@@ -232,6 +232,23 @@ _CELLS = (
         ),
     ),
     Attack(
+        "empty-giants",
+        "answers are arrays without elements, and of more rows than any memory holds",
+        cells(
+            "import numpy as np\n\n\ndef add(x, y=0):\n    return np.zeros((8388608, 8388608, 0))\n\n\nmul = neg = add"
+        ),
+    ),
+    Attack(
+        "many-axes",
+        "answers are arrays of seventeen axes, of which NumPy writes out every element",
+        cells("import numpy as np\n\n\ndef add(x, y=0):\n    return np.zeros((2,) * 17)\n\n\nmul = neg = add"),
+    ),
+    Attack(
+        "busy-forks",
+        "28 processes keep each other waiting, so that time limits seem to be another's fault",
+        cells(WRONG, "import os\nfor _ in range(28):\n    if os.fork() == 0:\n        while True:\n            pass"),
+    ),
+    Attack(
         "shell-magics",
         "cells run commands by magics",
         cells(
@@ -250,6 +267,11 @@ _FILES = (
     _file("deep-json", "JSON nested a million times", lambda text: "[" * 1_000_000),
     _file(
         "deep-metadata", "metadata nested 5,000 times", lambda t: t[:-1] + ', "x": ' + '{"x":' * 5000 + "1" + "}" * 5001
+    ),
+    _file(
+        "cells-in-cells",
+        "a hundred beginnings of cells before a tail of a million lists, none of which ends",
+        lambda text: '{"nbformat":4,"cells":[' + '{"cell_type":' * 100 + "[" + "[]," * 800_000 + "]}",
     ),
     _file("duplicate-keys", "a second list of cells under the same key", lambda text: text[:-1] + ', "cells": []}'),
     _file(

@@ -13,10 +13,23 @@ from autograder.course import CourseError
 from autograder.graft import Grafted
 from autograder.judge import Judge
 from autograder.ledger import WAITING, Entry, read_entry, write_entry
+from autograder.results import format_points
+from autograder.slicing import slice_exercise
 from autograder.student_files import one_line
 from autograder.tidying import ORIGINALS, clear_up, tidy
 
-__all__ = ["Done", "Outcome", "Progress", "Task", "Work", "do", "grade_notebook", "handed_in", "kept_entry"]
+__all__ = [
+    "Done",
+    "Outcome",
+    "Progress",
+    "Task",
+    "Work",
+    "do",
+    "grade_notebook",
+    "handed_in",
+    "kept_entry",
+    "refuse_limits_that_cost_points",
+]
 
 SUBMITTED = "submitted"
 
@@ -122,18 +135,52 @@ def handed_in(root: Path, assignment: str, students: tuple[str, ...] = ()) -> li
         students: Take only these students'.
 
     Raises:
-        CourseError: If one of the students has handed in nothing.
+        CourseError: If one of the students has handed in nothing, or has a name that no page and no gradebook can
+            show.
     """
     clear_up(root)
     everyone = sorted(path.name for path in (root / SUBMITTED).glob("*") if not path.name.startswith("."))
     found = [Work(student, assignment) for student in everyone]
-    found = [work for work in found if work.folder(root).is_dir()]
+    found = [work for work in found if work.folder(root).is_dir() and (not students or work.student in students)]
+    strange = [work.student for work in found if not work.student.isprintable()]
+    if strange:
+        raise CourseError(
+            f"submitted/ has a folder that cannot be a student's id: {strange[0]!a}; rename it to letters that "
+            "can be shown, in UTF-8"
+        )
     missing = sorted(set(students) - {work.student for work in found})
     if missing:
         raise CourseError(
             f"nothing is in submitted/ from {', '.join(missing)} for {assignment}; run `nbgrader collect`"
         )
-    return [work for work in found if not students or work.student in students]
+    return found
+
+
+def refuse_limits_that_cost_points(judge: Judge, lesson: str) -> None:
+    """Grade the reference answer to a lesson's first exercise: where it cannot run, no student's can.
+
+    A reference that runs and gives other values than a hidden test wants says nothing of limits: that is for
+    `autograder verify` to find. Its sandbox is closed again, so that no process that grades the class is forked beside it.
+
+    Raises:
+        CourseError: If it cannot.
+    """
+    exercise = next((each for each in judge.course.of_lesson(lesson) if each.points > 0), None)
+    if exercise is None:
+        return
+    try:
+        answer = slice_exercise(judge.course, exercise.id).reference_cell
+    except CourseError:  # a library that has no answers
+        return
+    graded = judge.grade_text(exercise, answer)
+    judge.close()
+    why = graded.reason or next((each.reason for each in graded.failures if each.failure), "")
+    if why and graded.earned < exercise.points:
+        raise CourseError(
+            f"nothing was graded: the reference answer to {exercise.id} gets {format_points(graded.earned)} of "
+            f"{format_points(exercise.points)} here ({one_line(why)[:200]}); look at [limits] in "
+            f"{judge.course.path.name}, and run `autograder verify`"
+        )
 
 
 def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.course import Course, CourseError
+from autograder.opening import refuse_a_damaged_gradebook
 from autograder.results import format_points
 
 __all__ = ["KINDS", "Mark", "as_csv", "defused", "gradebook_url", "read_marks"]
@@ -83,6 +84,7 @@ def read_marks(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
     url = gradebook_url(course)
     if url.startswith("sqlite:///") and not (course.directory / url.removeprefix("sqlite:///")).is_file():
         raise CourseError(f"{url.removeprefix('sqlite:///')}: there is no gradebook yet; grade an assignment first")
+    refuse_a_damaged_gradebook(url)
     wanted = set(assignments)
     with Gradebook(url, course.name) as gradebook:
         known = {assignment.name for assignment in gradebook.assignments}

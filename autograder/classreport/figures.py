@@ -22,6 +22,7 @@ __all__ = [
     "exercises",
     "mistakes",
     "not_isolated",
+    "set_aside",
     "stuck",
     "unexplained",
     "untouched",
@@ -34,9 +35,15 @@ _NOT_ISOLATED = "not isolated"
 _FORGED = re.compile(r"\bforged\b|not a reply")
 # Which cell it was says less than what happened, and makes each event a kind of its own.
 _LABEL = re.compile(r"^(solution of \S+|(setup|added) cell \d+): ")
+# A forgery is told twice, of the cell and of the exercise that it spoilt.
+_TWICE = re.compile(r"^it forged an answer: (?=the session's process )")
+_OF_THE_SESSION = re.compile(r"^the session's process wrote ")
 
 FAILING = 0.5
 """An exercise that was tried fails below this share of its points."""
+
+NEARLY_ALL = 0.8
+"""Whoever fails this share of what was tried tells little about single mistakes."""
 
 MANY = 3
 """So many failing exercises, if they are most of those that were tried, make a student stuck."""
@@ -114,7 +121,8 @@ class Mistake:
         exercise: Where.
         name: The misconception, in kebab-case; or the test's title.
         students: Who.
-        example: A failed test of one of them: the smallest that a picture shows, else that of the first.
+        example: A failed test of one of them who is not set aside, if there is one: the smallest that a picture shows,
+            else that of the first.
     """
 
     exercise: str
@@ -238,15 +246,36 @@ def _correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
         return None
 
 
-def mistakes(entries: Iterable[Entry]) -> list[Mistake]:
+def set_aside(entries: Iterable[Entry]) -> frozenset[str]:
+    """Students whose failures say little about single mistakes: who forged an answer, or fails nearly everything."""
+    found = set()
+    for (_, student), group in _by_student(entries).items():
+        row = [graded for entry in group for graded in entry.submission.exercises]
+        begun = [graded for graded in row if not untouched(graded)]
+        failing = sum(graded.earned < FAILING * graded.points for graded in begun)
+        forged = any(_FORGED.search(_kind(event)) for graded in row for event in graded.events)
+        if forged or (len(begun) >= MANY and failing >= NEARLY_ALL * len(begun)):
+            found.add(student)
+    return frozenset(found)
+
+
+def mistakes(entries: Sequence[Entry]) -> list[Mistake]:
     """Misconceptions that are known to fit what was seen, the most frequent first."""
     # `failures` leaves the name out where it is a guess.
-    return _grouped((entry, graded, verdict, verdict.misconception) for entry, graded, verdict in _failures(entries))
+    found = ((entry, graded, verdict, verdict.misconception) for entry, graded, verdict in _failures(entries))
+    return _grouped(found, set_aside(entries))
 
 
-def unexplained(entries: Iterable[Entry]) -> list[Mistake]:
-    """Tests that fail in a way that no known mistake explains, the most frequent first."""
-    return _grouped((entry, graded, v, v.title) for entry, graded, v in _failures(entries) if not v.confirmed)
+def unexplained(entries: Sequence[Entry]) -> tuple[list[Mistake], list[Mistake]]:
+    """Tests that fail in a way that no known mistake explains, the most frequent first.
+
+    Returns:
+        Those that anyone fails who is not set aside, and those that nobody else fails.
+    """
+    aside = set_aside(entries)
+    found = _grouped(((entry, graded, v, v.title) for entry, graded, v in _failures(entries) if not v.confirmed), aside)
+    of_others = [each for each in found if not aside.issuperset(each.students)]
+    return of_others, [each for each in found if aside.issuperset(each.students)]
 
 
 def _failures(entries: Iterable[Entry]) -> Iterator[tuple[Entry, Graded, Verdict]]:
@@ -256,13 +285,16 @@ def _failures(entries: Iterable[Entry]) -> Iterator[tuple[Entry, Graded, Verdict
                 yield entry, graded, verdict
 
 
-def _grouped(found: Iterable[tuple[Entry, Graded, Verdict, str]]) -> list[Mistake]:
+def _grouped(found: Iterable[tuple[Entry, Graded, Verdict, str]], aside: frozenset[str]) -> list[Mistake]:
+    def telling(pair: tuple[str, Verdict]) -> tuple[bool, bool, int, str]:
+        return (pair[0] in aside, *_telling(pair))
+
     groups: dict[tuple[str, str], list[tuple[str, Verdict]]] = {}
     for entry, graded, verdict, name in found:
         if name:
             groups.setdefault((graded.exercise, name), []).append((entry.student, verdict))
     made = [
-        Mistake(exercise, name, tuple(sorted({student for student, _ in group})), min(group, key=_telling)[1])
+        Mistake(exercise, name, tuple(sorted({student for student, _ in group})), min(group, key=telling)[1])
         for (exercise, name), group in groups.items()
     ]
     return sorted(made, key=lambda each: (-len(each.students), each.exercise, each.name))
@@ -315,12 +347,18 @@ def events(entries: Iterable[Entry]) -> list[Contained]:
     for entry in entries:
         for graded in entry.submission.exercises:
             for event in graded.events:
-                found.setdefault(_LABEL.sub("", event), set()).add((graded.exercise, entry.student))
+                found.setdefault(_kind(event), set()).add((graded.exercise, entry.student))
     made = [
         Contained(event, tuple(sorted({name for name, _ in who})), tuple(sorted({student for _, student in who})))
         for event, who in found.items()
     ]
     return sorted(made, key=lambda each: (not _FORGED.search(each.event), -len(each.students), each.event))
+
+
+def _kind(event: str) -> str:
+    """What happened, in the same words for every cell and exercise."""
+    said = _TWICE.sub("", _LABEL.sub("", event))
+    return _OF_THE_SESSION.sub("it forged an answer: the session's process wrote ", said)
 
 
 def not_isolated(entries: Iterable[Entry]) -> list[tuple[str, str]]:

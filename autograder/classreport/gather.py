@@ -11,9 +11,10 @@ from typing import Any
 
 from autograder.course import Course, CourseError
 from autograder.ledger import Entry, entries
+from autograder.python_text import helper_names, names_used
 from autograder.slicing import slice_exercise
 
-__all__ = ["ClassData", "gather"]
+__all__ = ["ClassData", "gather", "with_helpers"]
 
 ANSWERS = Path(__file__).parents[1]
 """The folder of `wrong` and `variants`."""
@@ -30,6 +31,7 @@ class ClassData:
         answers: For each exercise, the text of each student's solution cell that was worked on.
         known: For each exercise, answers that two students may well share.
         unread: Students whose submitted notebook is not the one that was graded, with the lesson.
+        gone: Students who were graded and of whom nothing is in `submitted` any more; their marks are left out.
     """
 
     name: str
@@ -38,6 +40,7 @@ class ClassData:
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     known: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unread: Sequence[tuple[str, str]] = ()
+    gone: Sequence[str] = ()
 
 
 def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
@@ -55,6 +58,7 @@ def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
         raise CourseError(
             f"nothing of {', '.join(wanted)} was graded yet; run `autograder autograde` or `nbgrader autograde` first"
         )
+    found, gone = _present(course, found)
     answers: dict[str, dict[str, str]] = {}
     unread = []
     for entry in found:
@@ -65,7 +69,20 @@ def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
             answers.setdefault(exercise, {})[entry.student] = text
     titles = {name: course.assignments[name].title for name in course.assignments if name in wanted}
     known = {exercise: tuple(_known(course, exercise)) for exercise in answers}
-    return ClassData(course.name, titles, found, answers, known, unread)
+    return ClassData(course.name, titles, found, answers, known, unread, gone)
+
+
+def _present(course: Course, found: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
+    """What was graded of students who are still there, and who is not: one that was renamed would count twice.
+
+    Where nothing lies in `submitted` at all, it was put away, and all of them count.
+    """
+    submitted = course.directory / "submitted"
+    present = {path.name for path in submitted.iterdir() if path.is_dir()} if submitted.is_dir() else set()
+    if not present:
+        return list(found), []
+    gone = sorted({entry.student for entry in found} - present)
+    return [entry for entry in found if entry.student in present], gone
 
 
 def _solutions(course: Course, entry: Entry) -> dict[str, str] | None:
@@ -78,13 +95,29 @@ def _solutions(course: Course, entry: Entry) -> dict[str, str] | None:
         cells: list[dict[str, Any]] = json.loads(data)["cells"]
     except (OSError, ValueError, KeyError):
         return None
-    found = {}
+    found, added = {}, []
     for cell in cells:
         label = cell["metadata"].get("minigrad", {})
+        source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
         if label.get("kind") == "solution" and label.get("state") == "answered":
-            source = cell["source"]
-            found[label["exercise"]] = source if isinstance(source, str) else "".join(source)
-    return found
+            found[label["exercise"]] = source
+        elif label.get("kind") == "added":
+            added.append(source)
+    return {exercise: with_helpers(text, added) for exercise, text in found.items()}
+
+
+def with_helpers(answer: str, added: Sequence[str]) -> str:
+    """An answer, and behind it the cells that define names which it uses, itself or by one of them."""
+    defined = [helper_names(text) for text in added]
+    kept = set[int]()
+    waiting = [answer]
+    while waiting:
+        used = names_used(waiting.pop())
+        for number, names in enumerate(defined):
+            if number not in kept and names & used:
+                kept.add(number)
+                waiting.append(added[number])
+    return "\n\n".join([answer, *(added[number] for number in sorted(kept))])
 
 
 def _known(course: Course, exercise: str) -> Iterator[str]:

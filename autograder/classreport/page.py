@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder.classreport import figures
@@ -13,26 +13,27 @@ from autograder.classreport.markup import Html, dotted, el, joined
 from autograder.classreport.side_by_side import likeness_section
 from autograder.pictures import as_svg
 from autograder.report import clean, example_rows
-from autograder.results import Verdict, format_points
+from autograder.results import Graded, Verdict, format_points
 
 __all__ = ["class_page"]
 
 MOST_ROWS = 40
-"""Rows of a table of mistakes or events; the rest is counted."""
+"""Rows of a table of mistakes or events; the rest is folded."""
 
 MOST_NAMES = 6
-"""Students who are named beside a mistake, and exercises beside an event; the rest is counted."""
+"""Students who are named beside a mistake, and exercises beside an event; the rest is folded."""
 
 EASY, HARD, TELLS_LITTLE = 0.95, 0.4, 0.2
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def class_page(data: ClassData) -> str:
+def class_page(data: ClassData, made: str = "") -> str:
     """The whole page.
 
     Args:
         data: What `gather` read. The same data give the same page.
+        made: When it was made, for its head.
     """
     title = f"{data.name}: the class at a glance"
     sections = list(_sections(data))
@@ -47,7 +48,7 @@ def class_page(data: ClassData) -> str:
     links = el("ul", *(el("li", el("a", name, href=f"#{key}")) for key, name, _ in sections))
     body = joined(
         el("a", "Skip to the contents", class_="skip", href="#main"),
-        el("header", el("h1", title), _about(data), el("nav", links, aria_label="Sections")),
+        el("header", el("h1", title), _about(data, made), el("nav", links, aria_label="Sections")),
         el("main", *(_section(*section) for section in sections), id="main"),
     )
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
@@ -61,12 +62,12 @@ def _section(key: str, name: str, content: Html) -> Html:
 
 def _sections(data: ClassData) -> Iterator[tuple[str, str, Html]]:
     """Key, name and content of each section."""
-    entries = data.entries
     yield "marks", "Marks", _marks(data)
+    yield "students", "Students", _roster(data)
     yield "exercises", "Exercises", _exercises(data)
-    yield "mistakes", "Misconceptions", _mistakes(figures.mistakes(entries), figures.unexplained(entries))
+    yield "mistakes", "Misconceptions", _mistakes(data)
     yield "stuck", "Who may be stuck", _stuck(data)
-    yield "contained", "Contained, and not isolated", _contained(data)
+    yield "contained", "What sandboxes stopped", _contained(data)
     yield "likeness", "Answers that are unusually alike", likeness_section(data)
 
 
@@ -89,7 +90,7 @@ def table(caption: object, heads: Sequence[str], rows: Iterable[Sequence[object]
     return el("div", made, class_="wide", tabindex=0, role="region", aria_label=str(caption)[:60])
 
 
-def _about(data: ClassData) -> Html:
+def _about(data: ClassData, made: str) -> Html:
     students = {entry.student for entry in data.entries}
     contained = figures.events(data.entries)
     free = figures.not_isolated(data.entries)
@@ -97,12 +98,13 @@ def _about(data: ClassData) -> Html:
         "students": len(students),
         "notebooks graded": len(data.entries),
         "students who may be stuck": len({each.student for each in figures.stuck(data.entries)}),
-        "students with contained code": len({who for each in contained for who in each.students}),
-        "notebooks not isolated": len(free),
+        "students whose code a sandbox stopped": len({who for each in contained for who in each.students}),
+        "notebooks graded without a sandbox": len(free),
     }
     names = ", ".join(f"{name} ({title})" for name, title in data.titles.items())
-    made = (el("div", el("dt", name), el("dd", count)) for name, count in tiles.items())
-    return joined(el("p", names, class_="dim"), el("dl", *made, class_="tiles"))
+    shown = (el("div", el("dt", name), el("dd", count)) for name, count in tiles.items())
+    said = f"{names}; made {made}" if made else names
+    return joined(el("p", said, class_="dim"), el("dl", *shown, class_="tiles"))
 
 
 def _marks(data: ClassData) -> Html:
@@ -128,6 +130,35 @@ def _distribution(title: str, marks: Distribution, everyone: int) -> Html:
         said.append(f"{missing} handed in nothing")
     caption = joined(el("strong", title), Html("<br>"), "; ".join(said))
     return el("figure", el("figcaption", caption), histogram(marks))
+
+
+def _roster(data: ClassData) -> Html:
+    """Everyone's points, by exercise."""
+    tables = []
+    for name, title in data.titles.items():
+        row: dict[str, dict[str, Graded]] = {}
+        for entry in data.entries:
+            if entry.assignment == name:
+                row.setdefault(entry.student, {}).update({each.exercise: each for each in entry.submission.exercises})
+        ordered = [each.exercise for each in figures.exercises(data.entries, name)]
+        if ordered:
+            heads = ("student", "points", *map(dotted, ordered))
+            lines = (_roster_row(student, row[student], ordered) for student in sorted(row))
+            caption = f"{name}: {title}. Less than all points is bold; a dash is an exercise that was not begun"
+            tables.append(table(caption, heads, lines, frozenset(range(1, len(heads)))))
+    return joined(*tables)
+
+
+def _roster_row(student: str, own: Mapping[str, Graded], ordered: Sequence[str]) -> list[object]:
+    cells: list[object] = []
+    for exercise in ordered:
+        graded = own.get(exercise)
+        if graded is None or figures.untouched(graded):
+            cells.append("\N{EN DASH}")
+        else:
+            earned = format_points(graded.earned)
+            cells.append(earned if graded.full else el("strong", earned))
+    return [clean(student), format_points(sum(graded.earned for graded in own.values())), *cells]
 
 
 def _students(count: int) -> str:
@@ -190,50 +221,67 @@ def _remarks(each: ExerciseFigures) -> Iterator[str]:
         yield "tells little" if each.discrimination >= 0 else "against the rest"
 
 
-def _mistakes(known: Sequence[Mistake], unknown: Sequence[Mistake]) -> Html:
+def _mistakes(data: ClassData) -> Html:
+    known, (unknown, aside) = figures.mistakes(data.entries), figures.unexplained(data.entries)
     parts = []
     if known:
         heads = ("misconception", "exercise", "students", "for example")
         caption = "Named where what was seen is what the known mistake gives"
-        parts.append(table(caption, heads, map(_mistake_row, known[:MOST_ROWS]), frozenset({2})))
-        parts.append(_more(len(known) - MOST_ROWS))
+        parts.append(_long(caption, heads, [_mistake_row(each) for each in known], frozenset({2})))
     else:
         parts.append(el("p", "No failed test shows a mistake that is known by name."))
-    if unknown:
-        heads = ("test", "exercise", "students", "for example")
-        caption = "Failed tests that no known mistake explains"
+    heads = ("test", "exercise", "students", "for example")
+    caption = "Failed tests that no known mistake explains"
+    if unknown or aside:
         parts.append(el("h3", "Failures of no known kind"))
-        parts.append(table(caption, heads, map(_mistake_row, unknown[:MOST_ROWS]), frozenset({2})))
-        parts.append(_more(len(unknown) - MOST_ROWS))
+    if unknown:
+        parts.append(_long(caption, heads, [_mistake_row(each) for each in unknown], frozenset({2})))
+    if aside:
+        who = sorted({student for each in aside for student in each.students})
+        said = (
+            f"{len(aside)} more, only of who forged an answer or fails nearly everything: {', '.join(map(clean, who))}"
+        )
+        rows = [_mistake_row(each) for each in aside]
+        parts.append(_folded(said, table(caption, heads, rows, frozenset({2}))))
     return joined(*parts)
 
 
-def _more(count: int) -> Html:
-    return el("p", f"and {count} more", class_="dim") if count > 0 else Html()
+def _long(caption: str, heads: Sequence[str], rows: Sequence[Sequence[object]], numbers: frozenset[int]) -> Html:
+    """A table, of which the end is folded where it is long."""
+    first, rest = rows[:MOST_ROWS], rows[MOST_ROWS:]
+    shown = table(caption, heads, first, numbers)
+    return joined(shown, _folded(f"and {len(rest)} more", table(caption, heads, rest, numbers))) if rest else shown
+
+
+def _folded(summary: str, content: object) -> Html:
+    return el("details", el("summary", summary), content, class_="more")
 
 
 def _mistake_row(each: Mistake) -> list[object]:
     verdict = each.example
     named = each.name == verdict.misconception
-    lines = [
+    lines: list[str | Html] = [
         verdict.title if named else "",
         clean(verdict.reason),
         f"hint: {clean(verdict.hint)}" if verdict.hint else "",
-        _named(each.students),
     ]
-    kinds = (None, None, "dim", "dim")
-    said = [el("p", line, class_=kind) if line else Html() for line, kind in zip(lines, kinds, strict=True)]
+    said = [
+        el("p", line, class_=kind) if line else Html() for line, kind in zip(lines, (None, None, "dim"), strict=True)
+    ]
     return [
         each.name.replace("-", " ") if named else each.name,
         dotted(each.exercise),
         len(each.students),
-        joined(*said[:2], _example(verdict), *said[2:]),
+        joined(*said[:2], _example(verdict), *said[2:], el("div", _named(each.students), class_="dim")),
     ]
 
 
 def _example(verdict: Verdict) -> Html:
     """The input that failed, and the picture of what came."""
-    rows = [el("tr", el("td", label, class_="dim"), el("td", value)) for label, value in example_rows(verdict)]
+    rows = [
+        el("tr", el("td", label.replace("your", "the"), class_="dim"), el("td", value))
+        for label, value in example_rows(verdict)
+    ]
     drawn = as_svg(verdict.example.picture) if verdict.example is not None else ""
     return joined(
         el("table", el("tbody", *rows), class_="inputs") if rows else Html(),
@@ -241,10 +289,10 @@ def _example(verdict: Verdict) -> Html:
     )
 
 
-def _named(names: Sequence[str]) -> str:
-    """Names, or the first of them and how many more there are."""
-    rest = len(names) - MOST_NAMES
-    return ", ".join(map(clean, names[:MOST_NAMES])) + (f" and {rest} more" if rest > 0 else "")
+def _named(names: Sequence[str]) -> Html:
+    """Names; where they are many, the first of them with the rest folded."""
+    first, rest = (", ".join(map(clean, part)) for part in (names[:MOST_NAMES], names[MOST_NAMES:]))
+    return _folded(f"{first} and {len(names) - MOST_NAMES} more", rest) if rest else joined(first)
 
 
 def _stuck(data: ClassData) -> Html:
@@ -271,19 +319,19 @@ def _contained(data: ClassData) -> Html:
     contained, free = figures.events(data.entries), figures.not_isolated(data.entries)
     parts = []
     if contained:
-        rows = ([clean(each.event), _named(each.students), _named(each.exercises)] for each in contained[:MOST_ROWS])
+        rows = [[clean(each.event), _named(each.students), _named(each.exercises)] for each in contained]
         caption = (
-            "What sandboxes stopped while submissions were graded; an endless loop is a mistake, a forgery is none"
+            "What sandboxes stopped while submissions were graded; an endless loop is an accident, "
+            "a forged answer is not"
         )
-        parts.append(table(caption, ("what happened", "students", "exercises"), rows, frozenset()))
-        parts.append(_more(len(contained) - MOST_ROWS))
+        parts.append(_long(caption, ("what happened", "students", "exercises"), rows, frozenset()))
     else:
         parts.append(el("p", "No sandbox had to stop anything."))
     if free:
-        rows = ([clean(student), lesson] for student, lesson in free)
+        free_rows = ([clean(student), lesson] for student, lesson in free)
         parts.append(el("h3", "Graded without a sandbox"))
         caption = "These marks were made with --isolation none: the code could reach the grader's machine"
-        parts.append(table(caption, ("student", "lesson"), rows, frozenset()))
+        parts.append(table(caption, ("student", "lesson"), free_rows, frozenset()))
     else:
         parts.append(el("p", "Every notebook was graded in a sandbox."))
     return joined(*parts)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from autograder.classreport.gather import ClassData
 from autograder.classreport.markup import Html, code, el, joined
-from autograder.likeness import Pair, pairs, same_text
+from autograder.likeness import Pair, pairs, same_text, uncompared
 from autograder.report import clean
 
 __all__ = ["likeness_section"]
@@ -32,6 +32,7 @@ def likeness_section(data: ClassData) -> Html:
         count = len(data.unread)
         what = "1 notebook was" if count == 1 else f"{count} notebooks were"
         parts.append(el("p", f"{what} changed since grading, and not compared."))
+    parts += _too_long(data)
     if not by_students:
         return joined(*parts, el("p", "No two answers are unusually alike in this class."))
     parts += [_pair(students, found, data) for students, found in by_students[:MOST_PAIRS]]
@@ -39,6 +40,17 @@ def likeness_section(data: ClassData) -> Html:
     if rest > 0:
         parts.append(el("p", f"and {rest} more pairs, which are less unusual", class_="dim"))
     return joined(*parts)
+
+
+def _too_long(data: ClassData) -> list[Html]:
+    """Whose answers are longer than what can be compared, which nothing of a lesson needs."""
+    found = [(who, exercise) for exercise in sorted(data.answers) for who in uncompared(data.answers[exercise])]
+    if not found:
+        return []
+    count = "1 answer" if len(found) == 1 else f"{len(found)} answers"
+    names = ", ".join(f"{clean(who)} ({exercise})" for who, exercise in found[:MOST_PAIRS])
+    more = f" and {len(found) - MOST_PAIRS} more" if len(found) > MOST_PAIRS else ""
+    return [el("p", f"{count} could not be compared: too long. Read what stands in them: {names}{more}.")]
 
 
 def _by_students(data: ClassData) -> list[tuple[tuple[str, str], list[tuple[str, Pair]]]]:

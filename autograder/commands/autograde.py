@@ -73,7 +73,10 @@ def autograde(
       autograder autograde module1 --fresh --jobs 4
     """
     from autograder.classes import Progress, grade_class, handed_in
+    from autograder.classes.work import refuse_limits_that_cost_points
     from autograder.judge import Judge
+    from autograder.ledger import read_entry
+    from autograder.opening import refuse_a_read_only_course
     from autograder.recording import hidden_of
     from autograder.sandbox import choose
 
@@ -82,6 +85,7 @@ def autograde(
         known = ", ".join(loaded.assignments)
         raise CourseError(f"there is no assignment {assignment!r}; the assignments are {known}")
     choose(isolation)  # raises where there is none, before anything is begun
+    refuse_a_read_only_course(loaded.directory)
     works = handed_in(loaded.directory, assignment, tuple(student or ()))
     if not works:
         raise CourseError(f"nothing is in submitted/ for {assignment}; run `nbgrader collect {assignment}` first")
@@ -90,6 +94,13 @@ def autograde(
         works = [work for work in works if recorder is None or work.student not in recorder.excluded]
         tests = hidden or hidden_of(loaded.directory, assignment)
         with Judge(loaded, hidden=tests, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
+            lessons = loaded.assignments[assignment].lessons
+            if not keep or any(
+                read_entry(loaded.directory, work.student, assignment, lesson) is None
+                for work in works
+                for lesson in lessons
+            ):
+                refuse_limits_that_cost_points(judge, lessons[0])
             outcomes = grade_class(judge, works, jobs=jobs, keep=keep, write=True, progress=progress)
             problems = [problem for problem in _watched(outcomes, recorder, progress) if problem]
     _tell(progress, len(works), problems, time.monotonic() - begun)

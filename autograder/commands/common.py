@@ -135,8 +135,8 @@ def check_exercises(course: Course, names: Iterable[str]) -> None:
     """Refuse an exercise that there is not, and say which one may be meant."""
     for name in names:
         if name not in course.exercises:
-            near = difflib.get_close_matches(name, course.exercises, n=3)
-            meant = f"did you mean {' or '.join(near)}?" if near else f"{short(course.path)} lists those that there are"
+            near = difflib.get_close_matches(name, course.exercises, n=1)
+            meant = f"did you mean {near[0]}?" if near else f"{short(course.path)} lists those that there are"
             fail(f"there is no exercise {name!r}; {meant}", USAGE)
 
 

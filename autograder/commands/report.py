@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -56,11 +57,13 @@ def report(
     Examples:
       autograder report
 
-      autograder report module1 --out /home/me/module1.html
+      autograder report module1 --out ~/module1.html
 
       autograder report --csv canvas
     """
     loaded = load_course(course or find_course(), tree=False)
+    if out is not None and not out.parent.is_dir():
+        fail(f"{out}: there is no folder {out.parent}; make it, or name another file", USAGE)
     if csv is None:
         _page(loaded, assignments or [], out or loaded.directory / REPORTS / "class.html")
     else:
@@ -71,15 +74,22 @@ def _page(course: Course, assignments: list[str], out: Path) -> None:
     from autograder.classreport.gather import gather
     from autograder.classreport.page import class_page
     from autograder.files import write
+    from autograder.student_files import one_line
 
     if out.suffix.lower() not in (".html", ".htm"):
         fail(f"{out}: is no name of a page; name a file that ends in .html, or add --csv", USAGE)
     console = Console(soft_wrap=True, highlight=False)
     with Console(stderr=True).status("reading the ledger and comparing answers"):
         data = gather(course, assignments)
-        write(out, class_page(data))
+        write(out, class_page(data, f"{dt.datetime.now():%Y-%m-%d %H:%M}"))
     students = len({entry.student for entry in data.entries})
     console.print(f"{escape(short(out))}: {number(students, 'student')}, {number(len(data.entries), 'notebook')}")
+    if data.gone:
+        names = ", ".join(escape(one_line(name)) for name in data.gone[:5]) + (" ..." if len(data.gone) > 5 else "")
+        console.print(
+            f"[yellow]note[/yellow]  left out, since nothing of them is in submitted/ any more: {names}; if a student "
+            "was renamed, grade again"
+        )
 
 
 def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> None:

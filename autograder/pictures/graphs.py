@@ -7,7 +7,8 @@ from typing import Any
 
 from autograder.pictures.paper import label
 from minigrad.checks import standins
-from minigrad.draw.graph import LARGEST, ExpressionGraph, _Watched
+from minigrad.draw.graph import LARGEST, ExpressionGraph
+from minigrad.draw.watching import Watched
 
 __all__ = ["graph", "order", "svg", "words"]
 
@@ -122,9 +123,9 @@ def svg(picture: Mapping[str, Any]) -> str:
             nodes[name].slopes = ()
     if not 0 < len(nodes) <= LARGEST:
         return ""
-    watched: dict[int, _Watched] = {}
+    watched: dict[int, Watched] = {}
     for name in [*reversed(list(results)), *nodes]:
-        watched.setdefault(nodes[name].unique_id, _Watched(nodes[name], watched))
+        watched.setdefault(nodes[name].unique_id, Watched(nodes[name], watched))
     for node in watched.values():
         node.parents = [watched[parent.unique_id] for parent in node.variable.parents]
     return _Marked(watched, picture).svg
@@ -133,7 +134,7 @@ def svg(picture: Mapping[str, Any]) -> str:
 class _Marked(ExpressionGraph):
     """The library's picture of a graph, with the notes of a report in its boxes."""
 
-    def __init__(self, graph: Mapping[int, _Watched], picture: Mapping[str, Any]) -> None:
+    def __init__(self, graph: Mapping[int, Watched], picture: Mapping[str, Any]) -> None:
         super().__init__(graph, {}, gradients=False)
         self._picture = picture
 
@@ -141,7 +142,7 @@ class _Marked(ExpressionGraph):
     def description(self) -> str:
         return "; ".join(words(self._picture))
 
-    def _lines(self, node: _Watched) -> list[str]:
+    def _lines(self, node: Watched) -> list[str]:
         name = node.variable.name
         note = self._picture["notes"].get(name)
         return [name] if note is None else [name, f"{self._picture['word']} {note}"]

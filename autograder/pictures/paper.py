@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from autograder.wording import in_words
+
 __all__ = ["CHARACTER", "LINE", "MARGIN", "document", "label", "text"]
 
 CHARACTER, LINE, MARGIN = 7.3, 17.0, 14.0
@@ -34,6 +36,8 @@ def label(value: Any, limit: int = MAX_LABEL) -> str:
         value = f"{value:g}" if abs(value) < 1e6 else f"{value:.4g}"
     elif isinstance(value, int) and abs(value) >= 10**limit:
         value = "too large"
+    elif not isinstance(value, str | int):
+        value = in_words(value, 4 * limit)
     shown = "".join(c for c in str(value)[: 4 * limit] if not unicodedata.category(c).startswith("C"))
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 

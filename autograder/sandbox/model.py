@@ -20,6 +20,20 @@ __all__ = [
 MAX_REPLY_MB = 12
 """The protocol's own bound of a frame."""
 
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "cell_seconds": (0.05, 3_600),
+    "test_seconds": (0.05, 3_600),
+    "submission_seconds": (0.05, 36_000),
+    "memory_mb": (256, 1_048_576),
+    "total_mb": (64, 1_048_576),
+    "processes": (4, 4_096),
+    "output_bytes": (1, 100_000_000),
+    "file_mb": (1, 65_536),
+    "files": (10, 10_000_000),
+    "reply_mb": (1, MAX_REPLY_MB),
+}
+"""What each limit may be: with less no right answer can run, with more it is none, or is refused."""
+
 CellKind = Literal["setup", "solution", "added"]
 CellStatus = Literal["ok", "error", "timeout", "memory", "killed", "output"]
 FailureKind = Literal["error", "timeout", "memory", "killed", "not-plain", "too-large", "output", "not-done"]
@@ -72,8 +86,13 @@ class Limits:
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not value > 0:
                 kind = "a whole number" if whole else "a number"
                 raise ValueError(f"limit {field.name} is {value!r}; it must be {kind} above 0")
-        if self.reply_mb > MAX_REPLY_MB:
-            raise ValueError(f"limit reply_mb is {self.reply_mb}; it must be at most {MAX_REPLY_MB}")
+            least, most = BOUNDS[field.name]
+            if value < least:
+                raise ValueError(
+                    f"limit {field.name} is {value:g}; with less than {least:,} not even right code can run"
+                )
+            if not value <= most:
+                raise ValueError(f"limit {field.name} is {value:g}; it must be at most {most:,}")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> "Limits":

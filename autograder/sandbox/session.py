@@ -1,5 +1,6 @@
 """Sessions: a student's cells run in the sandbox, and what the grader asks of the state after them."""
 
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -8,7 +9,7 @@ from types import TracebackType
 from typing import Any, TypeVar, cast, get_args
 
 from autograder.sandbox.inside import wire
-from autograder.sandbox.inside.patience import Patience, stalled
+from autograder.sandbox.inside.patience import Patience, kept_waiting
 from autograder.sandbox.isolation import Isolation, backend_of, choose
 from autograder.sandbox.model import (
     CellOutcome,
@@ -72,6 +73,11 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def process(self) -> int:
+        """The running worker; this process where there is none yet."""
+        return self._warm.process.pid if self._warm is not None else os.getpid()
 
     def warm(self) -> Warm:
         """The running worker; started afresh if the last one is gone."""
@@ -140,7 +146,7 @@ class Session:
         self._outcomes: dict[int, CellOutcome] = {}
         most = box.limits.submission_seconds
         self._allowed = most if seconds is None else min(seconds, most)
-        self._time = Patience(self._allowed, stalled)
+        self._time = self._patience(self._allowed)
         self._current = -1
         self._dead: Failure | None = Failure("killed", "the session has not begun")
 
@@ -152,7 +158,8 @@ class Session:
     def __enter__(self) -> "Session":
         if self.box.busy:
             raise RuntimeError("this sandbox is in a session already; end it first, or make another sandbox")
-        self._time = Patience(self._allowed, stalled)
+        self.box.warm()
+        self._time = self._patience(self._allowed)
         self._dead = None
         try:
             self._run_all_cells()
@@ -160,6 +167,10 @@ class Session:
             self.box.end_session()
             raise
         return self
+
+    def _patience(self, seconds: float) -> Patience:
+        """A limit that is stretched by what other processes than the session's own keep it waiting."""
+        return Patience(seconds, kept_waiting(self.box.process), 0.0)
 
     def _run_all_cells(self) -> None:
         skip: set[int] = set()
@@ -220,7 +231,7 @@ class Session:
 
     def _hear(self, seconds: float) -> dict[str, Any]:
         """The child's next frame, within `seconds` and the session's own time, both stretched on a busy machine."""
-        patience = Patience(seconds, stalled)
+        patience = self._patience(seconds)
         while True:
             self._time.left()  # asks how busy the machine is, and moves the end accordingly
             end = min(time.monotonic() + patience.left(), self._time.end + _CELL_GRACE)

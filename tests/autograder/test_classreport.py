@@ -26,7 +26,7 @@ from autograder.classreport.gather import ClassData, gather
 from autograder.classreport.markup import code, el
 from autograder.classreport.page import class_page
 from autograder.cli import app
-from autograder.course import CourseError
+from autograder.course import DEFAULT_COURSE, CourseError
 from autograder.ledger import Entry, write_entry
 from autograder.likeness import pairs
 from autograder.results import Graded, GroupScore, Submission, Verdict
@@ -204,9 +204,76 @@ def test_mistakes_are_counted_by_students():
         entry("b", "01_first", (graded("m.e", 0.0, verdicts=twice),)),
         entry("c", "01_first", (graded("m.e", 0.0, verdicts=(verdict(False, "start-ignored", False),)),)),
     ]
-    (known,), (unknown,) = figures.mistakes(rows), figures.unexplained(rows)
+    (known,), ((unknown,), aside) = figures.mistakes(rows), figures.unexplained(rows)
+    assert aside == []
     assert (known.name, known.students) == ("start-ignored", ("a", "b"))
     assert (unknown.name, unknown.students) == ("Two paths are summed.", ("c",))
+
+
+def failing(title):
+    """A failed test of no known kind."""
+    return dataclasses.replace(verdict(False), title=title)
+
+
+def test_one_forger_does_not_flood_the_class():
+    """What only forgers and those who fail nearly everything fail is folded; what others fail has their example."""
+    both = [failing("Both."), failing("Only the forger.")]
+    forger = graded("m.e", 0.0, verdicts=both, events=("it forged an answer: bytes",))
+    rows = [
+        entry("a", "01_first", (forger,)),
+        entry(
+            "b", "01_first", (graded("m.e", 3.0, verdicts=(dataclasses.replace(failing("Both."), reason="got b"),)),)
+        ),
+        entry("c", "01_first", tuple(graded(f"m.f{i}", 0.0, verdicts=(failing(f"Lost {i}."),)) for i in range(3))),
+    ]
+    (shared,), aside = figures.unexplained(rows)
+    assert (shared.name, shared.students, shared.example.reason) == ("Both.", ("a", "b"), "got b")
+    assert {each.name for each in aside} == {"Only the forger.", "Lost 0.", "Lost 1.", "Lost 2."}
+    page = class_page(ClassData("c", {"module1": "T"}, rows))
+    assert "4 more, only of who forged an answer or fails nearly everything: a, c</summary>" in page
+    assert page.index("Both.") < page.index("4 more") < page.index("Only the forger.")
+
+
+def test_a_forgery_is_told_once():
+    """What the sandbox says of a cell and of its exercise is one event, and a forgery either way."""
+    said = "the session's process wrote more than it was asked for"
+    events = (f"solution of m.e: {said}", f"it forged an answer: {said}")
+    late = tuple(entry(who, "01_first", (graded("m.e", 0.0, events=("it ran out of its 5 s",)),)) for who in "bc")
+    first, _ = figures.events([entry("a", "01_first", (graded("m.e", 0.0, events=events),)), *late])
+    assert (first.event, first.students) == (f"it forged an answer: {said}", ("a",))
+
+
+def test_everyone_is_listed_with_every_exercise():
+    """A table has a line for each student: the points in all, and those of each exercise; less than all is bold."""
+    rows = [
+        entry("b", "01_first", (graded("m.e", 4.0), graded("m.f", 1.5))),
+        entry("a", "01_first", (graded("m.e", 0.0), graded("m.f", 0.0, reason=NOT_STARTED))),
+    ]
+    page = class_page(ClassData("c", {"module1": "T"}, rows))
+    table = page[page.index('id="students"') : page.index('id="exercises"')]
+    cells = re.findall(r"<t([dh])(?: [^>]*)?>(.*?)</t\1>", table)
+    assert [text for _, text in cells] == [
+        "student", "points", "m.<wbr>e", "m.<wbr>f",
+        "a", "0", "<strong>0</strong>", "\N{EN DASH}",
+        "b", "5.5", "4", "<strong>1.5</strong>",
+    ]  # fmt: skip
+
+
+def test_what_is_more_is_there_to_unfold():
+    """Rows and names beyond the first are on the page, folded, with their number."""
+    who = [f"s{number:02}" for number in range(9)]
+    many = tuple(failing(f"Fact {number:02}.") for number in range(45))
+    rows = [entry(student, "01_first", (graded("m.e", 3.0, verdicts=many),)) for student in who]
+    page = class_page(ClassData("c", {"module1": "T"}, rows))
+    assert "<summary>and 5 more</summary>" in page and "Fact 44." in page
+    assert page.count("<summary>s00, s01, s02, s03, s04, s05 and 3 more</summary>s06, s07, s08") == 45
+
+
+def test_the_page_may_say_when_it_was_made():
+    """The time of making stands at the top where it is given, and nowhere else."""
+    data, said = invented(), "; made 2027-01-02 03:04"
+    page = class_page(data, "2027-01-02 03:04")
+    assert page.count(said) == 1 and page.replace(said, "") == class_page(data)
 
 
 def test_forgeries_come_first():
@@ -396,6 +463,7 @@ def test_the_command_writes_both(gradebook, course, tmp_path):
     page, table = tmp_path / "class.html", tmp_path / "marks.csv"
     done = CliRunner().invoke(app, ["report", "week0", "--out", str(page), "--course", str(course.directory)])
     assert done.exit_code == 0, done.output
+    assert re.search(r"; made 20\d\d-\d\d-\d\d \d\d:\d\d<", page.read_text())
     Reader(page.read_text())
     options = ["--course", str(gradebook.directory)]
     done = CliRunner().invoke(app, ["report", "week0", "--csv", "canvas", "--out", str(table), *options])
@@ -403,6 +471,17 @@ def test_the_command_writes_both(gradebook, course, tmp_path):
     assert table.read_text().splitlines()[1:3] == ["    Points Possible,,,,,2", '"Byron, Ada",17,,ada,,1.75']
     done = CliRunner().invoke(app, ["report", "--out", str(table), *options])
     assert done.exit_code == 2 and "add --csv" in done.stderr
+
+
+def test_files_that_nobody_named(gradebook, course):
+    """Without --out, page and tables lie in the course's folder `reports`, a name for each kind, which git ignores."""
+    for place, options in ((course, []), (gradebook, ["--csv", "canvas"]), (gradebook, ["--csv", "moodle"])):
+        done = CliRunner().invoke(app, ["report", "week0", *options, "--course", str(place.directory)])
+        assert done.exit_code == 0, done.output
+    assert (course.directory / "reports" / "class.html").is_file()
+    names = sorted(path.name for path in (gradebook.directory / "reports").glob("marks*"))
+    assert names == ["marks-canvas.csv", "marks-moodle.csv"]
+    assert "/reports/" in (DEFAULT_COURSE / ".gitignore").read_text().splitlines()
 
 
 def test_without_a_gradebook_there_are_no_marks(gradebook, tmp_path):

@@ -274,6 +274,13 @@ def test_build_twice(run, place):
     assert "0 files written" in run("build", "--quick")
 
 
+def test_build_says_how_far_it_is(run, monkeypatch):
+    """While stubs and references are graded, `build` says which exercise it is at, and how many are done."""
+    monkeypatch.setattr("autograder.commands.showing.EVERY", 0)
+    output = run("build")
+    assert "operators.arithmetic: 0 of 4" in output and "operators.comparison: 4 of 4" in output
+
+
 def test_build_refuses_a_reference_that_loses_points(run, place):
     """A reference that its own hidden tests reject is refused, and nothing is written."""
     hidden = place.parent / "hidden" / "test_operators.py"

@@ -9,6 +9,7 @@ import re
 
 import pytest
 from rich.console import Console
+from two_lessons import make_course
 from typer.testing import CliRunner
 
 from autograder import demo
@@ -515,3 +516,26 @@ def test_no_hidden_test_leaks(played):
     assert len(files) > 200
     found = {path.relative_to(out): seen for path in files if (seen := leaks(path, lines))}
     assert found == {}
+
+
+# --- a rehearsal ----------------------------------------------------------------------------------------------------
+
+
+def test_a_rehearsal(root, tmp_path):
+    """A class of any size hands in where `nbgrader collect` finds it, and the next commands are told."""
+    place = make_course(tmp_path / "small", root)
+    options = ["--class", "3", "--seed", "5", "--out", str(tmp_path / "demo"), "--course", str(place)]
+    done = CliRunner(env={"COLUMNS": "100"}).invoke(app, ["demo", *options])
+    assert done.exit_code == 0, done.output
+    inbound = tmp_path / "demo" / "course" / "exchange" / "minigrad" / "inbound"
+    assert sorted(path.name.split("+")[:2] for path in inbound.iterdir()) == [[f"s{n}", "week0"] for n in (1, 2, 3)]
+    assert all((path / "timestamp.txt").is_file() for path in inbound.iterdir())
+    said = done.output.splitlines()
+    assert said[-5:] == [
+        f"  cd {tmp_path / 'demo' / 'course'}",
+        "  nbgrader collect week0",
+        "  autograder autograde week0",
+        "  nbgrader generate_feedback week0",
+        "  autograder report week0",
+    ]
+    assert not any(line.endswith(" ") for line in said)

@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 from autograder import pictures
 from autograder.cli import app
 from autograder.course import CourseError, load_course
-from autograder.examples import in_words, released
+from autograder.examples import released
 from autograder.plugin import HiddenTestError
 from autograder.report import as_html, as_text
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict
 from autograder.shortening import TOTAL, shortened
+from autograder.wording import in_words
 
 MARK = '@pytest.mark.exercise("demo.f", group="values", because="lesson 03, \'Two paths\': they add")'
 

@@ -143,6 +143,26 @@ def test_what_a_text_needs_is_kept(kept):
     assert sorted(harmless(kept).replace('open=""', "open")) == sorted(kept)
 
 
+@pytest.mark.parametrize("kind", ["feedback", "formgrade"])
+def test_sizes_and_signs(browser, root, tmp_path, kind):
+    """A sidebar's text is as large as any, a heading's link shows only where one points, a bare number never."""
+    number = nbformat.v4.new_output("execute_result", data={"text/plain": "0.0"}, execution_count=1)
+    cells = [nbformat.v4.new_markdown_cell("## Heading\n\nText.\n\n> Sidebar."), nbformat.v4.new_code_cell("check()")]
+    cells[1].outputs = [number]
+    html, _ = exporter(root, kind).from_notebook_node(nbformat.v4.new_notebook(cells=cells), dict(RESOURCES[kind]))
+    (tmp_path / "page.html").write_text(html)
+    window = browser.new_page()
+    window.goto((tmp_path / "page.html").as_uri())
+    sizes = [window.get_by_text(words).evaluate("e => getComputedStyle(e).fontSize") for words in ("Text.", "Sidebar.")]
+    assert sizes[0] == sizes[1]
+    sign = window.locator(".anchor-link")
+    assert sign.count() == 1 and not sign.is_visible()
+    window.get_by_role("heading", name="Heading").hover()
+    assert sign.is_visible()
+    assert window.get_by_text("0.0", exact=True).count() == 1 and not window.get_by_text("0.0", exact=True).is_visible()
+    window.close()
+
+
 def test_lessons_look_as_before(root):
     """The lessons' own Markdown passes through as it is: the same headings, links and formulas."""
     plain, cleaned = (Config(), Config())
@@ -275,6 +295,7 @@ def test_a_page_begins_with_its_exercises(browser, term, root, tmp_path):
     """The page lists the exercises by name, with the gradebook's points and the first fact that fails."""
     write_entry(term.root, Entry("ada", "week0", "03_backprop", "0", "2027-01-01", report(NASTY)))
     notebook, resources = term.finish(2.5)
+    assert notebook.cells[0].id == "exercises"  # a random one would make each making of a page another page
     resources = {"nbgrader": RESOURCES["feedback"]["nbgrader"] | resources["nbgrader"]}
     html, _ = exporter(root, "feedback").from_notebook_node(notebook, resources=resources)
     (tmp_path / "page.html").write_text(html)
@@ -320,6 +341,12 @@ def test_quotes_wait_without_a_ledger_too(term, day):
     day("2027-02-14")
     before = term.run()
     assert "The report is shown from 2027-02-15" in before["text/html"] and "summed" not in repr(before)
+
+
+@pytest.mark.parametrize("step", [CurrentReports, Contents])
+def test_nbconvert_may_set_what_it_sets(step):
+    """nbconvert gives every step an order of formats, and warns where a step does not take it."""
+    assert "display_data_priority" in step.class_trait_names(config=True)
 
 
 def test_formgrader_shows_everything(term):

@@ -420,7 +420,7 @@ def test_a_notebook_has_a_time_of_its_own(course, hidden, monkeypatch):
     """After three sessions' time the rest of a notebook's exercises are not run, and the report says so."""
     two = {key: course.exercises[key] for key in (FIRST, SECOND)}
     limits = {"cell_seconds": 5, "test_seconds": 1, "submission_seconds": 0.4}
-    monkeypatch.setattr("autograder.judge.stalled", lambda: 0.0)  # as on a quiet machine
+    monkeypatch.setattr("autograder.judge.kept_waiting", lambda root: lambda: 0.0)  # as on a quiet machine
     with Judge(dataclasses.replace(course, exercises=two, limits=limits), hidden=hidden) as judge:
         student = small_master()
         student.cells[1].source, student.cells[2].source = ARITHMETIC, COMPARISON

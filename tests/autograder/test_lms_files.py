@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import zipfile
@@ -14,7 +15,7 @@ from traitlets.config import Configurable
 
 from autograder.lms_files import RosterCollector
 
-BASE = "/home/x/course/downloaded/module0/extracted"
+BASE = "/srv/course/downloaded/module0/extracted"
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 MOODLE = "_471121_assignsubmission_file_"
 
@@ -94,6 +95,7 @@ def test_zip_collect(tmp_path, root):
     command = [sys.executable, "-P", "-c", code, "zip_collect", "module0"]
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert stat.S_IMODE((course / "exchange").stat().st_mode) == 0o777  # nbgrader warns of every other mode
     taken = {
         path.relative_to(course / "submitted").as_posix(): path.read_text()
         for path in course.glob("submitted/**/*.ipynb")

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from autograder.report import MAX_TEXT, as_html, as_json, as_text, clean, page
-from autograder.results import Graded, GroupScore, Submission, Verdict, format_points
+from autograder.results import Example, Graded, GroupScore, Submission, Verdict, format_points
 
 FAILED = Verdict(
     test="test_diamond",
@@ -110,6 +110,17 @@ def test_where_a_sentence_stands(graded, because, said):
     """A sentence of each docstring has a line of its own, and all of the docstrings are named to be read again."""
     lines = as_text(replace(graded, verdicts=(replace(FAILED, because=because),))).splitlines()
     assert [line.strip() for line in lines if line.strip().startswith(("because", "read again"))] == said
+
+
+@pytest.mark.parametrize(
+    ("given", "withheld", "said"),
+    [((), "", True), ((("x", "2.0"),), "", False), ((), "shown later", False)],
+)
+def test_a_place_without_an_input(graded, given, withheld, said):
+    """Where a test has no input to show, the place that was wrong is counted out; else the input says it."""
+    failed = replace(FAILED, reason="got nan at [1]", example=Example(given, withheld=withheld))
+    words = "at [1]: element number 2 of what the test asked for"
+    assert (words in as_text(replace(graded, verdicts=(failed,)))) is said
 
 
 def test_html_says_the_same(graded):

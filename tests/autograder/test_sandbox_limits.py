@@ -17,6 +17,7 @@ from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, choose
 from autograder.sandbox.cgroups import describe_groups, make_group
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.worker import Parent
+from autograder.sandbox.model import BOUNDS
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,19 @@ def test_limits_come_from_the_course(tmp_path: Path) -> None:
     assert Limits.from_mapping(course.limits) == Limits(**{name: case[0] for name, case in CASES.items()})
     with pytest.raises(ValueError, match="limit reply_mb is 13; it must be at most 12"):
         Limits(reply_mb=13)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_limit_that_no_code_can_keep_is_refused(name: str) -> None:
+    """What would cost a whole class its points, or is no limit at all, is refused in one sentence each."""
+    least, most = BOUNDS[name]
+    assert least <= getattr(Limits(), name) <= most
+    assert Limits(**{name: least}) and Limits(**{name: most})
+    if least > 1:
+        with pytest.raises(ValueError, match=f"limit {name} is .*; with less than {least:,} "):
+            Limits(**{name: int(least) - 1})
+    with pytest.raises(ValueError, match=f"limit {name} is .*; it must be at most {most:,}"):
+        Limits(**{name: int(most) * 1000})
 
 
 def test_what_was_contained_is_told_once(edition: Path) -> None:

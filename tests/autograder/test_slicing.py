@@ -95,6 +95,12 @@ def test_telling_lines_are_long_and_given_nowhere_in_the_file(small):
     assert lines == ['halved = x * factor * scale["unit"]']
 
 
+def test_what_a_docstring_quotes_is_no_telling_line(small):
+    """A line that students read anyway, as a part of a longer line outside the markers, gives nothing away."""
+    small.change(small.numbers, "    On two lines.\n", '    It is ``halved = x*factor * scale["unit"]``.\n')
+    assert telling_lines(small.load(), small.load().exercise("numbers.pair")) == []
+
+
 def test_clearing_keeps_text_without_markers():
     """Text without markers is returned as it is."""
     assert clear_solutions("a\n\n  b\n") == "a\n\n  b\n"

@@ -1,13 +1,19 @@
 """Tell time that a process used, or slept away, from time in which a busy machine did not let it run."""
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["Patience", "stalled", "waited"]
+__all__ = ["Patience", "kept_waiting", "spent", "stalled", "waited"]
 
 MOST = 4
 """A time limit is stretched to this many times itself at most."""
+
+_FRESH = 0.1
+"""Seconds for which it is known well enough what processes have used: to ask takes milliseconds."""
+
+_sampled: dict[int, tuple[float, int]] = {}
 
 _PRESSURE = "/proc/pressure/cpu"
 _monotonic = time.monotonic
@@ -49,6 +55,51 @@ def stalled() -> float:
             return int(file.readline().rpartition("total=")[2]) / 1e6
     except (OSError, ValueError):
         return 0.0
+
+
+def kept_waiting(root: int) -> Callable[[], float]:
+    """Says how long others have kept a process and those below it waiting, since now: what `Patience` gives back.
+
+    Processes that wait for each other's turns keep every core busy themselves; of the time that passes, what they
+    have had of all cores is not lost.
+
+    Args:
+        root: The process.
+    """
+    begun, pressed, had, cores = _monotonic(), stalled(), spent(root), os.cpu_count() or 1
+
+    def lost() -> float:
+        unused = _monotonic() - begun - (spent(root) - had) / cores
+        return max(0.0, min(stalled() - pressed, unused))
+
+    return lost
+
+
+def spent(root: int) -> float:
+    """Processor seconds of a process and of all below it, with those that have ended; 0 where nothing says so."""
+    sampled, ticks = _sampled.get(root, (-_FRESH, 0))
+    if _monotonic() - sampled >= _FRESH:
+        ticks = _ticks_below(root)
+        _sampled.clear()  # of a worker that is gone nothing has to be known
+        _sampled[root] = _monotonic(), ticks
+    return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
+
+
+def _ticks_below(root: int) -> int:
+    ticks, children = {}, dict[int, list[int]]()
+    for name in os.listdir(_TASKS) if _TASKS.is_dir() else ():
+        try:
+            with open(f"{_TASKS}/{int(name)}/stat", encoding="utf-8", errors="replace") as file:
+                said = file.read().rpartition(")")[2].split()
+        except (OSError, ValueError):  # no process, or one that has ended meanwhile
+            continue
+        ticks[int(name)] = sum(map(int, said[11:15]))
+        children.setdefault(int(said[1]), []).append(int(name))
+    total, waiting = 0, [root]
+    while waiting:
+        total += ticks.get(waiting[-1], 0)
+        waiting += children.get(waiting.pop(), [])
+    return total
 
 
 def waited(process: int | str = "self") -> float:

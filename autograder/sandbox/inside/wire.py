@@ -37,6 +37,7 @@ MAX_DEPTH = 50
 MAX_DIGITS = 1000
 MAX_MARKS = 2_000_000
 MAX_ARRAY_BYTES = 8 * 1024 * 1024
+MAX_AXES = 32
 _MAX_BITS = int(MAX_DIGITS * math.log2(10))
 _HEADER = struct.Struct(">I")
 _MARKS = (b",", b"[", b"{")
@@ -85,6 +86,9 @@ class _Encoder:
         if kind is dict:
             return {"d": [[_encode_key(key), self.encode(item, depth + 1)] for key, item in value.items()]}
         if kind is np.ndarray:
+            self.items += _rows(value.shape)
+            if self.items > MAX_ITEMS:
+                raise TooLarge(f"more than {MAX_ITEMS:,} values, with the empty rows of arrays")
             return {"npy": _encode_array(value)}
         if kind.__module__ == "numpy" and isinstance(value, np.generic) and value.dtype.kind in _PLAIN_KINDS:
             return self.encode(_scalar(value), depth + 1)
@@ -114,7 +118,7 @@ def _encode_int(value: int) -> int:
 def _encode_array(array: "np.ndarray[Any, Any]") -> str:
     if array.dtype.kind not in _PLAIN_KINDS or array.dtype.itemsize > 8:
         raise NotPlain(f"an array of dtype {array.dtype}, not plain numbers")
-    if array.nbytes > MAX_ARRAY_BYTES or max(array.shape, default=0) > MAX_ARRAY_BYTES:
+    if array.nbytes > MAX_ARRAY_BYTES or not _is_shape(array.shape):
         raise TooLarge(f"an array of shape {array.shape} and {array.nbytes:,} bytes")
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
@@ -152,7 +156,9 @@ class _Decoder:
 
     def _tagged(self, tag: str, body: Any, depth: int) -> Any:
         if tag == "npy" and isinstance(body, str):
-            return _decode_array(body)
+            array = _decode_array(body)
+            self.items += _rows(array.shape)
+            return array
         if tag != "d" or not isinstance(body, list):
             raise Malformed("an unknown form of value")
         result: dict[str, Any] = {}
@@ -188,8 +194,18 @@ def _decode_array(body: str) -> "np.ndarray[Any, Any]":
 
 
 def _is_shape(shape: tuple[Any, ...]) -> bool:
-    """Whether these are numbers of items; a bool is not, nor is a number that only an empty array could have."""
-    return len(shape) <= 32 and all(type(size) is int and 0 <= size <= MAX_ARRAY_BYTES for size in shape)
+    """Whether these are numbers of items, which a bool is not.
+
+    An array without items may say to have axes of any length, and as lists it is all of its other axes long.
+    """
+    if len(shape) > MAX_AXES or not all(type(size) is int and 0 <= size <= MAX_ARRAY_BYTES for size in shape):
+        return False
+    return _rows(shape) <= MAX_ITEMS
+
+
+def _rows(shape: tuple[int, ...]) -> int:
+    """How many rows an array has that has no items; none where it has some, which its bytes bound."""
+    return math.prod(size for size in shape if size) if 0 in shape else 0
 
 
 def pack(payload: dict[str, Any], limit: int = MAX_FRAME) -> bytes:

@@ -1,0 +1,66 @@
+"""A bound on the processor time that the grader itself spends on one thing that a student has chosen.
+
+What students hand in is bounded in size, and what is done with it is meant to cost no more than its size. Where one
+of those steps is found to cost more, this ends it before it holds up a class.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+__all__ = ["Effort"]
+
+_AGAIN = 0.5
+"""Seconds after which it is said again, to code that takes every error for its own."""
+
+
+class Effort:
+    """Seconds of this process's processor time for something, spent in one or several blocks.
+
+    Outside of a process's main thread nothing can be interrupted, and nothing is counted.
+
+    Args:
+        seconds: How many there are in all; other processes and waiting do not count.
+        ended: Makes the error that ends a block which spends more.
+    """
+
+    def __init__(self, seconds: float, ended: Callable[[], BaseException]) -> None:
+        self.left = seconds
+        self._ended = ended
+
+    @contextmanager
+    def spent(self) -> Iterator[None]:
+        """Run a block that may spend what is left; a block inside of it has its own bound.
+
+        Raises:
+            BaseException: What `ended` makes, if it spends more, or nothing was left.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        if self.left <= 0:
+            raise self._ended()
+        running, begun = True, self.left
+
+        def ring(number: int, frame: FrameType | None) -> None:
+            if running:
+                self.left = 0.0
+                raise self._ended()
+
+        handler = signal.signal(signal.SIGVTALRM, ring)
+        outer, _ = signal.setitimer(signal.ITIMER_VIRTUAL, begun, _AGAIN)
+        try:
+            try:
+                yield
+            finally:
+                running = False
+        finally:
+            left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+            signal.signal(signal.SIGVTALRM, handler)
+            self.left = min(self.left, left)
+            if outer:
+                signal.setitimer(signal.ITIMER_VIRTUAL, max(1e-3, outer - begun + self.left), _AGAIN)
