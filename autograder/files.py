@@ -28,8 +28,8 @@ def write(path: Path, text: str) -> bool:
         aside.replace(path)
     except BaseException as error:
         aside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # a disk that is full does not say whose
-            error.filename = str(path)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(path)  # a disk that is full does not say for whom
         raise
     finally:
         unlock(held)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,6 +38,7 @@ from autograder.plugin import HIDDEN
 from autograder.report import as_json, as_text, clean, page
 from autograder.results import Submission
 from autograder.sandbox import Limits, choose
+from autograder.sandbox.inside.patience import kept_waiting
 
 __all__ = ["Arena", "Row", "run_attacks"]
 
@@ -119,7 +121,7 @@ class Arena:
     def run(self, attack: Attack) -> Row:
         """Hand an attack in, grade it, and look for what it won."""
         before = quick_state(self.root, _GROWING), self._neighbours(attack)
-        begun = time.monotonic()
+        begun, withheld = time.monotonic(), kept_waiting(os.getpid())
         try:
             earned, happened, texts, pages = self._grade(attack)
         except Exception as error:  # whatever an attack makes the grader raise, it has stopped the run
@@ -131,7 +133,7 @@ class Arena:
             problems.append(f"{earned:g} points for what is worth {attack.honest:g}")
         if (quick_state(self.root, _GROWING), self._neighbours(attack)) != before:
             problems.append("files of the course were changed")
-        if seconds > self.slowest:
+        if seconds - withheld() > self.slowest:
             problems.append(f"it took {seconds:.0f} s")
         if self.judge.grade_text(self.course.exercise(ARITHMETIC), RIGHT).earned != RIGHT_POINTS:
             problems.append("the next student's right answer lost points")
@@ -142,7 +144,7 @@ class Arena:
 
     @property
     def slowest(self) -> float:
-        """What grading one submission may take, with room for a busy machine."""
+        """What grading one submission may take, where no other process keeps it waiting."""
         return 10.0 + SESSIONS * self.course.limits["submission_seconds"] + MEASURED
 
     def _neighbours(self, attack: Attack) -> list[dict[str, tuple[int, ...]]]:

@@ -160,7 +160,8 @@ def refuse_limits_that_cost_points(judge: Judge, lesson: str) -> None:
     """Grade the reference answer to a lesson's first exercise: where it cannot run, no student's can.
 
     A reference that runs and gives other values than a hidden test wants says nothing of limits: that is for
-    `autograder verify` to find. Its sandbox is closed again, so that no process that grades the class is forked beside it.
+    `autograder verify` to find. Its sandbox is closed again, so that no process that grades the class is forked
+    beside it.
 
     Raises:
         CourseError: If it cannot.

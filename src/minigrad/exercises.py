@@ -14,6 +14,7 @@ import linecache
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,11 +33,14 @@ __all__ = [
     "collect",
     "get",
     "install",
+    "installed",
     "namespace_of",
     "needs",
     "on_change",
     "placed_in",
+    "reference",
     "run_answer",
+    "standing_in",
     "use",
 ]
 
@@ -147,11 +151,15 @@ class Installation:
 
     def __init__(self, objects: Mapping[str, Any]) -> None:
         self.names = tuple(objects)
+        self._objects = dict(objects)
         self._undo: list[Callable[[], None]] = []
+        self._install()
+
+    def _install(self) -> None:
         _fast_path(allowed=False)
         _installed.append(self)
         try:
-            for name, value in objects.items():
+            for name, value in self._objects.items():
                 self._put(name, value)
         except BaseException:
             self.undo()
@@ -262,6 +270,24 @@ def install(objects: Mapping[str, Any]) -> Installation:
         objects: By dotted name, for example ``{"autodiff.topological_sort": my_sort}``.
     """
     return Installation(objects)
+
+
+@contextmanager
+def reference() -> Iterator[None]:
+    """Take everything that is installed out of the library for the time of a ``with`` block."""
+    aside = list(_installed)
+    for installation in reversed(aside):
+        installation.undo()
+    try:
+        yield
+    finally:
+        for installation in aside:
+            installation._install()
+
+
+def installed() -> list[str]:
+    """Return the dotted names of everything that is installed now."""
+    return sorted({name for installation in _installed for name in installation.names})
 
 
 def _fast_path(allowed: bool) -> None:
@@ -391,6 +417,24 @@ def _first_done(id: str, sources: list[tuple[str, Mapping[str, Any]]]) -> tuple[
         if written and not any(_mentions(value, "NotImplementedError") for value in objects.values()):
             return origin, objects
     return "", None
+
+
+def standing_in(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answers of a notebook that the library around an exercise needs, because it lacks its own.
+
+    A class's edition leaves the answers of a whole lesson out. What a notebook has of them stands in when a later
+    exercise of the lesson is looked at, whether or not `use` was called in between.
+
+    Args:
+        id: The exercise that is looked at.
+        namespace: The notebook's names.
+    """
+    objects: dict[str, Any] = {}
+    for exercise in catalogue().values():
+        found = _first_done(exercise.id, [("", namespace)])[1] if exercise.id != id else None
+        if found and _is_cut(exercise):
+            objects |= found
+    return objects
 
 
 def _is_cut(exercise: Exercise) -> bool:

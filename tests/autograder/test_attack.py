@@ -222,7 +222,7 @@ def test_the_command(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
         return done.exit_code, done.output
 
     code, said = run("answers-true")
-    assert (code, "1 attacks: none won" in said) == (0, True), said
+    assert (code, "1 attack: none won" in said) == (0, True), said
     monkeypatch.setitem(ATTACKS, "answers-true", replace(ATTACKS["answers-true"], honest=-1.0))
     code, said = run("answers-true")
     assert (code, "answers-true: 0 points for what is worth -1" in said) == (1, True), said

@@ -102,6 +102,7 @@ class Player:
         page.locator(".lm-Menu-item").get_by_text("Theme", exact=True).hover()
         page.locator(".lm-Menu-item").get_by_text(name, exact=True).click()
         page.locator(f'body[data-jp-theme-light="{light}"]').wait_for(state="attached")
+        page.locator("#jupyterlab-splash").wait_for(state="detached")
 
     def picture(self, name: str) -> None:
         """Keep a picture of the widget."""
@@ -228,7 +229,6 @@ def test_derivative_explorer(play):
     expect(slider).to_have_value("-8")
     player.widget.get_by_label("function", exact=True).select_option("x ** 3")
     player.widget.get_by_label("x", exact=True).fill("2")
-    player.widget.get_by_label("x", exact=True).press("Enter")
     player.says(r"x \*\* 3 at x = 2 has the slope 12\.")
     assert player.asks("w.function, w.x, w.exponent") == "x ** 3 2.0 -8.0"
     player.picture("2-narrow")
@@ -248,9 +248,7 @@ def test_playground(play):
     player.widget.get_by_role("button", name="Start").click()
     player.says("Training")
     first = int(player.asks("w.epoch"))  # another cell runs in between
-    expect(player.widget.locator(".mgw-score")).to_have_text(
-        re.compile(r"epoch \d{3,}, .* [78]\d of 80")
-    )
+    expect(player.widget.locator(".mgw-score")).to_have_text(re.compile(r"epoch \d{3,}, .* [78]\d of 80"))
     assert int(player.asks("w.epoch")) > first > 0
     player.picture("2-running")
     player.stage("What the network says").press(" ")
@@ -266,6 +264,20 @@ def test_playground(play):
     player.widget.get_by_role("button", name="add a hidden layer").click()
     player.says("2 → 8 → 4 → 1")
     assert player.asks("w.hidden, w.epoch") == "[8, 4] 0"
+
+
+def test_the_playground_hears_interrupts(play):
+    """The kernel's interrupt ends the training, as it ends a cell; Start goes on."""
+    player = play(PLAYGROUND)
+    player.widget.get_by_role("button", name="Start").click()
+    player.says("Training")
+    expect(player.widget.locator(".mgw-score")).to_have_text(re.compile(r"epoch [1-9]"))
+    player.lab.menu("Kernel", "kernelmenu:interrupt")
+    player.says("Interrupted. Start goes on from here.")
+    stopped = int(player.asks("w.epoch"))
+    assert player.asks("w.running, w.epoch") == f"False {stopped}"
+    player.widget.get_by_role("button", name="Start").click()
+    expect(player.widget.locator(".mgw-score")).not_to_contain_text(f"epoch {stopped},", timeout=PATIENCE)
 
 
 def test_the_playground_stops_with_its_page(play):

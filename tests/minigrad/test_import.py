@@ -7,7 +7,7 @@ import pytest
 
 import minigrad
 
-HEAVY = ["numpy", "numba", "matplotlib", "IPython", "typer", "rich", "ipywidgets"]
+HEAVY = ["numpy", "numba", "matplotlib", "IPython", "typer", "rich", "ipywidgets", "anywidget"]
 
 
 def python(code):

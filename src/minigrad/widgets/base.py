@@ -43,9 +43,13 @@ class Widget(anywidget.AnyWidget):
     said = traitlets.Unicode().tag(sync=True)
     pictures: traitlets.Dict[str, str] = traitlets.Dict().tag(sync=True)
 
+    def still(self) -> list[str]:
+        """Return the pictures as they are now, as SVG."""
+        return list(self.pictures.values())
+
     def fallback(self) -> str:
         """Return what a page shows that has no widgets: the pictures as they are now, and the sentence."""
-        pictures = "".join(f"<div>{svg}</div>" for svg in self.pictures.values())
+        pictures = "".join(f"<div>{svg}</div>" for svg in self.still())
         return f"<div><strong>{escape(self.title)}</strong>{pictures}<p>{escape(self.said)}</p></div>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:

@@ -159,6 +159,7 @@ class BroadcastExplorer(Widget):
         try:
             self.meeting = Meeting(parse_shape(self.a), parse_shape(self.b))
         except ValueError as wrong:
+            self.meeting = Meeting((2,), (3,))  # shapes without a result: nothing to look at until there is one
             self.shape, self.pictures, self.said = None, {}, f"{wrong}."
             return
         self.together = draw.broadcast(self.meeting.a, self.meeting.b)

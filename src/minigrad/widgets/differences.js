@@ -2,8 +2,8 @@ export default {
   render({ model, el }) {
     const rest = make("div");
     const pick = choice("function", model.get("names"), model.get("function"), (name) => put(model, { function: name }));
-    const x = make("input", { type: "number", step: "0.1", onchange: () => {
-      if (x.value !== "" && Number.isFinite(x.valueAsNumber)) put(model, { x: x.valueAsNumber });
+    const x = make("input", { type: "number", step: "0.1", oninput: () => {
+      if (Number.isFinite(x.valueAsNumber)) put(model, { x: x.valueAsNumber });
     } });
     const slide = () => put(model, { exponent: slider.valueAsNumber });
     const slider = make("input", { type: "range", min: -16, max: 0, step: 0.25, oninput: slide });
@@ -11,7 +11,9 @@ export default {
     const bar = make("div", { class: "mgw-bar" }, pick, field("x", x), field("epsilon", slider), epsilon);
     const listening = frame(model, el, bar, rest);
     listening.on("function", () => (pick.querySelector("select").value = model.get("function")));
-    listening.on("x", () => (x.value = model.get("x")));
+    listening.on("x", () => {
+      if (x.valueAsNumber !== model.get("x")) x.value = model.get("x"); // not while "2." is typed
+    });
     listening.on("exponent", () => {
       slider.value = model.get("exponent");
       epsilon.textContent = Number(10 ** model.get("exponent")).toExponential(1);

@@ -80,7 +80,7 @@ class Measurement:
     @property
     def exact(self) -> float:
         """The derivative at the place; nan where there is none."""
-        return _value(self.derivative, self.x)
+        return _value(self.derivative, self.x) if math.isfinite(_value(self.f, self.x)) else math.nan
 
     def errors(self, method: str) -> list[float]:
         """Return the error for each step from 1e-16 to 1, four in each power of ten."""
@@ -102,6 +102,9 @@ class Measurement:
                 slope, error, best = self.slope(method, epsilon), self.error(method, epsilon), self.best(method)
             except ExerciseNotDone as missing:
                 lines.append(f"{method} difference: {missing}")
+                continue
+            if math.isnan(slope):
+                lines.append(f"{method} difference: none, since the step leaves where {self.name} has values.")
                 continue
             why = (
                 "rounding prevails" if epsilon < best else "truncation prevails" if epsilon > best else "the best step"

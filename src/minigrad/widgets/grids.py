@@ -87,7 +87,7 @@ class Grid:
         """
         every = indices(self.shape)
         wide = max(34.0, *(len(self.label(index)) * CHARACTER + 12.0 for index in every))
-        wide = max(wide, *(len(self.below(index)) * SMALL + 10.0 for index in every))
+        wide = max(wide, *(len(self.below(index)) * SMALL + 20.0 for index in every))
         high = _HIGH + (12.0 if any(self.below(index) for index in every) else 0.0)
         rows, columns = (1, 1, *self.shape)[-2:]
         side, top = 18.0 if len(self.shape) > 1 else 0.0, LINE if len(self.shape) > 2 else 0.0

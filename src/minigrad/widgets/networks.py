@@ -194,13 +194,13 @@ class _Adam:
         """Move each parameter by its mean gradient over the root of its mean squared gradient."""
         self._steps += 1
         for parameter, means in zip(self._parameters, self._means, strict=True):
-            value = parameter.value
-            if value.grad is None:
+            weight = parameter.value
+            if weight.grad is None:
                 continue
-            means[0] = beta1 * means[0] + (1.0 - beta1) * value.grad
-            means[1] = beta2 * means[1] + (1.0 - beta2) * value.grad**2
+            means[0] = beta1 * means[0] + (1.0 - beta1) * weight.grad
+            means[1] = beta2 * means[1] + (1.0 - beta2) * weight.grad**2
             mean, square = means[0] / (1.0 - beta1**self._steps), means[1] / (1.0 - beta2**self._steps)
-            parameter.update(Scalar(value.data - rate * mean / (math.sqrt(square) + eps)))
+            parameter.update(Scalar(weight.data - rate * mean / (math.sqrt(square) + eps)))
 
 
 class TensorTrainer:

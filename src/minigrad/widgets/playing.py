@@ -7,6 +7,7 @@ run, an interrupt ends it, and so does closing the page; Start goes on where it 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -22,6 +23,7 @@ from minigrad.errors import ExerciseNotDone
 from minigrad.layout import count
 from minigrad.widgets.base import Widget, page
 from minigrad.widgets.charts import Chart, ticks
+from minigrad.widgets.kernel import Interrupts, in_main_thread
 from minigrad.widgets.networks import ACTIVATIONS, ENGINES, OPTIMIZERS, Numbers, Trainer, trainer
 
 __all__ = ["LIBRARIES", "Playground", "loss_picture", "playground", "thinned"]
@@ -96,7 +98,9 @@ class Playground(Widget):
         }  # fmt: skip
         super().__init__(title="Playground", options=options, **settings)
         self._trainer: Trainer | None = None
-        self.on_msg(lambda _, content, __: self._hear(content))
+        self._interrupts = Interrupts()
+        self._changing = threading.RLock()  # settings come in another thread than the one that trains
+        self.on_msg(lambda _, content, __: in_main_thread(lambda: self._hear(content)))
         self.observe(lambda change: self.reset(), ["data", "hidden", "activation", "seed"])
         self.observe(lambda change: self._other_engine(), ["engine", "library", "optimizer"])
         self.reset()
@@ -122,9 +126,13 @@ class Playground(Widget):
 
     def reset(self) -> None:
         """Begin anew, with fresh points and starting values of the present seed."""
+        with self._changing:
+            self._begin()
+
+    def _begin(self) -> None:
         self._points = datasets.load(self.data, POINTS, self.seed)
         self._numbers = Numbers.fresh(self.hidden, self.activation, self.seed)
-        self._trainer, self._losses = None, list[float]()
+        self._trainer, self._losses, self._correct = None, list[float](), 0
         with self.hold_sync():
             self.points = [[*place, y] for place, y in zip(self._points.X, self._points.y, strict=True)]
             self.running, self.epoch = False, 0
@@ -145,7 +153,7 @@ class Playground(Widget):
     def _train(self, epochs: float, seconds: float) -> None:
         """Take steps until there are enough of them, or the time is over; at least one."""
         until, done = time.monotonic() + seconds, 0
-        with self._chosen_library():
+        with self._changing, self._chosen_library():
             try:
                 while done < epochs and (not done or time.monotonic() < until):
                     self._one_step()
@@ -153,24 +161,28 @@ class Playground(Widget):
             finally:
                 if self._trainer is not None:
                     self._numbers = self._trainer.numbers()
-        with self.hold_sync():
-            self._draw()
+            with self.hold_sync():
+                self.epoch, self.score = len(self._losses), self._scored()
+                self._draw()
 
     def _one_step(self) -> None:
         if self._trainer is None:
             self._trainer = trainer(self.engine, self._numbers, self._points, self.optimizer)
         step = self._trainer.step(self.rate)
         self._losses.append(step.loss)
-        self.epoch = len(self._losses)
-        right = f"{step.correct} of {len(self._points)} points on the right side"
-        self.score = f"epoch {self.epoch}, loss {step.loss:.4f}, {right}"
+        self._correct = step.correct
+
+    def _scored(self) -> str:
+        right = f"{self._correct} of {len(self._points)} points on the right side"
+        return f"epoch {len(self._losses)}, loss {self._losses[-1]:.4f}, {right}"
 
     def _chosen_library(self) -> AbstractContextManager[None]:
         return exercises.reference() if self.library == "reference" else nullcontext()
 
     def _other_engine(self) -> None:
         """Let another engine go on with the same numbers."""
-        self._trainer = None
+        with self._changing:
+            self._trainer = None
         self._say()
 
     # --- what the page asks for
@@ -181,13 +193,16 @@ class Playground(Widget):
             self.reset()
         elif content == "step" or (content == "slice" and self.running):
             try:
-                self._train(1 if content == "step" else math.inf, _SLICE)
+                with self._interrupts.heard():
+                    self._train(1 if content == "step" else math.inf, _SLICE)
             except KeyboardInterrupt:
                 self._stop("Interrupted. Start goes on from here.")
             except ExerciseNotDone as missing:
                 self._stop(f"This engine needs more than is there yet: {missing}")
             except Exception as wrong:  # the student's own code may do anything
                 self._stop(f"Training stopped: {type(wrong).__name__}: {wrong}")
+            if not self.running:
+                self._interrupts.end()
         self.slices += 1  # the page asks for the next slice when it hears of this one
 
     def _stop(self, why: str) -> None:
@@ -196,6 +211,8 @@ class Playground(Widget):
     @traitlets.observe("running")
     def _told(self, change: Any) -> None:
         self.said = "Training." if self.running else f"Paused: {self.score}."
+        if not self.running:
+            in_main_thread(self._interrupts.end)
 
     def _say(self) -> None:
         names = exercises.installed() if self.library != "reference" else []
@@ -212,7 +229,7 @@ class Playground(Widget):
         self.raster = np.round(255.0 * raster).astype(np.uint8).tobytes()
         self.pictures = {"loss": loss_picture(self._losses).svg}
 
-    def fallback(self) -> str:
+    def still(self) -> list[str]:
         """Return the boundary as it is now, and the loss."""
         side, n = 240.0, 20
         cells = np.nan_to_num(self._numbers.raster(n), nan=0.5)
@@ -221,13 +238,11 @@ class Playground(Widget):
             for i, row in enumerate(cells) for j, p in enumerate(row)
         ]  # fmt: skip
         for x1, x2, y in self.points:
-            place = f'cx="{side * x1:.1f}" cy="{side * (1 - x2):.1f}"'
-            parts.append(
-                f'<circle {place} r="{4 if y else 3.2}" fill="{_CLASSES[y]}" stroke="#fff" stroke-width="1.2"/>'
-            )
-        words = f"The boundary after {self.score}."
-        boundary = Drawing(side, side, "What the network says", words, parts).svg
-        return super().fallback().replace("<div>", f"<div><div>{boundary}</div>", 1)
+            x, up, look = side * x1, side * (1.0 - x2), f'fill="{_CLASSES[y]}" stroke="#fff" stroke-width="1.2"'
+            square = f'<rect x="{x - 3.4:.1f}" y="{up - 3.4:.1f}" width="6.8" height="6.8" {look}/>'
+            parts.append(square if y else f'<circle cx="{x:.1f}" cy="{up:.1f}" r="3.6" {look}/>')
+        words = f"The boundary at {self.score}."
+        return [Drawing(side, side, "What the network says", words, parts).svg, *super().still()]
 
 
 _CLASSES = ("#c4621d", "#1f5fa8")

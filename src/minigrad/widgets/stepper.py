@@ -5,7 +5,7 @@ What it shows is what the library's present engine does: with your own engine in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import traitlets
@@ -122,7 +122,11 @@ def _gradient_line(moment: Moment, key: int) -> str:
 
 
 def _users(moment: Moment, key: int) -> str:
-    return " and ".join(moment.recording.called(user) for user in moment.waits_for(key))
+    return _listed([moment.recording.called(user) for user in moment.waits_for(key)])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def _waiting(moment: Moment, key: int) -> str:
@@ -203,7 +207,7 @@ def _handing(moment: Moment, before: Moment, edge: tuple[int, int], key: int, pa
     factors = f"{number(moment.visits[-1].arrived)} × {number(slope, 4)} = " if slope is not None else ""
     told = f"It hands {factors}{number(part, 4)} to {name}"
     if before.state(key) in ("visited", "early"):
-        return f"{told}, too late: {name} has been visited."
+        return f"{told}, which has been visited before."
     users = _users(moment, key)
     return f"{told}, which still waits for {users}." if users else f"{told}, which is now complete."
 
@@ -213,10 +217,12 @@ def _end(moment: Moment) -> str:
     run = moment.recording
     left = [run.called(key) for key in run.variables if moment.state(key) in ("waits", "complete")]
     if left:
-        return f"The engine has ended, but never visited {' and '.join(left)}."
+        return f"The engine has ended, but never visited {_listed(left)}."
     early = [run.called(key) for key in run.variables if moment.state(key) == "early"]
     if early:
-        return f"The engine has ended; it visited {' and '.join(early)} too early: look at what came of that."
+        return f"The engine has ended; it visited {_listed(early)} too early: look at what came of that."
+    if len(run.visits) > len(run.variables):
+        return f"All parts have arrived, in {len(run.visits)} visits to {len(run.variables)} variables."
     return "Every variable was visited once, with its whole gradient."
 
 

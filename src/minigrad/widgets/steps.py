@@ -123,7 +123,17 @@ class Moment:
         self.step = step
         self.visits = recording.visits[:step]
         self._handed = [part for visit in self.visits for part in recording.parts_of(visit)]
-        self._walked = {edge for edge, _, _ in self._handed}
+        self._whole: set[Edge] = set()
+        self._was_complete: dict[int, bool] = {}
+        for visit in self.visits:
+            self._follow(visit)
+
+    def _follow(self, visit: Visit) -> None:
+        """Note whether a step was taken with a whole gradient, and so handed on whole parts."""
+        complete = all(edge in self._whole for edge in self.recording.edges_to(visit.key))
+        self._was_complete[visit.key] = complete
+        edges = {edge for edge, _, _ in self.recording.parts_of(visit)}
+        self._whole = self._whole | edges if complete else self._whole - edges
 
     @property
     def now(self) -> int | None:
@@ -152,8 +162,8 @@ class Moment:
         return total
 
     def waits_for(self, key: int) -> list[int]:
-        """Return the users of a variable that have not yet handed it their part."""
-        missing = [user for user, place in self.recording.edges_to(key) if (user, place) not in self._walked]
+        """Return the users of a variable that have not yet handed it their whole part."""
+        missing = [user for user, place in self.recording.edges_to(key) if (user, place) not in self._whole]
         return list(dict.fromkeys(missing))
 
     def state(self, key: int) -> str:
@@ -161,11 +171,10 @@ class Moment:
 
         Returns:
             "constant"; "waits" for parts of its gradient; "complete", and not yet visited; "visited", and complete
-            at that time; "early", visited before its gradient was complete.
+            when that happened last; "early", visited last before its gradient was complete.
         """
         if self.recording.graph[key].is_constant():
             return "constant"
-        times = [number for number, visit in enumerate(self.visits) if visit.key == key]
-        if not times:
+        if key not in self._was_complete:
             return "waits" if self.waits_for(key) else "complete"
-        return "early" if Moment(self.recording, times[0]).waits_for(key) else "visited"
+        return "visited" if self._was_complete[key] else "early"
