@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from minigrad import engine
+from minigrad import engine, walking
 from minigrad.autodiff import enable_grad, is_grad_enabled, no_grad
 from minigrad.errors import GraphError
 from minigrad.functions import Function
@@ -60,7 +60,7 @@ def grad(
         if not x.requires_grad:
             raise GraphError(f"grad: input {i} does not require gradients")
     keep = create_graph if retain_graph is None else retain_graph
-    found = engine.run(roots, wanted, keep, create_graph)
+    found = walking.differentiate(roots, wanted, keep, create_graph)
     if not allow_unused and any(g is None for g in found):
         missing = next(i for i, g in enumerate(found) if g is None)
         raise GraphError(
@@ -74,7 +74,7 @@ def backward(tensors: Tensor | Sequence[Tensor], grad_tensors: Any = None, retai
     results = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     starts = grad_tensors if isinstance(grad_tensors, Sequence) else [grad_tensors] * len(results)
     roots = [(y, y._start(start, "backward")) for y, start in zip(results, starts, strict=True)]
-    engine.run(roots, retain_graph=bool(retain_graph))
+    walking.differentiate(roots, retain_graph=bool(retain_graph))
 
 
 def jvp(output: Tensor, inputs: Tensor | Sequence[Tensor], tangents: Tensor | Sequence[Tensor]) -> Tensor:

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from minigrad import reaching, refusals
+from minigrad import reaching, refusals, standing_aside
 
 __all__ = ["Kernel", "compile_kernel", "interpreted", "is_parallel", "set_parallel"]
 
@@ -93,6 +93,7 @@ def compile_kernel(fn: Callable[..., Any], parallel: bool = True) -> Kernel:
 
     Raises:
         TypeError: If it is no function.
+        ExerciseNotDone: If it, or a function that it calls, is left out of this edition and not written yet.
     """
     options = getattr(fn, "targetoptions", {})
     function = reaching.kernel_of(fn)
@@ -102,6 +103,7 @@ def compile_kernel(fn: Callable[..., Any], parallel: bool = True) -> Kernel:
     fastmath = options.get("fastmath", False)
     key = (reaching.fingerprint(function, reaching.kernel_of), parallel, repr(fastmath))
     if key not in _kernels:
+        _refuse_what_is_left_out(function)
         _forget_if_too_many(_kernels)
         _kernels[key] = Kernel(function, parallel, fastmath)
     return _kernels[key]
@@ -136,6 +138,13 @@ def _compile_with_helpers(function: FunctionType, parallel: bool, fastmath: Any)
         return _helpers[key]
 
     return reaching.rebuild(function, make, reaching.kernel_of)
+
+
+def _refuse_what_is_left_out(function: FunctionType) -> None:
+    """Let a function that an edition leaves out, and a kernel would call, say which exercise is to be done."""
+    for each in reaching.reached(function, reaching.kernel_of):
+        if standing_aside.is_cut(each):
+            each(*[None] * each.__code__.co_argcount)
 
 
 def _forget_if_too_many(kept: dict[Any, Any]) -> None:

@@ -1,9 +1,10 @@
 """Reverse-mode differentiation of tensors: `autodiff`'s algorithm, with a quick twin on plain arrays.
 
 The specification is `autodiff.backpropagate`: tensors speak its `Variable` protocol, so the functions that students
-write for numbers differentiate tensors as well. It runs where something of `autodiff` or of this module is replaced by
-a student's answer, and on the python backend. The twin below walks the graph newest first (every tensor carries the
-reading of one clock from when it was made, so that is an order that works) and keeps gradients as arrays.
+write for numbers differentiate tensors as well. It runs, by way of `walking`, where something of `autodiff` or of this
+module is replaced by a student's answer, on the python backend, and where an edition leaves the twin out. The twin
+below walks the graph newest first (every tensor carries the reading of one clock from when it was made, so that is an
+order that works) and keeps gradients as arrays.
 
 Two duties are the engine's alone, and never a rule's: a gradient is summed to its input's shape (`unbroadcast`) and
 converted to its type.
@@ -133,7 +134,7 @@ def _walk_in_order(
     """Propagate gradients along an order that is known before the walk; see `run`."""
     order = newest_first([root for root, _ in roots])
     if wanted is not None:
-        order = _leading_to(order, wanted)
+        order = leading_to(order, wanted)
     on_arrays = not create_graph and choice.quick and all(node._array.__class__ is np.ndarray for node in order)
     walk = (_WalkOnArrays if on_arrays else _Walk)(wanted, order)
     numpy_forms.call(walk.go, roots, order)
@@ -165,7 +166,7 @@ def _tick_of(node: Tensor) -> int:
     return node._tick
 
 
-def _leading_to(order: list[Tensor], wanted: Sequence[Tensor]) -> list[Tensor]:
+def leading_to(order: list[Tensor], wanted: Sequence[Tensor]) -> list[Tensor]:
     """Leave out tensors behind which none of the wanted ones is."""
     useful = {id(x) for x in wanted}
     for node in reversed(order):
@@ -444,7 +445,8 @@ specified = _Specified()
 
 
 def _refresh() -> None:
-    specified.now = standing_aside.any_of("autodiff", "engine") or backends.chosen() == "python"
+    replaced = standing_aside.any_of("autodiff", "engine")
+    specified.now = replaced or backends.chosen() == "python" or standing_aside.is_cut(run)
 
 
 backends.on_change(_refresh)

@@ -318,23 +318,37 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
     """
     if os.environ.get("MINIGRAD_SANDBOX"):  # a grader decides by itself what is installed
         return
-    sources = [("this notebook", _running_namespace() if namespace is None else namespace)]
+    taken: dict[str, str] = {}
+    _take("this notebook", _running_namespace() if namespace is None else namespace, taken)
     found = [(notebook.name, notebook) for notebook in _notebooks_in(paths or [Path()])]
     if not paths:
         found += [(f"{notebook.parent.name}/{notebook.name}", notebook) for notebook in _lessons_beside(Path())]
     for origin, notebook in found:
         try:
-            sources.append((origin, namespace_of(notebook)))
+            _take(origin, namespace_of(notebook), taken)
         except MinigradError as error:  # one broken file in a folder does not cost the others
             print(f"left out: {error}")
     for exercise in catalogue().values():
-        origin, objects = _first_done(exercise.id, sources)
+        if exercise.draft and exercise.id not in taken:  # nobody has a lesson to do it in
+            continue
+        state = f"yours, from {taken[exercise.id]}" if exercise.id in taken else _state(exercise)
+        print(f"{exercise.id:32} {state}")
+
+
+def _state(exercise: Exercise) -> str:
+    return "missing" if _is_cut(exercise) else "reference"
+
+
+def _take(origin: str, namespace: Mapping[str, Any], taken: dict[str, str]) -> None:
+    """Install what a notebook has of what none before it had.
+
+    At once, before the next notebook runs: what that one imports from the library is then the student's.
+    """
+    for exercise in catalogue().values():
+        objects = _first_done(exercise.id, [(origin, namespace)])[1] if exercise.id not in taken else None
         if objects:
             install(objects)
-        elif exercise.draft:  # nobody has a lesson to do it in
-            continue
-        state = f"yours, from {origin}" if objects else "missing" if _is_cut(exercise) else "reference"
-        print(f"{exercise.id:32} {state}")
+            taken[exercise.id] = origin
 
 
 def _notebooks_in(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:

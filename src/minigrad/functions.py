@@ -14,9 +14,9 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from minigrad import operators
+from minigrad import operators, standing_aside
 from minigrad.errors import FunctionError
 
 if TYPE_CHECKING:
@@ -275,7 +275,29 @@ class Div(Elementwise):
     def backward(ctx: Context, d_output: Any) -> Any:
         """The derivatives are 1 / b and -a / b^2."""
         a, b = ctx.saved_values
-        return d_output / b, -d_output * ((a / b) / b)
+        if standing_aside.is_cut(_through_quotient):
+            return d_output / b, _through_inverse(b, d_output * a)
+        return d_output / b, _through_quotient(a, b, d_output)
+
+
+def _through_quotient(a: Any, b: Any, d_output: Any) -> Any:
+    """Return d_output times the derivative of a / b in b."""
+    return -d_output * ((a / b) / b)
+
+
+def _through_inverse(b: Any, d_output: Any) -> Any:
+    """Return d_output times the derivative of 1 / b, by the rule of `Inv`, which may be a student's."""
+    from minigrad.autodiff import Context
+    from minigrad.contexts import OUTPUT, saved_pattern
+
+    ctx = Context()
+    ctx.values = (b,)
+    if isinstance(b, Real):
+        Inv.forward(ctx, cast(float, b))
+    else:
+        ctx.save_for_backward(*[1.0 / b if place == OUTPUT else b for place in saved_pattern(Inv, 1)])
+    derivative = Inv.backward(ctx, d_output)
+    return derivative[0] if isinstance(derivative, tuple | list) else derivative
 
 
 class Neg(Elementwise):

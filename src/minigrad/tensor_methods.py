@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from minigrad import arrays, backends, functions, numpy_forms, tensor_data, tensor_functions
+from minigrad import arrays, backends, functions, numpy_forms, standing_aside, tensor_data, tensor_functions
 from minigrad.tensor_shapes import Shapes, axes_of, axis_of
 
 if TYPE_CHECKING:
@@ -305,19 +305,36 @@ class Methods(Shapes):
         x = _float(self)
         if not x.numel():
             return x.exp().sum(dim, keepdim).log()
-        return tensor_functions.LogSumExp.apply(x, dim=axes_of(x, dim, "logsumexp"), keepdim=keepdim)
+        axes = axes_of(x, dim, "logsumexp")
+        if standing_aside.is_cut(tensor_functions.LogSumExp.forward):
+            from minigrad.nn import standing_in
+
+            return standing_in.logsumexp(x, axes, keepdim)
+        return tensor_functions.LogSumExp.apply(x, dim=axes, keepdim=keepdim)
 
     def softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
         """Return e^x over the sum of e^x along an axis."""
         x = _float(self)
         axis = axis_of(x, dim if axis is None else axis, "softmax")
-        return tensor_functions.Softmax.apply(x, dim=axis) if x.numel() and x.ndim else x * 0.0 + 1.0
+        if not x.numel() or not x.ndim:
+            return x * 0.0 + 1.0
+        if standing_aside.is_cut(tensor_functions.Softmax.forward):
+            from minigrad.nn import functional
+
+            return functional.softmax(x, axis)
+        return tensor_functions.Softmax.apply(x, dim=axis)
 
     def log_softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
         """Return the logarithm of the softmax along an axis."""
         x = _float(self)
         axis = axis_of(x, dim if axis is None else axis, "log_softmax")
-        return tensor_functions.LogSoftmax.apply(x, dim=axis) if x.numel() and x.ndim else x * 0.0
+        if not x.numel() or not x.ndim:
+            return x * 0.0
+        if standing_aside.is_cut(tensor_functions.LogSoftmax.forward):
+            from minigrad.nn import functional
+
+            return functional.logsoftmax(x, axis)
+        return tensor_functions.LogSoftmax.apply(x, dim=axis)
 
     logsoftmax = log_softmax
 

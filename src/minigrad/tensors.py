@@ -28,6 +28,7 @@ from minigrad import (
     standing_aside,
     tensor_data,
     tensor_functions,
+    walking,
 )
 from minigrad.autodiff import History, grad_mode
 from minigrad.engine import TensorContext, ticks
@@ -217,14 +218,7 @@ class Tensor(Methods, InPlace):
         """
         start = self._start(gradient, "backward")
         keep = create_graph if retain_graph is None else retain_graph
-        if engine.specified.now:
-            order = engine.newest_first([self])
-            with autodiff.enable_grad() if create_graph else autodiff.no_grad():
-                autodiff.backpropagate(cast(Any, self), start)
-            if not keep:
-                engine.free(order)
-        else:
-            engine.run([(self, start)], retain_graph=keep, create_graph=create_graph)
+        walking.differentiate([(self, start)], None, keep, create_graph)
 
     def _start(self, gradient: Any, operation: str) -> Tensor:
         """Return the gradient to start from, checked."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,12 +32,14 @@ class Run:
         stderr: What was printed there.
         checks: For each exercise the text of its check's report.
         seconds: That it would have taken on two idle cores, at least.
+        silent: The text of each cell with a picture that says nothing in words, to people who cannot see it.
     """
 
     errors: tuple[str, ...]
     stderr: str
     checks: dict[str, str]
     seconds: float
+    silent: tuple[str, ...]
 
 
 def run_lesson(name: str, answers: dict[str, str], *, only_exercises: bool = False) -> Run:
@@ -55,12 +58,23 @@ def run_lesson(name: str, answers: dict[str, str], *, only_exercises: bool = Fal
         placed = re.match(r"# exercise: (\S+)\n", cell.source)
         if placed and placed[1] in answers:
             cell.source = answers[placed[1]]
-    notebook.cells = [*cells, nbformat.v4.new_code_cell(COST)]
-    client = NotebookClient(
-        notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(ROOT / "notebooks")}}
-    )
-    client.execute()
-    return _run(notebook.cells)
+    notebook.cells = cells
+    return execute(notebook, ROOT / "notebooks")
+
+
+def execute(notebook: nbformat.NotebookNode, folder: Path, library: Path | None = None) -> Run:
+    """Execute a notebook in a fresh kernel.
+
+    Args:
+        notebook: The notebook; its outputs are filled in.
+        folder: The kernel's working directory.
+        library: The directory that holds the `minigrad` to import, if it is not the one that is installed.
+    """
+    notebook.cells.append(nbformat.v4.new_code_cell(COST))
+    client = NotebookClient(notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(folder)}})
+    path = {"PYTHONPATH": str(library)} if library else {}
+    client.execute(env=os.environ | path)
+    return _run([cell for cell in notebook.cells if cell.cell_type == "code"])
 
 
 def _run(cells: list[nbformat.NotebookNode]) -> Run:
@@ -73,8 +87,20 @@ def _run(cells: list[nbformat.NotebookNode]) -> Run:
         checked = re.fullmatch(r'check\("([\w.]+)"\)', cell.source)
         if checked and "data" in out:
             checks[checked[1]] = html.unescape(re.sub("<[^>]*>", " ", out.data.get("text/html", "")))
-    cost = next(float(text.split()[1]) for _, text in reversed(streams) if text.startswith("cost "))
-    return Run(tuple(errors), "".join(text for name, text in streams if name == "stderr"), checks, cost)
+    printed = "".join(text for name, text in streams if name == "stdout")  # a line may come in two parts
+    cost = float(re.findall(r"^cost (\S+)$", printed, re.MULTILINE)[-1])
+    silent = [cell.source for cell, out in outputs if not _says_what_it_shows(out)]
+    stderr = "".join(text for name, text in streams if name == "stderr")
+    return Run(tuple(errors), stderr, checks, cost, tuple(silent))
+
+
+def _says_what_it_shows(out: nbformat.NotebookNode) -> bool:
+    data = out.get("data", {})
+    svg = f"{data.get('image/svg+xml', '')}{data.get('text/html', '')}"
+    named = all(
+        re.search(r"<title>[^<]+</title>|\saria-label=", drawn) for drawn in re.findall(r"<svg.*?</svg>", svg, re.S)
+    )
+    return named and ("image/png" not in data or bool(out.metadata.get("image/png", {}).get("alt")))
 
 
 def _may_raise(cell: nbformat.NotebookNode, error: nbformat.NotebookNode) -> bool:

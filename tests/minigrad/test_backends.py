@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import minigrad as mg
-from minigrad import arrays, backends, exercises, tensor_data
+from minigrad import arrays, backends, exercises, fast_ops, tensor_data, tensor_ops
 from minigrad.cli import app
 
 
@@ -111,6 +111,39 @@ def test_the_quick_way_stands_aside_for_a_students_functions():
     assert calls
     assert backends.is_quick()
     assert tensor_data.index_to_position is not index_to_position
+
+
+def _left_out(*parts):
+    from minigrad.errors import ExerciseNotDone
+
+    raise ExerciseNotDone("fast_ops.tensor_map")
+
+
+@pytest.mark.parametrize("name", ["tensor_map", "tensor_zip", "tensor_reduce", "_tensor_matrix_multiply"])
+def test_plain_loops_serve_for_a_compiled_kernel_that_is_left_out(monkeypatch, name):
+    """While a student's kernels are compiled, one that is not written, and not in the edition, costs only speed."""
+    kernels = {"tensor_map", "tensor_zip", "tensor_reduce", "_tensor_matrix_multiply"} - {name}
+    others = {f"fast_ops.{each}": getattr(fast_ops, each) for each in kernels}
+    monkeypatch.setattr(fast_ops, name, _left_out)
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    with exercises.install(others):
+        assert (-x + x @ x).sum(0).tolist() == [18.0, 26.0]
+
+
+def test_numpy_multiplies_where_the_product_in_plain_loops_is_left_out(monkeypatch):
+    """It shows what a later exercise asks for, and no exercise asks for it."""
+    monkeypatch.setattr(tensor_ops, "tensor_matrix_multiply", _left_out)
+    x = np.arange(12.0).reshape(3, 2, 2)
+    with mg.backend("python"):
+        assert np.array_equal(arrays.matmul(x, x[0]), x @ x[0])
+
+
+def test_a_backend_that_is_asked_for_is_the_one_that_computes():
+    """Compiled kernels of a student's serve by themselves, but not where plain loops were chosen."""
+    with exercises.install({"fast_ops.tensor_map": fast_ops.tensor_map}):
+        assert backends.current(np.ones(1)).name == "numba"
+        with mg.backend("python"):
+            assert backends.current(np.ones(1)).name == "python"
 
 
 def test_doctor_names_what_is_used():

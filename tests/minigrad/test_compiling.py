@@ -14,7 +14,7 @@ from numba import njit, prange
 
 from minigrad import compiling, operators, reaching, tensor_data
 from minigrad.compiling import compile_kernel, interpreted
-from minigrad.errors import KernelError, MinigradError
+from minigrad.errors import ExerciseNotDone, KernelError, MinigradError
 
 
 @pytest.fixture(autouse=True)
@@ -474,3 +474,18 @@ def test_errors_of_the_kernel_itself_pass_through():
 
     with pytest.raises(ValueError, match="positive"):
         compile_kernel(kernel)(np.ones(1))
+
+
+def test_what_an_edition_leaves_out_is_not_compiled():
+    """A kernel that calls a function whose body is cut names the exercise that is to be done."""
+
+    def helper(x):
+        from minigrad.errors import ExerciseNotDone
+
+        raise ExerciseNotDone("tensor_data.to_index")
+
+    def kernel(out):
+        out[0] = helper(out[0])
+
+    with pytest.raises(ExerciseNotDone, match=r"^tensor_data\.to_index is not written yet"):
+        compile_kernel(kernel)

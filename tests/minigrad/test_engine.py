@@ -228,7 +228,7 @@ def test_detach_cuts_the_graph():
     assert x.data.requires_grad is False
 
 
-def test_autograd_grad_leaves_grads_alone():
+def test_autograd_grad_leaves_grads_alone(walk):
     """grad returns gradients of leaves and of results on the way, and changes no `grad`."""
     x, y = leaf(2.0), leaf(5.0)
     middle = x * y
@@ -240,7 +240,7 @@ def test_autograd_grad_leaves_grads_alone():
     assert y.grad is None
 
 
-def test_autograd_grad_of_unused_inputs():
+def test_autograd_grad_of_unused_inputs(walk):
     """An input that the result does not depend on is an error, or None where that is allowed."""
     x, y = leaf(2.0), leaf(5.0)
     with pytest.raises(GraphError, match="no output depends on input 1"):
@@ -250,7 +250,7 @@ def test_autograd_grad_of_unused_inputs():
         mg.autograd.grad(x * 2, [mg.ones(1)])
 
 
-def test_several_outputs_add_up():
+def test_several_outputs_add_up(walk):
     """autograd.grad and autograd.backward take several results with a gradient each."""
     x = leaf(2.0)
     outs = [x * x, x * 3.0]
@@ -631,6 +631,27 @@ def test_a_students_engine_differentiates_tensors():
         (a + a + x).sum().backward()
     assert calls == ["backpropagate"]
     assert x.grad.tolist() == [5.0, 9.0]
+
+
+def test_gradients_on_demand_go_by_a_students_engine():
+    """autograd.grad and autograd.backward are made of the one backpropagate that there is."""
+    calls = []
+
+    def backpropagate(variable, deriv):
+        calls.append([node.unique_id for node in autodiff.topological_sort(variable)])
+        library(variable, deriv)
+
+    library = autodiff.backpropagate
+    x, y = leaf(2.0), leaf(5.0)
+    with exercises.install({"autodiff.backpropagate": backpropagate}):
+        middle = x * x
+        (first,) = mg.autograd.grad(middle * x * y, x, create_graph=True)
+        (second,) = mg.autograd.grad(first, x)
+        mg.autograd.backward([x * 3.0, x * x * y])
+    assert (first.tolist(), second.tolist()) == ([60.0], [60.0])
+    assert (x.grad.tolist(), y.grad.tolist()) == ([23.0], [4.0])
+    assert len(calls) == 3
+    assert id(y) not in calls[0]  # nobody asked for its gradient
 
 
 def test_unbroadcast_and_accumulate_are_called_where_they_are_replaced():

@@ -654,6 +654,15 @@ def test_a_stub_in_an_inner_function_is_no_answer(tmp_path, capsys):
     assert states(capsys)[0]["derivatives.gradient"] == "reference"
 
 
+def test_what_a_later_notebook_imports_is_the_students(tmp_path):
+    """Each notebook's answers are in the library before the next one runs, whose setup cell may import them by name."""
+    notebook(tmp_path / "01.ipynb", "# exercise: derivatives.gradient\ndef gradient(f, *vals):\n    return [7.0]")
+    later = "# exercise: derivatives.forward_difference\ndef forward_difference(f, *vals):\n    return gradient(f)[0]"
+    notebook(tmp_path / "02.ipynb", ("from minigrad.derivatives import gradient", ["setup"]), later)
+    exercises.use(tmp_path, namespace={})
+    assert derivatives.forward_difference(abs, 1.0) == 7.0
+
+
 def test_use_takes_several_folders(tmp_path, capsys):
     """What the first folder does not have may come from the second."""
     for folder in ("a", "b"):

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from minigrad import tensor_ops
+import numpy as np
+
+from minigrad import standing_aside, tensor_ops
 from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
 
 __all__ = ["PythonBackend"]
 
 
 class PythonBackend(LoopBackend):
-    """Runs the kernels of `minigrad.tensor_ops`, or those that a student has installed there."""
+    """Runs the kernels of `minigrad.tensor_ops`, or those that a student has installed there.
+
+    No exercise asks for a product in plain loops. Where the edition leaves the library's out, since it shows what a
+    later exercise asks for, NumPy multiplies.
+    """
 
     name = "python"
 
@@ -29,6 +35,10 @@ class PythonBackend(LoopBackend):
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m); leading dimensions broadcast."""
+        if standing_aside.is_cut(tensor_ops.tensor_matrix_multiply):
+            with np.errstate(all="ignore"):
+                product: Array = np.matmul(a, b)
+                return product
         batch = broadcast(a.shape[:-2], b.shape[:-2])
         shape = (*batch, a.shape[-2], b.shape[-1])
         return self._multiply(tensor_ops.tensor_matrix_multiply, a, b, shape)

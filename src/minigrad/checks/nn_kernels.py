@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 LINES = "09 'A window on a line'"
 IMAGES = "09 'A window on an image'"
-PARALLEL = "07 'Loops that run at the same time'"
+PARALLEL = "07 'The same loop on all cores'"
 
 UNWRITTEN = "-77 is what out held before: write every element of it"
 

@@ -134,7 +134,7 @@ def run(id: str, namespace: Mapping[str, Any]) -> CheckReport:
     tests = _tests_of(id)
     answer = Answer(objects, namespace)
     try:
-        with exercises.install(objects):
+        with exercises.install(exercises.standing_in(id, namespace)), exercises.install(objects):
             student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
             results = tuple(_run_all(tests, student, answer))
     except TypeError as error:  # a class where a function belongs, or the other way round

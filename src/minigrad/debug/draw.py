@@ -23,6 +23,7 @@ LARGEST = 144
 """Elements of an array, or threads of a block, that can still be told apart in a picture."""
 
 _CELL, _THREAD, _GAP, _ACROSS, _MARGIN, _TITLE = 22.0, 26.0, 26.0, 130.0, 18.0, 20.0
+_SMALL = 6.1  # width of a small letter
 _WORDS = {READ: "reads", WRITE: "writes", ATOMIC: "atomically updates"}
 _NOUNS = {READ: "read", WRITE: "write", ATOMIC: "atomic"}
 _OFFSETS = {READ: 4.0, WRITE: -4.0, ATOMIC: 0.0}
@@ -31,12 +32,12 @@ _CLASSES = {READ: "mg-read", WRITE: "mg-write", ATOMIC: "mg-atomic"}
 _STYLE = """
 .mg-paper{fill:#fff}.mg-cell{fill:#f6f8fa;stroke:#8c959f}.mg-used{fill:#ddf4ff}.mg-shared .mg-used{fill:#fff1c9}
 .mg-bad{stroke:#cf222e;stroke-width:3}.mg-thread{fill:#fff;stroke:#57606a;stroke-width:1.2}
-.mg-strong.mg-thread{stroke-width:2.6}.mg-text{fill:#1f2328}.mg-small{fill:#57606a;font-size:9px}
+.mg-strong.mg-thread{stroke-width:2.6}.mg-text{fill:#1f2328}.mg-small{fill:#4b535d;font-size:10px}
 .mg-line{fill:none;stroke-width:1;stroke-opacity:.28}.mg-line.mg-strong{stroke-width:2.2;stroke-opacity:1}
-.mg-read{stroke:#0550ae}.mg-write{stroke:#bc4c00}.mg-atomic{stroke:#8250df;stroke-dasharray:5 3}
+.mg-read{stroke:#0550ae;stroke-dasharray:8 3}.mg-write{stroke:#bc4c00}.mg-atomic{stroke:#8250df;stroke-dasharray:2 3}
 @media(prefers-color-scheme:dark){.mg-paper{fill:#161b22}.mg-cell{fill:#22272e;stroke:#768390}.mg-used{fill:#0c2d4d}
 .mg-shared .mg-used{fill:#4d3d0c}.mg-bad{stroke:#ff7b72}.mg-thread{fill:#22272e;stroke:#9ea7b3}.mg-text{fill:#e6edf3}
-.mg-small{fill:#9ea7b3}.mg-read{stroke:#58a6ff}.mg-write{stroke:#ffa657}.mg-atomic{stroke:#bc8cff}}
+.mg-small{fill:#b1bac4}.mg-read{stroke:#58a6ff}.mg-write{stroke:#ffa657}.mg-atomic{stroke:#bc8cff}}
 """
 
 Point = tuple[float, float]
@@ -98,6 +99,8 @@ class AccessPicture:
             raise ValueError(f"draw: a block of {len(self._threads)} threads is too large; {LARGEST} can be told apart")
         self._thread = thread or self._threads[0]
         self._axes = max(i + 1 for i in range(3) if i == 0 or report.block[i] > 1)
+        names = max(len(_name(thread, self._axes)) for thread in self._threads)
+        self._side = max(_THREAD, names * _SMALL + 10.0)
         self._panels = [self._panel(root) for root in dict.fromkeys(root for _, root, _, _ in self._events)]
 
     def _panel(self, root: Root) -> _Panel:
@@ -140,13 +143,13 @@ class AccessPicture:
             panel.right = True
         rows = 1 + max(x for x, _, _ in self._threads)
         columns = len({(y, z) for _, y, z in self._threads})
-        heights = [_height(left), rows * _THREAD + _TITLE, _height(right)]
+        heights = [_height(left), rows * self._side + _TITLE, _height(right)]
         height = max(heights) + 2 * _MARGIN + _TITLE
         x = _MARGIN + _TITLE
         places, parts = self._column(left, x, (height - heights[0]) / 2)
         x += max((p.size[0] for p in left), default=-_ACROSS) + _ACROSS
         circles, drawn = self._circles(x, (height - heights[1]) / 2)
-        x += columns * _THREAD + _ACROSS
+        x += columns * self._side + _ACROSS
         more, boxes = self._column(right, x, (height - heights[2]) / 2)
         x += max((p.size[0] for p in right), default=-_ACROSS) + _MARGIN
         lines = self._lines({**places, **more}, circles)
@@ -192,12 +195,12 @@ class AccessPicture:
         parts = [f'<text class="mg-text" x="{x - 8:.1f}" y="{y + 10:.1f}">{title}</text>']
         places = {}
         for thread in self._threads:
-            at = (x + (columns.index(thread[1:]) + 0.5) * _THREAD, y + _TITLE + (thread[0] + 0.5) * _THREAD)
+            at = (x + (columns.index(thread[1:]) + 0.5) * self._side, y + _TITLE + (thread[0] + 0.5) * self._side)
             places[thread] = at
             strong = " mg-strong" * (thread == self._thread)
             name = _name(thread, self._axes)
             parts.append(
-                f'<circle class="mg-thread{strong}" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{_THREAD / 2 - 2:.1f}"/>'
+                f'<circle class="mg-thread{strong}" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{self._side / 2 - 2:.1f}"/>'
                 f'<text class="mg-small" text-anchor="middle" x="{at[0]:.1f}" y="{at[1] + 3:.1f}">{name}</text>'
             )
         return places, parts
@@ -210,7 +213,7 @@ class AccessPicture:
                 continue
             strong = thread == self._thread
             (x0, y0), side = circles[thread], 1.0 if end[0] > circles[thread][0] else -1.0
-            x0 += side * (_THREAD / 2 - 2)
+            x0 += side * (self._side / 2 - 2)
             x1, y1 = end[0] - side * 4.0, end[1] + _OFFSETS[kind]
             middle = (x0 + x1) / 2
             path = f"M{x0:.1f},{y0:.1f}C{middle:.1f},{y0:.1f} {middle:.1f},{y1:.1f} {x1:.1f},{y1:.1f}"

@@ -173,7 +173,8 @@ def _loops(notes: Any, function: Any) -> tuple[Loop, ...]:
         if loop.id in inside:
             parallel, reason = False, f"it is inside the parallel loop of line {lines[inside[loop.id]]}"
         elif loop.id in fused:
-            parallel, reason = True, f"fused with the loop of line {lines[fused[loop.id]]}: both in one"
+            into = fused[loop.id]
+            parallel, reason = into not in inside, f"fused with the loop of line {lines[into]}: both in one"
         else:
             parallel, reason = True, _kind(loop)
         line = loop.loc.line

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from minigrad.draw.plots import CLASSES, INK, LINES, Picture, canvas
+from minigrad.draw.plots import CLASSES, INK, LINES, TINTS, Picture, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ def folding(points: Points, first: Line, second: Line, output: Line) -> Picture:
     for ax in (before, folded, after):
         ax.grid(visible=False)
     for unit, colour, name in ((first, LINES[2], "h1 > 0"), (second, LINES[3], "h2 > 0")):
-        _shade(before, unit, colour, name)
+        _shade(before, unit, colour, name, points)
     _scatter(before, points, points.X)
     before.set(title="two units, a line each", xlabel="x1", ylabel="x2", xlim=(0, 1), ylim=(0, 1))
     hidden = [(_relu(first, x), _relu(second, x)) for x in points.X]
@@ -140,8 +140,8 @@ def _raster(height: Any) -> tuple[list[float], list[list[float]]]:
     return ts, [[height((x1, x2)) for x1 in ts] for x2 in ts]
 
 
-def _shade(ax: Axes, line: Line, colour: str, name: str) -> None:
-    """Shade the side of a line on which its unit is not 0, and name it there."""
+def _shade(ax: Axes, line: Line, colour: str, name: str, points: Points) -> None:
+    """Shade the side of a line on which its unit is not 0, and name it there, where the name hides no point."""
     ts, heights = _raster(lambda x: _value(line, x))
     if max(map(max, heights)) <= 0.0:
         return
@@ -149,9 +149,17 @@ def _shade(ax: Axes, line: Line, colour: str, name: str) -> None:
     if min(map(min, heights)) < 0.0:
         ax.contour(ts, ts, heights, levels=[0.0], colors=[colour], linewidths=1.6, zorder=1)
     inside = [(x1, x2) for x1 in ts for x2 in ts if _value(line, (x1, x2)) > 0.0]
-    x1, x2 = (sum(xs) / len(inside) for xs in zip(*inside, strict=True))
+    x1, x2 = max(inside, key=lambda place: _room(place, line, points))
     paper = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "round,pad=0.25"}
     ax.text(x1, x2, name, color=colour, ha="center", va="center", fontsize=11, fontweight="bold", bbox=paper, zorder=4)
+
+
+def _room(place: tuple[float, float], line: Line, points: Points) -> float:
+    """Return how far a name at a place is from points, borders and the line; a name is wider than high."""
+    x1, x2 = place
+    away = [max(abs(x1 - a) / 2.2, abs(x2 - b)) for a, b in points.X]
+    steep = abs(line[0]) * 2.2 + abs(line[1]) or 1.0
+    return min(*away, x1 / 2.2, (1.0 - x1) / 2.2, x2, 1.0 - x2, _value(line, place) / steep)
 
 
 def _separate(ax: Axes, output: Line, hidden: Sequence[tuple[float, float]]) -> None:
@@ -167,6 +175,6 @@ def _separate(ax: Axes, output: Line, hidden: Sequence[tuple[float, float]]) -> 
 def _bent(ax: Axes, first: Line, second: Line, output: Line) -> None:
     """Colour the plane by the sign of the logit, and draw where it is 0."""
     ts, heights = _raster(lambda x: _value(output, (_relu(first, x), _relu(second, x))))
-    ax.contourf(ts, ts, heights, levels=[-1e9, 0.0, 1e9], colors=list(CLASSES), alpha=0.16, zorder=0)
+    ax.contourf(ts, ts, heights, levels=[-1e9, 0.0, 1e9], colors=list(TINTS), zorder=0)
     if min(map(min, heights)) < 0.0 < max(map(max, heights)):
         ax.contour(ts, ts, heights, levels=[0.0], colors=INK, linewidths=1.4, zorder=1)

@@ -18,6 +18,7 @@ from typing import Any
 
 from minigrad import autodiff
 from minigrad.draw.layout import lay_out
+from minigrad.draw.paper import frame, shown
 from minigrad.draw.watching import LARGEST, Watched, watch
 
 __all__ = ["LARGEST", "ExpressionGraph", "describe", "expression_graph", "number", "start_of"]
@@ -28,6 +29,9 @@ _SYMBOLS = {
 
 _SPACE = "\u00a0"
 """A space that SVG does not drop."""
+
+_Place = tuple[float, float, float, float]
+"""Left, top, right and bottom of a label."""
 
 _CHARACTER, _LINE, _ACROSS, _DOWN, _MARGIN = 7.3, 17.0, 78.0, 26.0, 14.0
 
@@ -62,6 +66,7 @@ class ExpressionGraph:
         self._gradients = gradients
         self._edges = [(parent.unique_id, key) for key, node in graph.items() for parent in node.parents]
         self._layout = lay_out(list(graph), self._edges)
+        self._taken: list[_Place] = []
 
     @property
     def description(self) -> str:
@@ -83,6 +88,7 @@ class ExpressionGraph:
         def at(x: float, y: float) -> tuple[float, float]:
             return _MARGIN + width / 2 + x * (width + room), _MARGIN + height / 2 + y * (height + _DOWN)
 
+        self._taken = []
         parts = [
             self._edge(number, [at(*point) for point in route], width) for number, route in enumerate(layout.routes)
         ]
@@ -91,8 +97,8 @@ class ExpressionGraph:
         across, down = at(*layout.size)
         return self._document(across + width / 2 + _MARGIN, down + height / 2 + _MARGIN, parts)
 
-    def _repr_svg_(self) -> str:
-        return self.svg
+    def _repr_svg_(self) -> Any:
+        return shown(self.svg)
 
     def __repr__(self) -> str:
         return f"Graph of an expression: {self.description}"
@@ -100,9 +106,7 @@ class ExpressionGraph:
     def _document(self, width: float, height: float, parts: Iterable[str]) -> str:
         title = "Graph of an expression" + (" with derivatives" if self._gradients else "")
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
-            f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;height:auto" '
-            f'font-family="ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="12">'
+            f"<svg {frame(width, height)}>"
             f"<title>{title}</title><desc>{escape(self.description)}</desc><style>{_STYLE}</style>"
             f'<rect class="mg-paper" width="100%" height="100%" rx="8"/>{"".join(parts)}</svg>'
         )
@@ -143,11 +147,17 @@ class ExpressionGraph:
         """What the edge does: the slope, where it is known, and the part that was handed back along it."""
         start = self._edges[number][0]
         texts = self._texts(number)
+        long = max(map(len, (text for _, text in texts)), default=0) * _CHARACTER
         # Where many edges leave one box, the labels stand near the other ends, which are farther apart.
         crowded = sum(edge[0] == start for edge in self._edges) > 2
-        x, y = _on_curve(points[-2], points[-1], 0.74 if crowded else 0.5)
+        for t in (0.74, 0.6, 0.88, 0.46, 0.32) if crowded else (0.5, 0.66, 0.34, 0.8, 0.2):
+            x, y = _on_curve(points[-2], points[-1], t)
+            place = x - long / 2, y - 16.0, x + long / 2, y - 16.0 + 18.0 * len(texts)
+            if texts and not any(_meet(place, other) for other in self._taken):
+                break
+        self._taken.append(place)
         lines = [
-            f'<text class="{style} mg-halo" x="{x:.1f}" y="{y + 13.0 * i - 3.0:.1f}" text-anchor="middle">'
+            f'<text class="{style} mg-halo" x="{x:.1f}" y="{y + 19.0 * i - 6.0:.1f}" text-anchor="middle">'
             f"{escape(text)}</text>"
             for i, (style, text) in enumerate(texts)
         ]
@@ -214,6 +224,11 @@ class ExpressionGraph:
 
     def _inputs(self, node: Watched) -> str:
         return " and ".join(self._name(parent) or _value(parent) or "a result" for parent in node.parents)
+
+
+def _meet(one: _Place, other: _Place) -> bool:
+    """Whether two rectangles have a point in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _on_curve(start: tuple[float, float], end: tuple[float, float], t: float) -> tuple[float, float]:

@@ -279,14 +279,15 @@ def kernels(weight: Any, title: str = "") -> Picture:
     most = float(np.abs(w).max()) or 1.0
     for n, ax in enumerate(axes):
         row, column = divmod(n, outputs)
-        ax.imshow(w[column, row], cmap="PuOr", vmin=-1.35 * most, vmax=1.35 * most)
+        ax.imshow(w[column, row], cmap="PuOr", vmin=-1.8 * most, vmax=1.8 * most)
         if row == 0:
             ax.set_title(str(column), fontsize=9.0, color=INK, pad=3.0)
         if column == 0 and inputs > 1:
             ax.set_ylabel(str(row), fontsize=9.0, color=INK, rotation=0.0, labelpad=8.0, va="center")
         if has_room:
             for (k, m), value in np.ndenumerate(w[column, row]):
-                ax.text(m, k, f"{value + 0.0:.1f}".replace("-0.0", "0.0"), ha="center", va="center", fontsize=7.5, color=INK)
+                words = f"{round(float(value), 1) + 0.0:.1f}"
+                ax.text(m, k, words, ha="center", va="center", fontsize=8.0, color=INK)
     figure.suptitle(title, fontsize=10.5, color=INK)
     caption = (
         f"{outputs} kernels of {inputs} by {w.shape[2]} by {w.shape[3]} weights, from {w.min():.2f} to {w.max():.2f}"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from typing import Any
 
-__all__ = ["CHARACTER", "LINE", "MARGIN", "SMALL", "Drawing", "arrow", "box", "label", "text"]
+__all__ = ["CHARACTER", "LINE", "MARGIN", "SMALL", "WIDE", "Drawing", "arrow", "box", "frame", "label", "shown", "text"]
 
 CHARACTER, LINE, MARGIN = 7.3, 17.0, 14.0
 """Width of the font's letters, height of a line, and the empty room around a drawing, in pixels."""
@@ -17,16 +18,38 @@ CHARACTER, LINE, MARGIN = 7.3, 17.0, 14.0
 SMALL = 6.5
 """Width of a small letter."""
 
+WIDE = 1000.0
+"""A wider picture keeps its size, and its page scrolls: shrunk into a page, its letters could not be read."""
+
+
+_SHRINKS = ' style="max-width:100%;height:auto"'
+
+
+def frame(width: float, height: float) -> str:
+    """Return the attributes of the SVG element of a picture: its size, its font, and whether a page may shrink it."""
+    shrinks = "" if width > WIDE else _SHRINKS
+    return (
+        f'xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}"{shrinks} '
+        'font-family="ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="12"'
+    )
+
+
+def shown(svg: str) -> Any:
+    """Return a picture as `_repr_svg_` hands it to Jupyter, which is asked not to shrink a wide one either."""
+    return svg if _SHRINKS in svg else (svg, {"unconfined": True})
+
+
 # The names of the classes differ from those of `minigrad.draw.graph`: on one page, styles of all pictures hold for all.
 _STYLE = """
-.mp-paper{fill:#fff}.mp-text{fill:#1f2328}.mp-bold{fill:#1f2328;font-weight:700}.mp-small{fill:#57606a;font-size:10.5px}
-.mp-cell{fill:#fff;stroke:#8c959f}.mp-used{fill:#ddf4ff;stroke:#0550ae}.mp-other{fill:#eaeef2;stroke:#57606a}
+.mp-paper{fill:#fff}.mp-text{fill:#1f2328}.mp-bold{fill:#1f2328;font-weight:700}.mp-small{fill:#4b535d;font-size:10.5px}
+.mp-cell{fill:#fff;stroke:#8c959f}.mp-used{fill:#ddf4ff;stroke:#0550ae}.mp-other{fill:#d0d7de;stroke:#57606a}
 .mp-mark{fill:#ffe0c2;stroke:#a33a00;stroke-width:2.4}.mp-marked{fill:#7a2b00;font-weight:700}
 .mp-ghost{fill:none;stroke:#6e7781;stroke-dasharray:3 3}.mp-ghosttext{fill:#57606a}
 .mp-way{fill:none;stroke:#57606a;stroke-width:1.4}.mp-head{fill:#57606a}
 .mp-bad{fill:#fff;stroke:#cf222e;stroke-width:2.6}.mp-badtext{fill:#b42318;font-weight:700}
-@media(prefers-color-scheme:dark){.mp-paper{fill:#161b22}.mp-text,.mp-bold{fill:#e6edf3}.mp-small{fill:#9ea7b3}
-.mp-cell{fill:#161b22;stroke:#768390}.mp-used{fill:#0c2d4d;stroke:#58a6ff}.mp-other{fill:#2d333b;stroke:#9ea7b3}
+@media(prefers-color-scheme:dark){.mp-paper{fill:#161b22}.mp-text,.mp-bold{fill:#e6edf3}.mp-small{fill:#b1bac4}
+.mp-cell{fill:#161b22;stroke:#768390}.mp-used{fill:#0c2d4d;stroke:#58a6ff}.mp-other{fill:#3d444d;stroke:#9ea7b3}
 .mp-mark{fill:#4d2d0c;stroke:#ffa657}.mp-marked{fill:#ffc680}.mp-ghost{stroke:#9ea7b3}.mp-ghosttext{fill:#9ea7b3}
 .mp-way{stroke:#9ea7b3}.mp-head{fill:#9ea7b3}.mp-bad{fill:#161b22;stroke:#ff7b72}.mp-badtext{fill:#ff7b72}}
 """
@@ -47,15 +70,13 @@ class Drawing:
         self.title = title
         self.description = description
         self.svg = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
-            f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;height:auto" '
-            'font-family="ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="12">'
+            f"<svg {frame(width, height)}>"
             f"<title>{escape(title)}</title><desc>{escape(description)}</desc><style>{_STYLE}</style>"
             f'<rect class="mp-paper" width="100%" height="100%" rx="8"/>{"".join(parts)}</svg>'
         )
 
-    def _repr_svg_(self) -> str:
-        return self.svg
+    def _repr_svg_(self) -> Any:
+        return shown(self.svg)
 
     def __repr__(self) -> str:
         return f"{self.title}: {self.description}"

@@ -24,7 +24,7 @@ MOST_BOXES, MOST_THREADS = 24, 12
 
 _CELL, _HIGH = 32.0, 26.0
 _SHOWN = 4  # findings in one picture
-_KINDS = "used", "other", "cell", "mark"  # of the boxes of thread 0, 1, 2, 3, and again
+_KINDS = "used", "other", "cell"  # of the boxes of thread 0, 1, 2, and again
 
 
 def _count(number: int, noun: str) -> str:

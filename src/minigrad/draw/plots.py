@@ -22,6 +22,7 @@ __all__ = [
     "CLASSES",
     "INK",
     "MUTED",
+    "TINTS",
     "Picture",
     "canvas",
     "curves",
@@ -39,6 +40,8 @@ __all__ = [
 INK, MUTED, ACCENT = "#24292f", "#8b949e", "#b3261e"
 CLASSES = ("#c4621d", "#1f5fa8")
 """Colours of class 0 and class 1, which people with colour blindness tell apart as well."""
+TINTS = ("#f6d3b3", "#86abd6")
+"""Colours of the regions of class 0 and class 1: light and dark, so that print in grey keeps them apart."""
 LINES = ("#1f5fa8", "#c4621d", "#2e7d4f", "#7b4ea3", "#b3261e")
 
 _DPI = 120
@@ -79,8 +82,8 @@ class Picture:
         self.figure.savefig(buffer, format="png", dpi=_DPI, facecolor="white", metadata={"Software": None})
         return buffer.getvalue()
 
-    def _repr_png_(self) -> bytes:
-        return self.png()
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
+        return self.png(), {"alt": self.caption}
 
     def __repr__(self) -> str:
         return f"Picture: {self.caption}"
@@ -298,8 +301,8 @@ def _boundary(ax: Axes, predict: Callable[[list[tuple[float, float]]], Any], poi
     ts = _grid(0.0, 1.0, cells)
     flat = [float(p) for p in predict([(a, b) for b in ts for a in ts])]
     heights = [flat[i : i + cells] for i in range(0, len(flat), cells)]
-    colours = LinearSegmentedColormap.from_list("classes", [CLASSES[0], "#ffffff", CLASSES[1]])
-    ax.imshow(heights, extent=(0, 1, 0, 1), origin="lower", cmap=colours, vmin=0, vmax=1, alpha=0.45, zorder=0)
+    colours = LinearSegmentedColormap.from_list("classes", [TINTS[0], "#ffffff", TINTS[1]])
+    ax.imshow(heights, extent=(0, 1, 0, 1), origin="lower", cmap=colours, vmin=0, vmax=1, zorder=0)
     if min(flat) < 0.5 < max(flat):
         ax.contour(ts, ts, heights, levels=[0.5], colors=INK, linewidths=1.2, zorder=1)
     for label, marker in ((0, "o"), (1, "s")):
@@ -366,8 +369,8 @@ def _lay_out(module: Any, name: str, level: int, left: float, nodes: list[Any], 
     place = sum(middles) / len(middles) if middles else left
     nodes.append((place, level, name, list(module._parameters)))
     # A line begins below the names of the parameters, where there are some.
-    top = -1.6 * level - (0.78 if module._parameters else 0.3)
-    lines += [(place, below, top, -1.6 * (level + 1) + 0.3) for below in middles]
+    top = -1.6 * level - (0.66 if module._parameters else 0.22)
+    lines += [(place, below, top, -1.6 * (level + 1) + 0.22) for below in middles]
     return max(width, 1.0)
 
 

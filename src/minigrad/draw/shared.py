@@ -18,7 +18,7 @@ __all__ = ["MOST_PLACES", "shared_memory"]
 MOST_PLACES = 16
 """Elements of shared memory beside each other."""
 
-_WIDE, _HIGH, _BETWEEN = 68.0, 38.0, 3.2 * LINE
+_WIDE, _HIGH, _BETWEEN = 78.0, 38.0, 3.2 * LINE
 
 
 def shared_memory(report: CudaReport, block: int | Iterable[int] = 0) -> Drawing:

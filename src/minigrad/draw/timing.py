@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["runs", "timings"]
 
 _MARKERS = "os^Dv"
+_TICKS = 8  # sizes that can be written below the axis
 Measured = float | Sequence[float]
 
 
@@ -24,6 +25,7 @@ def timings(
     *,
     bytes_per_element: float | None = None,
     bandwidth: float | None = None,
+    axis: str = "elements",
 ) -> Picture:
     """Draw times against sizes on logarithmic axes, with the line below which memory lets nobody come.
 
@@ -33,6 +35,7 @@ def timings(
             drawn, with a bar from the lower quartile to the upper one.
         bytes_per_element: How many bytes have to be read and written for an element. With bandwidth it gives the line.
         bandwidth: Of the memory, in bytes a second.
+        axis: What the sizes count.
 
     Raises:
         ValueError: If there is nothing to draw, a series has another length than sizes, or a time is not positive.
@@ -46,11 +49,14 @@ def timings(
         bars = [[m - a for a, m in zip(low, middle, strict=True)], [b - m for m, b in zip(middle, high, strict=True)]]
         style: dict[str, Any] = {"marker": marker, "color": colour, "markersize": 5.0, "linewidth": 1.5, "capsize": 3}
         ax.errorbar(sizes, middle, yerr=bars, label=name, **style)
-    told = f"times of {', '.join(series)} for {_range(sizes)} elements"
+    told = f"times of {', '.join(series)} for {_range(sizes)} ({axis})"
     if bytes_per_element is not None and bandwidth is not None:
         _bandwidth_line(ax, sizes, bytes_per_element, bandwidth)
         told += f", above what memory needs at {bandwidth / 1e9:.3g} GB/s"
-    ax.set(xscale="log", yscale="log", xlabel="elements", ylabel="seconds")
+    ax.set(xscale="log", yscale="log", xlabel=axis, ylabel="seconds")
+    if len(sizes) <= _TICKS:
+        ax.set_xticks(list(sizes), [_short(size) for size in sizes])
+        ax.set_xticks([], minor=True)
     ax.legend(loc="upper left", frameon=False)
     return Picture(figure, told)
 
@@ -82,6 +88,14 @@ def _bandwidth_line(ax: Axes, sizes: Sequence[int], bytes_per_element: float, ba
     ax.plot(sizes, needed, linestyle="--", color=INK, linewidth=1.4, label=name)
 
 
+def _short(size: int) -> str:
+    """Return a number such as 4,000,000 as 4M."""
+    for unit, name in ((1_000_000, "M"), (1_000, "k")):
+        if size >= unit:
+            return f"{size / unit:g}{name}"
+    return str(size)
+
+
 def _range(sizes: Sequence[int]) -> str:
     return f"{min(sizes):,}" if len(sizes) == 1 else f"{min(sizes):,} to {max(sizes):,}"
 
@@ -97,6 +111,8 @@ def runs(seconds: Mapping[str, Sequence[float]]) -> Picture:
     """
     if not seconds or not all(len(times) > 1 and min(times) > 0.0 for times in seconds.values()):
         raise ValueError("draw.runs: give at least two times under each name, all of them above 0")
+    from matplotlib.ticker import LogFormatter
+
     figure, axes = canvas(len(seconds), width=4.2 * len(seconds), height=3.3)
     told = []
     for ax, (name, times) in zip(axes, seconds.items(), strict=True):
@@ -108,6 +124,8 @@ def runs(seconds: Mapping[str, Sequence[float]]) -> Picture:
         ax.axhline(fmean(micro), color=ACCENT, linewidth=1.5, linestyle="--", label=f"mean {fmean(micro):.3g}")
         ax.set(yscale="log", title=name, xlabel="run", ylabel="microseconds")
         ax.set_ylim(min(micro) / 1.3, max(micro) * 10 ** (0.45 * max(1.0, math.log10(max(micro) / min(micro)))))
+        for formatter in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+            formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1.0, 0.4)))
         ax.legend(loc="upper right", frameon=False, fontsize=8.5)
         told.append(f"{name}: median {middle:.3g}, mean {fmean(micro):.3g} microseconds")
     return Picture(figure, f"repeated runs; {'; '.join(told)}")

@@ -8,15 +8,18 @@ stand aside while any function of this module, or `minigrad.tensor_functions.Max
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, cast
 
 from minigrad import backends, creation, standing_aside, tensor_functions
+from minigrad.functions import Function
 from minigrad.nn.checking import as_tuple, check_size
 from minigrad.nn.convolution import Pair, Windows
 from minigrad.nn.layer_functions import batch_norm, conv1d, conv2d, embedding, layer_norm, linear, one_hot
 from minigrad.nn.loss_functions import binary_cross_entropy_with_logits, cross_entropy, mse_loss, nll_loss
 from minigrad.nn.pool_functions import AvgPool2d, MaxPool2d
+from minigrad.nn.standing_in import as_tiles
 from minigrad.tensors import Tensor, need_tensors
 
 __all__ = [
@@ -99,9 +102,13 @@ def _with_any_windows(
             if input.ndim == 3:  # one image, without batch
                 batch: Tensor = pool(input.unsqueeze(0), kernel_size, stride, padding)
                 return batch.squeeze(0)
-            if windows.stride != kernel or any(windows.padding) or is_quick():
-                applied: Tensor = function.apply(input, kernel=kernel, windows=windows)
-                return applied
+            lies_in_tiles = windows.stride == kernel and not any(windows.padding)
+            if not standing_aside.is_cut(function.forward):
+                if is_quick() or not lies_in_tiles:
+                    applied: Tensor = function.apply(input, kernel=kernel, windows=windows)
+                    return applied
+            elif not lies_in_tiles:
+                input = as_tiles(input, kernel, windows, 0.0 if function is AvgPool2d else -math.inf)
             rows, columns = (n // k * k for n, k in zip(input.shape[2:], kernel, strict=True))
             if (rows, columns) != tuple(input.shape[2:]):  # what fills no tile is left out
                 input = input[:, :, :rows, :columns]
@@ -165,14 +172,22 @@ def _windows_of_pool(name: str, x: Tensor, kernel_size: Any, stride: Any, paddin
 # --- probabilities --------------------------------------------------------------------------------------------
 
 
-def _quick(form: Callable[..., Tensor]) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
-    """Let a quicker form that computes the same take a function's place, as long as it may."""
+def _quick(
+    form: Callable[..., Tensor], function: type[Function]
+) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """Let a quicker form that computes the same take a function's place, as long as it may.
+
+    Args:
+        form: The quicker form.
+        function: What it applies, which an edition may leave out.
+    """
 
     def decorate(specified: Callable[..., Tensor]) -> Callable[..., Tensor]:
         @functools.wraps(specified)
         def choose(input: Tensor, dim: int | None = None) -> Tensor:
             _check_along(specified.__name__, input, dim)
-            return form(input, dim) if is_quick() else specified(input, dim)
+            quick = is_quick() and not standing_aside.is_cut(function.forward)
+            return form(input, dim) if quick else specified(input, dim)
 
         return choose
 
@@ -195,7 +210,7 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
     return input.log_softmax(dim)
 
 
-@_quick(_softmax)
+@_quick(_softmax, tensor_functions.Softmax)
 def softmax(input: Tensor, dim: int) -> Tensor:
     """Turn numbers into probabilities along an axis: e^x over the sum of all e^x.
 
@@ -216,7 +231,7 @@ def softmax(input: Tensor, dim: int) -> Tensor:
     ### END SOLUTION
 
 
-@_quick(_log_softmax)
+@_quick(_log_softmax, tensor_functions.LogSoftmax)
 def logsoftmax(input: Tensor, dim: int) -> Tensor:
     """Compute the logarithm of the softmax: x - log(sum of all e^x).
 

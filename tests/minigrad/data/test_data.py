@@ -252,7 +252,7 @@ def test_points(name):
 
 def test_digits():
     """1,437 digits for training and 360 others for tests, the same split every time."""
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra bench): its digits are missing")
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed: its digits are missing")
     x, y = data.digits().tensors
     held_back, _ = data.digits(train=False).tensors
     assert (x.shape, y.shape, held_back.shape) == ((1437, 1, 8, 8), (1437,), (360, 1, 8, 8))

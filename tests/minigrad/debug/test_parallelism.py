@@ -25,6 +25,15 @@ def _nested(out):
             out[i, j] = i + j
 
 
+def _fused_inside(out, x):
+    twice = x * 2.0
+    for i in prange(len(out)):
+        row = np.zeros(4)
+        for j in prange(4):
+            row[j] = twice[i] * j
+        out[i] = row.sum()
+
+
 def _refused(out):
     for i in prange(len(out)):
         out[i] = "a"
@@ -70,6 +79,15 @@ def test_a_prange_loop_without_parallel_says_what_is_missing():
         assert "set_parallel(False)" in str(parallel_report(compile_kernel(_hoisting), np.zeros(5), np.ones(5)))
     finally:
         compiling.set_parallel(True)
+
+
+def test_what_is_fused_with_a_serial_loop_is_serial():
+    """A loop that was joined to one inside a parallel loop does not run in parallel either."""
+    report = parallel_report(numba.njit(parallel=True)(_fused_inside), np.zeros(5), np.ones(5))
+    first = _fused_inside.__code__.co_firstlineno
+    loops = {loop.line - first: loop for loop in report.loops}
+    assert [loops[line].parallel for line in (1, 2, 3, 4)] == [True, True, False, False]
+    assert loops[4].reason == f"fused with the loop of line {first + 3}: both in one"
 
 
 def test_a_kernel_that_the_compiler_refuses_is_explained():

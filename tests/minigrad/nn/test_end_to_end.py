@@ -67,7 +67,7 @@ class LeNet(nn.Module):
 
 def test_lenet_reads_digits(capsys):
     """The quickstart's loops train a small LeNet on scikit-learn's digits to more than 97% on unseen ones."""
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra bench): its digits are missing")
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed: its digits are missing")
     mg.manual_seed(0)
     model, loss_fn = LeNet(), nn.CrossEntropyLoss()
     optimizer = optim.Adam(model.parameters(), lr=1e-2)

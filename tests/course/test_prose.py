@@ -1,0 +1,230 @@
+"""The text of the lessons: spelled, built alike, true where it names things, and its code is code."""
+
+import ast
+import functools
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from test_visible_checks import COURSE
+
+import minigrad
+from minigrad.hints import TIERS
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "course" / "lessons").glob("*.md"))
+LESSONS = {path.stem: path.read_text(encoding="utf-8") for path in FILES}
+BY_NUMBER = {name[:2]: name for name in LESSONS}
+HINTS = sorted((ROOT / "course" / "hints").glob("*.toml"))
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+
+CELL = re.compile(r"^```\{code-cell\} ipython3\n(?::tags: \[([\w, -]*)\]\n\n)?(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^((?:> ?)?)```(\S+)\n(.*?)^(?:> ?)?```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
+QUESTION = re.compile(r"^:::\{question\}", re.MULTILINE)
+CODE = re.compile(r"`([^`\n]+)`")
+
+ABLE, NEEDED = "**You will be able to**", "**You need**"
+CLOSING = ["What PyTorch and JAX do here", "Further reading"]
+OURS = {module.name for module in pkgutil.iter_modules(minigrad.__path__)}
+THEIRS = {"np": "numpy", **{name: name for name in ("builtins", "math", "minigrad", "numba", "sys", "torch")}}
+
+each_lesson = pytest.mark.parametrize("name", LESSONS)
+
+
+def prose(text):
+    """A lesson's text without its code and what stands above its title."""
+    return FENCE.sub("", CELL.sub("", text.split("---\n", 2)[2]))
+
+
+def headings(text):
+    """The titles of a lesson's sections, the lesson's own first."""
+    return [title for _, title in HEADING.findall(prose(text))]
+
+
+def section(text, title):
+    """What stands below a heading of the second level."""
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def exercises(text):
+    """The ids in the exercise cells of a lesson."""
+    return re.findall(r"^# exercise: (\S+)$", text, re.MULTILINE)
+
+
+def test_spelling():
+    """codespell finds no misspelled word in what people read, the library's and the grader's messages included."""
+    names = ["course/lessons", "course/hints", "src", "autograder", *(page.name for page in PAGES)]
+    result = subprocess.run(
+        [sys.executable, "-m", "codespell_lib", *names], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.stdout + result.stderr == ""
+    assert result.returncode == 0
+
+
+@pytest.mark.parametrize("path", [*FILES, *HINTS, *PAGES], ids=lambda path: path.name)
+def test_no_word_twice(path):
+    """No word is written twice in a row, as in 'the the', which no list of misspellings contains."""
+    text = path.read_text(encoding="utf-8")
+    text = CODE.sub("`code`", prose(text) if path in FILES else BLOCK.sub("", text))
+    assert re.findall(r"(?<![\w$\\])([A-Za-z]{2,})\s+\1(?![\w$])", text) == []
+
+
+@each_lesson
+def test_what_stands_first(name):
+    """Why, then what one will be able to do, then what one needs, then the setup cell: in this order."""
+    text = LESSONS[name]
+    title, able, needed = (text.index(part) for part in ("\n# ", f"\n{ABLE}\n", f"\n{NEEDED} "))
+    setup = next(cell.start() for cell in CELL.finditer(text) if cell[1] and "setup" in cell[1])
+    assert title < able < needed < setup
+    assert len(text[title:able].split()) > 30, "no paragraph says why"
+    assert len(re.findall(r"^- ", text[able:needed], re.MULTILINE)) >= 3
+
+
+@each_lesson
+def test_what_stands_last(name):
+    """After the exercises come an experiment, a question, PyTorch and JAX with files of theirs, and three readings."""
+    text = LESSONS[name]
+    last = text.rindex("\n# exercise: ")
+    assert "\n## Experiment" in text[last:]
+    assert len(QUESTION.findall(text)) == len(QUESTION.findall(text[last:])) == 1
+    assert re.findall(r"^## (.+)$", prose(text), re.MULTILINE)[-2:] == CLOSING
+    here = section(text, CLOSING[0])
+    assert re.search(r"`(?:aten|c10|tools|torch)/[\w/]+\.\w+`", here), "no file of PyTorch's"
+    assert re.search(r"`(?:jax/[\w/]+\.py|xla/[\w/]+\.cc)`", here), "no file of JAX's or of its compiler's"
+    assert len(re.findall(r"^- ", section(text, CLOSING[1]), re.MULTILINE)) == 3
+
+
+@each_lesson
+def test_hints(name):
+    """Each exercise has its three hints, and the text says how to ask for them before the first exercise."""
+    text = LESSONS[name]
+    hints = tomllib.loads((ROOT / "course" / "hints" / f"{name}.toml").read_text(encoding="utf-8"))
+    assert sorted(hints) == sorted(exercises(text))
+    assert all(set(texts) == set(TIERS) and all(texts.values()) for texts in hints.values())
+    told = re.search(r'`hint\("([\w.]+)"\)`', text)
+    assert told and told.start() < text.index("\n# exercise: ")
+    setup = "".join(cell[2] for cell in CELL.finditer(text) if cell[1] and "setup" in cell[1])
+    assert re.search(r"^from minigrad import .*\bhint\b", setup, re.MULTILINE)
+
+
+@each_lesson
+def test_exercises_that_are_named_exist(name):
+    """Whatever asks for an exercise by its id names one of the course, and the lesson's cells hold its own."""
+    text = LESSONS[name]
+    asked = [
+        id for args in re.findall(r"\b(?:check|hint|needs)\(([^)]*)\)", text) for id in re.findall(r'"(.+?)"', args)
+    ]
+    known = {each.id for lesson in BY_NUMBER.values() for each in COURSE.of_lesson(lesson)}
+    assert set(asked) <= known
+    assert exercises(text) == [each.id for each in COURSE.of_lesson(name)]
+
+
+@each_lesson
+def test_links(name):
+    """Lessons and sections that a lesson refers to exist, and so do the targets of its links."""
+    text = LESSONS[name]
+    numbers = [
+        number
+        for told in re.findall(r"\b[Ll]essons? ([\d, and-]+)", prose(text))
+        for number in re.findall(r"\d\d", told)
+    ]
+    assert set(numbers) <= set(BY_NUMBER)
+    assert len(set(headings(text))) == len(headings(text)), "two sections of one name"
+    titles = re.findall(r"\b(?:after|before|of|section) \*([A-Z][^*]+)\*", section_free(text))
+    assert {" ".join(title.split()) for title in titles} <= set(headings(text))
+    for target in re.findall(r"\]\(([^)\s]+)\)|<img[^>]*\bsrc=\"([^\"]+)\"", prose(text)):
+        assert target is None, f"a link to {target}: nothing tests yet where it leads"
+
+
+def section_free(text):
+    """A lesson's prose without the readings, whose titles are in italics as well."""
+    return prose(text).partition(f"\n## {CLOSING[1]}\n")[0]
+
+
+def test_sections_that_checks_send_to_exist():
+    """Where a visible check sends its reader to a section of a lesson, the lesson has it."""
+    for path in sorted((ROOT / "src" / "minigrad" / "checks").glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        texts = [
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        for number, title in (told.groups() for text in texts if (told := re.fullmatch(r"(\d\d) '(.+)'", text))):
+            assert title in headings(LESSONS[BY_NUMBER[number]]), f"{path.name}: {number} '{title}'"
+
+
+@functools.cache
+def found(dotted):
+    """Whether the object of this name exists, in the library or in a package that the lessons use."""
+    head, *rest = dotted.split(".")
+    place = importlib.import_module(THEIRS.get(head, f"minigrad.{head}"))
+    for name in rest:
+        if not hasattr(place, name):
+            try:
+                importlib.import_module(f"{place.__name__}.{name}")
+            except (ImportError, AttributeError):
+                return False
+        place = getattr(place, name)
+    return True
+
+
+@each_lesson
+def test_names_that_the_text_mentions_exist(name):
+    """A dotted name in backticks that begins with a module of the library, of Python or of a package is there."""
+    heads = {*OURS, *THEIRS} - {"torch"}
+    dotted = [
+        told[1] for code in CODE.findall(prose(LESSONS[name])) if (told := re.match(r"(\w+(?:\.\w+)+)(?![\w/])", code))
+    ]
+    assert [each for each in dotted if each.split(".")[0] in heads and not found(each)] == []
+
+
+@each_lesson
+def test_files_of_the_library_that_the_text_mentions_exist(name):
+    """A file `minigrad/...` exists; where the text says which name stands in it, it does."""
+    text = prose(LESSONS[name])
+    for path in re.findall(r"`(minigrad/[\w/]+\.\w+)`", text):
+        assert (ROOT / "src" / path).is_file(), path
+    for inside, path in re.findall(r"`(\w+)`\s+in\s+`(minigrad/[\w/]+\.py)`", text):
+        source = (ROOT / "src" / path).read_text(encoding="utf-8")
+        assert re.search(rf"^(?:def|class) {inside}\b", source, re.MULTILINE), f"{inside} in {path}"
+
+
+@each_lesson
+def test_files_of_pytorch_that_the_text_mentions_exist(name):
+    """A file of PyTorch's which its wheel brings along is there under that name."""
+    torch = Path(pytest.importorskip("torch", reason="PyTorch is not installed").__file__).parent
+    for path in re.findall(r"`((?:torch|aten|c10)/[\w/]+\.(?:py|h))`", prose(LESSONS[name])):
+        places = (torch.parent / path, torch / "include" / path, torch / "include" / path.removeprefix("aten/src/"))
+        assert any(place.is_file() for place in places), path
+
+
+@each_lesson
+def test_names_of_pytorch_that_the_text_mentions_exist(name):
+    """A function or class of PyTorch's exists by the name that the text gives it."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    assert [each for each in re.findall(r"`(torch(?:\.\w+)+)", prose(LESSONS[name])) if not found(each)] == []
+
+
+@each_lesson
+def test_code_in_the_text_runs(name):
+    """Every block of code outside the cells is Python that runs, or a picture made of letters."""
+    for mark, language, code in FENCE.findall(CELL.sub("", LESSONS[name])):
+        assert language in ("python", "text"), f"nothing tests what stands in a block of {language}"
+        if language == "python":
+            lines = [line.removeprefix(mark.rstrip()).removeprefix(" " if mark else "") for line in code.splitlines()]
+            exec(compile("\n".join(lines), name, "exec"), {})
+
+
+@each_lesson
+def test_code_in_a_line_is_python(name):
+    """What looks like a call or an assignment in backticks can be read by Python."""
+    calls = re.compile(r"\w[\w.]*\(.*\)(?:\.[\w.]+(?:\(.*\))?)*|\w+(?:\.\w+)* [-+]?= .+")
+    for code in CODE.findall(prose(LESSONS[name])):
+        if calls.fullmatch(code):
+            ast.parse(code)

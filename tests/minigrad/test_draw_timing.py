@@ -1,0 +1,89 @@
+"""Pictures of measured times."""
+
+import io
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+from minigrad import draw
+
+SIZES = [100, 10_000, 4_000_000]
+
+
+def drawn(picture):
+    """Whether it is a PNG file with something drawn on white."""
+    pixels = matplotlib.image.imread(io.BytesIO(picture._repr_png_()), format="png")[..., :3]
+    return min(pixels.shape[:2]) > 100 and 0.001 < np.mean(pixels.min(axis=2) < 0.9) < 0.9
+
+
+def test_times_on_logarithmic_axes():
+    """Each series has its median at each size, and both axes are logarithmic."""
+    picture = draw.timings(SIZES, {"one": [1e-6, 1e-5, 1e-3], "more": [[4e-6, 2e-6, 3e-6], [2e-5], [1e-3, 3e-3]]})
+    (ax,) = picture.figure.axes
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert [each.get_text() for each in ax.get_legend().get_texts()] == ["one", "more"]
+    lines = [container.lines[0].get_ydata() for container in ax.containers]
+    assert [list(line) for line in lines] == [[1e-6, 1e-5, 1e-3], pytest.approx([3e-6, 2e-5, 2e-3])]
+    assert [each.get_text() for each in ax.get_xticklabels()] == ["100", "10k", "4M"]
+    assert drawn(picture)
+    assert repr(picture) == "Picture: times of one, more for 100 to 4,000,000 (elements)"
+
+
+def test_bars_reach_from_quartile_to_quartile():
+    """Of five runs, the second and the fourth in order are the quartiles."""
+    picture = draw.timings([10], {"five": [[5.0, 1.0, 4.0, 2.0, 3.0]]})
+    (bars,) = picture.figure.axes[0].containers[0].lines[2]
+    assert bars.get_segments()[0][:, 1].tolist() == [2.0, 4.0]
+
+
+def test_the_line_of_memory():
+    """The dashed line is the bytes that have to be moved, divided by the bandwidth."""
+    picture = draw.timings(SIZES, {"one": [1e-6, 1e-5, 1e-2]}, bytes_per_element=24, bandwidth=12e9)
+    (ax,) = picture.figure.axes
+    (line,) = [each for each in ax.lines if each.get_linestyle() == "--"]
+    assert list(line.get_ydata()) == pytest.approx([2e-7, 2e-5, 8e-3])
+    assert line.get_label() == "memory: 24 bytes an element, 12 GB/s"
+    assert repr(picture).endswith(", above what memory needs at 12 GB/s")
+
+
+def test_many_sizes_have_no_labels_of_their_own():
+    """More sizes than have room below the axis are left to the axis."""
+    ax = draw.timings(range(1, 11), {"one": range(1, 11)}, axis="side").figure.axes[0]
+    assert len(ax.get_xticklabels()) != 10
+    assert ax.get_xlabel() == "side"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "seconds", "sentence"),
+    [
+        ([], {"one": []}, "there is nothing to draw"),
+        ([1], {}, "there is nothing to draw"),
+        ([1, 2], {"one": [1.0]}, "'one' has 1 entries for 2 sizes"),
+        ([1], {"one": [0.0]}, "'one' has a time that is not above 0"),
+        ([1], {"one": [[]]}, "one of the entries is an empty list"),
+    ],
+)
+def test_times_that_cannot_be_drawn(sizes, seconds, sentence):
+    """Nothing, another number of times than of sizes, and times without a logarithm are refused."""
+    with pytest.raises(ValueError, match=rf"draw\.timings: {sentence}"):
+        draw.timings(sizes, seconds)
+
+
+def test_runs_with_median_and_mean():
+    """A single slow run moves the mean and leaves the median; the scale is logarithmic."""
+    picture = draw.runs({"cold": [1e-2, 1e-6, 2e-6, 3e-6], "warm": [1e-6, 1e-6]})
+    cold, warm = picture.figure.axes
+    shown = [each.get_text() for each in cold.get_legend().get_texts()]
+    assert shown == ["half of all runs", "median 2.5", "mean 2.5e+03"]
+    assert (cold.get_yscale(), warm.get_title()) == ("log", "warm")
+    assert list(cold.lines[0].get_ydata()) == pytest.approx([1e4, 1.0, 2.0, 3.0])
+    assert drawn(picture)
+    assert "warm: median 1, mean 1 microseconds" in repr(picture)
+
+
+@pytest.mark.parametrize("seconds", [{}, {"one": [1.0]}, {"one": [1.0, 0.0]}])
+def test_runs_that_cannot_be_drawn(seconds):
+    """Single runs and times of 0 are refused."""
+    with pytest.raises(ValueError, match=r"draw\.runs: give at least two times under each name"):
+        draw.runs(seconds)
