@@ -332,7 +332,7 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
         if exercise.draft and exercise.id not in taken:  # nobody has a lesson to do it in
             continue
         state = f"yours, from {taken[exercise.id]}" if exercise.id in taken else _state(exercise)
-        print(f"{exercise.id:32} {state}")
+        print(f"{exercise.id:40} {state}")
 
 
 def _state(exercise: Exercise) -> str:

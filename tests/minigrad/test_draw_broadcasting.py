@@ -165,5 +165,5 @@ def test_no_part_is_cut_off(name):
 @pytest.mark.parametrize("name", PICTURES)
 def test_text_alternatives(name):
     """Each picture has a title and says in words what it shows."""
-    root = ET.fromstring(PICTURES[name]()._repr_svg_())
+    root = ET.fromstring(PICTURES[name]().svg)
     assert root.find(f"{SVG}title").text and root.find(f"{SVG}desc").text

@@ -33,11 +33,13 @@ _STYLE = """
 .mg-paper{fill:#fff}.mg-cell{fill:#f6f8fa;stroke:#8c959f}.mg-used{fill:#ddf4ff}.mg-shared .mg-used{fill:#fff1c9}
 .mg-bad{stroke:#cf222e;stroke-width:3}.mg-thread{fill:#fff;stroke:#57606a;stroke-width:1.2}
 .mg-strong.mg-thread{stroke-width:2.6}.mg-text{fill:#1f2328}.mg-small{fill:#4b535d;font-size:10px}
+.mg-halo{stroke:#fff;stroke-width:4;paint-order:stroke}
 .mg-line{fill:none;stroke-width:1;stroke-opacity:.28}.mg-line.mg-strong{stroke-width:2.2;stroke-opacity:1}
 .mg-read{stroke:#0550ae;stroke-dasharray:8 3}.mg-write{stroke:#bc4c00}.mg-atomic{stroke:#8250df;stroke-dasharray:2 3}
 @media(prefers-color-scheme:dark){.mg-paper{fill:#161b22}.mg-cell{fill:#22272e;stroke:#768390}.mg-used{fill:#0c2d4d}
 .mg-shared .mg-used{fill:#4d3d0c}.mg-bad{stroke:#ff7b72}.mg-thread{fill:#22272e;stroke:#9ea7b3}.mg-text{fill:#e6edf3}
-.mg-small{fill:#b1bac4}.mg-read{stroke:#58a6ff}.mg-write{stroke:#ffa657}.mg-atomic{stroke:#bc8cff}}
+.mg-small{fill:#b1bac4}.mg-read{stroke:#58a6ff}.mg-write{stroke:#ffa657}.mg-atomic{stroke:#bc8cff}
+.mg-halo{stroke:#161b22}}
 """
 
 Point = tuple[float, float]
@@ -192,7 +194,7 @@ class AccessPicture:
     def _circles(self, x: float, y: float) -> tuple[dict[Index, Point], list[str]]:
         columns = sorted({(j, k) for _, j, k in self._threads}, key=lambda pair: (pair[1], pair[0]))
         title = f"block {_name(self._block)}"
-        parts = [f'<text class="mg-text" x="{x - 8:.1f}" y="{y + 10:.1f}">{title}</text>']
+        parts = [f'<text class="mg-text mg-halo" x="{x - 8:.1f}" y="{y + 10:.1f}">{title}</text>']
         places = {}
         for thread in self._threads:
             at = (x + (columns.index(thread[1:]) + 0.5) * self._side, y + _TITLE + (thread[0] + 0.5) * self._side)

@@ -89,9 +89,9 @@ class ExpressionGraph:
             return _MARGIN + width / 2 + x * (width + room), _MARGIN + height / 2 + y * (height + _DOWN)
 
         self._taken = []
-        parts = [
-            self._edge(number, [at(*point) for point in route], width) for number, route in enumerate(layout.routes)
-        ]
+        routes = [[at(*point) for point in route] for route in layout.routes]
+        parts = [self._edge(number, points, width) for number, points in enumerate(routes)]
+        parts += [self._label(number, self._line(number, points, width)) for number, points in enumerate(routes)]
         parts += [self._box(key, at(*layout.places[key]), width, len(lines) * _LINE + 10.0, lines)
                   for key, lines in boxes.items()]  # fmt: skip
         across, down = at(*layout.size)
@@ -128,20 +128,24 @@ class ExpressionGraph:
             f'width="{width:.1f}" height="{height:.1f}" rx="7"/>{"".join(text)}</g>'
         )
 
-    def _edge(self, number: int, points: list[tuple[float, float]], width: float) -> str:
-        """A curve through the points, from the right side of a box to the left side of another."""
+    def _line(self, number: int, points: list[tuple[float, float]], width: float) -> list[tuple[float, float]]:
+        """The points from the right side of a box to the left side of another; of two edges, beside each other."""
         start, end = self._edges[number]
         twins = [i for i, edge in enumerate(self._edges) if edge == (start, end)]
         offset = (twins.index(number) - (len(twins) - 1) / 2) * 20.0
         (x0, y0), (x1, y1) = points[0], points[-1]
-        points = [(x0 + width / 2, y0 + offset), *points[1:-1], (x1 - width / 2 - 7.0, y1 + offset)]
+        return [(x0 + width / 2, y0 + offset), *points[1:-1], (x1 - width / 2 - 7.0, y1 + offset)]
+
+    def _edge(self, number: int, points: list[tuple[float, float]], width: float) -> str:
+        """A curve through the points, with a head."""
+        points = self._line(number, points, width)
         path = f"M{points[0][0]:.1f},{points[0][1]:.1f}"
         for (xa, ya), (xb, yb) in pairwise(points):
             middle = (xa + xb) / 2
             path += f"C{middle:.1f},{ya:.1f} {middle:.1f},{yb:.1f} {xb:.1f},{yb:.1f}"
         x, y = points[-1]
         head = f'<path class="mg-head" d="M{x + 7:.1f},{y:.1f}l-8,-4v8z"/>'
-        return f'<path class="mg-edge" d="{path}"/>{head}{self._label(number, points)}'
+        return f'<path class="mg-edge" d="{path}"/>{head}'
 
     def _label(self, number: int, points: list[tuple[float, float]]) -> str:
         """What the edge does: the slope, where it is known, and the part that was handed back along it."""

@@ -42,7 +42,7 @@ CLASSES = ("#c4621d", "#1f5fa8")
 """Colours of class 0 and class 1, which people with colour blindness tell apart as well."""
 TINTS = ("#f6d3b3", "#86abd6")
 """Colours of the regions of class 0 and class 1: light and dark, so that print in grey keeps them apart."""
-LINES = ("#1f5fa8", "#c4621d", "#2e7d4f", "#7b4ea3", "#b3261e")
+LINES = ("#1f5fa8", "#c4621d", "#2e7d4f", "#7828d2", "#b3261e")
 
 _DPI = 120
 _STYLE: Any = {
