@@ -98,7 +98,7 @@ def test_the_newest_two_submissions_stay(course):
 def test_what_follows_from_other_tests_or_another_library_goes(course):
     """After a test was mended its results are found anew; after the library changed its copies are made anew."""
     kept = sorted((course / ".grades").glob("??/*.json"))
-    assert len(kept) == 2
+    assert len(kept) == 3  # two answers of ada's, and the reference that was run before the class
     hidden = course.parent / "hidden" / "test_operators.py"
     hidden.write_text(hidden.read_text() + "# mended\n")
     assert sorted(found(course)["results"]) == kept and "editions" not in found(course)
