@@ -89,8 +89,9 @@ def demo(
 ) -> None:
     """Grade an invented class from end to end with nbgrader, and print the table of points.
 
-    A copy of the course is built and released; students who are right, wrong, careless and hostile hand in; their
-    work is collected, graded in the sandbox and fed back, by the commands that an instructor types.
+    The first two assignments are built and released in a copy of the course; students who are right, wrong, careless
+    and hostile hand in; their work is collected, graded in the sandbox and fed back, by the commands that an instructor
+    types.
 
     With --class a rehearsal: as many students as are wanted hand in every assignment, and you are told which commands
     come next, to be tried out where nothing can be spoiled.

@@ -1,4 +1,4 @@
-"""The whole course in a minute: built, released, handed in by an invented class, graded, fed back.
+"""Two assignments in a minute: built, released, handed in by an invented class, graded, fed back.
 
 Everything is real but the students: the course is a copy of the real one in a folder of its own, the commands
 are those that an instructor types, and the table is read from nbgrader's gradebook.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from rich.status import Status
 from autograder.build import build
 from autograder.course import DEFAULT_COURSE
 from autograder.demo.classroom import Classroom, DemoError, prepare
-from autograder.demo.submissions import CLASS
+from autograder.demo.submissions import CLASS, LESSONS
 from autograder.plugin import HiddenTestError
 from autograder.sandbox import SandboxError, choose
 
@@ -93,7 +93,7 @@ class _Telling:
 
     def run(self, out: Path, course: Path) -> Classroom:
         """Do everything up to the grades."""
-        classroom = self._build(out, course)
+        classroom = self._build(out, course, LESSONS)
         self._title("Release", "students get notebooks without answers")
         self._each(classroom, "generate_assignment", "release_assignment")
         self._hand_in(classroom)
@@ -117,13 +117,13 @@ class _Telling:
             self.console.print(f"    {', '.join(f'{count} {kind}' for kind, count in kinds.items())}", highlight=False)
         return classroom
 
-    def _build(self, out: Path, course: Path) -> Classroom:
+    def _build(self, out: Path, course: Path, lessons: Container[str] | None = None) -> Classroom:
         self._title("The course", "built from lessons and library, in a copy of course/ that the demo may spoil")
         with self._step("autograder doctor"):
             isolation = choose()
         self.console.print(f"  what students hand in will run behind {isolation.name}", highlight=False)
         with self._step("autograder build --quick"):
-            classroom = prepare(out, course)
+            classroom = prepare(out, course, lessons)
             build(classroom.root)
         return classroom
 

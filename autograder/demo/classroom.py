@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,8 +118,13 @@ def _belongs(name: str, other: set[str]) -> bool:
     return not any(name.startswith(notebook.removesuffix(".ipynb")) for notebook in other)
 
 
-def prepare(out: Path, course_directory: Path) -> Classroom:
+def prepare(out: Path, course_directory: Path, lessons: Container[str] | None = None) -> Classroom:
     """Make the scratch course, in an empty folder.
+
+    Args:
+        out: The folder.
+        course_directory: The course to copy.
+        lessons: What the class works on; assignments with others are drafts in the copy. By default everything.
 
     Raises:
         DemoError: If the folder holds something that is not the demo's.
@@ -137,5 +143,14 @@ def prepare(out: Path, course_directory: Path) -> Classroom:
         shutil.copytree(source, root / name) if source.is_dir() else shutil.copy(source, root / name)
     shutil.copytree(original.source, out / "src" / "minigrad", ignore=shutil.ignore_patterns("__pycache__"))
     text = original.path.read_text(encoding="utf-8")
+    for assignment in original.assignments.values():
+        if lessons is not None and not all(lesson in lessons for lesson in assignment.lessons):
+            text = _drafted(text, assignment.name)
     (root / "course.toml").write_text(text if original.limits else text + LIMITS, encoding="utf-8")
     return Classroom(out, load_course(root))
+
+
+def _drafted(text: str, assignment: str) -> str:
+    """The text of course.toml with one of its assignments as a draft, of which nothing is built."""
+    name = re.compile(rf'^name = "{re.escape(assignment)}"$', re.MULTILINE)
+    return name.sub(lambda line: f"{line[0]}\ndraft = true", text, count=1)

@@ -17,7 +17,7 @@ from autograder.course import Course
 from autograder.demo.typing_in import answers, fill, read_answers
 from autograder.notebooks import dump
 
-__all__ = ["CLASS", "Released", "Student"]
+__all__ = ["CLASS", "LESSONS", "Released", "Student"]
 
 Released = Mapping[str, nbformat.NotebookNode]
 """Released notebooks by lesson."""
@@ -31,6 +31,8 @@ FUNDAMENTALS, DERIVATIVES, CHAIN_RULE, BACKPROP = (
     "02_chain_rule",
     "03_backprop",
 )
+LESSONS = (FUNDAMENTALS, DERIVATIVES, CHAIN_RULE, BACKPROP)
+"""What the class works on: the first two assignments."""
 
 
 @dataclass(frozen=True)

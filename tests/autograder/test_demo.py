@@ -18,7 +18,7 @@ from autograder.cli import app
 from autograder.course import load_course
 from autograder.demo import run_demo
 from autograder.demo.classroom import Classroom, DemoError, prepare
-from autograder.demo.submissions import CLASS, MISBEHAVIOUR
+from autograder.demo.submissions import CLASS, LESSONS, MISBEHAVIOUR
 from autograder.demo.table import Row, notes, rows, summary
 from autograder.demo.typing_in import read_answers, reference_answers, type_in
 from autograder.plugin import HIDDEN
@@ -31,8 +31,9 @@ BY_NAME = {student.name: student for student in CLASS}
 
 
 @pytest.fixture(scope="module")
-def course():
-    return load_course()
+def course(tmp_path_factory):
+    """The demo's course: the class answers two assignments."""
+    return prepare(tmp_path_factory.mktemp("course") / "demo", load_course().directory, LESSONS).course
 
 
 @pytest.fixture(scope="module")
@@ -283,12 +284,20 @@ def test_the_folder_is_emptied_only_if_it_is_the_demos(tmp_path, course):
     assert precious.exists()
 
 
-def test_the_real_course_is_out_of_reach(tmp_path, course):
+def test_the_real_course_is_out_of_reach(tmp_path):
     """Whatever a build or nbgrader writes for the scratch course, notebooks, library and all, lies in the folder."""
+    course = load_course()
     classroom = prepare(tmp_path / "demo", course.directory)
     assert classroom.root.parent == classroom.out == tmp_path / "demo"
     assert not any(path.is_symlink() for path in classroom.out.rglob("*"))
     assert classroom.course.exercises == course.exercises
+
+
+def test_lessons_that_nobody_plays_are_drafts(course):
+    """The demo releases what its class works on and nothing else; its library knows the other exercises too."""
+    original = load_course()
+    assert tuple(course.lessons) == LESSONS and set(original.lessons) == {*LESSONS, *course.draft_lessons}
+    assert course.exercises == original.exercises
 
 
 def test_a_command_that_fails_ends_the_demo(tmp_path, monkeypatch):
