@@ -10,6 +10,7 @@ from typing import Any
 import nbformat
 
 from autograder.python_text import defined_names, exercise_line
+from autograder.questions import is_answer
 
 __all__ = [
     "Grafted",
@@ -85,6 +86,8 @@ def stubs(master: nbformat.NotebookNode, reason: str) -> Grafted:
     notebook = copy.deepcopy(master)
     for slot in slots_of(master):
         label(notebook.cells[slot.index], "solution", slot.exercise, "missing")
+    for cell in filter(is_answer, notebook.cells):
+        label(cell, "answer")
     return Grafted(finish(notebook, [], reason), (), reason)
 
 
@@ -103,7 +106,7 @@ def label(cell: nbformat.NotebookNode, kind: str, exercise: str = "", state: str
 
     Args:
         cell: The cell.
-        kind: "solution", "added" or "setup".
+        kind: "solution", "answer", "added" or "setup".
         exercise: The exercise of a solution.
         state: "answered", "untouched", "missing" or "unclear".
         reason: Why nothing can be graded where the state is "unclear".

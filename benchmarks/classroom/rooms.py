@@ -28,32 +28,6 @@ from benchmarks.classroom.stock import (
 
 __all__ = ["Rooms", "graded_parts", "make_rooms", "one_lesson"]
 
-LESSON = """---
-jupytext:
-  text_representation:
-    extension: .md
-    format_name: myst
-kernelspec:
-  display_name: Python 3
-  language: python
-  name: python3
----
-
-# {lesson}
-
-```{{code-cell}} ipython3
-:tags: [setup]
-
-{setup}
-```
-{cells}
-"""
-CELL = """
-```{{code-cell}} ipython3
-# exercise: {exercise}
-```
-"""
-
 
 @dataclass(frozen=True)
 class Rooms:
@@ -142,7 +116,6 @@ def _our_room(out: Path, assignment: str, lesson: str) -> Classroom:
     toml.write_bytes(original.path.read_bytes())  # the demo has limits of its own
     if lesson:
         toml.write_text(one_lesson(original, lesson, assignment))
-        _write_lesson(original, lesson, room.root / "lessons" / f"{lesson}.md")
     build(room.root)
     return Classroom(out, load_course(room.root, tree=False))
 
@@ -156,7 +129,7 @@ def _generate(assignment: str, *folders: Path) -> None:
 
 
 def one_lesson(course: Course, lesson: str, assignment: str) -> str:
-    """The course.toml of a course with one lesson, which is no draft there."""
+    """The course.toml of a course with one lesson."""
     return "\n".join(
         [
             f'[course]\nname = "{course.name}"\nversion = "{course.version}"\nseed = {course.seed}',
@@ -178,14 +151,6 @@ def _exercise(exercise: Exercise) -> str:
 def _lines(table: Mapping[str, object], separator: str = "\n") -> str:
     """A table's keys and values; a string, a number and a list are the same in JSON and in TOML."""
     return separator.join(f"{key} = {json.dumps(value)}" for key, value in table.items())
-
-
-def _write_lesson(course: Course, lesson: str, path: Path) -> None:
-    """Write a lesson of nothing but its exercises, unless there is one."""
-    if not path.exists():
-        cells = "".join(CELL.format(exercise=each.id) for each in course.of_lesson(lesson))
-        setup = f"{course.draft_lessons[lesson].setup.strip()}\nfrom minigrad import check"
-        path.write_text(LESSON.format(lesson=lesson, setup=setup, cells=cells))
 
 
 def graded_parts(files: Files) -> Files:

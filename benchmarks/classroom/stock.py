@@ -16,7 +16,15 @@ from autograder.course import Course, Exercise
 from autograder.notebooks import dump
 from autograder.slicing import slice_exercise
 
-__all__ = ["environment", "graded_source", "is_graded_part", "make_otter_files", "make_stock_course", "without_checks"]
+__all__ = [
+    "environment",
+    "graded_source",
+    "is_check",
+    "is_graded_part",
+    "make_otter_files",
+    "make_stock_course",
+    "without_checks",
+]
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,13 +64,18 @@ def make_stock_course(course: Course, assignment: str, folder: Path, *, parts: b
         notebook = build_lesson(course, course.lessons[lesson], sources).source
         graded = {each.graded_id: graded_source(each) for each in course.of_lesson(lesson)}
         for cell in notebook.cells:
-            nbgrader = cell.metadata.get("nbgrader", {})
-            if nbgrader.get("grade"):
-                cell.source = graded[nbgrader["grade_id"]]
+            if is_check(cell):
+                cell.source = graded[cell.metadata.nbgrader.grade_id]
         if parts:
             notebook.cells = [cell for cell in notebook.cells if is_graded_part(cell)]
         (source / f"{lesson}.ipynb").write_text(dump(notebook))
     return folder
+
+
+def is_check(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell is graded by running it; what a person marks has its solution in the same cell."""
+    nbgrader = cell.metadata.get("nbgrader", {})
+    return bool(nbgrader.get("grade") and not nbgrader.get("solution"))
 
 
 def is_graded_part(cell: nbformat.NotebookNode) -> bool:
@@ -124,5 +137,5 @@ def _otter_test(exercise: Exercise) -> str:
 def without_checks(data: bytes) -> bytes:
     """A submitted notebook without its graded cells: otter brings its own."""
     notebook = nbformat.reads(data.decode(), as_version=4)
-    notebook.cells = [cell for cell in notebook.cells if not cell.metadata.get("nbgrader", {}).get("grade")]
+    notebook.cells = [cell for cell in notebook.cells if not is_check(cell)]
     return dump(notebook).encode()

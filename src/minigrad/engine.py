@@ -38,6 +38,7 @@ __all__ = [
     "free",
     "jvp",
     "note_change",
+    "own_gradient",
     "owner_of",
     "run",
     "saved_pattern",
@@ -369,6 +370,12 @@ def fit_tensor(node: Tensor, d: Any) -> Tensor:
         if d._array.shape != node._array.shape:
             raise GraphError(f"unbroadcast returned shape {tuple(d.shape)} for an input of shape {tuple(node.shape)}")
     return d if d._array.dtype == node._array.dtype else d.to(node._array.dtype)  # type: ignore[no-any-return]
+
+
+def own_gradient(node: Tensor, d: Any) -> Tensor:
+    """Fit a gradient to its tensor, as an object of its own that `+=` does not change for others."""
+    d = fit_tensor(node, d)
+    return d + 0.0 if grad_mode.enabled else node._of_array(arrays.contiguous(d._array))
 
 
 def _shape_of_both(node: Tensor, d: Any) -> tuple[int, ...]:

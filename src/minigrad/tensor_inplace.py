@@ -7,6 +7,7 @@ overwritten values refuses to run (`changes.note_change`).
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -207,7 +208,7 @@ def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
     if _base_of(tensor) is None and (
         tensor._fn.__name__ in changes.VIEWS and tensor._inputs is None
         if tensor._fn
-        else isinstance(getattr(tensor._array, "base", 0), np.ndarray)
+        else _shares_memory(tensor._array)
     ):
         raise GraphError(
             f"{operation}: this tensor is a view of another, whose history would not know of the change; assign to "
@@ -215,6 +216,12 @@ def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
         )
     changes.refuse_stale_view(tensor, np.inf)
     return True
+
+
+def _shares_memory(array: Any) -> bool:
+    """Return whether another array has an array's memory too; where a rule reshaped its result, nobody else has."""
+    base = getattr(array, "base", None)
+    return isinstance(base, np.ndarray) and sys.getrefcount(base) > 3  # the view's name, this one, and the argument
 
 
 def _base_of(view: Any) -> tuple[Any, Any, dict[str, Any]] | None:

@@ -165,7 +165,7 @@ class Tensor(Methods, InPlace):
             d_output = engine.notice(self, d_output)
         engine.check_unchanged(self, engine.context_of(self).saved_values)
         pairs = autodiff.chain_rule(self, d_output)
-        return [(x, _gradient(x, d)) for x, d in cast(Any, pairs)]
+        return [(x, engine.own_gradient(x, d)) for x, d in cast(Any, pairs)]
 
     def accumulate_derivative(self, x: Any) -> None:
         """Add x to the gradient of this leaf."""
@@ -483,12 +483,6 @@ class _Handle:
     def remove(self) -> None:
         """Call the hook no more."""
         self._hooks.pop(self._key, None)
-
-
-def _gradient(x: Tensor, d: Any) -> Tensor:
-    """Fit a gradient to its tensor, as an object of its own that `+=` does not change for others."""
-    d = engine.fit_tensor(x, d)
-    return d + 0.0 if grad_mode.enabled else Tensor(arrays.contiguous(d._array))
 
 
 def _constant(value: Any, like: Tensor) -> Tensor:

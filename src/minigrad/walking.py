@@ -41,12 +41,13 @@ def run(
     order = engine.newest_first([root for root, _ in roots])
     found: dict[int, Any] = {}
     with autodiff.enable_grad() if create_graph else autodiff.no_grad():
+        roots = [(root, engine.own_gradient(root, start)) for root, start in roots]
         if wanted is not None:
             _find(roots, wanted, order, found)
         elif len(roots) == 1:
             autodiff.backpropagate(cast(Any, roots[0][0]), roots[0][1])
         else:
-            autodiff.backpropagate(cast(Any, _Above(list(roots))), 1.0)
+            autodiff.backpropagate(cast(Any, _Above(roots)), 1.0)
     if not retain_graph:
         engine.free(order)
     return [found.get(id(x)) for x in wanted or ()]

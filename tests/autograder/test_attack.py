@@ -87,14 +87,14 @@ def test_shown_secrets_are_seen(arena: Arena) -> None:
 
 def test_changes_and_processes_are_seen(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is changed while an attack is graded, and a process that is left, are reported."""
-    grade, left = arena.judge.grade, []
+    grade, left, before = arena.judge.grade, [], set(descendants())
 
     def graded(*args: object) -> object:
         (arena.root / "source" / "left-behind").write_text("x")
         command = [sys.executable, "-c", "import subprocess, sys; subprocess.run([*sys.argv[1:]])"]
         deep = [*command, sys.executable, "-c", "import time; time.sleep(60)"]
         left.append(subprocess.Popen([*command, *deep], stdout=subprocess.DEVNULL))
-        while not descendants(2):
+        while not set(descendants(2)) - before:
             pass
         return grade(*args)
 
@@ -102,7 +102,7 @@ def test_changes_and_processes_are_seen(arena: Arena, monkeypatch: pytest.Monkey
     try:
         problems = run_again(arena, hostile(WRONG))
     finally:
-        for pid in descendants():
+        for pid in set(descendants()) - before:
             os.kill(pid, 9)
         left[0].wait()
         (arena.root / "source" / "left-behind").unlink()

@@ -90,8 +90,9 @@ def test_how_far_it_is_without_a_terminal(course, monkeypatch):
     monkeypatch.setattr("autograder.commands.showing.EVERY", 0)
     monkeypatch.setattr("autograder.commands.autograde.STILL", 0)
     lines = [line for line in command(course, "--jobs", "1").stderr.splitlines() if line.startswith("grading: ")]
-    assert lines[0].startswith("grading: 0 of 6 notebooks; 0 full 0 partial 0 zero")
-    assert any(line.endswith("; waiting for ada") for line in lines)
+    done = [int(re.match(r"grading: (\d) of 6 notebooks; \d full \d partial \d zero", line)[1]) for line in lines]
+    assert done == sorted(done)
+    assert any(re.search(r"; waiting for (ada|bea|cal)", line) for line in lines)
     assert lines[-1] == "grading: 6 of 6 notebooks; 2 full 1 partial 3 zero 1 contained"
 
 

@@ -356,31 +356,22 @@ def test_a_disk_that_is_full_is_not_taken_for_a_second_process(small, tmp_path, 
 
 GIVEN = {("mlp.SGD", "module.py", "parameter.value.grad = None")}
 """`Module.zero_grad` is public, and the same loop: what the optimizer adds is `step`."""
+BUILT_ON = {("fast_ops", "tensor_ops.py")}
+"""Parallel loops are made of the loops of an earlier lesson, by the student's own hand."""
 INTERFACE = ("ctx.save_for_backward(", "reduce_dim: int,")
 """How lines begin that whoever writes a tensor function or a kernel writes, because others call it."""
 
 
 def test_the_answer_to_an_exercise_is_nowhere_in_its_edition(course):
-    """For each exercise of this course: no telling line of the answer stands in any file without it.
-
-    A kernel is built as those of earlier lessons are: in a draft, a line of a module of an earlier lesson is known.
-    """
-    lessons = [*course.lessons, *course.draft_lessons]
-    modules = {
-        lesson: {find_object(course.source, each).file for other in course.of_lesson(lesson) for each in other.objects}
-        for lesson in lessons
-    }
+    """For each exercise of this course: no telling line of the answer stands in any file without it."""
     found = set()
     for exercise in course.exercises.values():
         answer = [line for line in telling_lines(course, exercise) if not line.startswith(INTERFACE)]
-        known = set()
-        if exercise.lesson in course.draft_lessons:
-            earlier = set().union(*(modules[lesson] for lesson in lessons[: lessons.index(exercise.lesson)]))
-            earlier -= modules[exercise.lesson]
-            known = {squeeze(line) for file in earlier for line in file.read_text().split("\n")}
         for name, text in edition_files(course, [exercise.id]).items():
+            if (exercise.objects[0].split(".")[0], name) in BUILT_ON:
+                continue
             shown = {squeeze(line) for line in text.decode().split("\n")} if name.endswith(".py") else set()
-            found |= {(exercise.id, name, line) for line in answer if squeeze(line) in shown - known}
+            found |= {(exercise.id, name, line) for line in answer if squeeze(line) in shown}
     assert found - GIVEN == set()
 
 

@@ -81,8 +81,8 @@ def test_every_case_of_a_test_is_run_in_the_kernel():
 
 
 def test_a_course_of_one_lesson_has_its_exercises(course, tmp_path):
-    """Each lesson, a draft too, makes a course of its own, whose exercises are the same."""
-    for lesson in {**course.lessons, **course.draft_lessons}:
+    """Each lesson makes a course of its own, whose exercises are the same."""
+    for lesson in course.lessons:
         (tmp_path / "course.toml").write_text(one_lesson(course, lesson, "alone"))
         alone = load_course(tmp_path, tree=False)
         assert list(alone.exercises.values()) == course.of_lesson(lesson)

@@ -338,6 +338,30 @@ def test_forward_mode_along_the_graph():
         mg.autograd.jvp(y, leaf(1.0), mg.ones(1))
 
 
+@pytest.mark.parametrize("make", [lambda x: x @ mg.ones(2), lambda x: x.sum(1), lambda x: x.max(1)[0], lambda x: -x[0]])
+def test_a_constant_result_is_nobodys_view(walk, make):
+    """What was computed from constants can be changed in place by what is recorded, whatever its array looks at."""
+    result, x = make(mg.ones(2, 2)), leaf(1.0, 2.0)
+    result += x
+    result.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_the_gradients_to_start_from_stay_as_they_are(walk, create_graph, recorded):
+    """A result that others were computed from collects gradients beside the one it starts with, not into it."""
+    x = leaf(1.0, 2.0)
+    middle = x * 3.0
+    starts = [mg.tensor([10.0, 20.0], requires_grad=recorded), mg.tensor([1.0, 1.0], requires_grad=recorded)]
+    (gradient,) = mg.autograd.grad((middle, middle * middle), x, starts, create_graph=create_graph)
+    assert gradient.tolist() == [48.0, 96.0]
+    assert [start.tolist() for start in starts] == [[10.0, 20.0], [1.0, 1.0]]
+    kept = x.contiguous()  # a leaf: x itself
+    (gradient,) = mg.autograd.grad((kept, x * 2.0), x, starts, create_graph=create_graph)
+    assert gradient.tolist() == [12.0, 22.0] and starts[0].tolist() == [10.0, 20.0]
+
+
 # --- changes in place ----------------------------------------------------------------------------------------
 
 
@@ -415,7 +439,7 @@ def test_assignment_is_recorded():
     [
         (lambda: leaf(1.0).add_(1.0), "a leaf that requires gradients cannot be changed in place"),
         (lambda: leaf(1.0, 2.0)[0].add_(1.0), "a leaf that requires gradients cannot be changed in place"),
-        (lambda: mg.zeros(2, 1).T.add_(leaf(1.0).sum()), "view of another"),
+        (lambda: (zeros := mg.zeros(2, 1), zeros.T.add_(leaf(1.0).sum())), "view of another"),
     ],
 )
 def test_changes_that_differentiation_cannot_allow(make, message):
