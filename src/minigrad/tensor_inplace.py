@@ -206,9 +206,7 @@ def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
     if tensor._array.dtype.kind != "f":
         raise TypeError(f"{operation}: a tensor of {tensor._array.dtype} cannot keep gradients")
     if _base_of(tensor) is None and (
-        tensor._fn.__name__ in changes.VIEWS and tensor._inputs is None
-        if tensor._fn
-        else _shares_memory(tensor._array)
+        tensor._fn.__name__ in changes.VIEWS and tensor._inputs is None if tensor._fn else _shares_memory(tensor._array)
     ):
         raise GraphError(
             f"{operation}: this tensor is a view of another, whose history would not know of the change; assign to "

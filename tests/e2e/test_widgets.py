@@ -9,6 +9,8 @@ import pytest
 from lab import LabPage, chromium, jupyter_lab, person, window
 from playwright.sync_api import Locator, expect
 
+from minigrad import draw
+
 PATIENCE = 30_000
 
 BACKPROP = """\
@@ -305,3 +307,30 @@ def test_without_widgets_there_is_a_picture(play):
     assert "application/vnd.jupyter.widget-view+json" in data
     assert data["text/plain"].startswith("Backpropagation, step by step: Before the first step")
     assert "<svg" in data["text/html"]
+
+
+def test_pictures_have_words(browser, served, root):
+    """A screen reader is told what a picture shows, in a notebook that is not trusted as well."""
+    address, work = served
+    name = "pictures_have_words"
+    code = "from minigrad import draw\ndraw.broadcast((4, 1), (3,))"
+    plot = "# plot\ndraw.curves({'x * x': lambda x: x * x})"
+    saved = nbformat.v4.new_code_cell("# saved")
+    html = draw.reduction((2, 3), 1)._repr_html_()
+    saved.outputs = [nbformat.v4.new_output("execute_result", {"text/html": html, "text/plain": "-"})]
+    cells = [nbformat.v4.new_code_cell(code), nbformat.v4.new_code_cell(plot), saved]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), work / f"{name}.ipynb")
+    with window(browser, address, root / "build" / "screenshots" / "widgets" / name) as lab:
+        lab.open_notebook(f"{name}.ipynb")
+        for starts, words in (
+            ("from minigrad", "Shapes aligned from the right: (4, 1) and (3,)"),
+            ("# plot", "the graphs of x"),
+            ("# saved", "A reduction: shape (2, 3)"),
+        ):
+            cell = lab.cell(starts)
+            shown = cell if starts == "# saved" else lab.run(cell)
+            picture = shown.get_by_role("img", name=words)
+            expect(picture).to_be_visible(timeout=PATIENCE)
+            assert picture.evaluate("img => img.naturalWidth") > 100
+        lab.picture("1-pictures")

@@ -1,9 +1,11 @@
 """Pictures can be read: nothing is cut, nothing overlaps, and colours differ for the color-blind and in grey print."""
 
+import base64
 import re
 import shutil
 import sys
 import xml.etree.ElementTree as ET
+from html import escape
 from itertools import combinations
 from pathlib import Path
 
@@ -69,11 +71,44 @@ def test_what_a_screen_reader_says(name):
     assert root.find(f"{NAMESPACE}title").text and len(root.find(f"{NAMESPACE}desc").text) > 10
 
 
-def test_a_wide_picture_is_not_shrunk():
-    """Jupyter and pages shrink a picture to their width only where its letters stay large enough."""
-    wide, narrow = SVG["expression_graph, wider than a page"](), SVG["expression_graph, a chain"]()
-    assert "max-width" not in wide.svg and wide._repr_svg_() == (wide.svg, {"unconfined": True})
-    assert "max-width:100%" in narrow.svg and narrow._repr_svg_() == narrow.svg
+@pytest.mark.parametrize("name", SVG)
+def test_words_reach_the_page(name):
+    """Jupyter is given an image with words: of the SVG alone it makes one without."""
+    picture = SVG[name]()
+    shown = ET.fromstring(picture._repr_html_()).find("img")
+    kind, _, data = shown.get("src").partition(";base64,")
+    assert kind == "data:image/svg+xml"
+    assert base64.b64decode(data).decode() == picture.svg == picture._repr_svg_()
+    assert picture.description in shown.get("alt")
+
+
+@pytest.mark.parametrize("name", ["expression_graph, wider than a page", "strides, three axes", "accesses, two axes"])
+def test_a_narrow_page_scrolls(name, browser):
+    """A page may shrink a picture until the small letters have 9 pixels; a narrower one scrolls."""
+    page = browser.new_page(viewport={"width": 400, "height": 600})
+    picture = SVG[name]()
+    width = float(re.search(r'width="(\d+)"', picture.svg)[1])
+    for content in (picture.svg, picture._repr_html_()):
+        page.set_content(content)
+        shown = page.locator("svg, img").bounding_box()
+        assert 0.84 < shown["width"] / width < 0.86
+        assert shown["height"] / shown["width"] == pytest.approx(_height(picture.svg) / width, rel=0.01)
+    assert page.evaluate("document.documentElement.scrollWidth") == 400  # a box of the picture's own scrolls
+    page.emulate_media(media="print")
+    assert page.locator("img").bounding_box()["width"] <= 400  # nobody scrolls on paper
+    page.close()
+
+
+def test_a_plot_fits_its_page(browser):
+    """Its paper is not wider than the page either."""
+    page = browser.new_page(viewport={"width": 900, "height": 600})
+    page.set_content(MATPLOTLIB["film"]()._repr_html_())
+    assert page.locator("img").bounding_box()["width"] == pytest.approx(884, abs=1)  # without the body's margins
+    page.close()
+
+
+def _height(svg):
+    return float(re.search(r'height="(\d+)"', svg)[1])
 
 
 @pytest.mark.parametrize("name", MATPLOTLIB)
@@ -83,6 +118,10 @@ def test_pictures_of_matplotlib(name):
     data, metadata = picture._repr_png_()
     assert data.startswith(b"\x89PNG") and metadata == {"alt": picture.caption} and len(picture.caption) > 10
     figure = picture.figure
+    html = picture._repr_html_()
+    least = 0.65 * figure.get_figwidth() * 120
+    assert f'alt="{escape(picture.caption)}"' in html and f"min-width:{least:.0f}px" in html
+    assert "background-color:#ffffff" in html  # on dark pages, too
     seen = [each for each in figure.findobj(Text) if each.get_text().strip() and each.get_visible()]
     assert [each.get_text() for each in seen if each.get_fontsize() < 8.0] == []
     renderer = FigureCanvasAgg(figure).get_renderer()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from minigrad import datasets, tour
-from minigrad.draw import plots
+from minigrad.draw import diagrams, plots
 from minigrad.module import Module, Parameter
 
 POINTS = datasets.circle(20)
@@ -29,11 +29,11 @@ PICTURES = {
     "difference_errors": lambda: plots.difference_errors({"forward": [1e-3, 0.0]}, [1e-1, 1e-2]),
     "elementary": plots.elementary,
     "film": lambda: plots.film(list(tour.train(POINTS, steps=2, frames=1)), POINTS),
-    "fold": lambda: plots.fold("fn", "start", ["x1", "x2"]),
+    "fold": lambda: diagrams.fold("fn", "start", ["x1", "x2"]),
     "partials": lambda: plots.partials(lambda x, y: x * y, 1.0, 0.5),
     "secants": lambda: plots.secants(lambda x: x * x, 1.0, [1.0, 0.1], 0.0, 3.0),
     "sides": lambda: plots.sides(math.exp, 0.0, 1.0, -2.0, 2.0),
-    "tree": lambda: plots.tree(_model()),
+    "tree": lambda: diagrams.tree(_model()),
 }
 
 
@@ -50,13 +50,20 @@ def test_picture_is_png(name):
 
 def test_every_public_function_is_drawn_here():
     """No public drawing function is left out of these tests."""
-    drawing = {name for name in plots.__all__ if name.islower()} - {"canvas"}
+    drawing = {name for name in [*plots.__all__, *diagrams.__all__] if name.islower()} - {"canvas"}
     assert drawing == set(PICTURES)
 
 
 def test_same_picture_same_bytes():
     """Drawing twice gives the same file, so that a rebuilt book does not change."""
     assert PICTURES["secants"]().png() == PICTURES["secants"]().png()
+
+
+def test_level_curves_have_one_scale():
+    """Where functions are to be compared, all panels reach from the lowest value to the highest."""
+    functions = {"small": lambda x: x, "large": lambda x: 10.0 * x}
+    level, own = (plots.curves(functions, level=level).figure.axes for level in (True, False))
+    assert level[0].get_ylim() == level[1].get_ylim() == own[1].get_ylim() != own[0].get_ylim()
 
 
 def test_secants_approach_the_tangent():
@@ -94,6 +101,13 @@ def test_boundary_only_where_the_network_is_undecided():
         plots.decision(f, POINTS).figure.axes[0] for f in (lambda p: [0.9] * len(p), lambda p: [x for x, _ in p])
     )
     assert len(unsure.collections) == len(sure.collections) + 1
+
+
+def test_points_on_the_border_are_whole():
+    """A point at 0 or 1 is not cut by the frame."""
+    (ax,) = plots.decision(lambda places: [x for x, _ in places], POINTS).figure.axes
+    scattered = [each for each in ax.collections if len(each.get_offsets()) > 1]
+    assert [each.get_clip_on() for each in scattered] == [False, False]
 
 
 def test_importing_draws_nothing():

@@ -1,10 +1,12 @@
 """Pictures of measured times."""
 
 import io
+import re
 
 import matplotlib.image
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from minigrad import draw
 
@@ -22,12 +24,22 @@ def test_times_on_logarithmic_axes():
     picture = draw.timings(SIZES, {"one": [1e-6, 1e-5, 1e-3], "more": [[4e-6, 2e-6, 3e-6], [2e-5], [1e-3, 3e-3]]})
     (ax,) = picture.figure.axes
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert [each.get_text() for each in ax.get_legend().get_texts()] == ["one", "more"]
+    (legend,) = picture.figure.legends
+    assert [each.get_text() for each in legend.get_texts()] == ["one", "more"]
     lines = [container.lines[0].get_ydata() for container in ax.containers]
     assert [list(line) for line in lines] == [[1e-6, 1e-5, 1e-3], pytest.approx([3e-6, 2e-5, 2e-3])]
     assert [each.get_text() for each in ax.get_xticklabels()] == ["100", "10k", "4M"]
     assert drawn(picture)
     assert repr(picture) == "Picture: times of one, more for 100 to 4,000,000 (elements)"
+
+
+def test_no_line_runs_through_the_legend():
+    """The names stand above the axes, whatever was measured."""
+    picture = draw.timings(SIZES, {name: [1.0, 1e-6, 1.0] for name in ("one", "two", "three", "four")})
+    renderer = FigureCanvasAgg(picture.figure).get_renderer()
+    picture.figure.draw(renderer)
+    names, (ax,) = picture.figure.legends[0].get_window_extent(renderer), picture.figure.axes
+    assert ax.get_tightbbox(renderer).y1 <= names.y0 < names.y1 <= picture.figure.bbox.y1
 
 
 def test_bars_reach_from_quartile_to_quartile():
@@ -75,11 +87,23 @@ def test_runs_with_median_and_mean():
     picture = draw.runs({"cold": [1e-2, 1e-6, 2e-6, 3e-6], "warm": [1e-6, 1e-6]})
     cold, warm = picture.figure.axes
     shown = [each.get_text() for each in cold.get_legend().get_texts()]
-    assert shown == ["half of all runs", "median 2.5", "mean 2.5e+03"]
+    assert shown == ["half of all runs", "median 2.5", "mean 2,500"]
     assert (cold.get_yscale(), warm.get_title()) == ("log", "warm")
     assert list(cold.lines[0].get_ydata()) == pytest.approx([1e4, 1.0, 2.0, 3.0])
     assert drawn(picture)
     assert "warm: median 1, mean 1 microseconds" in repr(picture)
+
+
+def test_times_of_runs_are_written_in_one_way():
+    """From less than a microsecond to a second: no exponents, in the ticks and in the legend."""
+    ax = draw.runs({"cold": [1.7, 4e-7, 2e-6, 3e-5]}).figure.axes[0]
+    ax.figure.canvas.draw()
+    ticks = [*ax.yaxis.get_ticklabels(), *ax.yaxis.get_ticklabels(minor=True)]
+    written = [each.get_text() for each in ticks if each.get_text()]
+    assert {"1", "100", "10,000", "1,000,000"} <= set(written)
+    assert all(re.fullmatch(r"\d{1,3}(,\d{3})*|0\.\d+", each) for each in written)
+    assert [each.get_text() for each in ax.get_legend().get_texts()][1:] == ["median 16", "mean 425,000"]
+    assert [each.get_text() for each in ax.get_xticklabels() if "." in each.get_text()] == []  # runs are counted
 
 
 @pytest.mark.parametrize("seconds", [{}, {"one": [1.0]}, {"one": [1.0, 0.0]}])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minigrad.debug.memory import ATOMIC, READ, WRITE, Root, addresses
+from minigrad.draw.paper import frame, page
 
 if TYPE_CHECKING:
     from minigrad.debug.report import CudaReport, Index
@@ -37,7 +38,8 @@ _STYLE = """
 .mg-line{fill:none;stroke-width:1;stroke-opacity:.28}.mg-line.mg-strong{stroke-width:2.2;stroke-opacity:1}
 .mg-read{stroke:#0550ae;stroke-dasharray:8 3}.mg-write{stroke:#bc4c00}.mg-atomic{stroke:#8250df;stroke-dasharray:2 3}
 @media(prefers-color-scheme:dark){.mg-paper{fill:#161b22}.mg-cell{fill:#22272e;stroke:#768390}.mg-used{fill:#0c2d4d}
-.mg-shared .mg-used{fill:#4d3d0c}.mg-bad{stroke:#ff7b72}.mg-thread{fill:#22272e;stroke:#9ea7b3}.mg-text{fill:#e6edf3}
+.mg-shared .mg-used{fill:#4d3d0c}.mg-bad{stroke:#ff7b72}.mg-thread{fill:#22272e;stroke:#9ea7b3}
+.mg-text{fill:#e6edf3}.mg-line{stroke-opacity:.45}
 .mg-small{fill:#b1bac4}.mg-read{stroke:#58a6ff}.mg-write{stroke:#ffa657}.mg-atomic{stroke:#bc8cff}
 .mg-halo{stroke:#161b22}}
 """
@@ -225,15 +227,16 @@ class AccessPicture:
     def _document(self, width: float, height: float, parts: Iterable[str]) -> str:
         title = f"Accesses of block {_name(self._block)} of {self._report.name}"
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
-            f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;height:auto" '
-            f'font-family="ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="12">'
+            f"<svg {frame(width, height)}>"
             f"<title>{escape(title)}</title><desc>{escape(self.description)}</desc><style>{_STYLE}</style>"
             f'<rect class="mg-paper" width="100%" height="100%" rx="8"/>{"".join(parts)}</svg>'
         )
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def _repr_html_(self) -> str:
+        return page(self.svg, repr(self))
 
     def __repr__(self) -> str:
         return f"AccessPicture: {self.description}"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from minigrad.draw.boundary import snapshot as snapshot
     from minigrad.draw.broadcasting import broadcast as broadcast
     from minigrad.draw.broadcasting import reduction as reduction
+    from minigrad.draw.diagrams import fold as fold
+    from minigrad.draw.diagrams import tree as tree
     from minigrad.draw.gpu import accesses as accesses
     from minigrad.draw.gpu import blocks as blocks
     from minigrad.draw.gpu import reads as reads
@@ -36,11 +38,9 @@ if TYPE_CHECKING:
     from minigrad.draw.plots import difference_errors as difference_errors
     from minigrad.draw.plots import elementary as elementary
     from minigrad.draw.plots import film as film
-    from minigrad.draw.plots import fold as fold
     from minigrad.draw.plots import partials as partials
     from minigrad.draw.plots import secants as secants
     from minigrad.draw.plots import sides as sides
-    from minigrad.draw.plots import tree as tree
     from minigrad.draw.shared import shared_memory as shared_memory
     from minigrad.draw.storage import permute as permute
     from minigrad.draw.storage import strides as strides
@@ -51,14 +51,13 @@ if TYPE_CHECKING:
 _home = {
     "boundary": ("folding", "loss_curve", "snapshot"),
     "broadcasting": ("broadcast", "reduction"),
+    "diagrams": ("fold", "tree"),
     "gpu": ("accesses", "blocks", "reads", "tiles"),
     "gradients": ("jacobians", "matmul_shapes", "permuted_gradient"),
     "graph": ("expression_graph",),
     "parallel": ("iterations", "races", "walk"),
     "networks": ("activations", "convolution", "digits", "kernels", "tiled"),
-    "plots": (
-        "curves", "decision", "difference_errors", "elementary", "film", "fold", "partials", "secants", "sides", "tree",
-    ),
+    "plots": ("curves", "decision", "difference_errors", "elementary", "film", "partials", "secants", "sides"),
     "shared": ("shared_memory",),
     "storage": ("permute", "strides"),
     "timing": ("runs", "timings"),

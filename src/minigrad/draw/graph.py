@@ -18,7 +18,7 @@ from typing import Any
 
 from minigrad import autodiff
 from minigrad.draw.layout import lay_out
-from minigrad.draw.paper import frame, shown
+from minigrad.draw.paper import frame, page
 from minigrad.draw.watching import LARGEST, Watched, watch
 
 __all__ = ["LARGEST", "ExpressionGraph", "describe", "expression_graph", "number", "start_of"]
@@ -97,8 +97,11 @@ class ExpressionGraph:
         across, down = at(*layout.size)
         return self._document(across + width / 2 + _MARGIN, down + height / 2 + _MARGIN, parts)
 
-    def _repr_svg_(self) -> Any:
-        return shown(self.svg)
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return page(self.svg, repr(self))
 
     def __repr__(self) -> str:
         return f"Graph of an expression: {self.description}"

@@ -6,11 +6,14 @@ read in grey as well.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from html import escape
-from typing import Any
 
-__all__ = ["CHARACTER", "LINE", "MARGIN", "SMALL", "WIDE", "Drawing", "arrow", "box", "frame", "label", "shown", "text"]
+__all__ = [
+    "CHARACTER", "LINE", "MARGIN", "SMALL", "Drawing", "arrow", "box", "fitting", "frame", "image", "label", "page",
+    "text",
+]  # fmt: skip
 
 CHARACTER, LINE, MARGIN = 7.3, 17.0, 14.0
 """Width of the font's letters, height of a line, and the empty room around a drawing, in pixels."""
@@ -18,26 +21,56 @@ CHARACTER, LINE, MARGIN = 7.3, 17.0, 14.0
 SMALL = 6.5
 """Width of a small letter."""
 
-WIDE = 1000.0
-"""A wider picture keeps its size, and its page scrolls: shrunk into a page, its letters could not be read."""
+_LEAST = 0.85
 
 
-_SHRINKS = ' style="max-width:100%;height:auto"'
+def fitting(width: float, least: float = _LEAST) -> str:
+    """Return the style of a picture that a narrow page shrinks, but not beyond what can be read: then it scrolls.
+
+    Args:
+        width: Of the picture, in pixels.
+        least: The share of it that is left at least.
+    """
+    return f"max-width:100%;min-width:{least * width:.0f}px;height:auto"
 
 
 def frame(width: float, height: float) -> str:
-    """Return the attributes of the SVG element of a picture: its size, its font, and whether a page may shrink it."""
-    shrinks = "" if width > WIDE else _SHRINKS
+    """Return the attributes of the SVG element of a picture: its size, its font, and how far a page may shrink it."""
     return (
         f'xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}"{shrinks} '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" style="{fitting(width)}" '
         'font-family="ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="12"'
     )
 
 
-def shown(svg: str) -> Any:
-    """Return a picture as `_repr_svg_` hands it to Jupyter, which is asked not to shrink a wide one either."""
-    return svg if _SHRINKS in svg else (svg, {"unconfined": True})
+def image(kind: str, data: bytes, words: str, style: str) -> str:
+    """Return a picture as HTML with words, which Jupyter prefers to the picture alone: of that it would tell no words.
+
+    As an image it is shown by notebooks as well that are not trusted, whose SVG Jupyter takes away.
+
+    Args:
+        kind: Of the data, such as "image/png".
+        data: The picture's file.
+        words: What it shows.
+        style: Of the image.
+    """
+    source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    # A box of its own scrolls: those of exported notebooks cut what is too wide. On paper nothing scrolls.
+    return (
+        '<div style="overflow-x:auto"><style>@media print{img.mp-shown{min-width:0!important}}</style>'
+        f'<img class="mp-shown" alt="{escape(words)}" style="{style}" src="{source}"/></div>'
+    )
+
+
+def page(svg: str, words: str) -> str:
+    """Return the HTML of an SVG picture that begins with a `frame`.
+
+    Args:
+        svg: The picture.
+        words: What it shows.
+    """
+    style = svg.partition(' style="')[2].partition('"')[0]
+    return image("image/svg+xml", svg.encode(), words, style)
 
 
 # The names of the classes differ from those of `minigrad.draw.graph`: on one page, styles of all pictures hold for all.
@@ -75,8 +108,11 @@ class Drawing:
             f'<rect class="mp-paper" width="100%" height="100%" rx="8"/>{"".join(parts)}</svg>'
         )
 
-    def _repr_svg_(self) -> Any:
-        return shown(self.svg)
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return page(self.svg, repr(self))
 
     def __repr__(self) -> str:
         return f"{self.title}: {self.description}"

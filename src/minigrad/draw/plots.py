@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from minigrad.draw.paper import fitting, image
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -30,11 +32,9 @@ __all__ = [
     "difference_errors",
     "elementary",
     "film",
-    "fold",
     "partials",
     "secants",
     "sides",
-    "tree",
 ]
 
 INK, MUTED, ACCENT = "#24292f", "#8b949e", "#b3261e"
@@ -45,6 +45,8 @@ TINTS = ("#f6d3b3", "#86abd6")
 LINES = ("#1f5fa8", "#c4621d", "#2e7d4f", "#7828d2", "#b3261e")
 
 _DPI = 120
+_LEAST = 0.65  # of its width is left of a picture at least, where a page is narrow: its letters are large
+_PAPER = "box-sizing:border-box;padding:8px;border-radius:8px;background-color:#ffffff"
 _STYLE: Any = {
     "axes.edgecolor": MUTED,
     "axes.grid": True,
@@ -85,6 +87,11 @@ class Picture:
     def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
         return self.png(), {"alt": self.caption}
 
+    def _repr_html_(self) -> str:
+        # The lessons speak of black lines and white places: in a dark page, too, the picture lies on light paper.
+        style = f"{fitting(self.figure.get_figwidth() * _DPI, _LEAST)};{_PAPER}"
+        return image("image/png", self.png(), self.caption, style)
+
     def __repr__(self) -> str:
         return f"Picture: {self.caption}"
 
@@ -115,8 +122,18 @@ def _grid(low: float, high: float, n: int = 301) -> list[float]:
 # --- functions and slopes -------------------------------------------------------------------------------------
 
 
-def curves(functions: Mapping[str, Curve], low: float = -4.0, high: float = 4.0, variable: str = "x") -> Picture:
-    """Draw functions of one number side by side, each under its name."""
+def curves(
+    functions: Mapping[str, Curve], low: float = -4.0, high: float = 4.0, variable: str = "x", *, level: bool = False
+) -> Picture:
+    """Draw functions of one number side by side, each under its name.
+
+    Args:
+        functions: By their names.
+        low: The left end of the panels.
+        high: The right end.
+        variable: The name of the number.
+        level: Whether equal values stand at equal heights in all panels: where the functions are to be compared.
+    """
     figure, axes = canvas(len(functions), width=2.6 * len(functions), height=2.5)
     xs = _grid(low, high)
     for ax, (name, f), colour in zip(axes, functions.items(), LINES * len(functions), strict=False):
@@ -124,6 +141,8 @@ def curves(functions: Mapping[str, Curve], low: float = -4.0, high: float = 4.0,
         ax.plot(xs, [f(x) for x in xs], color=colour, linewidth=2.0)
         ax.set_title(name)
         ax.set_xlabel(variable)
+    if level:
+        _level(axes)
     return Picture(figure, f"the graphs of {', '.join(functions)} for {variable} from {low:g} to {high:g}")
 
 
@@ -185,10 +204,15 @@ def sides(f: Curve, x: float, step: float, low: float, high: float) -> Picture:
         ax.plot([left, x + step], [f(left), f(x + step)], "o", color=INK, markersize=5.5)
         ax.set(title=f"{name}: slope {slope:.3f} (tangent {exact:.3f})", xlabel="x")
         ax.legend(loc="upper left", frameon=False)
+    _level(axes)
+    return Picture(figure, f"forward and central difference at x = {x:g} with step {step:g}, beside the tangent")
+
+
+def _level(axes: Sequence[Axes]) -> None:
+    """Let equal values stand at equal heights."""
     ends = [end for ax in axes for end in ax.get_ylim()]
     for ax in axes:
         ax.set_ylim(min(ends), max(ends))
-    return Picture(figure, f"forward and central difference at x = {x:g} with step {step:g}, beside the tangent")
 
 
 def partials(f: Callable[[float, float], float], x: float, y: float, low: float = -2.0, high: float = 2.0) -> Picture:
@@ -308,81 +332,7 @@ def _boundary(ax: Axes, predict: Callable[[list[tuple[float, float]]], Any], poi
     for label, marker in ((0, "o"), (1, "s")):
         own = [x for x, y in zip(points.X, points.y, strict=True) if y == label]
         xs, ys = [x for x, _ in own], [y for _, y in own]
-        ax.scatter(xs, ys, s=18, marker=marker, color=CLASSES[label], edgecolors="white", linewidths=0.5, zorder=2)
+        style: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.5, "zorder": 2, "clip_on": False}
+        ax.scatter(xs, ys, s=18, marker=marker, color=CLASSES[label], **style)
     ax.grid(visible=False)
     ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 1], yticks=[0, 1], aspect="equal")
-
-
-# --- diagrams -------------------------------------------------------------------------------------------------
-
-
-def fold(name: str, start: str, values: Sequence[str]) -> Picture:
-    """Draw how a fold from the left combines start with one value after the other.
-
-    Args:
-        name: Of the function that combines.
-        start: The first ingredient.
-        values: The elements of the list.
-    """
-    figure, (ax,) = canvas(width=1.6 * (len(values) + 2), height=1.7)
-    _bare(ax)
-    _box(ax, 0.0, 0.0, start, MUTED)
-    for i, value in enumerate(values, start=1):
-        _box(ax, 2.0 * i, 1.4, value, LINES[0])
-        _box(ax, 2.0 * i, 0.0, name, ACCENT)
-        _arrow(ax, (2.0 * i - 1.55, 0.0), (2.0 * i - 0.35, 0.0))
-        _arrow(ax, (2.0 * i, 1.08), (2.0 * i, 0.36))
-    end = 2.0 * len(values) + 2.0
-    _arrow(ax, (end - 1.55, 0.0), (end - 0.55, 0.0))
-    _box(ax, end, 0.0, "result", MUTED)
-    ax.set(xlim=(-0.6, end + 0.6), ylim=(-0.45, 1.85))
-    return Picture(figure, f"{name} combines {start} with {', then with '.join(values)}: the last result comes back")
-
-
-def tree(root: Any) -> Picture:
-    """Draw a tree of modules: boxes for modules, with the names of their parameters below.
-
-    Args:
-        root: A `minigrad.module.Module`.
-    """
-    nodes: list[tuple[float, int, str, list[str]]] = []
-    lines: list[tuple[float, float, float, float]] = []
-    width = _lay_out(root, "model", 0, 0.0, nodes, lines)
-    depth = max(level for _, level, _, _ in nodes)
-    figure, (ax,) = canvas(width=max(3.0, 2.1 * width), height=1.25 * (depth + 1) + 0.5)
-    _bare(ax)
-    for x, below, top, bottom in lines:
-        ax.plot([x, below], [top, bottom], color=MUTED, linewidth=1.2, zorder=0)
-    for place, level, name, parameters in nodes:
-        _box(ax, place, -1.6 * level, name, LINES[0])
-        ax.text(place, -1.6 * level - 0.38, ", ".join(parameters), ha="center", va="top", color=ACCENT, fontsize=9.0)
-    ax.set(xlim=(-0.6, width - 0.4), ylim=(-1.6 * depth - 0.9, 0.5))
-    return Picture(figure, f"a tree of {len(nodes)} modules: {', '.join(name for _, _, name, _ in nodes)}")
-
-
-def _lay_out(module: Any, name: str, level: int, left: float, nodes: list[Any], lines: list[Any]) -> float:
-    """Place a module above the middle of its children; return how wide it is, in columns."""
-    width, middles = 0.0, []
-    for child, below in module._modules.items():
-        width += _lay_out(below, child, level + 1, left + width, nodes, lines)
-        middles.append(nodes[-1][0])  # a module is noted after everything below it
-    place = sum(middles) / len(middles) if middles else left
-    nodes.append((place, level, name, list(module._parameters)))
-    # A line begins below the names of the parameters, where there are some.
-    top = -1.6 * level - (0.66 if module._parameters else 0.22)
-    lines += [(place, below, top, -1.6 * (level + 1) + 0.22) for below in middles]
-    return max(width, 1.0)
-
-
-def _bare(ax: Axes) -> None:
-    ax.grid(visible=False)
-    ax.set_axis_off()
-
-
-def _box(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
-    shape = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour, "linewidth": 1.6}
-    ax.text(x, y, text, ha="center", va="center", bbox=shape)
-
-
-def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    ax.annotate("", xy=end, xytext=start, arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 1.2})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean, median, quantiles
+from statistics import fmean, quantiles
 from typing import TYPE_CHECKING, Any
 
 from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas
@@ -42,7 +42,7 @@ def timings(
     """
     series = {name: [_quartiles(each) for each in given] for name, given in seconds.items()}
     _check(sizes, series)
-    figure, (ax,) = canvas(width=7.2, height=4.4)
+    figure, (ax,) = canvas(width=7.2, height=4.8)
     for i, (name, found) in enumerate(series.items()):
         low, middle, high = (list(values) for values in zip(*found, strict=True))
         colour, marker = LINES[i % len(LINES)], _MARKERS[i % len(_MARKERS)]
@@ -57,7 +57,7 @@ def timings(
     if len(sizes) <= _TICKS:
         ax.set_xticks(list(sizes), [_short(size) for size in sizes])
         ax.set_xticks([], minor=True)
-    ax.legend(loc="upper left", frameon=False)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)  # where no line runs, whatever was measured
     return Picture(figure, told)
 
 
@@ -111,7 +111,13 @@ def runs(seconds: Mapping[str, Sequence[float]]) -> Picture:
     """
     if not seconds or not all(len(times) > 1 and min(times) > 0.0 for times in seconds.values()):
         raise ValueError("draw.runs: give at least two times under each name, all of them above 0")
-    from matplotlib.ticker import LogFormatter
+    from matplotlib.ticker import LogFormatter, MaxNLocator
+
+    class Plain(LogFormatter):
+        """Puts labels where the others would stand, without exponents."""
+
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return _plain(x) if super().__call__(x, pos) else ""
 
     figure, axes = canvas(len(seconds), width=4.2 * len(seconds), height=3.3)
     told = []
@@ -120,12 +126,18 @@ def runs(seconds: Mapping[str, Sequence[float]]) -> Picture:
         ax.plot(range(1, len(micro) + 1), micro, "o", color=LINES[0], markersize=3.0)
         low, middle, high = _quartiles(micro)
         ax.axhspan(low, high, color=MUTED, alpha=0.35, linewidth=0.0, label="half of all runs")
-        ax.axhline(middle, color=INK, linewidth=1.5, label=f"median {median(micro):.3g}")
-        ax.axhline(fmean(micro), color=ACCENT, linewidth=1.5, linestyle="--", label=f"mean {fmean(micro):.3g}")
+        ax.axhline(middle, color=INK, linewidth=1.5, label=f"median {_plain(middle)}")
+        ax.axhline(fmean(micro), color=ACCENT, linewidth=1.5, linestyle="--", label=f"mean {_plain(fmean(micro))}")
         ax.set(yscale="log", title=name, xlabel="run", ylabel="microseconds")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set_ylim(min(micro) / 1.3, max(micro) * 10 ** (0.45 * max(1.0, math.log10(max(micro) / min(micro)))))
         for formatter in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
-            formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1.0, 0.4)))
+            formatter(Plain(labelOnlyBase=False, minor_thresholds=(1.0, 0.4)))
         ax.legend(loc="upper right", frameon=False, fontsize=8.5)
-        told.append(f"{name}: median {middle:.3g}, mean {fmean(micro):.3g} microseconds")
+        told.append(f"{name}: median {_plain(middle)}, mean {_plain(fmean(micro))} microseconds")
     return Picture(figure, f"repeated runs; {'; '.join(told)}")
+
+
+def _plain(number: float) -> str:
+    """Return a number with three digits that count, such as 1,230,000 or 0.0123."""
+    return f"{float(f'{number:.3g}'):,.15g}"
