@@ -282,7 +282,7 @@ def test_index_compiled(student):
                 for i in range(out.shape[0]):
                     compiled(i, sizes, out[i])
 
-            count(found, np.array(shape))
+            count(found, np.array([*shape, 7, 7])[:2])  # who reads behind the end, which nobody checks, reads 7
         except Exception as error:
             return f"Numba: {type(error).__name__}"
         return found[:, :2].tolist()
