@@ -663,6 +663,32 @@ def test_what_a_later_notebook_imports_is_the_students(tmp_path):
     assert derivatives.forward_difference(abs, 1.0) == 7.0
 
 
+def test_an_answer_that_calls_a_stub_gets_the_librarys_function(tmp_path, monkeypatch, capsys):
+    """What is still a stub means the library's function, in its own notebook too; its exercise stays to be done."""
+    sort = "# exercise: autodiff.topological_sort\ndef topological_sort(variable):\n    # YOUR CODE HERE\n"
+    walk = "# exercise: autodiff.backpropagate\ndef backpropagate(variable, deriv):\n"
+    walk += "    for each in topological_sort(variable):\n        each.is_leaf() and each.accumulate_derivative(7.0)\n"
+    notebook(tmp_path / "03.ipynb", f"{sort}    raise NotImplementedError()\n", walk)
+    exercises.use(tmp_path, namespace={})
+    said, _ = states(capsys)
+    assert (said["autodiff.topological_sort"], said["autodiff.backpropagate"]) == ("reference", "yours, from 03.ipynb")
+    x = Scalar(2.0)
+    (x * x).backward()
+    assert x.grad == 7.0
+
+    def cut(variable):
+        raise ExerciseNotDone("autodiff.topological_sort")
+
+    monkeypatch.setattr(autodiff, "topological_sort", cut)
+    here = {}
+    for cell in (f"{sort}    raise NotImplementedError()\n", walk):
+        exec(cell, here)
+    exercises.use(tmp_path / "03.ipynb", namespace=here)
+    with pytest.raises(ExerciseNotDone, match=r"autodiff\.topological_sort is not written yet"):
+        (x * x).backward()
+    assert here["topological_sort"] is cut
+
+
 def test_use_takes_several_folders(tmp_path, capsys):
     """What the first folder does not have may come from the second."""
     for folder in ("a", "b"):
