@@ -70,6 +70,7 @@ def text_files() -> list[Path]:
         "grafted.py",
         "ordering.py",
         "python_text.py",
+        "questions.py",
         "reading.py",
         "shortening.py",
         "written.py",

@@ -19,6 +19,7 @@ from minigrad import (
     exercises,
     fast,
     functions,
+    installing,
     mlp,
     module,
     nn,
@@ -52,7 +53,7 @@ def as_it_was():
     """After each test the library is what it was, object by object."""
     before = library()
     yield
-    for installation in reversed(list(exercises._installed)):
+    for installation in reversed(list(installing._installed)):
         installation.undo()
     after = library()
     assert {key for key in before.keys() | after.keys() if before.get(key) is not after.get(key)} == set()
@@ -770,14 +771,14 @@ def test_use_of_an_empty_folder_is_the_reference(tmp_path, capsys):
     exercises.use(tmp_path, namespace={})
     said, others = states(capsys)
     assert set(said.values()) == {"reference"}
-    assert (others, exercises._installed) == ([], [])
+    assert (others, installing._installed) == ([], [])
 
 
 def test_use_does_nothing_while_a_grader_decides(monkeypatch, tmp_path, capsys):
     """In the sandbox use() installs nothing and prints nothing."""
     monkeypatch.setenv("MINIGRAD_SANDBOX", "1")
     exercises.use(tmp_path, namespace={"add": print, "mul": print, "neg": print})
-    assert (capsys.readouterr().out, exercises._installed) == ("", [])
+    assert (capsys.readouterr().out, installing._installed) == ("", [])
 
 
 def test_an_answer_cut_from_the_edition_is_missing(monkeypatch, tmp_path, capsys):
