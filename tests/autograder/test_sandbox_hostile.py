@@ -3,9 +3,11 @@
 Each test ends with a session that works, so nothing survives the one before it.
 """
 
+import gc
 import os
 import re
 import time
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +29,7 @@ from small_edition import (
 )
 
 from autograder.sandbox import Sandbox, pack_probe
+from autograder.sandbox.inside import cells
 from autograder.sandbox.inside.patience import MOST
 
 
@@ -249,6 +252,15 @@ def test_a_thread_left_running_costs_no_honest_mark(any_box):
     with run(any_box, added(cell), RIGHT) as session:
         assert session.cells[0].status in {"ok", "output"}
         assert [ask(session, n, seconds=2.0).value for n in range(3)] == [0, 2, 4]
+
+
+def test_the_stream_of_a_cell_outlives_it():
+    """A thread that prints when its cell has ended must find the stream, which Python holds no reference to."""
+    with cells.capture(100) as output:
+        stream = weakref.ref(output)
+    del output
+    gc.collect()
+    assert stream() is not None
 
 
 def test_a_fork_bomb_is_bounded(jail):

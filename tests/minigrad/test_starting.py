@@ -410,9 +410,11 @@ def test_which_assignment_is_meant(work):
     with pytest.raises(MinigradError, match="--assignment and one of module0, module1"):
         submitting.assignment_for(work, None)
     assert submitting.assignment_for(work, "module1") == "module1"
-    (work / "00_fundamentals.ipynb").unlink()
+    for notebook in work.glob("*.ipynb"):
+        if not notebook.name.startswith(("01", "02", "03")):
+            notebook.unlink()
     assert submitting.assignment_for(work, None) == "module1"
-    with pytest.raises(MinigradError, match="no assignment 'module9'; there are module0, module1"):
+    with pytest.raises(MinigradError, match="no assignment 'module9'; there are module0, module1, "):
         submitting.assignment_for(work, "module9")
     with pytest.raises(MinigradError, match="holds no notebook of the course"):
         submitting.assignment_for(work / ".minigrad", None)

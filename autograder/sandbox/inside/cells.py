@@ -68,10 +68,16 @@ class CappedOutput(io.TextIOBase):
         return "".join(self.parts)
 
 
+_streams: list[CappedOutput] = []
+# A thread that a cell has left prints on, and Python's print holds no reference of its own to the stream: without these
+# it would write to one that is gone, and crash.
+
+
 @contextlib.contextmanager
 def capture(limit: int) -> Iterator[CappedOutput]:
     """Collect stdout and stderr while the block runs."""
     output = CappedOutput(limit)
+    _streams.append(output)
     before = sys.stdout, sys.stderr
     sys.stdout = sys.stderr = output
     try:
