@@ -98,6 +98,8 @@ def _check_place(out: Path, course: Course) -> None:
     package, project = out / "minigrad", out / "pyproject.toml"
     if out.resolve().is_relative_to(course.source.parent.resolve()):
         raise EditionError(f"{out} lies among the library's own sources; name another directory")
+    if (out / "course.toml").exists():
+        raise EditionError(f"{out} is a course, whose notebooks would import the edition; name another directory")
     if (package.exists() or package.is_symlink()) and (package.is_symlink() or not (package / MARK).is_file()):
         raise EditionError(f"{package} is no edition that `autograder edition` wrote; name another directory")
     if project.exists() and not project.read_text(encoding="utf-8", errors="replace").startswith(GENERATED):

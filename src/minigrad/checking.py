@@ -6,6 +6,7 @@ waits for it knows from the last line what to blame when nothing more comes.
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import os
@@ -21,8 +22,9 @@ from typing import IO, Any
 from minigrad import exercises, hints
 from minigrad.checks import runner
 from minigrad.checks.runner import CheckReport, CheckResult
+from minigrad.errors import MinigradError
 
-__all__ = ["Checked", "as_line", "check_folder", "check_notebook", "failed", "most_seconds", "not_begun"]
+__all__ = ["Checked", "as_line", "check_folder", "check_notebook", "failed", "is_as_given", "most_seconds", "not_begun"]
 
 SECONDS = 20.0
 """After which a cell that has not ended is left out."""
@@ -47,19 +49,22 @@ class Checked:
     seen: list[str] = field(default_factory=list)
 
 
-def check_notebook(notebook: Path, ids: Sequence[str], seconds: float = SECONDS) -> Checked:
+def check_notebook(
+    notebook: Path, ids: Sequence[str], seconds: float = SECONDS, endless: set[int | str] | None = None
+) -> Checked:
     """Check the answers in a notebook, in processes that are stopped when they take too long.
 
     Args:
         notebook: The notebook.
         ids: Its exercises that are wanted.
         seconds: How long a cell may take; a check may take its own time as well.
+        endless: Cells that did not end when other notebooks were checked; more of them may be added.
 
     Raises:
         MinigradError: If the notebook cannot be read.
     """
     exercises.answer_cells(notebook)  # raises here, not over there
-    return _check(notebook, ids, seconds)
+    return _check(notebook, ids, seconds, endless)
 
 
 def check_folder(folder: Path, ids: Sequence[str], seconds: float = SECONDS) -> Checked:
@@ -67,15 +72,14 @@ def check_folder(folder: Path, ids: Sequence[str], seconds: float = SECONDS) -> 
     return _check(folder, ids, seconds)
 
 
-def _check(place: Path, ids: Sequence[str], seconds: float) -> Checked:
+def _check(place: Path, ids: Sequence[str], seconds: float, endless: set[int | str] | None = None) -> Checked:
     checked = Checked(place)
-    skipped: set[int] = set()
+    skipped = set() if endless is None else endless
     while waiting := [id for id in ids if id not in {report.exercise for report in checked.reports}]:
         at, how = _one_process(checked, waiting, skipped, seconds)
         if "cell" in at:
             skipped.add(at["cell"])
-            remark = f"{place.name}: a cell was left out: it {how}. It begins with {at['text']!r}"
-            checked.remarks.append(remark)
+            checked.remarks.append(exercises.left_out(at.get("notebook", place.name), at["text"], f"it {how}"))
         elif "check" in at:
             checked.reports.append(failed(at["check"], f"the check {how}"))
         else:
@@ -96,10 +100,10 @@ def failed(id: str, reason: str) -> CheckReport:
 
 
 def _one_process(
-    checked: Checked, ids: Sequence[str], skipped: Iterable[int], seconds: float
+    checked: Checked, ids: Sequence[str], skipped: Iterable[int | str], seconds: float
 ) -> tuple[dict[str, Any], str]:
     """Run a process until it ends or takes too long; return what it was at then, and how it came to an end."""
-    task = {"place": str(checked.notebook.resolve()), "ids": list(ids), "skipped": sorted(skipped)}
+    task = {"place": str(checked.notebook.resolve()), "ids": list(ids), "skipped": list(skipped)}
     command = [sys.executable, "-P", "-m", "minigrad.checking"]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     path = os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH")]))
@@ -137,7 +141,7 @@ def _take(checked: Checked, line: dict[str, Any]) -> None:
     if "report" in line:
         given = line["report"]
         results = tuple(CheckResult(**each) for each in given["results"])
-        checked.reports.append(CheckReport(given["exercise"], given["points"], results, given["pointer"]))
+        checked.reports.append(CheckReport(**{**given, "results": results}))
 
 
 def _lines(stream: IO[bytes]) -> queue.Queue[dict[str, Any] | None]:
@@ -154,14 +158,24 @@ def _lines(stream: IO[bytes]) -> queue.Queue[dict[str, Any] | None]:
 
 
 def not_begun(id: str, notebook: Path) -> bool:
-    """Whether the cell of an exercise is as it was given out."""
-    cells = (source for source in exercises.answer_cells(notebook) if _is_of(id, source))
-    return all("raise NotImplementedError()" in source for source in cells)
+    """Whether the cell of an exercise is as it was given out; one that was deleted is not."""
+    cells = [source for source in exercises.answer_cells(notebook) if exercises.exercise_of(source) == id]
+    return bool(cells) and all(is_as_given(id, source) for source in cells)
 
 
-def _is_of(id: str, source: str) -> bool:
-    marker, _, named = source.lstrip().partition("\n")[0].partition(":")
-    return marker == "# exercise" and named.strip() == id
+def is_as_given(id: str, source: str) -> bool:
+    """Whether everything that an exercise asks for still says, not in a comment, that it is not implemented."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    names = {name.rpartition(".")[2] for name in exercises.get(id).objects}
+    asked: list[ast.AST] = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name in names]
+    return all(any(map(_gives_up, ast.walk(node))) for node in asked or [tree])
+
+
+def _gives_up(node: ast.AST) -> bool:
+    return isinstance(node, ast.Raise) and node.exc is not None and "NotImplementedError" in ast.unparse(node.exc)
 
 
 # --- the other process ----------------------------------------------------------------------------------------
@@ -182,17 +196,34 @@ def _work(task: dict[str, Any], out: IO[str]) -> None:
         out.flush()
 
 
-def _steps(notebook: Path, ids: Sequence[str], skipped: set[int]) -> Iterator[dict[str, Any]]:
+def _steps(notebook: Path, ids: Sequence[str], skipped: set[int | str]) -> Iterator[dict[str, Any]]:
+    for earlier in exercises.lessons_before(notebook):
+        names: dict[str, Any] = {"__name__": "__main__"}
+        yield from (line for line in _cells(earlier, names, skipped) if "remark" not in line)
+        exercises.stand_in(names)
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    for number, source in enumerate(exercises.answer_cells(notebook), start=1):
-        if number in skipped:
-            continue
-        yield {"cell": number, "text": source.strip().partition("\n")[0][:80]}
-        if left_out := exercises.run_answer(notebook.name, number, source, namespace):
-            yield {"remark": left_out}
+    yield from _cells(notebook, namespace, skipped)
+    placed = exercises.placed_in(notebook)
     for id in ids:
         yield {"check": id, "seconds": most_seconds(id)}
-        yield as_line(runner.run(id, namespace))
+        lacks = "in a cell that runs to its end" if id in placed else "where the cell of this exercise is missing"
+        yield as_line(runner.run(id, namespace, f"{notebook.name}, {lacks}"))
+
+
+def _cells(notebook: Path, namespace: dict[str, Any], skipped: set[int | str]) -> Iterator[dict[str, Any]]:
+    """Run the cells that answers consist of, and say each."""
+    try:
+        cells = exercises.answer_cells(notebook)
+    except MinigradError:  # it was looked at before, unless it is another lesson: whoever checks that one is told
+        return
+    for number, source in enumerate(cells, start=1):
+        cell = f"{notebook}, {number}"
+        if cell in skipped:
+            continue
+        text = source.strip().partition("\n")[0][:80]
+        yield {"cell": cell, "notebook": notebook.name, "text": text}
+        if left_out := exercises.run_answer(notebook.name, number, source, namespace):
+            yield {"remark": left_out}
 
 
 def as_line(report: CheckReport) -> dict[str, Any]:
@@ -201,13 +232,15 @@ def as_line(report: CheckReport) -> dict[str, Any]:
 
 
 def most_seconds(id: str) -> float:
-    """Return how long the tests of an exercise may take together, by their own limits."""
-    return sum(runner.SLOW_SECONDS if test in runner._slow else runner.SECONDS for test, _ in runner._tests_of(id))
+    """Return how long the tests of an exercise may take together, by their own limits, where one of them compiles."""
+    limits = (runner.SLOW_SECONDS if test in runner._slow else runner.SECONDS for test, _ in runner._tests_of(id))
+    return runner.SLOW_SECONDS + sum(limits)
 
 
 def main() -> None:
     """Do the task on the standard input; what the student prints goes nowhere."""
     task = json.load(sys.stdin)
+    hints.speak_to_a_terminal()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())

@@ -11,7 +11,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 import minigrad
-from minigrad import exercises
+from minigrad import exercises, hints
 from minigrad.commands import checking, lessons, machine
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
@@ -103,8 +103,10 @@ for command in (
 
 def main() -> None:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
+    hints.speak_to_a_terminal()
     try:
         app()
-    except (MinigradError, FileNotFoundError) as error:
-        print(f"minigrad: {error}", file=sys.stderr)
+    except (MinigradError, OSError) as error:
+        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+        print(f"minigrad: {said}", file=sys.stderr)
         sys.exit(2)

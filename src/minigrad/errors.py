@@ -7,6 +7,7 @@
     ├── IndexingError       an index, an axis or a shape does not fit (an IndexError and a ValueError as well)
     ├── GradcheckError      gradients differ from central differences (an AssertionError as well)
     ├── KernelError         a kernel cannot be compiled
+    ├── MissingPath         a folder or a file is not there (a FileNotFoundError as well)
     └── FunctionError       a differentiable function broke its contract
 
 Wrong types and values raise Python's own ``TypeError`` and ``ValueError``.
@@ -22,6 +23,7 @@ __all__ = [
     "IndexingError",
     "KernelError",
     "MinigradError",
+    "MissingPath",
     "UnknownExercise",
 ]
 
@@ -48,7 +50,7 @@ class ExerciseNotDone(MinigradError):
         where = f" (lesson {self.lesson})" if self.lesson else ""
         super().__init__(
             f"{exercise} is not written yet{where}: do that exercise first, then run this again; if you did it in "
-            "another notebook, `minigrad.use('that/folder')` brings it here"
+            "another notebook, `minigrad.use()` brings it here, or `minigrad.use('that/folder')` from elsewhere"
         )
 
     def __reduce__(self) -> tuple[type[ExerciseNotDone], tuple[str, str | None]]:
@@ -82,6 +84,10 @@ class KernelError(MinigradError):
     """
 
     original = ""
+
+
+class MissingPath(MinigradError, FileNotFoundError):
+    """A folder or a file is not there."""
 
 
 class FunctionError(MinigradError):

@@ -7,20 +7,23 @@ all that a student has done, and a grader for the exercise that it grades.
 from __future__ import annotations
 
 import difflib
+import dis
 import importlib
 import json
 import linecache
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from minigrad.errors import ExerciseNotDone, MinigradError, UnknownExercise
+from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath, UnknownExercise
 from minigrad.installing import Installation, install, installed, reference, written_by_student
+from minigrad.reading import answer_cells, exercise_of, is_reading, left_out, namespace_of, run_answer
 from minigrad.standing_aside import on_change
 
 __all__ = [
@@ -29,20 +32,27 @@ __all__ = [
     "answer_cells",
     "catalogue",
     "collect",
+    "exercise_of",
+    "folder_here",
     "get",
     "install",
     "installed",
+    "left_out",
+    "lessons_before",
     "namespace_of",
     "needs",
     "on_change",
     "placed_in",
     "reference",
     "run_answer",
+    "stand_in",
     "standing_in",
     "use",
 ]
 
 _MISSING: Any = object()
+_STUBS = "__minigrad_stubs__"
+"""The name under which a namespace keeps the stubs that `use` has put the library's functions in the place of."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +95,22 @@ def get(id: str) -> Exercise:
         UnknownExercise: If there is none; the message names ids that look alike.
     """
     known = catalogue()
+    if callable(id):
+        raise UnknownExercise(f"an exercise is named by a text: write {_named_like(id)}, with the quotes")
+    if not isinstance(id, str):
+        raise UnknownExercise(f"there is no exercise {id!r}; one is named by a text, such as 'autodiff.chain_rule'")
     if id not in known:
         near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.4)
         meant = f"did you mean {' or '.join(near)}?" if near else f"the exercises are {', '.join(known)}"
         raise UnknownExercise(f"there is no exercise {id!r}; {meant}")
     return known[id]
+
+
+def _named_like(function: Any) -> str:
+    """Return the ids, as Python writes them, of the exercises that ask for a function of that name."""
+    name = getattr(function, "__name__", "")
+    asked = (each for each in catalogue().values() if any(o.rpartition(".")[2] == name for o in each.objects))
+    return " or ".join(f'"{each.id}"' for each in asked) or '"autodiff.chain_rule", for example'
 
 
 def collect(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +138,9 @@ def _written(name: str, namespace: Mapping[str, Any]) -> Any:
     value = namespace.get(name.rpartition(".")[2], _MISSING)
     if isinstance(value, type) and written_by_student.get(value, (value, None))[1] is namespace:
         return written_by_student[value][0]
-    return _MISSING if _is_ours(value) else value
+    if _is_ours(value):
+        return namespace.get(_STUBS, {}).get(name.rpartition(".")[2], _MISSING)
+    return value
 
 
 def needs(*ids: str) -> None:
@@ -154,17 +177,19 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
     body, where this edition has one.
 
     Args:
-        *paths: Folders with notebooks, or notebooks. If none is given: the current folder, then the lessons in the
-            folders beside it, since a course hands out each assignment in a folder of its own.
+        *paths: Folders with notebooks, or notebooks. If none is given: the current folder (or `my-notebooks` in it, if
+            only that has lessons), then the lessons in the folders beside it, since a course hands out each assignment
+            in a folder of its own.
         namespace: Where the running notebook keeps its names; found by itself in Jupyter.
     """
-    if os.environ.get("MINIGRAD_SANDBOX"):  # a grader decides by itself what is installed
+    # A grader decides by itself what is installed; and a cell that is read for its answers may hold this very call.
+    if os.environ.get("MINIGRAD_SANDBOX") or is_reading():
         return
     taken: dict[str, str] = {}
     here = _running_namespace() if namespace is None else namespace
     read = [here]
     _take("this notebook", here, taken)
-    found = [(notebook.name, notebook) for notebook in _notebooks_in(paths or [Path()])]
+    found = [(notebook.name, notebook) for notebook in _notebooks_in(paths or [folder_here()])]
     if not paths:
         found += [(f"{notebook.parent.name}/{notebook.name}", notebook) for notebook in _lessons_beside(Path())]
     for origin, notebook in found:
@@ -202,19 +227,37 @@ def _fill_stubs(namespace: Mapping[str, Any], taken: Mapping[str, str]) -> None:
     """Let the names of functions that are still stubs mean the library's functions, as the table says.
 
     A student's `backpropagate` calls `topological_sort` by the name that its own notebook has for it. Classes stay:
-    half of one may be written.
+    half of one may be written. A name that was imported means what is installed now, too.
     """
     for exercise in catalogue().values():
-        for name in exercise.objects if exercise.id not in taken else ():
+        for name in exercise.objects:
             module, _, attribute = name.rpartition(".")
             value = namespace.get(attribute)
-            if _is_stub(value) and not _is_of_another(exercise.id, value) and isinstance(namespace, MutableMapping):
+            old = _was_installed(value, namespace) or (_is_stub(value) and exercise.id not in taken)
+            if old and not _is_of_another(exercise.id, value) and isinstance(namespace, MutableMapping):
+                if _is_stub(value):
+                    namespace.setdefault(_STUBS, {})[attribute] = value
                 namespace[attribute] = getattr(importlib.import_module(f"minigrad.{module}"), attribute)
 
 
 def _is_stub(value: Any) -> bool:
     """Whether a function does nothing but say that it is not implemented."""
-    return isinstance(value, FunctionType) and value.__code__.co_names == ("NotImplementedError",)
+    if not isinstance(value, FunctionType) or value.__code__.co_names != ("NotImplementedError",):
+        return False
+    return not any("JUMP" in each.opname or "FAST" in each.opname for each in dis.get_instructions(value))
+
+
+def _was_installed(value: Any, namespace: Mapping[str, Any]) -> bool:
+    """Whether a function was read from another notebook: it came by an import, once that one was installed."""
+    scope = getattr(getattr(value, "__wrapped__", value), "__globals__", namespace)
+    return scope is not namespace and any(", answer " in code.co_filename for code in _codes(value))
+
+
+def folder_here() -> Path:
+    """Return the current folder, or the student's folder in it if only that has lessons."""
+    from minigrad.starting import DEFAULT, lessons_in
+
+    return Path(DEFAULT) if lessons_in(Path(DEFAULT)) and not lessons_in(Path()) else Path()
 
 
 def _notebooks_in(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
@@ -222,7 +265,7 @@ def _notebooks_in(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, paths):
         if not path.exists():
-            raise FileNotFoundError(f"use: there is no {str(path)!r}; give a folder with notebooks, or a notebook")
+            raise MissingPath(f"use: there is no {str(path)!r}; give a folder with notebooks, or a notebook")
         found += [path] if path.is_file() else sorted(path.glob("*.ipynb"))
     return found
 
@@ -232,7 +275,7 @@ def _lessons_beside(folder: Path) -> list[Path]:
     here = folder.resolve()
     lessons = {exercise.lesson for exercise in catalogue().values()}
     found = [path for lesson in sorted(lessons) for path in here.parent.glob(f"*/{lesson}.ipynb")]
-    return sorted(path for path in found if path.parent != here)
+    return sorted(path for path in found if path.parent.resolve() != here)  # a link may lead back here
 
 
 def _running_namespace() -> Mapping[str, Any]:
@@ -241,49 +284,9 @@ def _running_namespace() -> Mapping[str, Any]:
     return shell.user_ns if shell else {}
 
 
-def namespace_of(notebook: Path) -> dict[str, Any]:
-    """Run a notebook's imports and answers, and return the names that they define."""
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    for number, source in enumerate(answer_cells(notebook), start=1):
-        if left_out := run_answer(notebook.name, number, source, namespace):
-            print(left_out)
-    return namespace
-
-
-def run_answer(notebook: str, number: int, source: str, namespace: dict[str, Any]) -> str:
-    """Run one cell of a notebook, and return a sentence if it could not be run to its end."""
-    name = f"<{notebook}, answer {number}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)  # for error messages
-    try:
-        exec(compile(source, name, "exec"), namespace)
-    except (Exception, SystemExit) as error:
-        return f"{notebook}: a cell was left out: {type(error).__name__}: {error}"
-    return ""
-
-
 def placed_in(notebook: Path) -> list[str]:
     """Return the ids of the exercises that have a cell in a notebook."""
-    ids = []
-    for source in answer_cells(notebook):
-        marker, _, id = source.lstrip().partition("\n")[0].partition(":")
-        if marker == "# exercise" and id.strip() in catalogue():
-            ids.append(id.strip())
-    return ids
-
-
-def answer_cells(notebook: Path) -> list[str]:
-    """Return the text of the cells that answers consist of: tagged ``setup``, or beginning with ``# exercise:``."""
-    try:
-        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-        code = [("".join(c["source"]), c["metadata"].get("tags", ())) for c in cells if c["cell_type"] == "code"]
-        answers = [source for source, tags in code if "setup" in tags or source.lstrip().startswith("# exercise:")]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise MinigradError(f"{notebook.name} is not a notebook that can be read") from None
-    return [_without_magics(source) for source in answers]
-
-
-def _without_magics(source: str) -> str:
-    return "\n".join(line for line in source.splitlines() if not line.startswith(("%", "!")))
+    return [id for source in answer_cells(notebook) if (id := exercise_of(source)) in catalogue()]
 
 
 def _first_done(id: str, sources: list[tuple[str, Mapping[str, Any]]]) -> tuple[str, dict[str, Any] | None]:
@@ -293,7 +296,10 @@ def _first_done(id: str, sources: list[tuple[str, Mapping[str, Any]]]) -> tuple[
         except ExerciseNotDone:
             continue
         # A number that a notebook happens to call `gradient` is no answer.
-        written = all(callable(value) and not _is_of_another(id, value) for value in objects.values())
+        written = all(
+            callable(value) and not _is_of_another(id, value) and not _was_installed(value, namespace)
+            for value in objects.values()
+        )
         if written and not any(_mentions(value, "NotImplementedError") for value in objects.values()):
             return origin, objects
     return "", None
@@ -317,6 +323,32 @@ def standing_in(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
     return objects
 
 
+def lessons_before(notebook: Path) -> list[Path]:
+    """Return the student's lessons that a notebook stands on where this edition leaves answers to them out.
+
+    They lie in its own folder, or in the folders beside it. A notebook that is no lesson may stand on all.
+    """
+    lessons = list(dict.fromkeys(exercise.lesson for exercise in catalogue().values()))
+    if notebook.stem in lessons:
+        del lessons[lessons.index(notebook.stem) :]
+    if not any(exercise.lesson in lessons and _is_cut(exercise) for exercise in catalogue().values()):
+        return []
+    here = notebook.resolve().parent
+    places = [*(here / f"{lesson}.ipynb" for lesson in lessons), *_lessons_beside(here)]
+    found = [path for path in places if path.stem in lessons and path.is_file()]
+    return sorted(found, key=lambda path: lessons.index(path.stem))
+
+
+def stand_in(namespace: Mapping[str, Any]) -> None:
+    """Install for good what a notebook has of the answers that this edition leaves out, and say nothing."""
+    done = {id: objects for id in catalogue() if (objects := _first_done(id, [("", namespace)])[1])}
+    for id, objects in done.items():
+        if _is_cut(get(id)):
+            with suppress(TypeError):  # a class where a function belongs: that lesson's own check says so
+                install(objects)
+    _fill_stubs(namespace, dict.fromkeys(done, ""))
+
+
 def _is_cut(exercise: Exercise) -> bool:
     """Whether this edition of the library leaves the answer out."""
     modules = {name: importlib.import_module(f"minigrad.{name.rpartition('.')[0]}") for name in exercise.objects}
@@ -326,8 +358,8 @@ def _is_cut(exercise: Exercise) -> bool:
 def _is_of_another(id: str, value: Any) -> bool:
     """Whether an object stands in the cell of another exercise: ``tensor_map`` is asked for in several lessons."""
     for code in _codes(value):
-        marker, _, named = linecache.getline(code.co_filename, 1).partition(":")
-        return marker == "# exercise" and named.strip() in catalogue() and named.strip() != id
+        named = exercise_of("".join(linecache.getlines(code.co_filename)))
+        return named in catalogue() and named != id
     return False
 
 

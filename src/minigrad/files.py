@@ -20,9 +20,12 @@ class Busy(OSError):
 def write(path: Path, content: bytes) -> bool:
     """Write a file aside and rename it into place; leave it alone if it says the same already.
 
+    A link stays one: the file that it leads to is written.
+
     Returns:
         Whether the file changed.
     """
+    path = path.resolve()
     if path.is_file() and path.read_bytes() == content:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)

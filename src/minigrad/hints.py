@@ -21,6 +21,7 @@ FREE = "Hints never cost points."
 _SHOWN = {"nudge": "a nudge", "idea": "the idea", "outline": "the outline"}
 _session: dict[str, int] = {}  # how many hints of an exercise were seen since this program started
 _said_free = False
+_in_terminal = False
 
 _CODE = re.compile(r"`([^`\n]+)`")
 
@@ -93,6 +94,19 @@ def hint(id: str, tier: int | None = None) -> Hint:
     return Hint(id, shown, texts[TIERS[shown - 1]].strip("\n"), _note(id, shown))
 
 
+def speak_to_a_terminal() -> None:
+    """Name the command that shows a hint, from now on, instead of the function."""
+    global _in_terminal
+    _in_terminal = True
+
+
+def _call(id: str, tier: int | None = None) -> str:
+    """Return what shows a hint, to be typed."""
+    if _in_terminal:
+        return f"minigrad hint {id}" + (f" --tier {tier}" if tier else "")
+    return f'hint("{id}", {tier})' if tier else f'hint("{id}")'
+
+
 def seen(id: str) -> int:
     """Return how many of an exercise's hints were seen, in this session or before."""
     known = progressing.read().get(id)
@@ -103,8 +117,8 @@ def _note(id: str, shown: int) -> str:
     global _said_free
     free, _said_free = "" if _said_free else f" {FREE}", True
     if shown < len(TIERS):
-        return f'The next one is {_SHOWN[TIERS[shown]]}: `hint("{id}", {shown + 1})`.{free}'
-    return f'That was the last one; `hint("{id}", 1)` shows the first again.{free}'
+        return f"The next one is {_SHOWN[TIERS[shown]]}: `{_call(id, shown + 1)}`.{free}"
+    return f"That was the last one; `{_call(id, 1)}` shows the first again.{free}"
 
 
 def pointer(id: str) -> str:
@@ -113,6 +127,6 @@ def pointer(id: str) -> str:
         return ""
     used = seen(id)
     if used >= len(TIERS):
-        return f'hint("{id}", 3) shows the outline again; all {len(TIERS)} hints are used'
+        return f"{_call(id, 3)} shows the outline again; all {len(TIERS)} hints are used"
     already = f"; {used} of {len(TIERS)} hints used" if used else ""
-    return f'hint("{id}") gives {_SHOWN[TIERS[used]]}{already}'
+    return f"{_call(id)} gives {_SHOWN[TIERS[used]]}{already}"

@@ -45,11 +45,11 @@ class Installation:
         ours = getattr(module, attribute)
         if isinstance(ours, type):
             if not isinstance(value, type):
-                raise TypeError(f"{name} is a class; the object given for it is a {type(value).__name__}")
+                raise TypeError(f"{name} is a class; the object given for it is of type {type(value).__name__}")
             self._put_class(ours, value)
         else:
             if not callable(value):
-                raise TypeError(f"{name} is a function; the object given for it is a {type(value).__name__}")
+                raise TypeError(f"{name} is a function; the object given for it is of type {type(value).__name__}")
             wrap = getattr(ours, "__minigrad_wrap__", None)
             self._set(module, attribute, wrap(value) if wrap else value)
 

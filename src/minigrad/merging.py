@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
-__all__ = ["Cell", "Merged", "NotANotebook", "dump", "merge", "parse", "text_of"]
+__all__ = ["Cell", "Merged", "NotANotebook", "dump", "lesson_of", "merge", "parse", "text_of"]
 
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
@@ -59,7 +59,9 @@ def parse(content: bytes) -> Notebook:
             raise NotANotebook(f"it is in format {notebook['nbformat']} of notebooks; open and save it in JupyterLab")
         for cell in notebook["cells"]:
             cell["source"] = text_of(cell)
-            cell["metadata"].get("nbgrader"), cell["cell_type"].strip()  # raise where they are not what they should be
+            # These raise where something is not what it should be.
+            (cell["metadata"].get("nbgrader") or {}).keys(), cell["cell_type"].strip()
+        notebook.get("metadata", {}).keys()
     except NotANotebook:
         raise
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -72,6 +74,12 @@ def text_of(cell: Mapping[str, Any]) -> str:
     """Return a cell's text, which files hold as a string or as a list of lines."""
     source = cell["source"]
     return source if isinstance(source, str) else "".join(source)
+
+
+def lesson_of(notebook: Notebook) -> str:
+    """Return the lesson that a notebook is, whatever its file is called; "" for a notebook that is none."""
+    ours = notebook.get("metadata", {}).get("minigrad")
+    return str(ours.get("lesson") or "") if isinstance(ours, dict) else ""
 
 
 def dump(notebook: Notebook) -> bytes:
@@ -162,6 +170,10 @@ class _Merge:
             return mine
         if mine["source"] != given["source"]:
             self.merged.new += 1
+            written = mine["source"].strip()
+            if written not in ("", was.strip(), given["source"].strip()) and not _CHECK.fullmatch(written):
+                self.own.setdefault(key, []).insert(0, _as_own(mine))
+                self.merged.kept.append(f"what you wrote in a cell of the course: {_named(mine)}")
             return given
         return _with_outputs(given, mine)
 
@@ -201,8 +213,7 @@ def _is_students(cell: Cell) -> bool:
 
 def _is_as_given(cell: Cell, notebook: Notebook) -> bool:
     """Whether a cell still has the text that its id was made from when the lesson was built."""
-    lesson = (notebook.get("metadata", {}).get("minigrad") or {}).get("lesson")
-    texts = (f"{lesson}\n{cell['cell_type']}\n{cell['source']}\n{number}" for number in range(5))
+    texts = (f"{lesson_of(notebook)}\n{cell['cell_type']}\n{cell['source']}\n{number}" for number in range(5))
     return cell.get("id") in {hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts}
 
 
@@ -214,6 +225,12 @@ def _replacements(old: list[str], new: list[str]) -> dict[str, str]:
             for index in range(i1, i2):
                 found[old[index]] = new[min(j1 + index - i1, j2 - 1)]
     return found
+
+
+def _as_own(cell: Cell) -> Cell:
+    """Return a cell's text as a cell of the student's own, without what the course calls it."""
+    own: Cell = {"cell_type": cell["cell_type"], "metadata": {}, "source": cell["source"]}
+    return {**own, "outputs": [], "execution_count": None} if cell["cell_type"] == "code" else own
 
 
 def _with_outputs(given: Cell, mine: Cell) -> Cell:

@@ -94,6 +94,8 @@ def found_tasks(folder: Path) -> dict[str, tuple[Task, Path]]:
     Raises:
         MinigradError: If there is no such folder, or it holds none of them.
     """
+    if folder.is_file():
+        raise MinigradError(f"check --minitorch: {str(folder)!r} is a file; give the folder that it lies in")
     if not folder.is_dir():
         raise MinigradError(f"check --minitorch: there is no folder {str(folder)!r}")
     found: dict[str, tuple[Task, Path]] = {}

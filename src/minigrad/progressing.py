@@ -1,7 +1,8 @@
 """What a student has done so far: `.minigrad/progress.json` in the working folder.
 
 The working folder is the nearest folder, from the current one upwards, that holds a `.minigrad`; `minigrad start` makes
-it. Without one nothing is recorded, nor ever while a grader is at work.
+it. From the folder around it, it is found under its usual name. Without one nothing is recorded, nor while a grader is
+at work.
 """
 
 from __future__ import annotations
@@ -20,9 +21,21 @@ from minigrad.files import locked, write
 if TYPE_CHECKING:
     from minigrad.checks.runner import CheckReport
 
-__all__ = ["FOLDER", "Done", "LessonProgress", "Progress", "progress", "read", "record", "saw_hint", "working_folder"]
+__all__ = [
+    "DEFAULT",
+    "FOLDER",
+    "Done",
+    "LessonProgress",
+    "Progress",
+    "progress",
+    "read",
+    "record",
+    "saw_hint",
+    "working_folder",
+]
 
 FOLDER = ".minigrad"
+DEFAULT = "my-notebooks"
 
 _said = set[str]()  # what was said once in this session
 
@@ -51,9 +64,12 @@ class Done:
 
 
 def working_folder(start: Path | None = None) -> Path | None:
-    """Return the nearest folder that holds a `.minigrad`, from a folder upwards; None if there is none."""
+    """Return the nearest folder that holds a `.minigrad`, from a folder upwards; None if there is none.
+
+    Whoever has begun with `minigrad start` and stands in the folder around `my-notebooks` means that one.
+    """
     here = (start or Path.cwd()).resolve()
-    return next((each for each in (here, *here.parents) if (each / FOLDER).is_dir()), None)
+    return next((each for each in (here, here / DEFAULT, *here.parents) if (each / FOLDER).is_dir()), None)
 
 
 def record(report: CheckReport, start: Path | None = None, *, live: bool = True) -> None:
@@ -120,7 +136,7 @@ def _read(path: Path) -> dict[str, Done]:
         return {str(id): _done(each) for id, each in content["exercises"].items()}
     except FileNotFoundError:
         return {}
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         now = dt.datetime.now(dt.UTC)
         aside = path.with_name(f"progress-damaged-{now:%Y%m%d-%H%M%S-%f}.json")
         try:
@@ -134,7 +150,10 @@ def _read(path: Path) -> dict[str, Done]:
 def _done(each: Mapping[str, Any]) -> Done:
     kinds: dict[str, Callable[[Any], Any]] = {"passed": bool, "earned": float, "points": float, "checks": int}
     kinds |= {"hints": int, "last": str, "live": str}
-    return Done(**{name: kind(each[name]) for name, kind in kinds.items() if name in each})
+    done = Done(**{name: kind(each[name]) for name, kind in kinds.items() if name in each})
+    if not 0.0 <= done.earned <= done.points or (done.live and dt.datetime.fromisoformat(done.live).tzinfo is None):
+        raise ValueError("no such points, or no such time")
+    return done
 
 
 def _say_once(sentence: str) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,9 @@ from minigrad import merging
 from minigrad.errors import MinigradError
 from minigrad.files import write
 from minigrad.merging import NotANotebook
-from minigrad.progressing import FOLDER, working_folder
+from minigrad.progressing import DEFAULT, FOLDER, working_folder
 
 __all__ = ["DEFAULT", "Outcome", "chosen_folder", "course", "lessons_in", "released", "start"]
-
-DEFAULT = "my-notebooks"
 
 
 @dataclass(frozen=True)
@@ -79,12 +77,16 @@ def _notebooks(folder: Path) -> dict[str, Path]:
 def _lessons_of(folder: Path) -> Iterator[Path]:
     """Yield the notebooks of a folder that a build wrote."""
     for path in sorted(folder.glob("*.ipynb")):
-        try:
-            metadata = merging.parse(path.read_bytes()).get("metadata", {})
-        except (OSError, NotANotebook):
-            continue
-        if metadata.get("minigrad", {}).get("lesson") == path.stem:
+        if _lesson_in(path) == path.stem:
             yield path
+
+
+def _lesson_in(path: Path) -> str:
+    """Return the lesson that a file is; "" if it is none."""
+    try:
+        return merging.lesson_of(merging.parse(path.read_bytes()))
+    except (OSError, NotANotebook):
+        return ""
 
 
 def chosen_folder(folder: Path | None) -> Path:
@@ -112,9 +114,25 @@ def start(folder: Path, source: Path | None = None, *, dry_run: bool = False) ->
     lessons = released(source)
     _check_place(folder, lessons)
     now = dt.datetime.now().strftime("%Y-%m-%d_%H%M%S_%f")
+    renamed = _renamed(folder, lessons)
     outcomes = [_one(folder, name, path.read_bytes(), now, dry_run) for name, path in lessons.items()]
+    outcomes = [
+        replace(each, details=(*each.details, *renamed.get(each.lesson, ()))) if each.state == "copied" else each
+        for each in outcomes
+    ]
     why = ("the course has no such lesson any more",)
     return outcomes + [Outcome(path.stem, "left alone", why) for path in _dropped(folder, lessons)]
+
+
+def _renamed(folder: Path, lessons: Mapping[str, Path]) -> dict[str, list[str]]:
+    """Return, by lesson, a sentence for each notebook of a folder that is that lesson under another name."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(folder.glob("*.ipynb")):
+        lesson = "" if path.stem in lessons else _lesson_in(path)
+        if lesson:
+            said = f"{path.name} is the same lesson; to go on with it, put it in place of {lesson}.ipynb"
+            found.setdefault(lesson, []).append(said)
+    return found
 
 
 def _dropped(folder: Path, lessons: Mapping[str, Path]) -> list[Path]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import io
-import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from minigrad import exercises, merging, progressing
+from minigrad.checking import is_as_given
 from minigrad.errors import MinigradError
 from minigrad.files import write
 from minigrad.merging import NotANotebook
+from minigrad.reading import exercise_of
 from minigrad.starting import course
 
 __all__ = ["LARGEST", "Packed", "assignment_for", "pack"]
@@ -72,8 +73,11 @@ def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool 
         force: Whether to pack what there is, although something is missing or broken.
 
     Raises:
-        MinigradError: If something is missing or broken.
+        MinigradError: If something is missing or broken, or `out` is another file than a zip.
     """
+    out = out or folder / f"{assignment}.zip"
+    if out.suffix == ".ipynb" or (out.exists() and not zipfile.is_zipfile(out)):
+        raise MinigradError(f"submit: {out} is no zip, and stays as it is; name another file by --out")
     lessons = next(each["lessons"] for each in course()["assignments"] if each["name"] == assignment)
     faults: list[str] = []
     warnings: list[str] = []
@@ -88,7 +92,6 @@ def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool 
     if not contents or (faults and not force):
         advice = "" if not contents else "; mend that, or pack what there is by --force"
         raise MinigradError(f"submit: {'; '.join(faults)}{advice}")
-    out = out or folder / f"{assignment}.zip"
     content = _zip(contents)
     write(out, content)
     sizes = tuple((name, len(each)) for name, each in contents.items())
@@ -141,9 +144,4 @@ def _unfinished(path: Path, content: bytes) -> Iterator[str]:
 
 def _is_stub(id: str, cells: list[merging.Cell]) -> bool:
     """Whether the cells of an exercise hold no answer."""
-    texts = [cell["source"] for cell in cells if re.match(rf"\s*#\s*exercise\s*:\s*{re.escape(id)}\s*$", _first(cell))]
-    return all("raise NotImplementedError()" in text for text in texts)
-
-
-def _first(cell: merging.Cell) -> str:
-    return str(cell["source"]).lstrip().partition("\n")[0]
+    return all(is_as_given(id, cell["source"]) for cell in cells if exercise_of(cell["source"]) == id)

@@ -259,6 +259,13 @@ def test_no_edition_among_the_sources(small, place):
     assert {path: path.read_bytes() for path in small.root.rglob("*") if path.is_file()} == before
 
 
+def test_no_edition_among_notebooks(small):
+    """In a course's folder its own notebooks would import the edition."""
+    with pytest.raises(EditionError, match="is a course"):
+        class_edition(small.root / "course", small.load(), dt.date(2027, 2, 15))
+    assert not (small.root / "course" / "minigrad").exists()
+
+
 def test_an_edition_is_kept_by_its_content(small):
     """The same content is written once; another source or another cut makes another edition."""
     first = cached_edition(small.load(), ["numbers.pair"])

@@ -5,6 +5,7 @@ import linecache
 import pytest
 from test_visible_checks import COURSE, _namespace
 
+from autograder.slicing import slice_exercise
 from autograder.verify import ANSWERS
 from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone
@@ -30,6 +31,7 @@ HINTS = [
     ("autodiff.chain_rule", "filtered-before-pairing", "pair first, filter afterwards"),
     ("autodiff.chain_rule", "pairs-merged", "one entry for each key"),
     ("autodiff.topological_sort", "breadth-first-order", "a breadth-first walk"),
+    ("autodiff.topological_sort", "compared-by-value", "compare by unique_id"),
     ("autodiff.topological_sort", "leaves-first", "turn the list round"),
     ("autodiff.topological_sort", "listed-twice", "remember the unique_id"),
     ("autodiff.topological_sort", "memory-between-calls", "a default argument seen=set()"),
@@ -67,6 +69,11 @@ def test_the_hint_fits_the_mistake(id, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
     report = check(id, (ANSWERS / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
     assert any(words in result.hint for result in report.results if not result.passed), str(report)
+
+
+def reference(id):
+    """The right answer to an exercise."""
+    return slice_exercise(COURSE, id).reference_cell
 
 
 def sgd(step):
@@ -128,7 +135,8 @@ def backpropagate(variable, deriv):
         for parent, part in STEP:
             derivatives[parent.unique_id] = derivatives.get(parent.unique_id, 0.0) + part
 """
-ACCUMULATE = "node.accumulate_derivative(d)"
+KEPT = "derivatives[parent.unique_id] = derivatives.get(parent.unique_id, 0.0) + part"
+ACCUMULATE, STEP = "node.accumulate_derivative(d)", "node.chain_rule(d)"
 INLINE = (
     "[(p, x) for p, x in zip(node.history.inputs, node.history.last_fn._backward(node.history.ctx, d)) "
     "if not p.is_constant()]"
@@ -170,6 +178,26 @@ SLIPS = {
         WALK.replace("LEAF", "pass").replace("STEP", "node.chain_rule(d)"),
         "x has received nothing",
     ),
+    "added to what is not there": (
+        "autodiff.backpropagate",
+        WALK.replace("LEAF", ACCUMULATE).replace(KEPT, "derivatives[parent.unique_id] += part").replace("STEP", STEP),
+        "begin with 0.0",
+    ),
+    "no gradient": (
+        "mlp.SGD",
+        sgd("parameter.update(Scalar(parameter.value.data - self.lr * parameter.value.grad))"),
+        "`.grad` is None: skip that parameter",
+    ),
+    "Python's own division": (
+        "functions.arithmetic",
+        reference("functions.arithmetic").replace("operators.inv(a)", "1.0 / a"),
+        "call it, as lesson 00 wrote it",
+    ),
+    "Python's own logarithm": (
+        "functions.elementary",
+        reference("functions.elementary").replace("operators.log(a)", "math.log(a)"),
+        "call them instead of math",
+    ),
     "the method asked by the function": (
         "autodiff.chain_rule",
         "def chain_rule(variable, d_output):\n    return variable.chain_rule(d_output)",
@@ -195,6 +223,30 @@ def test_slips_are_explained(slip):
     report = check(id, answer)
     assert any(words in result.hint for result in report.results if not result.passed), str(report)
     assert not any("minigrad/checks" in result.reason for result in report.results)
+
+
+def test_one_reason_is_said_once():
+    """An entry that is not there is named without its number, which differs from check to check by chance."""
+    text = str(check(*SLIPS["added to what is not there"][:2]))
+    assert text.count("KeyError: there is no entry for a variable, in your line `derivatives[parent.unique_id]") == 1
+    assert "6 more checks fail for the same reason." in text
+
+
+@pytest.mark.parametrize("kept", [KEPT, "derivatives[parent.unique_id] += part"])
+def test_an_order_that_does_not_work(kept):
+    """A topological_sort that goes forwards is named as the fault; one that works, or is not used, is not."""
+    walk = WALK.replace("LEAF", ACCUMULATE).replace("STEP", STEP).replace(KEPT, kept)
+    forwards = check("autodiff.backpropagate", SORT.format(end="return order") + walk)
+    hint = 'mend topological_sort first: `check("autodiff.topological_sort")` says more'
+    assert [result.hint for result in forwards.results] == [hint] * 7
+    assert "gives x, a, b, z, expected z, b, a, x" in forwards.results[0].reason
+    for sort, text in (
+        (SORT.format(end="return order[::-1]"), walk),
+        (SORT.format(end="return order"), walk.replace("in topological_sort", "in autodiff.topological_sort")),
+    ):
+        report = check("autodiff.backpropagate", sort + text)
+        assert report.passed == (kept == KEPT)
+        assert "topological_sort" not in "".join(result.hint for result in report.results)
 
 
 @pytest.mark.parametrize("step", ["node.chain_rule(d)", "autodiff.chain_rule(node, d)", "chain_rule(node, d)", INLINE])

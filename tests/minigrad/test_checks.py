@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Scalar, autodiff, exercises, fast_ops, functions, operators
+from minigrad import Scalar, autodiff, exercises, functions, operators
 from minigrad.checks import CheckReport, CheckResult, Expectation, check, expect, runner, standins, visible
 from minigrad.errors import ExerciseNotDone, UnknownExercise
 
@@ -315,10 +315,11 @@ def test_a_loop_without_end_is_stopped(monkeypatch):
 
 
 def test_a_test_that_compiles_has_more_time(monkeypatch):
-    """It is registered as one; the other tests of the same exercise have the ordinary time."""
+    """Registered as slow, or because it is the first to need a kernel; the others have the ordinary time."""
     monkeypatch.setattr(runner, "SECONDS", 0.1)
     monkeypatch.setattr(runner, "_tests", {})
     monkeypatch.setattr(runner, "_slow", set())
+    import numba
 
     def slow(student):
         """It takes its time."""
@@ -328,11 +329,26 @@ def test_a_test_that_compiles_has_more_time(monkeypatch):
         """It takes its time, and compiles nothing."""
         time.sleep(0.3)
 
+    def compiling(student):
+        """It takes its time, and compiles a function."""
+        numba.njit(lambda x: x + 1.0)(2.0)
+        time.sleep(0.3)
+
     visible(ID, section="s", slow=True)(slow)
     visible(ID, section="s")(as_slow)
-    assert [result.passed for result in report_of(monkeypatch, slow, as_slow).results] == [True, False]
-    with exercises.install({"fast_ops.tensor_map": fast_ops.tensor_map}):  # every operation of a tensor compiles
-        assert [result.passed for result in report_of(monkeypatch, slow, as_slow).results] == [True, True]
+    tests = (slow, compiling, as_slow)
+    assert [result.passed for result in report_of(monkeypatch, *tests).results] == [True, True, False]
+    monkeypatch.setattr(runner, "SLOW_SECONDS", 0.2)
+    assert report_of(monkeypatch, compiling).results[0].reason == runner.ENDLESS
+
+
+def test_a_test_that_is_the_first_to_need_the_compiler_has_more_time(monkeypatch):
+    """Importing Numba takes its time, as compiling does."""
+    monkeypatch.delitem(sys.modules, "numba")
+    with runner._compilations() as compiles:
+        assert not compiles()
+        monkeypatch.setitem(sys.modules, "numba", None)
+        assert compiles()
 
 
 @pytest.mark.parametrize(
@@ -551,7 +567,7 @@ def test_an_answer_of_the_wrong_kind(id, name, value):
     """A number for a function, a function for a class: 0 points, in words."""
     report = runner.run(id, {name: value})
     assert (report.earned, report.results[0].title) == (0.0, "The answer is of the right kind")
-    assert "the object given for it is a" in report.results[0].reason
+    assert "the object given for it is of type" in report.results[0].reason
 
 
 def test_check_reads_the_callers_namespace(monkeypatch, capsys):
@@ -616,6 +632,39 @@ def test_the_report_as_text():
     ]
 
 
+def test_what_an_answer_prints_is_shown(monkeypatch):
+    """The end of it, below the report; the tests are judged as without it."""
+
+    def printing(f, *vals, epsilon=1e-6):
+        for number in range(50):
+            print(f"<line {number}>")
+        print("x" * 100_000, end="")
+        print("\nlast")
+        return []
+
+    report = report_of(monkeypatch, call, call, gradient=printing)
+    assert len(report.printed) <= 2000
+    assert report.printed.endswith("xxx\nlast\n")
+    lines = str(report).splitlines()
+    assert "Your code printed, at the end:" in lines
+    assert "  last" in lines
+    silent = report_of(monkeypatch, call)
+    assert (silent.printed, "printed" in str(silent), "printed" in silent._repr_html_()) == ("", False, False)
+
+
+def test_of_many_lines_the_last_are_shown(monkeypatch):
+    """Twenty of them, as text, in a notebook too."""
+
+    def printing(f, *vals, epsilon=1e-6):
+        for number in range(50):
+            print(f"<b>{number}")
+        return []
+
+    report = report_of(monkeypatch, call, gradient=printing)
+    assert report.printed.splitlines() == [f"<b>{number}" for number in range(30, 50)]
+    assert "<pre>&lt;b&gt;30\n" in report._repr_html_()
+
+
 def test_the_report_as_html_is_escaped():
     """Whatever a student's value looks like, it is shown as text."""
     html = MIXED._repr_html_()
@@ -652,6 +701,15 @@ def test_standins_speak_the_protocol():
     assert len({x.unique_id, k.unique_id, y.unique_id}) == 3
     autodiff.backpropagate(y, 1.0)
     assert x.derivative == 5.0
+
+
+def test_standins_of_one_value():
+    """Those that are made alike are equal and yet two, as Scalars of one value are."""
+    x = standins.leaf("x")
+    a, b = (standins.result(name, (x, 1.0), is_alike=True) for name in "ab")
+    assert (a == b, b in [a], b in {a}, a == standins.result("c", (x, 1.0))) == (True, True, False, False)
+    first, second = Scalar(2.0), Scalar(2.0)
+    assert (bool(first == second), second in [first], second in {first}) == (True, True, False)
 
 
 def rewritten(name):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import minigrad
 from minigrad import datasets, draw
 from minigrad.draw.boundary import Numbers, folding, loss_curve, snapshot
 from minigrad.mlp import MLP, Epoch, fit
@@ -106,3 +107,16 @@ def test_line_unfolds_to_the_boundary():
 def test_units_that_draw_no_line(first, output):
     """A unit that is positive nowhere or everywhere, or an output without a line, is no error."""
     assert folding(POINTS, first, (1.0, 0.0, -0.5), output).png().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("losses", [np.array([3.0, 2.0]), minigrad.tensor([3.0, 2.0]), iter([3.0, 2.0])])
+def test_losses_of_other_kinds(losses):
+    """Arrays and tensors are drawn as lists are."""
+    assert repr(loss_curve(losses)) == "Picture: loss over 2 epochs, from 3.000 to 2.000"
+
+
+@pytest.mark.parametrize("losses", [3.0, "ab", np.zeros((2, 2))])
+def test_losses_that_are_none(losses):
+    """What is not one number after another is refused in a sentence."""
+    with pytest.raises(TypeError, match="loss_curve: takes one number for each epoch, not "):
+        loss_curve(losses)

@@ -167,3 +167,11 @@ def test_text_alternatives(name):
     """Each picture has a title and says in words what it shows."""
     root = ET.fromstring(PICTURES[name]().svg)
     assert root.find(f"{SVG}title").text and root.find(f"{SVG}desc").text
+
+
+@pytest.mark.parametrize("shape", [(2.5,), 3, "ab"])
+@pytest.mark.parametrize("picture", [lambda shape: draw.broadcast(shape, (1,)), lambda shape: draw.reduction(shape, 0)])
+def test_what_is_no_shape(picture, shape):
+    """Sizes are whole numbers."""
+    with pytest.raises(TypeError, match="is no shape; a shape is a tuple of whole numbers"):
+        picture(shape)

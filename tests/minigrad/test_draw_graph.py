@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from minigrad import Scalar, autodiff, draw
+from minigrad import Scalar, autodiff, draw, widgets
 from minigrad.checks.standins import constant, leaf, result
 from minigrad.draw.graph import LARGEST, expression_graph
 from minigrad.draw.layout import lay_out
@@ -319,3 +319,11 @@ def test_constants_stand_beside_their_user():
     keys = {name: i for i, name in enumerate(names)}
     layout = lay_out(list(keys.values()), [(keys[a], keys[b]) for a, b in edges])
     assert layout.places[keys["two"]][0] == layout.places[keys["z"]][0] - 1.0
+
+
+@pytest.mark.parametrize(("result", "names"), [([1.0], {}), (Scalar(1.0), {"a": 2.0})])
+@pytest.mark.parametrize("show", [expression_graph, widgets.backprop])
+def test_what_is_no_variable(show, result, names):
+    """One sentence names the picture, and what was given."""
+    with pytest.raises(TypeError, match=rf"{show.__name__}: .* must be a Scalar or a Tensor, not (\[1\.0\]|2\.0)"):
+        show(result, **names)

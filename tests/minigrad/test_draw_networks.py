@@ -216,6 +216,10 @@ def test_activations_share_a_scale():
         (lambda: draw.digits(np.zeros((0, 8, 8))), "draw.digits: 0 small pictures"),
         (lambda: draw.digits(np.zeros((MOST + 1, 8, 8))), f"draws 1 to {MOST}"),
         (lambda: draw.kernels(np.zeros((2, 3, 3))), r"shape \(2, 3, 3\)"),
+        (lambda: draw.digits(3.0), r"draw.digits: images of shape \(\)"),
+        (lambda: draw.digits(np.zeros(8)), r"draw.digits: images of shape \(8,\)"),
+        (lambda: draw.digits(np.zeros((2, 3, 4, 4))), r"draw.digits: images of shape \(2, 3, 4, 4\)"),
+        (lambda: draw.digits(np.zeros((2, 4, 4)), [7]), "draw.digits: classes has 1 elements for 2 images"),
         (lambda: draw.activations({}), "0 small pictures"),
         (lambda: draw.activations({"logits": np.zeros((1, 10))}), r"'logits' has shape \(1, 10\)"),
     ],
@@ -224,3 +228,41 @@ def test_images_that_cannot_be_drawn(make, words):
     """What is no image, or too many, is refused."""
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_one_image_is_drawn():
+    """It needs no axis of its own for the one image."""
+    picture = draw.digits(np.eye(8), [3])
+    assert repr(picture) == "Picture: 1 image of 3"
+    assert [ax.images[0].get_array().shape for ax in shown(picture)] == [(8, 8)]
+
+
+SCALAR = minigrad.Scalar(3.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("digits", lambda: draw.digits(SCALAR)),
+        ("kernels", lambda: draw.kernels("abc")),
+        ("tiled", lambda: draw.tiled(SCALAR, (2, 2))),
+        ("activations", lambda: draw.activations({"conv": SCALAR})),
+        ("convolution", lambda: draw.convolution([SCALAR, SCALAR], [1, 2])),
+        ("convolution", lambda: draw.convolution([[1], [2, 3]], [1, 2])),
+    ],
+)
+def test_what_does_not_consist_of_numbers(name, make):
+    """One sentence names the picture and what was given."""
+    with pytest.raises(TypeError, match=f"draw.{name}: takes arrays or tensors of numbers, not "):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"padding": 1}, f"at most {LARGEST} elements"), ({"stride": 0}, "stride=0"), ({"padding": -1}, "padding=-1")],
+)
+def test_windows_that_cannot_slide(options, words):
+    """An image far too large is refused before it is padded, and so are steps and zeros that there cannot be."""
+    endless = np.broadcast_to(1.0, (10**6, 10**6))
+    with pytest.raises(ValueError, match=words):
+        draw.convolution(endless, CROSS, (0, 0), **options)

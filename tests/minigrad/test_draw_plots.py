@@ -114,3 +114,13 @@ def test_importing_draws_nothing():
     """Importing the module imports neither matplotlib nor numpy: a lesson pays when it draws."""
     code = "import sys, minigrad.draw.plots; sys.exit('matplotlib' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [({"forward": [0.1, 0.2]}, "2 errors of 'forward' and 1 epsilons"), ({}, "there are no errors to draw")],
+)
+def test_errors_that_do_not_fit(errors, said):
+    """Each method needs one error for each epsilon."""
+    with pytest.raises(ValueError, match=f"draw.difference_errors: {said}"):
+        plots.difference_errors(errors, [0.1])

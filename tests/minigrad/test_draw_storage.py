@@ -215,3 +215,11 @@ def test_a_picture_by_itself(name):
     assert "prefers-color-scheme:dark" in picture.svg
     names = {name.rpartition("}")[2] for element in root.iter() for name in element.attrib}
     assert names.isdisjoint({"id", "href", "src"}) and "url(" not in picture.svg
+
+
+@pytest.mark.parametrize("array", [[1, 2], 2.0, minigrad.Scalar(3.0)])
+@pytest.mark.parametrize("picture", [draw.strides, lambda array: draw.permute(array, (0,))])
+def test_what_has_no_strides(picture, array):
+    """Lists and numbers are refused in a sentence."""
+    with pytest.raises(TypeError, match=r"draw\.\w+: .* has no storage and no strides; give a NumPy array or a tensor"):
+        picture(array)

@@ -26,6 +26,7 @@ from minigrad import (
     operators,
     standing_aside,
 )
+from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone, FunctionError, MinigradError, UnknownExercise
 
 MODULES = {"autodiff": autodiff, "derivatives": derivatives, "functions": functions, "mlp": mlp}
@@ -393,9 +394,9 @@ def test_an_exception_in_the_block_undoes():
 def test_a_class_for_a_function_and_the_other_way_round():
     """The wrong kind of object is refused by name, and what was put in before it is taken out."""
     mine = {"operators.add": lambda a, b: 7.0}
-    with pytest.raises(TypeError, match=r"functions\.Mul is a class; the object given for it is a function"):
+    with pytest.raises(TypeError, match=r"functions\.Mul is a class; the object given for it is of type function"):
         exercises.install({**mine, "functions.Mul": lambda a, b: a})
-    with pytest.raises(TypeError, match=r"operators\.mul is a function; the object given for it is a float"):
+    with pytest.raises(TypeError, match=r"operators\.mul is a function; the object given for it is of type float"):
         exercises.install({**mine, "operators.mul": 3.0})
     with pytest.raises(AttributeError, match="no_such"):
         exercises.install({**mine, "operators.no_such": print})
@@ -538,6 +539,22 @@ def test_an_unknown_exercise_gets_a_suggestion(id, meant):
     with pytest.raises(UnknownExercise, match="there is no exercise") as caught:
         exercises.get(id)
     assert meant in str(caught.value)
+
+
+def test_a_function_in_the_place_of_an_id():
+    """The sentence says what to write."""
+    with pytest.raises(UnknownExercise, match=r'write "autodiff\.topological_sort", with the quotes'):
+        exercises.get(autodiff.topological_sort)
+    with pytest.raises(UnknownExercise, match=r'write "tensor_ops\.tensor_map" or "fast_ops\.tensor_map" or "cuda'):
+        exercises.get(tensor_map)
+    with pytest.raises(UnknownExercise, match=r'write "autodiff\.chain_rule", for example, with'):
+        exercises.get(print)
+    with pytest.raises(UnknownExercise, match=r"no exercise \['autodiff\.chain_rule'\]; one is named by a text"):
+        exercises.get(["autodiff.chain_rule"])
+
+
+def tensor_map():
+    """A function whose name three exercises ask for."""
 
 
 def test_collect_takes_the_students_objects_only():
@@ -699,6 +716,17 @@ def test_use_takes_several_folders(tmp_path, capsys):
     assert states(capsys)[0]["operators.arithmetic"] == "yours, from 00.ipynb"
 
 
+def test_notebooks_of_one_name_keep_their_own_text(tmp_path):
+    """A compiler reads a function's source by its file's name: that of another folder's notebook is another one."""
+    for folder, factor in (("a", 2), ("b", 3)):
+        (tmp_path / folder).mkdir()
+        notebook(
+            tmp_path / folder / "00.ipynb", f"# exercise: operators.folds\ndef times(x):\n    return {factor} * x\n"
+        )
+    found = [exercises.namespace_of(tmp_path / folder / "00.ipynb")["times"] for folder in ("a", "b")]
+    assert [inspect.getsource(times).split()[-3] for times in found] == ["2", "3"]
+
+
 def test_use_prefers_the_running_notebook(tmp_path, capsys):
     """What the running notebook defines comes first."""
     notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
@@ -729,7 +757,9 @@ def test_a_cell_that_fails_is_left_out_with_a_line(bad, tmp_path, capsys):
     exercises.use(tmp_path, namespace={})
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from 00.ipynb"
-    assert [line.split(":")[:2] for line in others] == [["00.ipynb", " a cell was left out"]]
+    assert [line.split(":")[:2] for line in others] == [["00.ipynb", " the cell of operators.folds was left out"]]
+    if bad == "def add(:":
+        assert others[0].endswith("SyntaxError: invalid syntax (line 2)")
 
 
 @pytest.mark.parametrize(
@@ -764,6 +794,86 @@ def test_use_refuses_a_folder_that_is_not_there(tmp_path):
     """The error names the path and says what to give."""
     with pytest.raises(FileNotFoundError, match=r"use: there is no '.*missing'; give a folder with notebooks"):
         minigrad.use(tmp_path / "missing", namespace={})
+
+
+def test_use_shows_a_notebook_one_sentence(tmp_path):
+    """What Jupyter shows of a folder that is not there has no frames of the library in it."""
+    with pytest.raises(MinigradError) as caught:
+        exercises.use(tmp_path / "missing", namespace={})
+    (line,) = caught.value._render_traceback_()
+    assert line.startswith("MissingPath: use: there is no ")
+
+
+@pytest.mark.parametrize("tags", [["setup"], []])
+def test_use_in_a_cell_that_is_read_for_answers(tags, tmp_path, monkeypatch, capsys):
+    """It is at work already: the call in the cell does nothing, and every exercise has one line."""
+    monkeypatch.chdir(tmp_path)
+    call = "from minigrad import use\nuse()\n"
+    notebook(tmp_path / "00.ipynb", (f"{call}OFFSET = 0.5\n" if tags else "OFFSET = 0.5\n", ["setup"]), ANSWER + call)
+    exercises.use(namespace={})
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len([each for each in exercises.catalogue().values() if not each.draft])
+    assert "yours, from 00.ipynb" in lines[0]
+    exercises.use(namespace={})  # and the next one does again what it should
+    assert "yours, from 00.ipynb" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_use_knows_what_was_imported_after_it(tmp_path, capsys):
+    """A function of another notebook, imported when it was installed, is not this notebook's, and does not stay."""
+    cell = "# exercise: derivatives.gradient\ndef gradient(f, *vals):\n    return [{}]"
+    notebook(tmp_path / "01.ipynb", cell.format(7.0))
+    exercises.use(tmp_path, namespace={})
+    here = {"__name__": "__main__"}
+    exec("from minigrad.derivatives import gradient", here)
+    notebook(tmp_path / "01.ipynb", cell.format(8.0))
+    capsys.readouterr()
+    exercises.use(tmp_path, namespace=here)
+    said, _ = states(capsys)
+    assert said["derivatives.gradient"] == "yours, from 01.ipynb"
+    assert derivatives.gradient(abs, 1.0) == [8.0]
+    assert here["gradient"](abs, 1.0) == [8.0]
+
+
+def test_use_finds_the_usual_folder(tmp_path, monkeypatch, capsys):
+    """From the folder around it, `my-notebooks` is meant, unless there are lessons here."""
+    (tmp_path / "course" / "my-notebooks").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "course")
+    lesson = notebook_of_one(tmp_path / "course" / "my-notebooks")
+    exercises.use(namespace={})
+    assert states(capsys)[0]["operators.arithmetic"] == "yours, from 00_fundamentals.ipynb"
+    (tmp_path / "course" / "00_fundamentals.ipynb").write_text(lesson.read_text().replace("operators.arith", "x.arith"))
+    lesson.write_text(lesson.read_text().replace("return x + y", "raise NotImplementedError()"))
+    exercises.use(namespace={})
+    assert states(capsys)[0]["operators.arithmetic"] == "yours, from 00_fundamentals.ipynb"
+
+
+def notebook_of_one(folder):
+    """Write a lesson with one answer."""
+    notebook(folder / "00_fundamentals.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    return folder / "00_fundamentals.ipynb"
+
+
+def test_a_check_after_use_still_sees_the_stub(tmp_path):
+    """What `use` lets the name of a stub mean is not the answer, nor does it take the rest of the answer away."""
+    here = {"__name__": "__main__"}
+    stub = "raise NotImplementedError()"
+    exec(f"def add(x, y):\n    return x + y\ndef mul(x, y):\n    return x * y\ndef neg(x):\n    {stub}", here)
+    before = run("operators.arithmetic", here)
+    exercises.use(tmp_path, namespace=here)
+    assert here["neg"] is operators.neg
+    after = run("operators.arithmetic", here)
+    assert 0.0 < before.earned == after.earned
+    exec("def neg(x):\n    return -1.0 * x", here)
+    assert run("operators.arithmetic", here).passed
+
+
+def test_half_an_answer_is_no_stub(tmp_path):
+    """A name whose function does something before it gives up keeps it."""
+    here = {"__name__": "__main__"}
+    exec("def relu(x):\n    if x > 0:\n        return x\n    raise NotImplementedError('negative')", here)
+    written = here["relu"]
+    exercises.use(tmp_path, namespace=here)
+    assert here["relu"] is written
 
 
 def test_use_of_an_empty_folder_is_the_reference(tmp_path, capsys):

@@ -120,6 +120,7 @@ def test_the_command_line_shows_hints(tmp_path):
     shown = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60) for _ in range(2)]
     assert [each.returncode for each in shown] == [0, 0]
     assert [re.search(r"hint (\d) of 3", each.stdout)[1] for each in shown] == ["1", "2"]
+    assert f"The next one is the idea: `minigrad hint {ID} --tier 2`" in " ".join(shown[0].stdout.split())
     done = subprocess.run([sys.executable, "-m", "minigrad", "hint", "x"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 

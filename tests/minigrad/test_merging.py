@@ -10,6 +10,7 @@ from notebooks_by_hand import code, exercise, find, markdown, notebook, question
 
 from minigrad import merging
 from minigrad.merging import NotANotebook, dump, merge, parse
+from minigrad.reading import answer_cells
 
 OLD = notebook(
     markdown("# Lesson"),
@@ -104,15 +105,20 @@ def test_a_given_cell_that_the_student_changed_stays():
 
 
 def test_a_check_that_was_changed_is_the_courses_again():
-    """Checks are not the student's to change; what they showed stays only where they are what was run."""
+    """What a check showed stays only where it is what was run; what was written in its place stands behind it."""
     book = mine()
     find(book, 'check("operators.one")')["outputs"] = ["seen"]
     changed = next(cell for cell in book["cells"] if cell["source"] == 'check("operators.two")')
     changed["source"], changed["outputs"] = "print('2')", ["forged"]
-    cells = {cell["source"]: cell for cell in merge(book, NEW, OLD).notebook["cells"]}
+    merged = merge(book, NEW, OLD)
+    cells = {cell["source"]: cell for cell in merged.notebook["cells"]}
     assert cells['check("operators.one")']["outputs"] == ["seen"]
-    assert cells['check("operators.two")']["outputs"] == []
-    assert "print('2')" not in cells
+    assert cells['check("operators.two")']["outputs"] == cells["print('2')"]["outputs"] == []
+    assert cells["print('2')"]["metadata"] == {}
+    found = texts(merged.notebook)
+    assert found.index("print('2')") == found.index('check("operators.two")') + 1
+    assert merged.kept == ["what you wrote in a cell of the course: \"print('2')\""]
+    assert texts(merge(merged.notebook, NEW, NEW).notebook) == found
 
 
 def test_an_answer_to_a_question_stays():
@@ -233,6 +239,11 @@ def test_nothing_that_a_student_wrote_is_ever_lost(seed):
         (b'{"nbformat": 3, "worksheets": []}', "format 3"),
         (b'{"nbformat": 4, "cells": [{}]}', "not a notebook"),
         (b'{"nbformat": 4, "cells": [{"source": "", "cell_type": "code", "metadata": []}]}', "not a notebook"),
+        (
+            b'{"nbformat": 4, "cells": [{"source": "", "cell_type": "code", "metadata": {"nbgrader": "x"}}]}',
+            "not a notebook",
+        ),
+        (b'{"nbformat": 4, "cells": [], "metadata": null}', "not a notebook"),
         (b"\xff\xfe", "not a notebook"),
     ],
 )
@@ -249,3 +260,24 @@ def test_a_file_is_laid_out_as_jupyter_does_it(root):
     another_order = dict(reversed(json.loads(content).items()))
     assert dump(parse(json.dumps(another_order).encode())) == content
     assert merging.text_of({"source": ["a\n", "b"]}) == "a\nb"
+
+
+def test_a_byte_order_mark(tmp_path):
+    """Some editors of Windows begin a file with one; it is read over."""
+    content = json.dumps(OLD).encode()
+    path = tmp_path / "lesson.ipynb"
+    path.write_bytes(b"\xef\xbb\xbf" + content)
+    assert parse(path.read_bytes()) == parse(content)
+    assert len(answer_cells(path)) == 3
+
+
+@pytest.mark.parametrize(
+    "written", ['check("operators.one")', ' check("operators.one")\n', "", "check('operators.one')"]
+)
+def test_a_check_without_words_of_the_students(written):
+    """White space, and other quotes, are nothing to keep."""
+    book = mine()
+    find(book, 'check("operators.one")')["source"] = written
+    merged = merge(book, NEW, OLD)
+    assert texts(merged.notebook) == texts(NEW)
+    assert merged.kept == []

@@ -192,3 +192,5 @@ def test_folders_that_will_not_do(tmp_path, name, text, says):
     assert says in done.stderr
     with pytest.raises(MinigradError, match="there is no folder"):
         minitorch.found_tasks(tmp_path / "none")
+    with pytest.raises(MinigradError, match=r"is a file; give the folder that it lies in"):
+        minitorch.found_tasks(tmp_path / name)

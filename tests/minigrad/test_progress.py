@@ -76,7 +76,14 @@ def test_the_nearest_folder_counts(folder):
     assert (folder / "a" / ".minigrad" / "progress.json").is_file()
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"exercises": [1]}', '{"exercises": {"a": 1}}', "\x00" * 50])
+DAMAGED = ["", "[]", '{"exercises": [1]}', '{"exercises": {"a": 1}}', "\x00" * 50]
+DAMAGED += [
+    f'{{"exercises": {{"a": {{"points": 2, {part}}}}}}}'
+    for part in ('"earned": NaN', '"earned": 1e99', '"earned": -1', '"live": "yesterday"', '"live": "2026-01-01"')
+]
+
+
+@pytest.mark.parametrize("content", DAMAGED)
 def test_a_damaged_file_is_set_aside(folder, content, capsys):
     """It is kept under another name, one sentence says so, and a new one begins."""
     path = folder / ".minigrad" / "progress.json"
@@ -193,6 +200,15 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         files.write(path, b"new")
     assert [each.name for each in tmp_path.iterdir()] == ["x.json"]
     assert path.read_bytes() == b"old"
+
+
+def test_a_link_stays_a_link(tmp_path):
+    """What is written is the file that it leads to."""
+    (tmp_path / "real.json").write_bytes(b"old")
+    (tmp_path / "link.json").symlink_to("real.json")
+    assert files.write(tmp_path / "link.json", b"new")
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "real.json").read_bytes() == b"new"
 
 
 def test_a_lock_lets_one_in_at_a_time(tmp_path):

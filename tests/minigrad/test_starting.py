@@ -150,6 +150,39 @@ def test_a_broken_notebook_is_left_alone(course, tmp_path):
     assert texts(load(work / "01_numerical_derivatives.ipynb")) == ["# 1"]
 
 
+@pytest.mark.parametrize("damage", ["nbgrader", "metadata", "minigrad"])
+def test_half_broken_metadata_do_not_stop_an_update(course, tmp_path, damage):
+    """The notebook is left alone where it cannot be read, and the next lesson is brought up to date."""
+    work, second = tmp_path / "work", "01_numerical_derivatives"
+    save(course / f"{second}.ipynb", notebook(markdown("# One"), lesson=second))
+    starting.start(work, course)
+    book = load(work / f"{LESSON}.ipynb")
+    if damage == "nbgrader":
+        book["cells"][0]["metadata"] = {"nbgrader": "x"}
+    else:
+        book["metadata"] = None if damage == "metadata" else {"minigrad": "x"}
+    save(work / f"{LESSON}.ipynb", book)
+    (work / ".minigrad" / "base" / f"{LESSON}.ipynb").unlink()
+    save(course / f"{LESSON}.ipynb", NEW)
+    save(course / f"{second}.ipynb", notebook(markdown("# 1"), lesson=second))
+    first = "updated" if damage == "minigrad" else "unreadable"
+    assert states(starting.start(work, course)) == [first, "updated"]
+    assert texts(load(work / f"{second}.ipynb")) == ["# 1"]
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_lesson_under_another_name_is_named(course, tmp_path, dry_run):
+    """A new copy does not hide where the work is; nothing is said where the lesson's own file is there."""
+    work = tmp_path / "work"
+    starting.start(work, course)
+    (work / f"{LESSON}.ipynb").rename(work / f"{LESSON}-mine.ipynb")
+    (outcome,) = starting.start(work, course, dry_run=dry_run)
+    said = f"{LESSON}-mine.ipynb is the same lesson; to go on with it, put it in place of {LESSON}.ipynb"
+    assert (outcome.state, outcome.details) == ("copied", (said,))
+    starting.start(work, course)
+    assert starting.start(work, course)[0].details == ()
+
+
 def test_a_lesson_that_the_course_dropped_stays(course, tmp_path):
     """It is named, and not touched."""
     work = tmp_path / "work"
@@ -347,6 +380,36 @@ def test_a_zip_holds_the_assignment(work):
     assert packed.path.read_bytes() == (work / "other.zip").read_bytes()
 
 
+def test_what_is_begun_is_not_called_unwritten(work):
+    """It is the code that says what is written: not a comment, nor a magic above the exercise's line."""
+    path = work / "00_fundamentals.ipynb"
+    notebook = load(path)
+    cell = next(cell for cell in notebook["cells"] if "# exercise: operators.arithmetic" in "".join(cell["source"]))
+    cell["source"] = "%%time\n# exercise: operators.arithmetic\n# raise NotImplementedError()\n" + (
+        "def add(x, y): return x + y\ndef mul(x, y): return x * y\ndef neg(x): return -float(x)\n"
+    )
+    save(path, notebook)
+    said = " ".join(submitting.pack(work, "module0").warnings)
+    assert "operators.comparison" in said and "operators.arithmetic" not in said
+
+
+@pytest.mark.parametrize("name", ["02_chain_rule.ipynb", "new.ipynb", "notes.txt", ".minigrad"])
+def test_no_file_of_the_students_becomes_a_zip(work, name):
+    """A zip takes the place of a zip at most."""
+    (work / "notes.txt").write_text("precious")
+    before = {path: path.read_bytes() for path in work.rglob("*") if path.is_file()}
+    with pytest.raises(MinigradError, match="is no zip, and stays as it is"):
+        submitting.pack(work, "module1", work / name)
+    assert {path: path.read_bytes() for path in work.rglob("*") if path.is_file()} == before
+
+
+def test_a_folder_that_cannot_be_is_a_sentence(tmp_path):
+    """What the system refuses is said without a traceback."""
+    (tmp_path / "file").touch()
+    done = minigrad("start", tmp_path / "file" / "work", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"minigrad: {tmp_path / 'file' / 'work'}: Not a directory\n")
+
+
 def test_a_grader_takes_the_zip(work):
     """In the place of notebooks the grader finds each lesson in it, answers and all."""
     from autograder.handed_in import HandedIn
@@ -410,9 +473,9 @@ def test_which_assignment_is_meant(work):
     with pytest.raises(MinigradError, match="--assignment and one of module0, module1"):
         submitting.assignment_for(work, None)
     assert submitting.assignment_for(work, "module1") == "module1"
-    for notebook in work.glob("*.ipynb"):
-        if not notebook.name.startswith(("01", "02", "03")):
-            notebook.unlink()
+    for path in work.glob("*.ipynb"):
+        if not path.name.startswith(("01", "02", "03")):
+            path.unlink()
     assert submitting.assignment_for(work, None) == "module1"
     with pytest.raises(MinigradError, match="no assignment 'module9'; there are module0, module1, "):
         submitting.assignment_for(work, "module9")

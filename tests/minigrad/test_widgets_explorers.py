@@ -1,6 +1,7 @@
 """The explorers: indices and positions, broadcasting, and the errors of differences."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -123,6 +124,8 @@ def test_what_cannot_be_explored():
     """Too many elements, none, and places that are not there are refused with a sentence."""
     with pytest.raises(ValueError, match="a view of 100 elements cannot be shown; take one of 1 to 96"):
         widgets.index_explorer(np.zeros(100))
+    with pytest.raises(TypeError, match=r"index_explorer: \[1, 2\] has no storage and no strides"):
+        widgets.index_explorer([1, 2])
     with pytest.raises(ValueError, match="a view of 0 elements"):
         widgets.index_explorer(np.zeros((0, 3)))
     explorer = widgets.index_explorer(np.zeros((2, 2)))
@@ -294,3 +297,21 @@ def test_functions_of_ones_own():
 def test_ticks(bounds, wanted):
     """Axes have a few round numbers."""
     assert ticks(*bounds) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("x", [math.nan, math.inf, 1e17, "a"])
+def test_places_that_cannot_be_shown(x):
+    """At the beginning, and later."""
+    explorer = widgets.derivative_explorer("sin(x)")
+    with pytest.raises(ValueError, match=f"derivative_explorer: x = {re.escape(str(x))} cannot be shown"):
+        widgets.derivative_explorer("sin(x)", x)
+    if isinstance(x, float):
+        with pytest.raises(ValueError, match="cannot be shown"):
+            explorer.x = x
+
+
+@pytest.mark.parametrize("f", [math.exp, lambda x: 1e20])
+def test_curves_of_huge_values(f):
+    """Their charts have room."""
+    explorer = widgets.derivative_explorer(f, 708.5, derivative=f)
+    assert set(explorer.pictures) == {"curve", "errors"}

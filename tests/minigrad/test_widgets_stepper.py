@@ -223,3 +223,9 @@ def test_too_large_a_graph():
         x = x + 1.0
     with pytest.raises(ValueError, match="more than 120 variables"):
         widgets.backprop(x)
+
+
+def test_a_constant():
+    """Nothing leads back from a constant: a sentence says what to take."""
+    with pytest.raises(ValueError, match=r"backprop: tensor\(3\.\) is a constant"):
+        widgets.backprop(mg.tensor(3.0))

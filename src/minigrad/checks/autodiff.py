@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from minigrad import exercises
-from minigrad.checks.expectation import Expectation, expect
+from minigrad import autodiff, exercises
+from minigrad.checks.expectation import Expectation, expect, hinting
 from minigrad.checks.runner import visible
 from minigrad.checks.standins import Node, constant, leaf, result
 from minigrad.errors import ExerciseNotDone
@@ -156,6 +157,16 @@ def meeting_point(student: Any) -> None:
 
 
 @visible("autodiff.topological_sort", section=ORDER)
+def equal_values(student: Any) -> None:
+    """Two variables of the same value are two variables."""
+    x = leaf("x")
+    a, b = result("a", (x, 1.0), is_alike=True), result("b", (x, 1.0), is_alike=True)
+    seen = names(student.topological_sort(result("z", (a, 1.0), (b, 1.0))))
+    hint = "a and b have the same value, and `==` compares values, as `in` does for a list: compare by unique_id"
+    expect(sorted({"a", "b"} & set(seen)), ["a", "b"], hint=hint)
+
+
+@visible("autodiff.topological_sort", section=ORDER)
 def no_constants(student: Any) -> None:
     """Constants are left out."""
     a = result("a", (leaf("x"), 1.0), (constant("two"), 1.0))
@@ -188,6 +199,10 @@ def deep(student: Any) -> None:
 
 
 NOTHING = "x has received nothing: hand what arrives at a leaf to its accumulate_derivative"
+FIRST = (
+    "nothing has been kept for that variable yet, so nothing can be added to it: begin with 0.0, by get(key, 0.0) or "
+    "defaultdict(float); the variable that was given begins with deriv"
+)
 
 
 def walk(student: Any, z: Node, deriv: float = 1.0) -> None:
@@ -195,7 +210,8 @@ def walk(student: Any, z: Node, deriv: float = 1.0) -> None:
     # `autodiff.chain_rule` may still be an exercise to do; the stand-ins can take the step by themselves.
     with exercises.install({"autodiff.chain_rule": lambda variable, d_output: variable.chain_rule(d_output)}):
         try:
-            student.backpropagate(z, deriv)
+            with hinting(FIRST, KeyError, message="there is no entry for a variable"):
+                student.backpropagate(z, deriv)
         except ExerciseNotDone as error:
             if error.exercise != "autodiff.chain_rule":
                 raise
@@ -204,7 +220,40 @@ def walk(student: Any, z: Node, deriv: float = 1.0) -> None:
             raise Expectation(None, None, reason, hint, None) from error
 
 
+def in_order(test: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Let a test that fails say so if the fault is in the order that the student's topological_sort gives."""
+
+    @functools.wraps(test)
+    def tested(student: Any) -> None:
+        try:
+            test(student)
+        except Exception as error:
+            order = order_of(student.backpropagate)
+            if order in (["z", "b", "a", "x"], []):
+                raise
+            reason = f"it walks in the order of topological_sort, which gives {', '.join(order)}, expected z, b, a, x"
+            hint = 'mend topological_sort first: `check("autodiff.topological_sort")` says more'
+            raise Expectation(order, None, reason, hint, None) from error
+
+    return tested
+
+
+def order_of(backpropagate: Any) -> list[str]:
+    """Return how the topological_sort that an answer calls sorts a small graph; nothing if it calls none, or fails."""
+    called = getattr(getattr(backpropagate, "__code__", None), "co_names", ())
+    if "topological_sort" not in called:
+        return []
+    scope = vars(autodiff) if "autodiff" in called else backpropagate.__globals__
+    a = result("a", (leaf("x"), 2.0))
+    z = result("z", (a, 30.0), (result("b", (a, 3.0)), 10.0))
+    try:
+        return names(scope["topological_sort"](z))
+    except Exception:  # whatever it is, the check of topological_sort explains it
+        return []
+
+
 @visible("autodiff.backpropagate", section="02 'Slopes multiply'")
+@in_order
 def product_of_slopes(student: Any) -> None:
     """Along a chain the slopes multiply, beginning with deriv."""
     x = leaf("x")
@@ -220,6 +269,7 @@ def product_of_slopes(student: Any) -> None:
 
 
 @visible("autodiff.backpropagate", section=PATHS)
+@in_order
 def leaves_only(student: Any) -> None:
     """50 -> 100 -> 300: the leaf stores 6.0, the results on the way store nothing."""
     x = leaf("x")
@@ -235,6 +285,7 @@ def leaves_only(student: Any) -> None:
 
 
 @visible("autodiff.backpropagate", section=PATHS)
+@in_order
 def two_paths(student: Any) -> None:
     """What arrives along two paths is added up."""
     x = leaf("x")
@@ -246,6 +297,7 @@ def two_paths(student: Any) -> None:
 
 
 @visible("autodiff.backpropagate", section=PATHS)
+@in_order
 def one_step_two_paths(student: Any) -> None:
     """An input that is used twice in one step gets both derivatives."""
     x = leaf("x")
@@ -255,6 +307,7 @@ def one_step_two_paths(student: Any) -> None:
 
 
 @visible("autodiff.backpropagate", section=ORDER)
+@in_order
 def short_and_long_path(student: Any) -> None:
     """A variable hands on its derivative when all of it has arrived, and once."""
     x = leaf("x")
@@ -274,6 +327,7 @@ def short_and_long_path(student: Any) -> None:
 
 
 @visible("autodiff.backpropagate", section=PATHS)
+@in_order
 def second_pass_adds(student: Any) -> None:
     """A second pass adds to what the leaf has: 2.0 and then 3.0 make 5.0."""
     x = leaf("x")
@@ -284,6 +338,7 @@ def second_pass_adds(student: Any) -> None:
 
 
 @visible("autodiff.backpropagate", section="03 'As deep as it gets'")
+@in_order
 def deep_chain(student: Any) -> None:
     """A chain of 5,000 variables is differentiated, too."""
     x = node = leaf("x")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["NO_RETURN", "PAIR", "Expectation", "expect", "hint_of", "hinting"]
+__all__ = ["NO_RETURN", "PAIR", "Expectation", "expect", "hint_of", "hinting", "message_of"]
 
 NO_RETURN = "None is what a function gives without a `return`: is one missing?"
 PAIR = "`max(dim)` returns a pair, the largest values and where they were: take its `.values`"
@@ -35,18 +35,29 @@ class Expectation(AssertionError):
 
 
 @contextmanager
-def hinting(hint: str, *errors: type[Exception]) -> Iterator[None]:
-    """Give a hint to errors of some types that the student's code raises inside the block."""
+def hinting(hint: str, *errors: type[Exception], message: str = "") -> Iterator[None]:
+    """Give a hint to errors of some types that the student's code raises inside the block.
+
+    Args:
+        hint: The hint.
+        *errors: The types.
+        message: What a report says in the place of the errors' own text, if that holds what differs by chance.
+    """
     try:
         yield
     except errors as error:
-        error.minigrad_hint = hint  # type: ignore[attr-defined]
+        error.minigrad_hint, error.minigrad_message = hint, message  # type: ignore[attr-defined]
         raise
 
 
 def hint_of(error: BaseException) -> str:
     """Return the hint that `hinting` gave to an error; nothing if it gave none."""
     return str(getattr(error, "minigrad_hint", ""))
+
+
+def message_of(error: BaseException) -> str:
+    """Return the text of an error, or what `hinting` put in its place."""
+    return getattr(error, "minigrad_message", "") or str(error)
 
 
 def expect(

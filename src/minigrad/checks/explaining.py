@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
-from minigrad.checks.expectation import PAIR, hint_of
+from minigrad.checks.expectation import PAIR, hint_of, message_of
 
 __all__ = ["Answer"]
 
@@ -39,7 +39,7 @@ class Answer:
 
     def reason(self, error: BaseException, test: Callable[..., Any]) -> str:
         """Say what was raised, and on which line of the student's own text, if it was on one."""
-        message = f"raised {type(error).__name__}: {error}"
+        message = f"raised {type(error).__name__}: {message_of(error)}"
         places = [place for place, is_theirs in self._walk(error, test) if is_theirs]
         if not places:
             return message
@@ -52,7 +52,7 @@ class Answer:
         if isinstance(error, NameError):
             return "Is the name spelt right, and was the cell with the imports run?"
         if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
-            return "Something is None: a function gives None when a `return` is missing."
+            return hint_of(error) or "Something is None: a function gives None when a `return` is missing."
         if "ValuesAndIndices" in str(error):
             return PAIR
         return self._call_of(error, test) or hint_of(error)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.expectation import Expectation, expect, hinting
 from minigrad.checks.runner import visible
 from minigrad.errors import GraphError
 from minigrad.module import Parameter
@@ -166,7 +166,9 @@ def fresh_leaf(student: Any) -> None:
 @visible("mlp.SGD", section=DOWN)
 def without_gradient(student: Any) -> None:
     """A parameter without a gradient stays where it is."""
-    expect(step(student, None)[1].data, 2.0, hint="skip what has a grad of None")
+    hint = "where no gradient has arrived, `.grad` is None: skip that parameter"
+    with hinting(hint, TypeError):
+        expect(step(student, None)[1].data, 2.0, hint=hint)
 
 
 @visible("mlp.SGD", section=DOWN)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_html", "as_text"]
 
+_PRINTED = "Your code printed, at the end:"
+
 _ROW = '<li style="margin:.35em 0;list-style:none">{mark} {title}{detail}</li>'
 _MARK = '<b style="color:{colour}" aria-label="{label}">{sign}</b>'
 _DETAIL = '<div style="margin-left:1.6em"><div>{reason}</div>{hint}{section}{more}</div>'
@@ -59,6 +61,8 @@ def as_text(report: CheckReport, width: int = 100) -> str:
                 indented(f"Read again: lesson {result.section}", "      ", "        ")
             if more:
                 indented(more, "      ", "      ")
+    if report.printed:
+        lines += [_PRINTED, *(f"  {line}" for line in report.printed.splitlines())]
     if report.pointer:
         lines.append(report.pointer)  # not wrapped: to be copied
     return "\n".join(lines)
@@ -68,11 +72,12 @@ def as_html(report: CheckReport) -> str:
     """Return the report for a notebook."""
     colour = "#1a7f37" if report.passed else "#b35900"
     rows = "".join(_row(result, more) for result, more in shown(report))
+    printed = f"<div>{_PRINTED}</div><pre>{escape(report.printed)}</pre>" if report.printed else ""
     note = "Hidden tests look closer when the notebook is graded." if report.passed else _pointer(report.pointer)
     return (
         f'<div class="minigrad-check" style="border-left:4px solid {colour};padding:.4em 1em">'
         f"<b>{escape(headline(report))}</b>"
-        f'<ul style="padding-left:.2em;margin:.4em 0">{rows}</ul><small>{note}</small></div>'
+        f'<ul style="padding-left:.2em;margin:.4em 0">{rows}</ul>{printed}<small>{note}</small></div>'
     )
 
 

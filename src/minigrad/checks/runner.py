@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from minigrad import exercises, hints, progressing, standing_aside
+from minigrad import exercises, hints, progressing
 from minigrad.checks.expectation import NO_RETURN, Expectation
 from minigrad.checks.explaining import Answer
 from minigrad.checks.report import as_html, as_text
@@ -26,6 +27,7 @@ SLOW_SECONDS = 30.0  # the same where compiling, or a count of steps, takes its 
 
 ENDLESS = "still running when its time was over: does the loop end?"
 NOT_RUN = "The checks after this one were not run."
+_MOST_PRINTED, _MOST_LINES = 2000, 20  # characters and lines of what an answer prints
 _NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 
 Test = Callable[[Any], None]
@@ -63,12 +65,14 @@ class CheckReport:
         points: The points that a grader gives for it.
         results: What each test found.
         pointer: Where a report that is not all well points to: the exercise's next hint.
+        printed: The end of what the answer printed.
     """
 
     exercise: str
     points: float
     results: tuple[CheckResult, ...]
     pointer: str = ""
+    printed: str = ""
 
     @property
     def passed(self) -> bool:
@@ -122,33 +126,39 @@ def check(id: str) -> CheckReport:
     return report
 
 
-def run(id: str, namespace: Mapping[str, Any]) -> CheckReport:
-    """Run the visible tests of an exercise on the objects that a namespace defines."""
+def run(id: str, namespace: Mapping[str, Any], where: str = "this notebook: run the cell above first") -> CheckReport:
+    """Run the visible tests of an exercise on the objects that a namespace defines.
+
+    Args:
+        id: The exercise.
+        namespace: Where the answer is looked for.
+        where: What to say of the place that the answer must be in.
+    """
     exercise = exercises.get(id)
     try:
         objects = exercises.collect(id, namespace)
     except ExerciseNotDone:
         names = ", ".join(exercises.missing(id, namespace))
-        reason = f"{names} must be defined in this notebook: run the cell above first"
+        reason = f"{names} must be defined in {where}"
         return CheckReport(id, exercise.points, (CheckResult("The answer is there", False, reason),), hints.pointer(id))
     tests = _tests_of(id)
     answer = Answer(objects, namespace)
-    compiles = standing_aside.any_of("fast_ops")  # with kernels of the student's every operation on tensors is compiled
+    printed = _Tail()
     try:
         with exercises.install(exercises.standing_in(id, namespace)), exercises.install(objects):
             student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
-            results = tuple(_run_all(tests, student, answer, compiles))
+            results = tuple(_run_all(tests, student, answer, printed))
     except TypeError as error:  # a class where a function belongs, or the other way round
         results = (CheckResult("The answer is of the right kind", False, str(error)),)
     pointer = "" if all(result.passed for result in results) else hints.pointer(id)
-    return CheckReport(id, exercise.points, results, pointer)
+    return CheckReport(id, exercise.points, results, pointer, printed.text)
 
 
-def _run_all(tests: list[tuple[Test, str]], student: Any, answer: Answer, compiles: bool) -> list[CheckResult]:
+def _run_all(tests: list[tuple[Test, str]], student: Any, answer: Answer, printed: _Tail) -> list[CheckResult]:
     """Run the tests until one does not end; an answer that is not there at all gets one line instead of many."""
     results: list[CheckResult] = []
     for test, section in tests:
-        results.append(_run_one(test, section, student, answer, compiles))
+        results.append(_run_one(test, section, student, answer, printed))
         if results[-1].reason == ENDLESS:
             break
     if all(result.reason == _NOT_WRITTEN for result in results):
@@ -170,13 +180,13 @@ def _tests_of(id: str) -> list[tuple[Test, str]]:
     return _tests[id]
 
 
-def _run_one(test: Test, section: str, student: Any, answer: Answer, compiles: bool) -> CheckResult:
+def _run_one(test: Test, section: str, student: Any, answer: Answer, printed: _Tail) -> CheckResult:
     title = (test.__doc__ or test.__name__).strip().splitlines()[0]
     try:
         with (
-            _time_limit(SLOW_SECONDS if compiles or test in _slow else SECONDS),
+            _time_limit(SLOW_SECONDS if test in _slow else SECONDS),
             open(os.devnull, "w") as nowhere,
-            redirect_stdout(nowhere),
+            redirect_stdout(printed),
             redirect_stderr(nowhere),
         ):
             test(student)
@@ -202,20 +212,56 @@ class _TooSlow(BaseException):
     """Raised in the student's code when its time is over; a bare ``except Exception`` does not catch it."""
 
 
+class _Tail(io.TextIOBase):
+    """A text stream that keeps the last lines of what is written to it."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        self.text = "".join(
+            (self.text + text[-_MOST_PRINTED:])[-_MOST_PRINTED:].splitlines(keepends=True)[-_MOST_LINES:]
+        )
+        return len(text)
+
+
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Stop the block after some seconds, where the system has timers (not on Windows) and this is the main thread."""
+    """Stop the block after some seconds, where the system has timers (not on Windows) and this is the main thread.
+
+    Once anything was compiled in it, it has the time of a slow test: a student's kernels are compiled by whatever test
+    is the first to need them.
+    """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
+    more = SLOW_SECONDS - seconds
 
     def stop(*_: Any) -> None:
-        raise _TooSlow
+        nonlocal more
+        if more > 0.0 and compiles():
+            signal.setitimer(signal.ITIMER_REAL, more)
+            more = 0.0
+        else:
+            raise _TooSlow
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+    with _compilations() as compiles:
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _compilations() -> Iterator[Callable[[], bool]]:
+    """Give a function that says whether the block has begun to compile anything, with Numba."""
+    if "numba" not in sys.modules:  # who needs it imports it then, which takes its time as well
+        yield lambda: "numba" in sys.modules
+        return
+    from numba.core import event
+
+    with event.install_recorder("numba:compile") as recorder:
+        yield lambda: bool(recorder.buffer)

@@ -64,6 +64,15 @@ class Node:
         return self.name
 
 
+class _Alike(Node):
+    """A variable that equals every other of its kind, as Scalars of one value do; its hash is its own, as theirs is."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Alike)
+
+    __hash__ = Node.__hash__
+
+
 class _Slopes(Context):
     """The context of a stand-in: the given derivatives, and a note of every step back.
 
@@ -103,7 +112,14 @@ def constant(name: str) -> Node:
     return Node(name, None)
 
 
-def result(name: str, *inputs: tuple[Node, float]) -> Node:
-    """Return a variable computed from inputs, each with the derivative in it."""
+def result(name: str, *inputs: tuple[Node, float], is_alike: bool = False) -> Node:
+    """Return a variable computed from inputs, each with the derivative in it.
+
+    Args:
+        name: What tests call it.
+        *inputs: The inputs, each with the derivative in it.
+        is_alike: Whether `==` says that it equals all others made so, as it does of Scalars that have the same value.
+    """
     ctx = _Slopes([slope for _, slope in inputs])
-    return Node(name, History(_Given, ctx, [node for node, _ in inputs]), inputs, ctx.received)
+    kind = _Alike if is_alike else Node
+    return kind(name, History(_Given, ctx, [node for node, _ in inputs]), inputs, ctx.received)

@@ -27,7 +27,8 @@ def check(
     notebooks: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Notebooks with your answers; by default every lesson in your folder.", metavar="NOTEBOOK..."
+            help="Notebooks with your answers, or folders; by default every lesson in your folder.",
+            metavar="NOTEBOOK...",
         ),
     ] = None,
     exercise: Annotated[str | None, typer.Option(help="Only this exercise, by its id.")] = None,
@@ -50,8 +51,8 @@ def check(
         from minigrad.commands.minitorch import check_minitorch
 
         raise typer.Exit(check_minitorch(minitorch, seconds, as_json=as_json))
-    named = bool(notebooks)
-    checked = _check_all(notebooks or _lessons_here(), exercise, seconds)
+    named = bool(notebooks) and all(not path.is_dir() for path in notebooks or ())
+    checked = _check_all(_named(notebooks) if notebooks else _lessons_here(), exercise, seconds)
     if as_json:
         print_json(_as_data(checked))
     elif named or everything or exercise:
@@ -62,13 +63,24 @@ def check(
 
 
 def _lessons_here() -> list[Path]:
+    from minigrad.exercises import folder_here
     from minigrad.progressing import working_folder
+
+    return _lessons_in(working_folder() or folder_here(), "this folder; name notebooks, or go where you work")
+
+
+def _named(paths: list[Path]) -> list[Path]:
+    """Return the notebooks that were named, and the lessons in the folders that were named."""
+    found = [_lessons_in(path, str(path)) if path.is_dir() else [path] for path in paths]
+    return [path for each in found for path in each]
+
+
+def _lessons_in(folder: Path, place: str) -> list[Path]:
     from minigrad.starting import lessons_in
 
-    folder = working_folder() or Path()
     found = lessons_in(folder)
     if not found:
-        raise MinigradError("check: there is no lesson in this folder; name notebooks, or go where you work")
+        raise MinigradError(f"check: there is no lesson in {place}")
     return found
 
 
@@ -80,11 +92,12 @@ def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> l
 
     wanted = {path: _wanted(path, exercise) for path in notebooks}
     checked = []
+    endless = set[int | str]()
     with Progress(transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("checking", total=len(notebooks))
         for path, ids in wanted.items():
             bar.update(task, description=f"checking {path.name}")
-            checked.append(checking.check_notebook(path, ids, seconds))
+            checked.append(checking.check_notebook(path, ids, seconds, endless))
             bar.advance(task)
             for report in checked[-1].reports:
                 if not checking.not_begun(report.exercise, path):
@@ -95,7 +108,8 @@ def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> l
 def _wanted(notebook: Path, exercise: str | None) -> list[str]:
     if not notebook.is_file():
         raise MinigradError(f"check: there is no file {str(notebook)!r}")
-    wanted = [exercises.get(exercise).id] if exercise else exercises.placed_in(notebook)
+    of_lesson = [each.id for each in exercises.catalogue().values() if each.lesson == notebook.stem and not each.draft]
+    wanted = [exercises.get(exercise).id] if exercise else [*exercises.placed_in(notebook), *of_lesson]
     if not wanted:
         raise MinigradError(f"check: {notebook.name} holds no exercise (no cell begins with '# exercise: ...')")
     return list(dict.fromkeys(wanted))
@@ -162,6 +176,7 @@ def _as_data(checked: list[Checked]) -> dict[str, Any]:
                 "points": report.earned,
                 "of": report.points,
                 "checks": [asdict(result) for result in report.results],
+                "printed": report.printed,
             }
             for each, report in reports
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -78,9 +79,18 @@ def snapshot(model: MLP, epoch: Epoch) -> Moment:
 def loss_curve(losses: Sequence[float], title: str = "") -> Picture:
     """Draw the loss against the number of the epoch.
 
+    Args:
+        losses: Numbers: a list, an array or a tensor of one axis.
+        title: Stands above the picture.
+
     Raises:
+        TypeError: If they are no numbers.
         ValueError: If there is no loss yet.
     """
+    try:
+        losses = [float(x) for x in losses]
+    except (TypeError, ValueError):
+        raise TypeError(f"loss_curve: takes one number for each epoch, not {reprlib.repr(losses)}") from None
     if not losses:
         raise ValueError("loss_curve: there is no loss to draw; has the cell with the training run to its end?")
     figure, (ax,) = canvas(width=5.2, height=3.0)

@@ -7,8 +7,10 @@ draw.reduction((2, 3), 1)      # which elements become one
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, text
 
@@ -22,6 +24,14 @@ Shape = tuple[int, ...]
 _WIDE, _HIGH, _GAP = 58.0, 28.0, 8.0
 
 
+def _shape(operation: str, shape: Any) -> Shape:
+    """Return a shape as a tuple of whole numbers."""
+    try:
+        return tuple(operator.index(size) for size in shape)
+    except TypeError:
+        raise TypeError(f"draw.{operation}: {shape!r} is no shape; a shape is a tuple of whole numbers") from None
+
+
 # --- broadcasting --------------------------------------------------------------------------------------------
 
 
@@ -32,9 +42,10 @@ def broadcast(*shapes: Sequence[int]) -> Drawing:
         *shapes: Two shapes or more, of at most eight axes each.
 
     Raises:
+        TypeError: If one of them is no shape.
         ValueError: If there are fewer than two shapes, too many axes, or a negative size.
     """
-    given = [tuple(shape) for shape in shapes]
+    given = [_shape("broadcast", shape) for shape in shapes]
     rank = max(map(len, given), default=0)
     if len(given) < 2 or rank > 8 or any(size < 0 for shape in given for size in shape):
         raise ValueError(f"draw.broadcast: takes two shapes or more, of at most 8 axes of sizes >= 0, not {given}")
@@ -128,9 +139,11 @@ def reduction(shape: Sequence[int], axis: int) -> Drawing:
         axis: The axis that is folded; negative numbers count from the end.
 
     Raises:
+        TypeError: If the shape is none.
         ValueError: If there is no such axis, or the tensor cannot be drawn.
     """
-    shape, size = tuple(shape), math.prod(shape)
+    shape = _shape("reduction", shape)
+    size = math.prod(shape)
     if not 1 <= len(shape) <= 3 or not 0 < size <= LARGEST:
         raise ValueError(f"draw.reduction: takes 1 to 3 axes and 1 to {LARGEST} elements, not the shape {shape}")
     if not -len(shape) <= axis < len(shape):

@@ -19,7 +19,7 @@ from typing import Any
 from minigrad import autodiff
 from minigrad.draw.layout import lay_out
 from minigrad.draw.paper import frame, page
-from minigrad.draw.watching import LARGEST, Watched, watch
+from minigrad.draw.watching import LARGEST, Watched, check_variables, watch
 
 __all__ = ["LARGEST", "ExpressionGraph", "describe", "expression_graph", "number", "start_of"]
 
@@ -259,8 +259,10 @@ def expression_graph(result: Any, /, *, gradients: bool = True, gradient: Any = 
 
     Raises:
         ValueError: If the graph is too large to be read, or the gradient to start from has another shape.
+        TypeError: If the result, or what has a name, is no variable.
         ExerciseNotDone: If the engine is still to be written; draw with ``gradients=False`` then.
     """
+    check_variables("expression_graph", result, names)
     graph = watch(result)
     if gradients:
         with autodiff.no_grad():

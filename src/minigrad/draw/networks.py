@@ -12,6 +12,7 @@ Arrays may be NumPy's or tensors. The first two are SVG, the others matplotlib.
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, label, text
 from minigrad.draw.plots import INK, Picture
+from minigrad.layout import count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,8 +37,22 @@ _HIGH = 26.0
 _GAP = 44.0
 
 
-def _array(x: Any) -> Any:
-    """Return a NumPy array of a tensor or of anything like an array."""
+def _array(operation: str, x: Any) -> Any:
+    """Return a NumPy array of a tensor or of anything like an array.
+
+    Raises:
+        TypeError: If it does not consist of numbers.
+    """
+    try:
+        array = _values(x)
+        if array.dtype.kind in "biuf":
+            return array
+    except (AttributeError, TypeError, ValueError):
+        pass
+    raise TypeError(f"draw.{operation}: takes arrays or tensors of numbers, not {reprlib.repr(x)}")
+
+
+def _values(x: Any) -> Any:
     return np.asarray(x.detach().to("cpu").numpy() if hasattr(x, "detach") else x)
 
 
@@ -55,19 +71,24 @@ def convolution(image: Any, weight: Any, at: int | Sequence[int] = 0, *, padding
         stride: Steps between windows.
 
     Raises:
+        TypeError: If they do not consist of numbers.
         ValueError: If the shapes do not fit, there is no such output, or the picture would be too large.
     """
-    x, w = _array(image), _array(weight)
+    x, w = _array("convolution", image), _array("convolution", weight)
     line = x.ndim == 1
+    if stride < 1 or padding < 0:
+        raise ValueError(f"draw.convolution: stride={stride} and padding={padding}; a stride is at least 1, and a "
+                         "padding at least 0")  # fmt: skip
     if x.ndim != w.ndim or not 1 <= x.ndim <= 3:
         raise ValueError(f"draw.convolution: an image of shape {x.shape} and weights of shape {w.shape}: both need the "
                          "same axes, one to three")  # fmt: skip
     x, w = (part.reshape((1,) * (3 - part.ndim) + part.shape) for part in (x, w))
     zeros = (0 if line else padding, padding)
-    wide = np.pad(x, ((0, 0), (zeros[0],) * 2, (zeros[1],) * 2))
-    rows, columns = ((n - k) // stride + 1 for n, k in zip(wide.shape[1:], w.shape[1:], strict=True))
+    size = tuple(n + 2 * zero for n, zero in zip(x.shape[1:], zeros, strict=True))
+    rows, columns = ((n - k) // stride + 1 for n, k in zip(size, w.shape[1:], strict=True))
     i, j = (0, *_place(at)) if line else (*_place(at), 0)[:2]
-    _check_window(x, w, wide, (rows, columns), (i, j))
+    _check_window(x, w, size, (rows, columns), (i, j))
+    wide = np.pad(x, ((0, 0), (zeros[0],) * 2, (zeros[1],) * 2))
     out = np.array([[_sum(wide, w, r * stride, c * stride) for c in range(columns)] for r in range(rows)])
     return _convolution(x, w, wide, out, (i, j), stride)
 
@@ -76,10 +97,10 @@ def _place(at: int | Sequence[int]) -> tuple[int, ...]:
     return (at,) if isinstance(at, int) else tuple(at)
 
 
-def _check_window(x: Any, w: Any, wide: Any, size: tuple[int, int], at: tuple[int, int]) -> None:
+def _check_window(x: Any, w: Any, padded: Sequence[int], size: tuple[int, int], at: tuple[int, int]) -> None:
     if x.shape[0] != w.shape[0]:
         raise ValueError(f"draw.convolution: {x.shape[0]} channels of the image, {w.shape[0]} of the weights")
-    if max(wide.shape[1:]) > LARGEST or x.shape[0] > 4:
+    if max(padded) > LARGEST or x.shape[0] > 4:
         raise ValueError(f"draw.convolution: at most {LARGEST} elements along an axis, and 4 channels, can be drawn")
     if not all(0 <= place < n for place, n in zip(at, size, strict=True)):
         raise ValueError(f"draw.convolution: there is no output {at}: windows lie in {max(0, size[0])} rows of "
@@ -178,9 +199,10 @@ def tiled(image: Any, kernel: Sequence[int]) -> Drawing:
         kernel: Height and width of a tile; they divide the image's.
 
     Raises:
+        TypeError: If the image does not consist of numbers.
         ValueError: If they do not, or the picture would be too large.
     """
-    x, (height, width) = _array(image), kernel
+    x, (height, width) = _array("tiled", image), kernel
     if x.ndim != 2 or not x.size or max(x.shape) > LARGEST or x.shape[0] % height or x.shape[1] % width:
         raise ValueError(
             f"draw.tiled: an image of shape {x.shape} in tiles of {tuple(kernel)}; it takes two axes of 1 to {LARGEST} "
@@ -225,19 +247,24 @@ def digits(images: Any, classes: Any = None, predicted: Any = None, *, columns: 
     """Draw images in grey, each with its class, and with what was taken for it.
 
     Args:
-        images: Of shape (n, height, width) or (n, 1, height, width); large numbers are dark.
+        images: Of shape (n, height, width) or (n, 1, height, width), or one of (height, width); large numbers are dark.
         classes: The class of each, or None.
         predicted: What a network took it for, or None: where it differs, the image gets a frame.
         columns: How many stand side by side.
 
     Raises:
-        ValueError: If there is no image, or too many.
+        TypeError: If they do not consist of numbers.
+        ValueError: If they have other axes, there is no image or too many, or there are not as many classes.
     """
-    pictures = _array(images)
-    pictures = pictures.reshape(len(pictures), *pictures.shape[-2:]) if pictures.size else pictures
-    _check_count("digits", len(pictures))
-    truth = None if classes is None else _array(classes).reshape(-1).tolist()
-    said = None if predicted is None else _array(predicted).reshape(-1).tolist()
+    pictures = _array("digits", images)
+    pictures = pictures[None] if pictures.ndim == 2 else pictures
+    if pictures.ndim != 3 and (pictures.ndim != 4 or pictures.shape[1] != 1):
+        raise ValueError(f"draw.digits: images of shape {pictures.shape}; it takes (height, width), (n, height, width) "
+                         "or (n, 1, height, width)")  # fmt: skip
+    _check_count("digits", len(pictures) if pictures.size else 0)
+    pictures = pictures.reshape(len(pictures), *pictures.shape[-2:])
+    truth = _for_each("classes", classes, len(pictures))
+    said = _for_each("predicted", predicted, len(pictures))
     figure, axes = _board(len(pictures), min(columns, len(pictures)), 0.82, 1.05 if truth is not None else 0.86)
     for n, (ax, picture) in enumerate(zip(axes, pictures, strict=True)):
         ax.imshow(picture, cmap="Greys", vmin=float(pictures.min()), vmax=float(pictures.max()))
@@ -248,12 +275,22 @@ def digits(images: Any, classes: Any = None, predicted: Any = None, *, columns: 
             )
         for spine in ax.spines.values():
             spine.set(visible=True, color="#a33a00" if wrong else "#8b949e", linewidth=2.0 if wrong else 0.6)
-    caption = f"{len(pictures)} images"
+    caption = count(len(pictures), "image", "images")
     if truth is not None:
         caption += " of " + ", ".join(map(str, truth))
     if truth is not None and said is not None:
         caption += f"; {sum(a != b for a, b in zip(truth, said, strict=True))} were taken for another class"
     return Picture(figure, caption)
+
+
+def _for_each(name: str, given: Any, images: int) -> list[Any] | None:
+    """Return what is given for each image, as a list; None for None."""
+    if given is None:
+        return None
+    values: list[Any] = _values(given).reshape(-1).tolist()
+    if len(values) != images:
+        raise ValueError(f"draw.digits: {name} has {len(values)} elements for {count(images, 'image', 'images')}")
+    return values
 
 
 def kernels(weight: Any, title: str = "") -> Picture:
@@ -266,9 +303,10 @@ def kernels(weight: Any, title: str = "") -> Picture:
         title: Above the picture.
 
     Raises:
+        TypeError: If they do not consist of numbers.
         ValueError: If the weights have other axes, or there are too many.
     """
-    w = _array(weight)
+    w = _array("kernels", weight)
     if w.ndim != 4:
         raise ValueError(f"draw.kernels: weights of shape {w.shape}; they need 4 axes, as those of Conv2d")
     outputs, inputs = w.shape[:2]
@@ -305,9 +343,10 @@ def activations(layers: Mapping[str, Any], *, columns: int = 16) -> Picture:
         columns: How many channels are shown at most.
 
     Raises:
+        TypeError: If they do not consist of numbers.
         ValueError: If there is nothing to draw, or an output has other axes.
     """
-    found = {name: _array(x) for name, x in layers.items()}
+    found = {name: _array("activations", x) for name, x in layers.items()}
     found = {name: x[0] if x.ndim == 4 and len(x) == 1 else x for name, x in found.items()}
     for name, x in found.items():
         if x.ndim != 3:
@@ -332,22 +371,22 @@ def _share(x: Any) -> str:
     return f"{100.0 * float((x > 0.0).mean()):.0f} % above 0"
 
 
-def _check_count(name: str, count: int) -> None:
-    if not 1 <= count <= MOST:
-        raise ValueError(f"draw.{name}: {count} small pictures; it draws 1 to {MOST}: pass a part")
+def _check_count(name: str, pictures: int) -> None:
+    if not 1 <= pictures <= MOST:
+        raise ValueError(f"draw.{name}: {pictures} small pictures; it draws 1 to {MOST}: pass a part")
 
 
-def _board(count: int, columns: int, width: float, height: float, left: float = 0.2) -> tuple[Figure, list[Any]]:
+def _board(pictures: int, columns: int, width: float, height: float, left: float = 0.2) -> tuple[Figure, list[Any]]:
     """Return a figure with rows of small square axes without ticks; no more axes than are asked for."""
     from matplotlib.figure import Figure
 
-    rows = math.ceil(count / columns)
+    rows = math.ceil(pictures / columns)
     figure = Figure(figsize=(max(2.2, columns * width + left), rows * height + 0.25), layout="constrained")
     axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
     for ax in axes:
         ax.set(xticks=[], yticks=[])
         for spine in ax.spines.values():
             spine.set(color="#8b949e", linewidth=0.6)
-    for ax in axes[count:]:
+    for ax in axes[pictures:]:
         ax.set_axis_off()
-    return figure, axes[:count]
+    return figure, axes[:pictures]

@@ -258,7 +258,16 @@ def difference_errors(errors: Mapping[str, Sequence[float]], epsilons: Sequence[
     Args:
         errors: For each method the absolute errors, one for each epsilon.
         epsilons: The steps.
+
+    Raises:
+        ValueError: If a method has not one error for each epsilon, or there are none.
     """
+    if not errors:
+        raise ValueError("draw.difference_errors: there are no errors to draw")
+    for name, values in errors.items():
+        if not len(values) == len(epsilons) > 0:
+            raise ValueError(f"draw.difference_errors: {len(values)} errors of {name!r} and {len(epsilons)} epsilons; "
+                             "it takes one error for each epsilon")  # fmt: skip
     figure, (ax,) = canvas(width=7.2, height=4.4)
     floor = 1e-16  # an error of exactly 0 has no place on a logarithmic axis
     for (name, values), colour, marker in zip(errors.items(), LINES, "os^Dv", strict=False):

@@ -7,6 +7,7 @@ draw.permute(array, (1, 0))             # sizes and strides change places, the s
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -18,7 +19,7 @@ from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, 
 from minigrad.layout import count
 from minigrad.tensor_data import TensorData
 
-__all__ = ["LARGEST", "permute", "strides"]
+__all__ = ["LARGEST", "data_of", "permute", "strides"]
 
 LARGEST = 96
 """Elements of a storage, or of a view, that can be told apart in a picture."""
@@ -36,6 +37,7 @@ def strides(array: Any, *, highlight: Sequence[Any] | None = None) -> Drawing:
         highlight: An index of the view, or several, that are framed in both.
 
     Raises:
+        TypeError: If it is no array and no tensor.
         ValueError: If there are no elements, too many for a picture, or no such index.
     """
     view, picture = _view_of(array, "strides"), _Page()
@@ -56,6 +58,7 @@ def permute(array: Any, order: Sequence[int]) -> Drawing:
         order: Axis i of the result is axis ``order[i]`` of the array.
 
     Raises:
+        TypeError: If it is no array and no tensor.
         ValueError: If an axis is missing or named twice, or the array cannot be drawn.
     """
     view, order = _view_of(array, "permute"), tuple(order)
@@ -75,8 +78,24 @@ def permute(array: Any, order: Sequence[int]) -> Drawing:
 # --- what is drawn -------------------------------------------------------------------------------------------
 
 
+def data_of(array: Any, operation: str) -> TensorData:
+    """Return what says how an array or a tensor lies over its storage.
+
+    Raises:
+        TypeError: If it is neither.
+    """
+    if isinstance(array, TensorData):
+        return array
+    held = getattr(array, "_array", array)
+    if not isinstance(held, np.ndarray | np.generic) and not isinstance(getattr(held, "data", None), TensorData):
+        raise TypeError(
+            f"{operation}: {reprlib.repr(array)} has no storage and no strides; give a NumPy array or a tensor"
+        )
+    return TensorData.of(held)
+
+
 def _view_of(array: Any, what: str) -> TensorData:
-    view = array if isinstance(array, TensorData) else TensorData.of(getattr(array, "_array", array))
+    view = data_of(array, f"draw.{what}")
     for name, size in (("view", view.size), ("storage", len(view.storage))):
         if not 0 < size <= LARGEST:
             held = count(size, "element", "elements")

@@ -6,13 +6,14 @@ The engine is given stand-ins, which speak the `Variable` protocol and ask the v
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import reprlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from minigrad import autodiff
 
-__all__ = ["LARGEST", "Visit", "Watched", "watch"]
+__all__ = ["LARGEST", "Visit", "Watched", "check_variables", "watch"]
 
 LARGEST = 120
 """Nodes in a picture that can still be read."""
@@ -120,6 +121,17 @@ class _Noted:
 def _kept(derivative: Any) -> Any:
     """A derivative as it is now: an engine may go on adding to a tensor in place."""
     return derivative.detach().clone() if hasattr(derivative, "clone") else derivative
+
+
+def check_variables(operation: str, result: Any, names: Mapping[str, Any]) -> None:
+    """See that a result, and what is to be named, are variables.
+
+    Raises:
+        TypeError: If one of them is not.
+    """
+    for name, variable in {"the result": result, **names}.items():
+        if not hasattr(variable, "unique_id"):
+            raise TypeError(f"{operation}: {name} must be a Scalar or a Tensor, not {reprlib.repr(variable)}")
 
 
 def watch(result: Any) -> dict[int, Watched]:

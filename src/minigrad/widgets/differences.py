@@ -38,6 +38,8 @@ FUNCTIONS: dict[str, tuple[Curve, Curve]] = {
 _STEPS_OF_TEN = 4
 _EXPONENTS = [n / _STEPS_OF_TEN for n in range(-16 * _STEPS_OF_TEN, 1)]
 _FLOOR = 1e-17  # an error of exactly 0 has no place on a logarithmic axis
+_FARTHEST = 1e6  # beyond, steps of 1e-16 to 1 are lost in x
+_HIGHEST = 1e300  # beyond, there is no room left above the curve
 _METHODS = (("forward", "mc-two", True), ("central", "mc-one", False))
 
 
@@ -128,7 +130,7 @@ def curve_picture(m: Measurement, exponent: float) -> str:
     epsilon = 10.0**exponent
     low, high = m.x - 1.6, m.x + 1.6
     curve = [(t, _value(m.f, t)) for t in (low + (high - low) * i / 240 for i in range(241))]
-    y = _bounds([v for _, v in curve if math.isfinite(v)])
+    y = _bounds([v for _, v in curve if abs(v) < _HIGHEST])
     chart = Chart(f"the secants of {m.name}", (low, high), y)
     chart.axes([(t, f"{t:g}") for t in ticks(low, high)], [(t, f"{t:.4g}") for t in ticks(*y)], "x", "f(x)")
     chart.curve(curve, "mc-ink")
@@ -180,7 +182,7 @@ def _bounds(values: Sequence[float]) -> Point:
         return -1.0, 1.0
     ordered = sorted(values)
     low, high = ordered[len(ordered) // 20], ordered[-1 - len(ordered) // 20]
-    room = 0.2 * (high - low) or 1.0
+    room = 0.2 * (high - low) or max(1.0, 1e-6 * abs(high))
     return low - room, high + room
 
 
@@ -214,6 +216,10 @@ class DerivativeExplorer(Widget):
         self.observe(lambda change: self._show(), ["function", "x", "exponent"])
         self._show()
 
+    @traitlets.validate("x")
+    def _finite(self, proposal: Any) -> float:
+        return _place(proposal["value"])
+
     @traitlets.validate("exponent")
     def _within(self, proposal: Any) -> float:
         return max(-16.0, min(float(proposal["value"]), 0.0))
@@ -242,8 +248,10 @@ def derivative_explorer(
             made of what a Scalar can do.
 
     Raises:
-        ValueError: If there is no function of that name, or the derivative of f is not known.
+        ValueError: If there is no function of that name, the derivative of f is not known, or x is no number that can
+            be shown.
     """
+    x = _place(x)
     if callable(f):
         name = getattr(f, "__name__", "f").replace("<lambda>", "f")
         return DerivativeExplorer(
@@ -253,6 +261,17 @@ def derivative_explorer(
     if name not in FUNCTIONS:
         raise ValueError(f"derivative_explorer: there is no function {f!r}; the functions are {', '.join(FUNCTIONS)}")
     return DerivativeExplorer(FUNCTIONS, name, x)
+
+
+def _place(x: Any) -> float:
+    """Return x as a number around which a curve can be drawn."""
+    try:
+        place = float(x)
+    except (TypeError, ValueError):
+        place = math.nan
+    if not abs(place) <= _FARTHEST:
+        raise ValueError(f"derivative_explorer: x = {x} cannot be shown; choose a number from -1e6 to 1e6")
+    return place
 
 
 def _by_scalars(f: Callable[[Any], Any], x: float) -> Curve:

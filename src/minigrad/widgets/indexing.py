@@ -9,6 +9,7 @@ from typing import Any
 import traitlets
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, Drawing, box, label, text
+from minigrad.draw.storage import data_of
 from minigrad.layout import count
 from minigrad.tensor_data import TensorData
 from minigrad.widgets.base import Widget, page
@@ -212,9 +213,10 @@ def index_explorer(array: Any) -> IndexExplorer:
         array: A NumPy array, a `TensorData` or a tensor on the CPU. What it shares its storage with is shown as well.
 
     Raises:
+        TypeError: If it is no array and no tensor.
         ValueError: If there are no elements, or too many for a picture.
     """
-    view = array if isinstance(array, TensorData) else TensorData.of(getattr(array, "_array", array))
+    view = data_of(array, "index_explorer")
     for name, size in (("view", view.size), ("storage", len(view.storage))):
         if not 0 < size <= LARGEST:
             held = count(size, "element", "elements")

@@ -5,13 +5,14 @@ What it shows is what the library's present engine does: with your own engine in
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import traitlets
 
 from minigrad.draw.graph import ExpressionGraph, describe, number
-from minigrad.draw.watching import Watched
+from minigrad.draw.watching import Watched, check_variables
 from minigrad.widgets.base import Widget, page
 from minigrad.widgets.steps import Moment, Recording, record
 
@@ -289,6 +290,13 @@ def backprop(result: Any, /, *, gradient: Any = 1.0, **names: Any) -> Backprop:
         **names: Names to show, ``a=a`` for the variable a.
 
     Raises:
-        ValueError: If the graph is too large to be read.
+        TypeError: If the result, or what has a name, is no variable.
+        ValueError: If the graph is too large to be read, or the result is a constant.
     """
+    check_variables("backprop", result, names)
+    if result.is_constant():
+        raise ValueError(
+            f"backprop: {reprlib.repr(result)} is a constant, from which no step leads back; take a result of Scalars, "
+            "or of tensors with requires_grad=True"
+        )
     return Backprop(result, gradient, {variable.unique_id: name for name, variable in names.items()})

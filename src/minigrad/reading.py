@@ -1,0 +1,89 @@
+"""Reading a student's notebooks: the cells that answers consist of, and the names that these define."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import re
+from pathlib import Path
+from typing import Any
+
+from minigrad.errors import MinigradError
+
+__all__ = ["answer_cells", "exercise_of", "is_reading", "left_out", "namespace_of", "run_answer"]
+
+_MARKER = re.compile(r"\s*#\s*exercise\s*:\s*([\w.]+)", re.IGNORECASE)
+
+_reading = False
+
+
+def is_reading() -> bool:
+    """Whether a notebook's cells are being run for the answers in them."""
+    return _reading
+
+
+def namespace_of(notebook: Path) -> dict[str, Any]:
+    """Run a notebook's imports and answers, and return the names that they define."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for number, source in enumerate(answer_cells(notebook), start=1):
+        if left_out := run_answer(notebook.name, number, source, namespace):
+            print(left_out)
+    return namespace
+
+
+def run_answer(notebook: str, number: int, source: str, namespace: dict[str, Any]) -> str:
+    """Run one cell of a notebook, and return a sentence if it could not be run to its end."""
+    global _reading
+    name = _listed(f"{notebook}, answer {number}", source)
+    before, _reading = _reading, True
+    try:
+        exec(compile(source, name, "exec"), namespace)
+    except (Exception, SystemExit) as error:
+        ours = isinstance(error, SyntaxError) and error.filename == name
+        message = f"{error.msg} (line {error.lineno})" if isinstance(error, SyntaxError) and ours else str(error)
+        return left_out(notebook, source, f"{type(error).__name__}: {message}")
+    finally:
+        _reading = before
+    return ""
+
+
+def _listed(title: str, source: str) -> str:
+    """Give a cell's text a name under which error messages and compilers find it, and no other text."""
+    lines, name, copies = source.splitlines(keepends=True), f"<{title}>", 1
+    while linecache.getlines(name) not in ([], lines):  # notebooks in two folders may have one name
+        copies += 1
+        name = f"<{title}, copy {copies}>"
+    linecache.cache[name] = (len(source), None, lines, name)
+    return name
+
+
+def left_out(notebook: str, source: str, why: str) -> str:
+    """Return the sentence that says that a cell was left out, with the exercise that it is for."""
+    id, first = exercise_of(source), source.strip().partition("\n")[0]
+    which = f"the cell of {id}" if id else f"the cell that begins with {first[:80]!r}"
+    return f"{notebook}: {which} was left out: {why}"
+
+
+def exercise_of(source: str) -> str:
+    """Return the exercise that a cell is for: ``# exercise: ID`` above its code, with whatever magic and comments."""
+    for line in source.splitlines():
+        if found := _MARKER.match(line):
+            return found[1]
+        if line.strip() and not line.lstrip().startswith(("#", "%", "!")):
+            break
+    return ""
+
+
+def answer_cells(notebook: Path) -> list[str]:
+    """Return the text of the cells that answers consist of: tagged ``setup``, or with ``# exercise: ID`` at the top."""
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8-sig"))["cells"]
+        code = [("".join(c["source"]), c["metadata"].get("tags", ())) for c in cells if c["cell_type"] == "code"]
+        answers = [source for source, tags in code if "setup" in tags or exercise_of(source)]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise MinigradError(f"{notebook.name} is not a notebook that can be read") from None
+    return [_without_magics(source) for source in answers]
+
+
+def _without_magics(source: str) -> str:
+    return "\n".join(line for line in source.splitlines() if not line.startswith(("%", "!")))
