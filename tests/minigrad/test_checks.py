@@ -582,6 +582,24 @@ def test_check_reads_the_callers_namespace(monkeypatch, capsys):
         check("derivatives.gradent")
 
 
+def test_a_limit_that_falls_into_a_finalizer_is_kept():
+    """What is raised while an object ends is lost: the test is stopped right after that."""
+
+    class Ending:
+        def __del__(self):
+            end = time.perf_counter() + 0.2
+            while time.perf_counter() < end:
+                pass
+
+    def endless(end):
+        Ending()
+        while time.perf_counter() < end:
+            pass
+
+    with pytest.raises(runner._TooSlow), runner._time_limit(0.05):
+        endless(time.perf_counter() + 20.0)
+
+
 def test_visible_registers_in_order(monkeypatch):
     """The decorator returns the test unchanged and keeps the order."""
     monkeypatch.setattr(runner, "_tests", {})

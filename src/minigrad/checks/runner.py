@@ -8,10 +8,11 @@ import os
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 from minigrad import exercises, hints, progressing
@@ -24,6 +25,7 @@ __all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
 
 SECONDS = 5.0  # after which a test is stopped: a loop that does not end must not freeze the notebook
 SLOW_SECONDS = 30.0  # the same where compiling, or a count of steps, takes its own time
+_SOON = 0.01  # seconds after which a test is stopped that could not be stopped just now
 
 ENDLESS = "still running when its time was over: does the loop end?"
 NOT_RUN = "The checks after this one were not run."
@@ -237,11 +239,13 @@ def _time_limit(seconds: float) -> Iterator[None]:
         return
     more = SLOW_SECONDS - seconds
 
-    def stop(*_: Any) -> None:
+    def stop(_number: int, frame: FrameType | None) -> None:
         nonlocal more
         if more > 0.0 and compiles():
             signal.setitimer(signal.ITIMER_REAL, more)
             more = 0.0
+        elif _finalizes(frame):
+            signal.setitimer(signal.ITIMER_REAL, _SOON)
         else:
             raise _TooSlow
 
@@ -253,6 +257,15 @@ def _time_limit(seconds: float) -> Iterator[None]:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             signal.signal(signal.SIGALRM, before)
+
+
+def _finalizes(frame: FrameType | None) -> bool:
+    """Whether Python is at work on an object that ends, where it would lose what is raised."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code.co_filename == weakref.__file__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
