@@ -5,12 +5,11 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import os
-import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
@@ -18,7 +17,7 @@ import nbformat
 from autograder.course import Course, load_course
 from autograder.demo.submissions import CLASS, Released, Student
 
-__all__ = ["LIMITS", "Classroom", "DemoError", "prepare"]
+__all__ = ["LIMITS", "Classroom", "DemoError", "only", "prepare"]
 
 MARK = ".made-by-autograder-demo"
 """Lies in the demo's folder and says that all of it may be thrown away."""
@@ -124,7 +123,7 @@ def prepare(out: Path, course_directory: Path, lessons: Container[str] | None = 
     Args:
         out: The folder.
         course_directory: The course to copy.
-        lessons: What the class works on; assignments with others are drafts in the copy. By default everything.
+        lessons: What the class works on; by default everything.
 
     Raises:
         DemoError: If the folder holds something that is not the demo's.
@@ -143,14 +142,19 @@ def prepare(out: Path, course_directory: Path, lessons: Container[str] | None = 
         shutil.copytree(source, root / name) if source.is_dir() else shutil.copy(source, root / name)
     shutil.copytree(original.source, out / "src" / "minigrad", ignore=shutil.ignore_patterns("__pycache__"))
     text = original.path.read_text(encoding="utf-8")
-    for assignment in original.assignments.values():
-        if lessons is not None and not all(lesson in lessons for lesson in assignment.lessons):
-            text = _drafted(text, assignment.name)
     (root / "course.toml").write_text(text if original.limits else text + LIMITS, encoding="utf-8")
-    return Classroom(out, load_course(root))
+    course = load_course(root)
+    return Classroom(out, course if lessons is None else only(course, lessons))
 
 
-def _drafted(text: str, assignment: str) -> str:
-    """The text of course.toml with one of its assignments as a draft, of which nothing is built."""
-    name = re.compile(rf'^name = "{re.escape(assignment)}"$', re.MULTILINE)
-    return name.sub(lambda line: f"{line[0]}\ndraft = true", text, count=1)
+def only(course: Course, lessons: Container[str]) -> Course:
+    """A course as it is for a class that works on some of its lessons: what has others is a draft, never released."""
+    released = {name for name, each in course.assignments.items() if all(lesson in lessons for lesson in each.lessons)}
+    everything = {**course.lessons, **course.draft_lessons}
+    return replace(
+        course,
+        assignments={name: each for name, each in course.assignments.items() if name in released},
+        drafts={**course.drafts} | {name: each for name, each in course.assignments.items() if name not in released},
+        lessons={name: each for name, each in everything.items() if each.assignment in released},
+        draft_lessons={name: each for name, each in everything.items() if each.assignment not in released},
+    )

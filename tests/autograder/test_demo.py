@@ -17,7 +17,7 @@ from autograder.build import build_lesson
 from autograder.cli import app
 from autograder.course import load_course
 from autograder.demo import run_demo
-from autograder.demo.classroom import Classroom, DemoError, prepare
+from autograder.demo.classroom import Classroom, DemoError, only, prepare
 from autograder.demo.submissions import CLASS, LESSONS, MISBEHAVIOUR
 from autograder.demo.table import Row, notes, rows, summary
 from autograder.demo.typing_in import read_answers, reference_answers, type_in
@@ -300,6 +300,17 @@ def test_lessons_that_nobody_plays_are_drafts(course):
     assert course.exercises == original.exercises
 
 
+def test_what_nobody_plays_may_have_a_date(root, tmp_path):
+    """An assignment that is handed in some day is left out of the demo as well."""
+    place = make_course(tmp_path / "small", root)
+    toml = place / "course.toml"
+    dated = re.sub(r'^(name = "week0")$', r"\1\ndue = 2027-02-01T23:59:00Z", toml.read_text(), flags=re.MULTILINE)
+    assert dated != toml.read_text()
+    toml.write_text(dated)
+    course = prepare(tmp_path / "demo", place, lessons=()).course
+    assert (list(course.assignments), list(course.drafts)) == ([], ["week0"])
+
+
 def test_a_command_that_fails_ends_the_demo(tmp_path, monkeypatch):
     """A failing nbgrader is one sentence with the command and its log, and exit code 3."""
     monkeypatch.setattr(Classroom, "nbgrader", lambda *args, **options: 1)
@@ -348,7 +359,7 @@ def played(tmp_path_factory, unmeasured):
     out, said = tmp_path_factory.mktemp("demo") / "demo", console()
     with unmeasured():  # nbgrader's commands; test_nbgrader.py measures them
         code = run_demo(out, said)
-    found = {row.student.name: row for row in rows(Classroom(out, load_course(out / "course")))}
+    found = {row.student.name: row for row in rows(Classroom(out, only(load_course(out / "course"), LESSONS)))}
     return code, said.file.getvalue(), out, found
 
 
