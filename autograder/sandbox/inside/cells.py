@@ -70,12 +70,14 @@ class CappedOutput(io.TextIOBase):
 
 _streams: list[CappedOutput] = []
 # A thread that a cell has left prints on, and Python's print holds no reference of its own to the stream: without these
-# it would write to one that is gone, and crash.
+# it would write to one that is gone, and crash. What earlier ones hold has been read by then.
 
 
 @contextlib.contextmanager
 def capture(limit: int) -> Iterator[CappedOutput]:
     """Collect stdout and stderr while the block runs."""
+    for earlier in _streams:
+        earlier.parts.clear()
     output = CappedOutput(limit)
     _streams.append(output)
     before = sys.stdout, sys.stderr
