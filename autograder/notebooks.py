@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from autograder.course import CourseError, Exercise
-from autograder.questions import STUB_TEXT, Question, is_answer, is_untouched
+from autograder.questions import STUB_TEXT, Question, is_answer
 from autograder.slicing import ExerciseSource, clear_solutions, header
 
 # jsonschema imports it for a format that notebooks do not use, and that import takes a second.
@@ -171,17 +171,23 @@ def is_generated(path: Path) -> bool:
 
 
 def is_worked_in(path: Path) -> bool:
-    """Whether someone has run or answered a student notebook; a build leaves no outputs, and every stub."""
+    """Whether someone has run or answered a student notebook; a build leaves no outputs, and each stub as it was."""
     try:
-        everything = nbformat.from_dict(json.loads(path.read_bytes())["cells"])
-        cells = [cell for cell in everything if cell["cell_type"] == "code"]
-        texts = ["".join(cell["source"]) for cell in cells]
-        was_run = any(cell["outputs"] or cell["execution_count"] is not None for cell in cells)
-        was_run |= any(is_answer(cell) and not is_untouched("".join(cell.source)) for cell in everything)
+        cells = nbformat.from_dict(json.loads(path.read_bytes())["cells"])
+        return any(_was_run(cell) or _is_answered(cell) for cell in cells)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
-    answers = [text for text in texts if text.startswith("# exercise:")]
-    return was_run or any("raise NotImplementedError()" not in answer for answer in answers)
+
+
+def _was_run(cell: Cell) -> bool:
+    return cell.cell_type == "code" and bool(cell.outputs or cell.execution_count is not None)
+
+
+def _is_answered(cell: Cell) -> bool:
+    """Whether an answer's cell holds anything else than was given out, and be it beside a stub that is left."""
+    nbgrader = cell.metadata.get("nbgrader", {})
+    cell.source = "".join(cell.source)
+    return bool(nbgrader.get("solution") and compute_checksum(cell) != nbgrader["checksum"])
 
 
 def stamp_of(notebook: Notebook) -> str:
