@@ -22,7 +22,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath, UnknownExercise
-from minigrad.installing import Installation, install, installed, reference, written_by_student
+from minigrad.installing import Installation, install, installed, reference, take_out, written_by_student
 from minigrad.reading import answer_cells, exercise_of, is_reading, left_out, namespace_of, run_answer
 from minigrad.standing_aside import on_change
 
@@ -169,12 +169,16 @@ def _is_ours(value: Any) -> bool:
 
 # --- a student's work, from this notebook and its siblings --------------------------------------------------
 
+_in_use: list[Installation] = []
+"""What the last `use` installed."""
+
 
 def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = None) -> None:
     """Install everything that the student has written so far, for good, and print a line for each exercise.
 
     Looks into the running notebook first, then into notebooks. Exercises that are not done keep the library's own
-    body, where this edition has one.
+    body, where this edition has one. What an earlier call installed goes first: an answer that has become a stub
+    again is no longer used.
 
     Args:
         *paths: Folders with notebooks, or notebooks. If none is given: the current folder (or `my-notebooks` in it, if
@@ -188,10 +192,12 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
     taken: dict[str, str] = {}
     here = _running_namespace() if namespace is None else namespace
     read = [here]
-    _take("this notebook", here, taken)
     found = [(notebook.name, notebook) for notebook in _notebooks_in(paths or [folder_here()])]
     if not paths:
         found += [(f"{notebook.parent.name}/{notebook.name}", notebook) for notebook in _lessons_beside(Path())]
+    take_out(_in_use)
+    _in_use.clear()
+    _take("this notebook", here, taken)
     for origin, notebook in found:
         try:
             read.append(namespace_of(notebook))
@@ -219,7 +225,7 @@ def _take(origin: str, namespace: Mapping[str, Any], taken: dict[str, str]) -> N
     for exercise in catalogue().values():
         objects = _first_done(exercise.id, [(origin, namespace)])[1] if exercise.id not in taken else None
         if objects:
-            install(objects)
+            _in_use.append(install(objects))
             taken[exercise.id] = origin
 
 
@@ -233,7 +239,8 @@ def _fill_stubs(namespace: Mapping[str, Any], taken: Mapping[str, str]) -> None:
         for name in exercise.objects:
             module, _, attribute = name.rpartition(".")
             value = namespace.get(attribute)
-            old = _was_installed(value, namespace) or (_is_stub(value) and exercise.id not in taken)
+            filled = _is_ours(value) and attribute in namespace.get(_STUBS, {})
+            old = filled or _was_installed(value, namespace) or (_is_stub(value) and exercise.id not in taken)
             if old and not _is_of_another(exercise.id, value) and isinstance(namespace, MutableMapping):
                 if _is_stub(value):
                     namespace.setdefault(_STUBS, {})[attribute] = value

@@ -7,14 +7,14 @@ installed, and objects that exist already change too.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CellType, FunctionType, TracebackType
 from typing import Any
 
 from minigrad import standing_aside
 
-__all__ = ["Installation", "install", "installed", "reference", "written_by_student"]
+__all__ = ["Installation", "install", "installed", "reference", "take_out", "written_by_student"]
 
 _MISSING: Any = object()
 
@@ -71,7 +71,7 @@ class Installation:
         scope = next((m.__globals__ for m in members.values() if isinstance(m, FunctionType)), {})
         if scope.get(theirs.__name__) is theirs:
             scope[theirs.__name__] = ours
-            self._undo.append(lambda: scope.update({theirs.__name__: theirs}))
+            self._undo.append(lambda: _put_back(scope, ours, theirs))
         before = written_by_student.get(ours, (ours, {}))
         written_by_student[ours] = theirs, scope
         self._undo.append(lambda: written_by_student.update({ours: before}))
@@ -111,6 +111,12 @@ _installed: list[Installation] = []
 written_by_student: dict[type, tuple[type, Mapping[str, Any]]] = {}
 
 
+def _put_back(scope: dict[str, Any], ours: type, theirs: type) -> None:
+    """Let a class's name mean the student's class again, unless it has come to mean another since."""
+    if scope.get(theirs.__name__) is ours:
+        scope[theirs.__name__] = theirs
+
+
 def _tell() -> None:
     """Let whoever holds something made from an exercise, such as a compiled kernel, know that it is out of date."""
     standing_aside.replaced(name for installation in _installed for name in installation.names)
@@ -145,12 +151,21 @@ def install(objects: Mapping[str, Any]) -> Installation:
     return Installation(objects)
 
 
+def take_out(installations: Sequence[Installation]) -> None:
+    """Undo installations; what others have put in since then stays."""
+    everything = list(_installed)
+    for installation in reversed(everything):
+        installation.undo()
+    for installation in everything:
+        if installation not in installations:
+            installation._install()
+
+
 @contextmanager
 def reference() -> Iterator[None]:
     """Take everything that is installed out of the library for the time of a ``with`` block."""
     aside = list(_installed)
-    for installation in reversed(aside):
-        installation.undo()
+    take_out(aside)
     try:
         yield
     finally:

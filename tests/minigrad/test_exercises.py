@@ -27,7 +27,7 @@ from minigrad import (
     standing_aside,
 )
 from minigrad.checks import run
-from minigrad.errors import ExerciseNotDone, FunctionError, MinigradError, UnknownExercise
+from minigrad.errors import ExerciseNotDone, FunctionError, MinigradError, MissingPath, UnknownExercise
 
 MODULES = {"autodiff": autodiff, "derivatives": derivatives, "functions": functions, "mlp": mlp}
 MODULES |= {"module": module, "operators": operators}
@@ -578,6 +578,8 @@ def test_collect_takes_the_students_objects_only():
 
 ANSWER = "# exercise: operators.arithmetic\n%time\ndef add(x, y):\n    return x + y + OFFSET\n\n\n"
 ANSWER += "def mul(x, y):\n    return (x\n    * y\n    % 1000.0)\n\n\ndef neg(x):\n    return -x\n"
+RAISES = "raise NotImplementedError()"
+ADDING = "def add(x, y):\n    return x + y\n\n\ndef mul(x, y):\n    return x * y\n\n\ndef neg(x):\n    {}\n"
 STUB = "# exercise: autodiff.chain_rule\ndef chain_rule(variable, d_output):\n    # YOUR CODE HERE\n"
 STUB += "    raise NotImplementedError()\n"
 
@@ -832,6 +834,40 @@ def test_use_knows_what_was_imported_after_it(tmp_path, capsys):
     assert said["derivatives.gradient"] == "yours, from 01.ipynb"
     assert derivatives.gradient(abs, 1.0) == [8.0]
     assert here["gradient"](abs, 1.0) == [8.0]
+
+
+def test_use_takes_an_answer_back(tmp_path, capsys):
+    """An answer that is a stub again is used no longer, and no call piles installations on those of another."""
+    stub, answer = (f"# exercise: operators.arithmetic\n{ADDING.format(neg)}" for neg in (RAISES, "return 7.0"))
+    here = {}
+    exec(stub, here)
+    for text, state, negative in ((stub, "reference", -1.0), (answer, "yours, from 00.ipynb", 7.0)) * 2:
+        notebook(tmp_path / "00.ipynb", text)
+        exercises.use(tmp_path, namespace=here)
+        assert states(capsys)[0]["operators.arithmetic"] == state
+        assert (operators.neg(1.0), here["neg"](1.0)) == (negative, negative)
+        assert len(installing._installed) == (state != "reference")
+    with pytest.raises(MissingPath):
+        exercises.use(tmp_path / "missing", namespace=here)
+    assert operators.neg(1.0) == 7.0  # a call that says what is wrong takes nothing away
+
+
+def test_what_was_installed_after_use_stays(tmp_path):
+    """`use` takes out its own installations, wherever they lie among others."""
+    notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    exercises.use(tmp_path, namespace={})
+    exercises.install({"operators.neg": lambda x: 9.0})
+    exercises.use(namespace={"gradient": -6.0})
+    assert (operators.neg(1.0), operators.add(1.0, 1.0)) == (9.0, 2.0)
+
+
+def test_a_class_that_is_written_again_is_the_one_that_is_used(tmp_path):
+    """Running the cell of a class again between two calls leaves the name to the newer class."""
+    here = {"__name__": "__main__"}
+    for value in (1.5, 2.5):
+        exec(f"class SGD:\n    def step(self):\n        return {value}", here)
+        exercises.use(tmp_path, namespace=here)
+        assert (here["SGD"], here["SGD"]().step()) == (MODULES["mlp"].SGD, value)
 
 
 def test_use_finds_the_usual_folder(tmp_path, monkeypatch, capsys):
