@@ -260,6 +260,19 @@ def test_a_deleted_cell_is_missing(work):
     )
 
 
+def test_an_answer_in_the_notebook_of_another_lesson(work):
+    """It brings no points where a grader does not look, and a sentence says where it belongs."""
+    book = load(work / "00_fundamentals.ipynb")
+    book["cells"].append(answered(LAMBDA, "def central_difference(f, *v, arg=0): return 0.0"))
+    save(work / "00_fundamentals.ipynb", book)
+    done = minigrad("check", "00_fundamentals.ipynb", "--json", cwd=work)
+    content = json.loads(done.stdout)
+    assert LAMBDA not in [each["id"] for each in content["exercises"]]
+    assert content["remarks"] == [
+        f"00_fundamentals.ipynb: {LAMBDA} belongs to 01_numerical_derivatives.ipynb; it is not graded here"
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "given_out"),
     [

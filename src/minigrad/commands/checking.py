@@ -98,6 +98,7 @@ def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> l
         for path, ids in wanted.items():
             bar.update(task, description=f"checking {path.name}")
             checked.append(checking.check_notebook(path, ids, seconds, endless))
+            checked[-1].remarks += _of_other_lessons(path)
             bar.advance(task)
             for report in checked[-1].reports:
                 if not checking.not_begun(report.exercise, path):
@@ -108,11 +109,25 @@ def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> l
 def _wanted(notebook: Path, exercise: str | None) -> list[str]:
     if not notebook.is_file():
         raise MinigradError(f"check: there is no file {str(notebook)!r}")
-    of_lesson = [each.id for each in exercises.catalogue().values() if each.lesson == notebook.stem and not each.draft]
-    wanted = [exercises.get(exercise).id] if exercise else [*exercises.placed_in(notebook), *of_lesson]
+    wanted = [exercises.get(exercise).id] if exercise else _of_lesson(notebook) or exercises.placed_in(notebook)
     if not wanted:
         raise MinigradError(f"check: {notebook.name} holds no exercise (no cell begins with '# exercise: ...')")
     return list(dict.fromkeys(wanted))
+
+
+def _of_lesson(notebook: Path) -> list[str]:
+    """Return the exercises of the lesson that a notebook is, whether or not it still has cells for them."""
+    return [each.id for each in exercises.catalogue().values() if each.lesson == notebook.stem and not each.draft]
+
+
+def _of_other_lessons(notebook: Path) -> list[str]:
+    """Return a sentence for each answer that stands in the notebook of another lesson, where nobody grades it."""
+    own = _of_lesson(notebook)
+    return [
+        f"{notebook.name}: {id} belongs to {exercises.get(id).lesson}.ipynb; it is not graded here"
+        for id in dict.fromkeys(exercises.placed_in(notebook))
+        if own and id not in own
+    ]
 
 
 def _print_remarks(checked: Checked) -> None:
