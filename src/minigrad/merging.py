@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
+from minigrad.reading import exercise_of
+
 __all__ = ["Cell", "Merged", "NotANotebook", "dump", "lesson_of", "merge", "parse", "text_of"]
 
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
 
-_EXERCISE = re.compile(r"\s*#\s*exercise\s*:\s*([\w.]+)\s*$", re.MULTILINE)
 _CHECK = re.compile(r"\s*check\(\s*[\"']([\w.]+)[\"']\s*\)\s*")
 _QUESTION = re.compile(r"\*\*My answer to the question `([\w-]+)`")
 
@@ -197,8 +198,8 @@ def _key(cell: Cell) -> str:
     if grade_id:
         return str(grade_id)
     first = cell["source"].lstrip().partition("\n")[0]
-    if cell["cell_type"] == "code" and (match := _EXERCISE.fullmatch(first)):
-        return match[1].replace(".", "-")
+    if cell["cell_type"] == "code" and (exercise := exercise_of(cell["source"])):
+        return exercise.replace(".", "-")
     if cell["cell_type"] == "code" and (match := _CHECK.fullmatch(cell["source"])):
         return match[1].replace(".", "-") + "-check"
     if match := _QUESTION.match(first):
