@@ -1,15 +1,20 @@
-"""What all tests share: one configuration of hypothesis, and none of the user's Jupyter settings."""
+"""What all tests share: one configuration of hypothesis, none of the user's Jupyter settings, and a browser."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import resource_tracker
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from coverage import Coverage
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # nbformat's schema checker imports this grammar for 1.3 s a process and no notebook needs it.
 sys.modules.setdefault("rfc3987_syntax", None)
@@ -71,6 +76,18 @@ def unmeasured() -> Callable[[], AbstractContextManager[None]]:
             yield
 
     return started
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    """Headless Chromium."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    if executable is None:
+        pytest.skip("chromium is not installed (on Debian: sudo apt install chromium)")
+    from lab import chromium
+
+    with chromium(executable) as started:
+        yield started
 
 
 @pytest.fixture(scope="session", autouse=True)

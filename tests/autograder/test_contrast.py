@@ -1,10 +1,7 @@
 """Every text on feedback pages and on the class report can be read: WCAG 2.2 AA, in light and in dark."""
 
-import shutil
-
 import nbformat
 import pytest
-from lab import chromium
 from test_classreport import invented
 from test_feedback_pages import exporter
 from test_pictures import DIAMOND
@@ -142,16 +139,6 @@ def class_report(root, submission):
 
 
 PAGES = {"feedback": feedback_page, "report": report_page, "class": class_report}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium."""
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
-    if executable is None:
-        pytest.skip("chromium is not installed (on Debian: sudo apt install chromium)")
-    with chromium(executable) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

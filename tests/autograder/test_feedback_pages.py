@@ -2,14 +2,12 @@
 
 import base64
 import datetime as dt
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
 import pytest
-from lab import chromium
 from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config, Configurable
@@ -54,16 +52,6 @@ HOSTILE = {
     "fence": "```x\"><img/src=x/onerror=window.owned=1>\ncode\n```",
     "clobber": '<img name="body"><a id="submission_id" name="$">x</a><input class="score">',
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium."""
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
-    if executable is None:
-        pytest.skip("chromium is not installed (on Debian: sudo apt install chromium)")
-    with chromium(executable) as started:
-        yield started
 
 
 def exporter(root, kind):

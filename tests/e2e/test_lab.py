@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from lab import chromium, jupyter_lab, person, program, window
+from lab import jupyter_lab, person, program, window
 from playwright.sync_api import Browser, expect
 
 from autograder.build import build
@@ -81,16 +81,6 @@ class Classroom:
     def nbgrader(self, *arguments: str) -> str:
         """Run one of the instructor's nbgrader commands in the course."""
         return program("nbgrader", *arguments, cwd=self.course.directory, env=self.instructor)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium."""
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
-    if executable is None:
-        pytest.skip("chromium is not installed (on Debian: sudo apt install chromium)")
-    with chromium(executable) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,10 @@
 
 import json
 import re
-import shutil
 
 import nbformat
 import pytest
-from lab import LabPage, chromium, jupyter_lab, person, window
+from lab import LabPage, jupyter_lab, person, window
 from playwright.sync_api import Locator, expect
 
 from minigrad import draw
@@ -42,16 +41,6 @@ from minigrad import widgets
 w = widgets.playground(data="circle", hidden=[8], optimizer="Adam")
 w
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium."""
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
-    if executable is None:
-        pytest.skip("chromium is not installed (on Debian: sudo apt install chromium)")
-    with chromium(executable) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

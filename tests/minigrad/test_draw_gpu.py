@@ -1,40 +1,14 @@
 """Pictures of CUDA kernels: blocks, accesses, counts of reads, shared memory, tiles."""
 
 import re
-import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from looking_into import boxes, inside, texts
 
 from minigrad import cuda_ops, draw
 from minigrad._numba import cuda, numba
 from minigrad.debug import cuda_races
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def texts(picture, kind=""):
-    """The texts in a picture, in the order of drawing; those of one class alone, if it is named."""
-    found = ET.fromstring(picture.svg).iter(f"{SVG}text")
-    return [each.text for each in found if not kind or each.get("class") == f"mp-{kind}"]
-
-
-def boxes(picture, kind):
-    found = ET.fromstring(picture.svg).iter(f"{SVG}rect")
-    return [each for each in found if each.get("class") == f"mp-{kind}"]
-
-
-def inside(picture):
-    """Whether all boxes and the beginnings of all texts lie on the paper."""
-    root = ET.fromstring(picture.svg)
-    width, height = float(root.get("width")), float(root.get("height"))
-    ends = [
-        (float(each.get("x")) + float(each.get("width")), float(each.get("y")) + float(each.get("height")))
-        for each in root.iter(f"{SVG}rect")
-        if each.get("x")
-    ]
-    ends += [(float(each.get("x")), float(each.get("y"))) for each in root.iter(f"{SVG}text")]
-    return all(0 <= x <= width and 0 <= y <= height for x, y in ends)
 
 
 def arrows(picture):

@@ -5,25 +5,19 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from looking_into import SVG, boxes, texts
 
 from minigrad import draw, tensor
 from minigrad.draw.gradients import jacobians, matmul_shapes, permuted_gradient
 from minigrad.draw.graph import expression_graph
 
-SVG = "{http://www.w3.org/2000/svg}"
 X = np.array([[1.0, 2.0, 3.0], [6.0, 5.0, 4.0]])
 
 
-def texts(picture):
-    """The texts in a picture, in the order of drawing."""
-    return [element.text for element in ET.fromstring(picture.svg).iter(f"{SVG}text")]
-
-
-def boxes(picture, kind):
+def places(picture, kind):
     """The boxes of a kind: left, top, width and height of each."""
-    root = ET.fromstring(picture.svg)
-    found = [each for each in root.iter(f"{SVG}rect") if each.get("class") == f"mp-{kind}"]
-    return [tuple(float(each.get(name)) for name in ("x", "y", "width", "height")) for each in found]
+    names = ("x", "y", "width", "height")
+    return [tuple(float(each.get(name)) for name in names) for each in boxes(picture, kind)]
 
 
 def assert_inside(picture):
@@ -51,7 +45,7 @@ def test_gradients_return_to_their_elements():
     assert [name for name in shown if name.startswith("permute")] == ["permute(2, 0, 1)", "permute(1, 2, 0)"]
     assert "gradient of a, shape (2, 2, 3): g0 g1 g2 g3 g4 g5 g6 g7 g8 g9 g10 g11." in picture.description
     assert "output, shape (3, 2, 2): 0 3 6 9 1 4 7 10 2 5 8 11." in picture.description
-    assert boxes(picture, "bad") == []
+    assert places(picture, "bad") == []
     assert picture.description.endswith("Each gradient arrives at its element.")
 
 
@@ -60,13 +54,13 @@ def test_one_element_is_marked_in_all_four_places():
     picture = permuted_gradient((2, 3), (1, 0))
     marked = [each.text for each in ET.fromstring(picture.svg).iter(f"{SVG}text") if each.get("class") == "mp-marked"]
     assert sorted(marked) == ["1", "1", "g1", "g1"]
-    assert len(boxes(picture, "mark")) == 4
+    assert len(places(picture, "mark")) == 4
 
 
 def test_a_wrong_way_back_shows_what_it_misplaces():
     """The order applied once more leaves two of eight gradients in place."""
     picture = permuted_gradient((2, 2, 2), (1, 2, 0), back=(1, 2, 0))
-    assert len(boxes(picture, "bad")) == 6
+    assert len(places(picture, "bad")) == 6
     assert "6 of 8 gradients arrive at a wrong element." in texts(picture)
     assert "gradient of a, shape (2, 2, 2): g0 g2 g4 g6 g1 g3 g5 g7." in picture.description
 
@@ -74,7 +68,7 @@ def test_a_wrong_way_back_shows_what_it_misplaces():
 def test_a_way_back_to_another_shape():
     """Where even the shape is wrong, nothing is right."""
     picture = permuted_gradient((2, 3), (1, 0), back=(0, 1))
-    assert len(boxes(picture, "bad")) == 6
+    assert len(places(picture, "bad")) == 6
     assert "This is not the shape of a, (2, 3)." in texts(picture)
 
 
@@ -107,30 +101,30 @@ def test_slopes_stand_in_their_places():
         ("4", "10", "4"),
         ("5", "8", "5"),
     ]
-    (_, y0, _, _), *others = boxes(square, "used")
+    (_, y0, _, _), *others = places(square, "used")
     assert [round((y - y0) / 22.0) for _, y, _, _ in others] == [1, 2, 3, 4, 5]
     sums = jacobians({"sums": lambda x: x.sum(axis=1)}, X)
-    assert (len(boxes(sums, "used")), len(boxes(sums, "cell"))) == (6, 6)
+    assert (len(places(sums, "used")), len(places(sums, "cell"))) == (6, 6)
 
 
 def test_the_marked_column():
     """Only slopes in the chosen column are framed."""
     repeated = jacobians({"repeated": lambda x: np.broadcast_to(x, (2, 3))}, X[0], column=1)
-    assert len(boxes(repeated, "mark")) == 2
-    assert len({x for x, *_ in boxes(repeated, "mark")}) == 1
+    assert len(places(repeated, "mark")) == 2
+    assert len({x for x, *_ in places(repeated, "mark")}) == 1
 
 
 def test_a_function_that_nothing_moves():
     """A table of zeros has no numbers, and says so."""
     picture = jacobians({"constant": lambda x: np.ones(2)}, X)
     assert "all slopes are 0" in picture.description
-    assert boxes(picture, "used") == []
+    assert places(picture, "used") == []
 
 
 def test_many_tables_go_to_the_next_line():
     """Tables that do not fit beside each other stand below, and none overlaps another."""
     picture = jacobians({f"number {i}": lambda x: x * x for i in range(7)}, X)
-    assert len({y for _, y, _, _ in boxes(picture, "used")}) == 12
+    assert len({y for _, y, _, _ in places(picture, "used")}) == 12
     assert_inside(picture)
 
 
@@ -167,7 +161,7 @@ def test_shapes_of_a_product():
         *("(3, 2)", "(2, 4)", "(3, 4)"),
     ]
     assert "d_output (2, 4) times b transposed (4, 3) gives gradient of a (2, 3)." in picture.description
-    assert [(w, h) for _, _, w, h in boxes(picture, "mark")] == [(72.0, 36.0)] * 2
+    assert [(w, h) for _, _, w, h in places(picture, "mark")] == [(72.0, 36.0)] * 2
 
 
 def test_sizes_that_cannot_be_drawn():

@@ -6,26 +6,13 @@ import sys
 import xml.etree.ElementTree as ET
 
 import pytest
+from diamond import example, path_by_path
+from looking_into import SVG, texts
 
 from minigrad import Scalar, autodiff, draw, widgets
 from minigrad.checks.standins import constant, leaf, result
 from minigrad.draw.graph import LARGEST, expression_graph
 from minigrad.draw.layout import lay_out
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def texts(picture):
-    """The texts in a picture, in the order of drawing."""
-    return [element.text for element in ET.fromstring(picture.svg).iter(f"{SVG}text")]
-
-
-def example():
-    """z = a * b with a = 2 x and b = 3 a, at x = 5: the slope is 120."""
-    x = Scalar(5.0, name="x")
-    a = x * 2.0
-    b = a * 3.0
-    return x, a, b, a * b
 
 
 def breadth_first(variable, deriv):
@@ -42,17 +29,6 @@ def breadth_first(variable, deriv):
             if parent.unique_id not in seen:
                 seen.add(parent.unique_id)
                 queue.append(parent)
-
-
-def path_by_path(variable, deriv):
-    """A slow engine, which follows every path by itself."""
-    waiting = [(variable, deriv)]
-    while waiting:
-        node, d_output = waiting.pop()
-        if node.is_leaf():
-            node.accumulate_derivative(d_output)
-        else:
-            waiting.extend(node.chain_rule(d_output))
 
 
 # --- what is shown ------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import base64
 import re
-import shutil
 import sys
 import xml.etree.ElementTree as ET
 from html import escape
@@ -22,7 +21,6 @@ from minigrad.debug import draw as accesses
 from minigrad.draw import graph, paper, plots
 
 sys.path.append(str(Path(__file__).parents[1] / "e2e"))
-from lab import chromium
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 MEASURED = (Path(__file__).parent / "measured.js").read_text(encoding="utf-8")
@@ -30,16 +28,6 @@ DRAWN = {
     **{name: (lambda make=make: make().svg) for name, make in SVG.items()},
     **{f"feedback: {name}": (lambda found=found: pictures.as_svg(found)) for name, found in FEEDBACK.items()},
 }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium."""
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
-    if executable is None:
-        pytest.skip("chromium is not installed (on Debian: sudo apt install chromium)")
-    with chromium(executable) as started:
-        yield started
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])

@@ -5,47 +5,19 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from looking_into import SVG, boxes, inside, texts, words
 
 import minigrad
 from minigrad import draw
 from minigrad.draw.storage import LARGEST
 from minigrad.tensor_data import TensorData
 
-SVG = "{http://www.w3.org/2000/svg}"
 TABLE = np.arange(12).reshape(3, 4)
 
 
-def texts(picture):
-    """The texts in a picture, in the order of drawing."""
-    return [element.text for element in ET.fromstring(picture.svg).iter(f"{SVG}text")]
-
-
-def boxes(picture, kind):
+def corners(picture, kind):
     """The upper left corners of boxes of a kind."""
-    rects = ET.fromstring(picture.svg).iter(f"{SVG}rect")
-    return [(float(each.get("x")), float(each.get("y"))) for each in rects if each.get("class") == f"mp-{kind}"]
-
-
-def inside(picture):
-    """Whether every box and every text lies within the picture, at the width that letters have at most."""
-    root = ET.fromstring(picture.svg)
-    width, height = float(root.get("width")), float(root.get("height"))
-    for each in root.iter(f"{SVG}text"):
-        x, y, wide = float(each.get("x")), float(each.get("y")), len(each.text) * 6.4
-        left = {"start": x, "middle": x - wide / 2, "end": x - wide}[each.get("text-anchor")]
-        if left < 0.0 or left + wide > width or not 8.0 < y < height:
-            return False
-    rects = [each for each in root.iter(f"{SVG}rect") if each.get("x")]
-    return all(
-        float(each.get("x")) + float(each.get("width")) < width
-        and float(each.get("y")) + float(each.get("height")) < height
-        for each in rects
-    )
-
-
-def words(picture):
-    """The picture's text alternative."""
-    return ET.fromstring(picture.svg).find(f"{SVG}desc").text
+    return [(float(each.get("x")), float(each.get("y"))) for each in boxes(picture, kind)]
 
 
 # --- strides -------------------------------------------------------------------------------------------------

@@ -3,19 +3,12 @@
 import xml.etree.ElementTree as ET
 
 import pytest
+from diamond import example, path_by_path
 
 import minigrad as mg
 from minigrad import Scalar, exercises, widgets
 from minigrad.errors import ExerciseNotDone
 from minigrad.widgets.steps import Moment, record
-
-
-def example():
-    """z = a * b with a = 2 x and b = 3 a, at x = 5: the slope is 120."""
-    x = Scalar(5.0, name="x")
-    a = x * 2.0
-    b = a * 3.0
-    return x, a, b, a * b
 
 
 def shown():
@@ -38,17 +31,6 @@ def breadth_first(variable):
             order.append(node)
             queue.extend(node.parents)
     return order
-
-
-def path_by_path(variable, deriv):
-    """A slow engine, which follows every path by itself."""
-    waiting = [(variable, deriv)]
-    while waiting:
-        node, d_output = waiting.pop()
-        if node.is_leaf():
-            node.accumulate_derivative(d_output)
-        else:
-            waiting.extend(node.chain_rule(d_output))
 
 
 # --- with a right engine ----------------------------------------------------------------------------------------
