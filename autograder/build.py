@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.course import DEFAULT_COURSE, Course, CourseError, Exercise, Lesson, load_course
+from autograder.course import Course, CourseError, Exercise, Lesson
 from autograder.editions import edition_files
 from autograder.files import write
 from autograder.hints import hints_json
+from autograder.loading import DEFAULT_COURSE, load_course
 from autograder.notebooks import (
     Cell,
     Notebook,

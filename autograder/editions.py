@@ -22,8 +22,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from autograder.aside import PREFIX, Aside, sweep
-from autograder.course import Course, Exercise, load_course, split_object
+from autograder.course import Course, Exercise, split_object
 from autograder.files import write
+from autograder.loading import load_course
 from autograder.slicing import ObjectSource, find_object
 from minigrad.errors import MinigradError
 

@@ -17,9 +17,10 @@ import nbformat
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
-from autograder.course import Course, load_course
+from autograder.course import Course
 from autograder.examples import released
 from autograder.ledger import read_entry
+from autograder.loading import load_course
 from autograder.nbgrader_hooks import fill
 from autograder.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
 from autograder.results import Submission

@@ -21,6 +21,7 @@ from autograder.causes import SEEN, confirmed, read_seen
 from autograder.course import Course, Exercise
 from autograder.editions import cached_edition, edition_name, graded_without
 from autograder.graft import Grafted, stubs
+from autograder.hidden_tests import HIDDEN, files_of
 from autograder.hurried import Hurried
 from autograder.keeping import (
     Outcomes,
@@ -34,7 +35,7 @@ from autograder.keeping import (
 )
 from autograder.masters import find_master
 from autograder.notebooks import setup_texts
-from autograder.plugin import HIDDEN, SHRINK_SECONDS, HiddenTests, files_of
+from autograder.plugin import SHRINK_SECONDS, HiddenTests
 from autograder.reading import definitions_only
 from autograder.results import Graded, Submission, Verdict
 from autograder.sandbox import ExerciseSpec, Limits, Sandbox, Session, SourceCell, pack_probe

@@ -31,6 +31,7 @@ import pytest
 from autograder.effort import Effort
 from autograder.examples import example_of
 from autograder.expect import Expectation
+from autograder.hidden_tests import HIDDEN, described, files_of, watched_groups
 from autograder.results import Example, Verdict
 from autograder.student import Asked, HiddenTestError, Session, Student, StudentFailure, StudentStopped
 
@@ -42,10 +43,7 @@ __all__ = [
     "StudentFailure",
     "StudentStopped",
     "run_hidden_tests",
-    "watched_groups",
 ]
-
-HIDDEN = Path(__file__).parent / "hidden"
 
 SHRINK_CALLS = 100
 """How often a property test that failed may be called to find a smaller counter-example."""
@@ -139,7 +137,7 @@ class HiddenTests:
         kept = []
         try:
             for item in items:
-                exercise, verdict = self._describe(item)
+                exercise, verdict = described(item, self._groups)
                 if self.exercise in (None, exercise):
                     kept.append(item)
                     self.collected.append((exercise, verdict))
@@ -147,31 +145,6 @@ class HiddenTests:
             self.fault = error
         self.items = kept
         items[:] = kept if self._session is not None and self.fault is None else []
-
-    def _describe(self, item: pytest.Item) -> tuple[str, Verdict]:
-        where = f"{item.path.name}: {item.name}"
-        markers = list(item.iter_markers("exercise"))
-        if len(markers) != 1 or len(markers[0].args) != 1:
-            raise HiddenTestError(f"{where}: has no single @pytest.mark.exercise(ID, group=..., because=...); add it")
-        for name in ("skip", "skipif", "xfail"):
-            if item.get_closest_marker(name):
-                raise HiddenTestError(f"{where}: is marked {name}; a hidden test must decide")
-        exercise, marker = markers[0].args[0], markers[0]
-        if exercise not in self._groups:
-            raise HiddenTestError(f"{where}: grades {exercise!r}, which course.toml does not list")
-        group, because = marker.kwargs.get("group"), marker.kwargs.get("because")
-        if not isinstance(group, str) or group not in self._groups[exercise]:
-            known = ", ".join(self._groups[exercise])
-            raise HiddenTestError(f"{where}: group {group!r} is not one of {exercise}'s groups: {known}")
-        if not isinstance(because, str) or not because.strip():
-            raise HiddenTestError(f"{where}: has no because=, the sentence that it enforces")
-        if marker.kwargs.get("show", "wanted") != "wanted":
-            raise HiddenTestError(f'{where}: show={marker.kwargs["show"]!r}; write "wanted" or leave it out')
-        title = _title(item)
-        if not title:
-            raise HiddenTestError(f"{where}: has no docstring, the fact that it expects")
-        name = getattr(item, "originalname", item.name) + _case(item)
-        return exercise, Verdict(name, title, group, because.strip(), passed=True)
 
     # Running ----------------------------------------------------------------
 
@@ -214,7 +187,7 @@ class HiddenTests:
         """Whether an earlier test has cost the points that this one is for."""
         if not self._points_only:
             return False
-        group = self._describe(item)[1].group
+        group = described(item, self._groups)[1].group
         return any(not verdict.passed for verdict in self.verdicts if verdict.group == group)
 
     def _watched(self, inner: Callable[..., Any]) -> Callable[..., Any]:
@@ -269,7 +242,7 @@ class HiddenTests:
             self._blame(item, f"its {when} failed: {type(error).__name__}: {error}", error)
 
     def _judge(self, item: pytest.Item, error: BaseException | None) -> None:
-        _, verdict = self._describe(item)
+        _, verdict = described(item, self._groups)
         if error is None and self.is_decided(item):
             return
         if error is None:
@@ -335,35 +308,6 @@ def _too_much() -> StudentStopped:
     return StudentStopped("unusable", f"the answers took more than {EFFORT:g} s of processor time to examine")
 
 
-def watched_groups(items: Sequence[pytest.Item]) -> frozenset[str]:
-    """The groups of points, among those of these tests, that rest on what a witness inside the sandbox reports.
-
-    A file of hidden tests names them in its `WATCHED`.
-    """
-    groups = set[str]()
-    for item in items:
-        marker = item.get_closest_marker("exercise")
-        watched = getattr(getattr(item, "module", None), "WATCHED", ())
-        groups |= {marker.kwargs["group"]} & set(watched) if marker else set()
-    return frozenset(groups)
-
-
-def _title(item: pytest.Item) -> str:
-    """The first paragraph of a test's docstring, and its case where it has several."""
-    function = getattr(item, "obj", None)
-    paragraph = (getattr(function, "__doc__", None) or "").strip().split("\n\n")[0]
-    title = " ".join(paragraph.split())
-    return f"{title} {_case(item)}".strip() if title else ""
-
-
-def _case(item: pytest.Item) -> str:
-    """The number of a parametrised test's case; pytest's own id would show parameters, and wanted values with them."""
-    callspec = getattr(item, "callspec", None)
-    if callspec is None:
-        return ""
-    return f"[{'.'.join(str(index + 1) for index in dict.fromkeys(callspec.indices.values()))}]"
-
-
 def _is_flaky(error: BaseException) -> bool:
     return isinstance(error, hypothesis.errors.Flaky | hypothesis.errors.FlakyFailure)
 
@@ -390,14 +334,6 @@ def _failed(verdict: Verdict, error: BaseException) -> Verdict:
         misconception=getattr(error, "misconception", None) or "",
         failure=failure,
     )
-
-
-def files_of(exercise: str | None, hidden: Path) -> list[Path]:
-    """The files of hidden tests that mention an exercise: the only ones worth collecting for it."""
-    files = sorted(hidden.glob("test_*.py"))
-    if exercise is None:
-        return files
-    return [file for file in files if exercise in file.read_text(encoding="utf-8")]
 
 
 def run_hidden_tests(plugin: HiddenTests, hidden: Path = HIDDEN) -> list[Verdict]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from autograder.aside import PREFIX, Aside, sweep
 from autograder.collecting import NBGRADER_FILES, is_clean, last_change, refuse, take_in
-from autograder.course import Course, CourseError, load_course
+from autograder.course import Course, CourseError
+from autograder.loading import load_course
 from autograder.student_files import one_line
 
 __all__ = ["ORIGINALS", "clear_up", "course_of", "put_back", "take_in_or_refuse", "tidy"]

@@ -19,10 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.causes import SEEN, Seen, essence, read_seen, seen_text
-from autograder.course import Course, Exercise, load_course
+from autograder.course import Course, Exercise
 from autograder.files import write
+from autograder.hidden_tests import HIDDEN
 from autograder.judge import Judge
-from autograder.plugin import HIDDEN, HiddenTestError
+from autograder.loading import load_course
+from autograder.plugin import HiddenTestError
 from autograder.results import Graded
 from autograder.sandbox import SandboxUnavailable
 from autograder.slicing import BEGIN, slice_exercise

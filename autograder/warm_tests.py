@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from autograder.plugin import HiddenTestError, HiddenTests, quiet_process, run_hidden_tests, watched_groups
+from autograder.hidden_tests import watched_groups
+from autograder.plugin import HiddenTestError, HiddenTests, quiet_process, run_hidden_tests
 from autograder.results import Verdict
 
 __all__ = ["Ended", "WarmTests"]

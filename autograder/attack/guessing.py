@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from autograder.course import Course, Exercise
-from autograder.plugin import HIDDEN, HiddenTests
+from autograder.hidden_tests import HIDDEN
+from autograder.plugin import HiddenTests
 from autograder.sandbox import Observation
 from autograder.warm_tests import WarmTests
 

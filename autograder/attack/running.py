@@ -30,11 +30,11 @@ from autograder.attack.system import REACHED
 from autograder.attack.watching import Secrets, descendants, flat, live_markup, quick_state, secret_lines, state
 from autograder.build import build
 from autograder.collecting import regraft, take_in
-from autograder.course import load_course
 from autograder.demo.classroom import Classroom, prepare
+from autograder.hidden_tests import HIDDEN
 from autograder.judge import SESSIONS, Judge
+from autograder.loading import load_course
 from autograder.nbgrader_hooks import fill
-from autograder.plugin import HIDDEN
 from autograder.report import as_json, as_text, clean, page
 from autograder.results import Submission
 from autograder.sandbox import Limits, choose

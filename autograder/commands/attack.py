@@ -15,7 +15,7 @@ from rich.text import Text
 
 from autograder.commands.common import HERE, REJECTED, USAGE, CourseOption, HiddenOption, IsolationOption, fail, honest
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
-from autograder.course import find_course
+from autograder.loading import find_course
 
 if TYPE_CHECKING:
     from autograder.attack import Attack

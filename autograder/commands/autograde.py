@@ -23,7 +23,8 @@ from autograder.commands.common import (
     stopped,
 )
 from autograder.commands.showing import Lines, is_narrow, number
-from autograder.course import CourseError, find_course, load_course
+from autograder.course import CourseError
+from autograder.loading import find_course, load_course
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.course import DEFAULT_COURSE, Course
+from autograder.course import Course
+from autograder.loading import DEFAULT_COURSE
 from minigrad.errors import MinigradError
 
 __all__ = [

@@ -12,7 +12,8 @@ from rich.markup import escape
 
 from autograder.commands.common import HERE, CourseOption, HiddenOption, IsolationOption, cache_of, honest, short
 from autograder.commands.showing import console_of, number, steps
-from autograder.course import Exercise, find_course, load_course
+from autograder.course import Exercise
+from autograder.loading import find_course, load_course
 
 __all__ = ["build", "demo", "edition"]
 

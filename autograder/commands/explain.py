@@ -23,7 +23,7 @@ from autograder.commands.common import (
     honest,
     short,
 )
-from autograder.course import find_course, load_course
+from autograder.loading import find_course, load_course
 
 if TYPE_CHECKING:
     from autograder.explaining import CellRun, Examined, Explanation

@@ -20,7 +20,7 @@ from autograder.commands.common import (
     cache_of,
     honest,
 )
-from autograder.course import find_course, load_course
+from autograder.loading import find_course, load_course
 
 __all__ = ["doctor", "grade"]
 

@@ -24,7 +24,8 @@ from autograder.commands.common import (
     honest,
 )
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
-from autograder.course import Course, find_course, load_course
+from autograder.course import Course
+from autograder.loading import find_course, load_course
 from autograder.results import format_points
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from rich.markup import escape
 
 from autograder.commands.common import USAGE, CourseOption, fail, honest, short
 from autograder.commands.showing import number
-from autograder.course import Course, find_course, load_course
+from autograder.course import Course
+from autograder.loading import find_course, load_course
 
 __all__ = ["report"]
 

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from autograder.commands.common import CourseHiddenOption, CourseOption, honest
 from autograder.commands.showing import steps
-from autograder.course import find_course, load_course
+from autograder.loading import find_course, load_course
 
 if TYPE_CHECKING:
     from autograder.pruning import Unneeded

@@ -25,7 +25,7 @@ from autograder.commands.common import (
 )
 from autograder.commands.mutants import verify_mutants
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
-from autograder.course import find_course, load_course
+from autograder.loading import find_course, load_course
 
 if TYPE_CHECKING:
     from autograder.verify import Checked

@@ -18,9 +18,9 @@ from rich.markup import escape
 from rich.status import Status
 
 from autograder.build import build
-from autograder.course import DEFAULT_COURSE
 from autograder.demo.classroom import Classroom, DemoError, prepare
 from autograder.demo.submissions import CLASS, LESSONS
+from autograder.loading import DEFAULT_COURSE
 from autograder.plugin import HiddenTestError
 from autograder.sandbox import SandboxError, choose
 

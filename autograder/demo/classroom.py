@@ -14,8 +14,9 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.course import Course, load_course
+from autograder.course import Course
 from autograder.demo.submissions import CLASS, Released, Student
+from autograder.loading import load_course
 
 __all__ = ["LIMITS", "Classroom", "DemoError", "only", "prepare"]
 

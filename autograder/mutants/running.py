@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from autograder.course import Course, Exercise, load_course
+from autograder.course import Course, Exercise
+from autograder.hidden_tests import HIDDEN
 from autograder.judge import Judge
+from autograder.loading import load_course
 from autograder.mutants.equivalents import EQUIVALENT, Equivalent, read_equivalents
 from autograder.mutants.making import Mutant, mutants_of
-from autograder.plugin import HIDDEN
 from autograder.results import Graded
 
 __all__ = ["MOST_EQUIVALENT", "Outcome", "Tally", "problems_of", "run_mutants", "share_of_equivalents"]

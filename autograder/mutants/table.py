@@ -11,10 +11,10 @@ from typing import Any
 
 from autograder.course import Course
 from autograder.files import write
+from autograder.hidden_tests import HIDDEN, files_of
 from autograder.mutants.equivalents import EQUIVALENT, read_equivalents
 from autograder.mutants.making import mutants_of
 from autograder.mutants.running import Tally
-from autograder.plugin import HIDDEN, files_of
 from autograder.slicing import find_object, solution_lines
 
 __all__ = ["TABLE", "fingerprint", "read_table", "record_table", "stale_table"]

@@ -13,9 +13,10 @@ from pathlib import Path
 import nbformat
 
 from autograder.build import build
-from autograder.course import DEFAULT_COURSE, Course, Exercise, load_course
+from autograder.course import Course, Exercise
 from autograder.demo.classes import HONEST, Files, Member, make_class
 from autograder.demo.classroom import Classroom, prepare
+from autograder.loading import DEFAULT_COURSE, load_course
 from autograder.notebooks import dump
 from benchmarks.classroom.stock import (
     ROOT,

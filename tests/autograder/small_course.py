@@ -4,7 +4,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from autograder.build import build
-from autograder.course import load_course
+from autograder.loading import load_course
 
 TOML = """
 [course]

@@ -19,8 +19,8 @@ from autograder.attack.notebooks import MARKUP
 from autograder.attack.running import CANARY, Arena
 from autograder.attack.watching import Secrets, descendants, live_markup, quick_state, secret_lines, state
 from autograder.cli import app
-from autograder.course import load_course
-from autograder.plugin import HIDDEN
+from autograder.hidden_tests import HIDDEN
+from autograder.loading import load_course
 from autograder.sandbox import Limits, SandboxUnavailable, choose
 
 ROOT = Path(__file__).parents[2]

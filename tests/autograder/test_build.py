@@ -14,7 +14,8 @@ from traitlets.config import PyFileConfigLoader
 
 from autograder import build as building
 from autograder import files
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
+from autograder.loading import load_course
 from autograder.notebooks import is_generated
 from autograder.slicing import slice_exercise
 

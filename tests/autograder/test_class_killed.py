@@ -18,9 +18,9 @@ from two_lessons import ARITHMETIC, COMPARISON, make_course
 from autograder.classes import grade_class, handed_in
 from autograder.classreport.gather import gather
 from autograder.classreport.page import class_page
-from autograder.course import load_course
 from autograder.judge import Judge
 from autograder.ledger import LEDGER, WAITING
+from autograder.loading import load_course
 from autograder.recording import load_app
 from autograder.tidying import put_back, tidy
 

@@ -13,9 +13,10 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.classes import grade_class, handed_in
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
 from autograder.judge import Judge
 from autograder.ledger import entries
+from autograder.loading import load_course
 from autograder.recording import Recorder, hidden_of, load_app
 
 ROOT = Path(__file__).parents[2]

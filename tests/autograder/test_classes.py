@@ -11,11 +11,11 @@ from collections import Counter
 import pytest
 from two_lessons import make_course
 
-from autograder.course import load_course
 from autograder.demo.classes import HONEST, MANGLED, SHARES, hand_in, in_own_words, make_class
 from autograder.demo.typing_in import reference_answers
 from autograder.graft import graft, stubs
 from autograder.judge import Judge
+from autograder.loading import load_course
 from autograder.masters import find_master
 from autograder.notebooks import dump
 from autograder.verify import ANSWERS

@@ -26,9 +26,10 @@ from autograder.classreport.gather import ClassData, gather
 from autograder.classreport.markup import code, el
 from autograder.classreport.page import class_page
 from autograder.cli import app
-from autograder.course import DEFAULT_COURSE, CourseError
+from autograder.course import CourseError
 from autograder.ledger import Entry, write_entry
 from autograder.likeness import pairs
+from autograder.loading import DEFAULT_COURSE
 from autograder.results import Graded, GroupScore, Submission, Verdict
 
 LESSONS = {

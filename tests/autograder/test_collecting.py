@@ -17,8 +17,8 @@ from traitlets.config import Config
 from two_lessons import ARITHMETIC, make_course
 
 from autograder.collecting import is_clean, recorded, take_in
-from autograder.course import load_course
 from autograder.graft import slots_of
+from autograder.loading import load_course
 from autograder.masters import find_master
 from autograder.nbgrader_hooks import GraftingCollect, tidy
 

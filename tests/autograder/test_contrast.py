@@ -8,10 +8,10 @@ from test_pictures import DIAMOND
 
 from autograder import pictures
 from autograder.classreport.page import class_page
-from autograder.course import load_course
 from autograder.demo.typing_in import answers
 from autograder.demo.typing_in import fill as fill_in
 from autograder.ledger import Entry
+from autograder.loading import load_course
 from autograder.masters import find_master
 from autograder.nbgrader_hooks import fill
 from autograder.report import page

@@ -5,7 +5,8 @@ import datetime as dt
 import pytest
 from small_course import SmallCourse
 
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
+from autograder.loading import load_course
 from minigrad.errors import MinigradError
 
 

@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 from autograder import demo
 from autograder.build import build_lesson
 from autograder.cli import app
-from autograder.course import load_course
 from autograder.demo import run_demo
 from autograder.demo.classroom import Classroom, DemoError, only, prepare
 from autograder.demo.submissions import CLASS, LESSONS, MISBEHAVIOUR
 from autograder.demo.table import Row, notes, rows, summary
 from autograder.demo.typing_in import read_answers, reference_answers, type_in
-from autograder.plugin import HIDDEN
+from autograder.hidden_tests import HIDDEN
+from autograder.loading import load_course
 from autograder.reading import Unreadable, parses, read_notebook
 from autograder.results import Graded, GroupScore, Submission, Verdict
 from autograder.sandbox import SandboxUnavailable

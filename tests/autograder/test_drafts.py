@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 
 from autograder.build import build
 from autograder.cli import app
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
 from autograder.editions import closed_exercises, edition_files
 from autograder.grading import grade_file
 from autograder.judge import Judge
+from autograder.loading import load_course
 from autograder.masters import find_master
 from autograder.slicing import slice_exercise
 

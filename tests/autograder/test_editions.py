@@ -14,7 +14,7 @@ import pytest
 from small_course import SmallCourse
 
 from autograder import editions
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
 from autograder.editions import (
     MARK,
     EditionError,
@@ -25,6 +25,7 @@ from autograder.editions import (
     graded_without,
     make_edition,
 )
+from autograder.loading import load_course
 from autograder.slicing import find_object, squeeze, telling_lines
 
 

@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.collecting import regraft, take_in
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
 from autograder.explaining import explain
 from autograder.judge import Judge
 from autograder.ledger import Entry, write_entry
+from autograder.loading import load_course
 from autograder.masters import find_master
 
 WRONG = ARITHMETIC.replace("x + y", "x - y")

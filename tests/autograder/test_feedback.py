@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from autograder import pictures
 from autograder.cli import app
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
 from autograder.examples import released
+from autograder.loading import load_course
 from autograder.plugin import HiddenTestError
 from autograder.report import as_html, as_text
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from autograder.course import load_course
 from autograder.judge import Judge
+from autograder.loading import load_course
 from autograder.pictures import as_svg, as_words
 from autograder.shortening import shortened
 

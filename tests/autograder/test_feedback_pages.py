@@ -13,10 +13,10 @@ from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config, Configurable
 
 from autograder import feedback, pictures
-from autograder.course import load_course
 from autograder.feedback import Contents, CurrentReports
 from autograder.harmless import harmless
 from autograder.ledger import Entry, write_entry
+from autograder.loading import load_course
 from autograder.nbgrader_hooks import configure, fill
 from autograder.report import page
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict

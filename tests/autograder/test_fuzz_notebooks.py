@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from autograder.collecting import regraft, take_in
-from autograder.course import load_course
 from autograder.demo.typing_in import answers, fill
 from autograder.graft import graft
 from autograder.grafted import grade_id_of
 from autograder.judge import Judge
+from autograder.loading import load_course
 from autograder.masters import find_master
 from autograder.notebooks import dump
 from autograder.reading import StudentNotebook, Unreadable, read_notebook

@@ -8,13 +8,13 @@ from test_class_recording import generate, write
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
-from autograder import course as courses
-from autograder import opening
+from autograder import loading, opening
 from autograder.classreport.gather import gather, with_helpers
 from autograder.cli import app
-from autograder.course import CourseError, find_course, load_course
+from autograder.course import CourseError
 from autograder.files import write as write_file
 from autograder.likeness import pairs, uncompared
+from autograder.loading import find_course, load_course
 
 SLOW = "def add(x, y):\n    while True:\n        pass\n\n\nmul = neg = add"
 ROOT = Path(__file__).parents[2]
@@ -131,7 +131,7 @@ def test_the_course_above(course, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(course / "lessons")
     assert find_course() == course
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(courses, "DEFAULT_COURSE", course)
+    monkeypatch.setattr(loading, "DEFAULT_COURSE", course)
     assert find_course() == course
     assert capsys.readouterr().err == f"course: {course}\n"
 

@@ -11,11 +11,11 @@ import pytest
 
 from autograder import judge as judging
 from autograder.classes.worker import _end
-from autograder.course import load_course
 from autograder.graft import graft, stubs
 from autograder.hurried import Hurried
 from autograder.judge import Judge, solution_cell, source_cells
 from autograder.keeping import grader_files, text_files
+from autograder.loading import load_course
 from autograder.plugin import HiddenTestError
 from autograder.results import Verdict
 from autograder.sandbox import Failure, Observation, Sandbox, SandboxError, SourceCell

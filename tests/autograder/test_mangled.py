@@ -8,10 +8,10 @@ from manglings import MANGLINGS
 from manglings_of_files import RELEASED
 
 from autograder.collecting import regraft, take_in
-from autograder.course import load_course
 from autograder.demo.typing_in import answers, fill
 from autograder.graft import slots_of
 from autograder.judge import Judge
+from autograder.loading import load_course
 from autograder.masters import find_master
 
 WHEN = "2027-01-01 10:00:00.000000 UTC"

@@ -10,7 +10,8 @@ from two_lessons import make_course
 from typer.testing import CliRunner
 
 from autograder.cli import app
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
+from autograder.loading import load_course
 from autograder.mutants import (
     TABLE,
     mutants_of,

@@ -19,7 +19,8 @@ from traitlets.config import Config, PyFileConfigLoader
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.collecting import is_clean, take_in
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
+from autograder.loading import load_course
 from autograder.masters import find_master
 from autograder.nbgrader_hooks import GraftingCollect, fill, tidy
 from autograder.results import Graded, GroupScore, Submission

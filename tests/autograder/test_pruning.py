@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from autograder import pruning
 from autograder.cli import app
 from autograder.collecting import take_in
-from autograder.course import load_course
 from autograder.judge import Judge
+from autograder.loading import load_course
 
 ROOT = Path(__file__).parents[2]
 

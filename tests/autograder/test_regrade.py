@@ -21,9 +21,10 @@ from autograder.build import build
 from autograder.cli import app
 from autograder.collecting import take_in
 from autograder.commands.regrade import _question
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
 from autograder.judge import Judge
 from autograder.ledger import Entry, read_entry
+from autograder.loading import load_course
 from autograder.masters import find_master
 from autograder.regrade_log import LOG, begin, end
 from autograder.regrading import Change, Plan, plan

@@ -8,7 +8,8 @@ from nbgrader.preprocessors import ClearSolutions
 from small_course import SmallCourse
 from traitlets.config import PyFileConfigLoader
 
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
+from autograder.loading import load_course
 from autograder.slicing import clear_solutions, find_object, slice_exercise, telling_lines
 
 

@@ -7,8 +7,8 @@ from two_lessons import make_course
 
 from autograder.causes import read_seen
 from autograder.commands.verify import verify_table
-from autograder.course import load_course
 from autograder.judge import Judge
+from autograder.loading import load_course
 from autograder.slicing import slice_exercise
 from autograder.verify import Verifier, record, stale_record, stray_answers, trivial_answers, verify
 

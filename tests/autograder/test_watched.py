@@ -5,8 +5,8 @@ from textwrap import dedent
 
 import pytest
 
-from autograder.course import load_course
 from autograder.judge import Judge
+from autograder.loading import load_course
 from autograder.plain_code import BUILTINS, fault_of
 from autograder.python_text import parse
 from autograder.sandbox import SandboxUnavailable, SourceCell, choose

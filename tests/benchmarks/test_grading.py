@@ -9,9 +9,9 @@ import time
 import nbformat
 import pytest
 
-from autograder.course import load_course
 from autograder.demo.classes import make_class
 from autograder.demo.typing_in import reference_answers
+from autograder.loading import load_course
 from autograder.notebooks import setup_texts
 from autograder.verify import ANSWERS
 from benchmarks import grading_section

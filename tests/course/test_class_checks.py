@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from executing import ROOT
 
-from autograder.course import load_course
 from autograder.editions import class_edition
+from autograder.loading import load_course
 from autograder.slicing import slice_exercise
 
 LESSONS = ("00_fundamentals", "01_numerical_derivatives", "02_chain_rule", "03_backprop", "04_strides")

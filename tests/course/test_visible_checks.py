@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from autograder.course import load_course
+from autograder.loading import load_course
 from autograder.notebooks import setup_texts
 from autograder.verify import ANSWERS
 from minigrad.checks import run

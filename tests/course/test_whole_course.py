@@ -17,8 +17,8 @@ import nbformat
 import pytest
 from executing import ROOT, execute
 
-from autograder.course import load_course
 from autograder.editions import class_edition
+from autograder.loading import load_course
 from autograder.slicing import slice_exercise
 
 LEFT_OUT = ("mlp.SGD", "tensor_ops.tensor_reduce", "fast_ops._tensor_matrix_multiply")

@@ -11,8 +11,9 @@ from lab import jupyter_lab, person, program, window
 from playwright.sync_api import Browser, expect
 
 from autograder.build import build
-from autograder.course import Course, load_course
+from autograder.course import Course
 from autograder.editions import make_edition
+from autograder.loading import load_course
 
 EXERCISE = "autodiff.topological_sort"
 NOTEBOOK = "module1/03_backprop.ipynb"

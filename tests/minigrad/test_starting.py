@@ -242,8 +242,8 @@ def test_the_command_says_what_it_did(course, tmp_path):
 
 def test_a_class_gets_the_notebooks_with_its_library(root, tmp_path):
     """The student edition holds them: `minigrad start` needs nothing else, and stubs are checked there."""
-    from autograder.course import load_course
     from autograder.editions import class_edition
+    from autograder.loading import load_course
 
     edition = class_edition(tmp_path / "edition", load_course(root / "course"), dt.date(2026, 1, 1))
 
