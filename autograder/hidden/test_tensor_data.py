@@ -544,7 +544,7 @@ def test_shape_is_a_tuple(student):
 
 
 @shape_broadcast(
-    group="errors", because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and none of them is 1.'"
+    group="errors", because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and neither of them is 1.'"
 )
 def test_sizes_that_differ_are_refused(student):
     """Sizes 2 and 3 do not go together, wherever they stand."""
@@ -553,7 +553,7 @@ def test_sizes_that_differ_are_refused(student):
     expect(
         ["refused" if "rror" in each else each for each in seen],
         ["refused"] * 4,
-        hint="raise IndexingError where sizes differ and none of them is 1",
+        hint="raise IndexingError where sizes differ and neither of them is 1",
         example="(2) and (3); (2, 3) and (3, 3); (4, 2, 3) and (2, 1, 3); (2, 4) and (2)",
         picture=lambda: drawn_shapes(cases, seen, ["IndexingError"] * 4),
         misconception="never-refused",
@@ -561,7 +561,7 @@ def test_sizes_that_differ_are_refused(student):
 
 
 @shape_broadcast(
-    group="errors", because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and none of them is 1.'"
+    group="errors", because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and neither of them is 1.'"
 )
 def test_zero_is_no_one(student):
     """An empty axis does not go with one of size 3."""

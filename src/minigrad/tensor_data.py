@@ -160,7 +160,7 @@ def shape_broadcast(shape1: UserShape, shape2: UserShape) -> UserShape:
         A tuple, as long as the longer of the two.
 
     Raises:
-        IndexingError: If two sizes differ and none of them is 1.
+        IndexingError: If two sizes differ and neither of them is 1.
     """
     ### BEGIN SOLUTION
     rank, sizes = max(len(shape1), len(shape2)), []

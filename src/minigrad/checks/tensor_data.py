@@ -358,8 +358,8 @@ def refused(student: Any) -> None:
         ("ValueError", "ValueError"): "raise IndexingError itself, with a sentence that names both shapes",
         ((2, 3), (0,)): "nothing is refused: raise IndexingError",
         ((2, 3), (3,)): "nothing is refused: raise IndexingError",
-        ("IndexingError", (0,)): "0 and 3 differ, and none of them is 1",
-        ("IndexingError", (3,)): "0 and 3 differ, and none of them is 1",
+        ("IndexingError", (0,)): "0 and 3 differ, and neither of them is 1",
+        ("IndexingError", (3,)): "0 and 3 differ, and neither of them is 1",
     }
     hint = "sizes must match, or one of them must be 1"
     expect(seen, ["IndexingError", "IndexingError"], hint=hint, when=when)
