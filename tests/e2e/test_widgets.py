@@ -164,9 +164,43 @@ def test_backprop_shows_another_engine_after_a_reset(play):
     player.picture("1-too-early")
 
 
+def test_backprop_keeps_the_focus(play):
+    """A button with no more to do keeps the keyboard's focus, says that it is disabled, and does nothing."""
+    player = play(BACKPROP)
+    for name, end, said in (("Step", "4", "Step 4 of 4"), ("Back", "0", "Before the first step")):
+        pressed = player.widget.get_by_role("button", name=name)
+        pressed.focus()
+        for _ in range(6):
+            pressed.press("Enter")
+        player.says(said)
+        expect(pressed).to_be_focused()
+        expect(pressed).to_be_disabled()
+        expect(pressed).to_have_css("border-style", "dashed")
+        assert player.asks("w.step") == end
+        expect(player.widget.get_by_role("button", disabled=True)).to_have_count(1)
+
+
+def test_backprop_hears_capitals(play):
+    """R resets with Shift and with Caps Lock as well; with Alt it is left to others."""
+    player = play(BACKPROP)
+    graph = player.stage("The graph")
+    for capital in ("R", "Shift+R"):
+        graph.press("End")
+        player.says("visited once, with its whole gradient")
+        graph.press(capital)
+        player.says("Before the first step")
+        assert player.asks("w.step") == "0"
+    graph.press("ArrowRight")
+    graph.press("Alt+r")
+    graph.press("ArrowRight")
+    player.says("Step 2 of 4")
+    assert player.asks("w.step") == "2"
+
+
 def test_index_explorer(play):
     """The pointer and the keys look at an element; its place in the storage is marked, and the way back shows both."""
     player = play(INDEX)
+    expect(player.widget.locator(".mgw-keys")).to_contain_text("Page up and down for the axes before them")
     view = player.stage("The view")
     view.press("ArrowRight")
     player.says(r"index \(0, 0, 1\): 0·3 \+ 0·0 \+ 1·1 = position 1")
@@ -179,7 +213,7 @@ def test_index_explorer(play):
     player.says(r"shown by 2 indices: \(1, 0, 1\), \(1, 1, 1\): a step along axis 1 has stride 0")
     storage = player.stage("The storage")
     storage.press("Enter")
-    expect(player.widget.locator('[data-part="view:1,1,1"] .mp-mark')).to_have_count(1)
+    expect(player.widget.locator('[data-part="view:1,1,1"] .mgw-here')).to_have_count(1)
     assert player.asks("w.index") == "[1, 1, 1]"
     player.picture("2-storage")
     player.dark("3-dark")
@@ -255,6 +289,60 @@ def test_playground(play):
     player.widget.get_by_role("button", name="add a hidden layer").click()
     player.says("2 → 8 → 4 → 1")
     assert player.asks("w.hidden, w.epoch") == "[8, 4] 0"
+
+
+def test_the_playground_keeps_the_focus(play):
+    """The buttons for hidden layers keep the keyboard's focus where there is no layer less, and no layer more."""
+    player = play(PLAYGROUND)
+    for name, layers in (("remove a hidden layer", "2 → 1 with"), ("add a hidden layer", "2 → 4 → 4 → 4 → 4 → 1 with")):
+        pressed = player.widget.get_by_role("button", name=name)
+        pressed.focus()
+        for _ in range(6):
+            player.lab.page.keyboard.press("Enter")
+        player.says(layers)
+        expect(pressed).to_be_focused()
+        expect(pressed).to_be_disabled()
+        assert player.asks("len(w.hidden)") == str(layers.count("→") - 1)
+
+
+def test_the_playground_hears_letters(play):
+    """S steps and R resets, as capitals too; while training runs there is no step."""
+    player = play(PLAYGROUND)
+    player.asks("w.__dict__.update(heard=[], hear=w._hear, _hear=lambda what: (w.heard.append(what), w.hear(what)))")
+    player.widget.get_by_role("button", name="Start").click()
+    player.says("Training")
+    expect(player.widget.get_by_role("button", name="Step", exact=True)).to_be_disabled()
+    picture = player.stage("What the network says")
+    picture.press("s")
+    picture.press("S")
+    picture.press(" ")
+    player.says("Paused: epoch")
+    stopped = int(player.asks("w.epoch"))
+    assert player.asks("'step' in w.heard") == "False"
+    picture.press("S")
+    expect(player.widget.locator(".mgw-score")).to_contain_text(f"epoch {stopped + 1},", timeout=PATIENCE)
+    picture.press("Alt+r")
+    picture.press("Shift+S")
+    expect(player.widget.locator(".mgw-score")).to_contain_text(f"epoch {stopped + 2},", timeout=PATIENCE)
+    picture.press("R")
+    expect(player.widget.locator(".mgw-score")).to_contain_text("epoch 0,", timeout=PATIENCE)
+    assert player.asks("[what for what in w.heard if what != 'slice']") == "['step', 'step', 'reset']"
+
+
+def test_the_playground_has_whole_seeds(play):
+    """What is typed as a seed becomes one: whole, not negative, and exact in both languages."""
+    player = play(PLAYGROUND)
+    player.asks("w.observe(lambda change: setattr(w, 'said', f'The seed is {w.seed!r}.'), 'seed')")
+    seed = player.widget.get_by_label("seed")
+    for typed, taken in (("2.6", "3"), ("-3", "0"), ("-1", "0"), ("1e300", "9007199254740991"), ("", "0")):
+        seed.press("Control+a")
+        seed.press("Delete")
+        seed.press_sequentially(typed)
+        seed.press("Tab")
+        expect(seed).to_have_value(taken)
+        player.says(rf"The seed is {taken}\.")
+    player.widget.get_by_role("button", name="Step", exact=True).click()
+    expect(player.widget.locator(".mgw-score")).to_contain_text("epoch 1,", timeout=PATIENCE)
 
 
 def test_the_playground_hears_interrupts(play):

@@ -83,6 +83,32 @@ def test_keys(key, there):
     assert grids.moved((2, 2, 3), (1, 0, 1), key) == there
 
 
+@pytest.mark.parametrize(
+    ("key", "index", "there"),
+    [("PageDown", (0, 1, 1, 0), (1, 0, 1, 0)), ("PageUp", (1, 0, 1, 0), (0, 1, 1, 0)),
+     ("PageDown", (2, 1, 0, 1), (2, 1, 0, 1)), ("PageUp", (0, 0, 0, 1), (0, 0, 0, 1))],
+)  # fmt: skip
+def test_page_keys_in_four_axes(key, index, there):
+    """They go on along the first axis where the second one ends, and stop at the first and the last grid."""
+    assert grids.moved((3, 2, 2, 2), index, key) == there
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 2, 2), (2, 1, 3, 2, 2)])
+def test_keys_reach_every_element(shape):
+    """Arrows and the page keys lead from the first element to all others, however many axes there are."""
+    explorer = widgets.index_explorer(np.arange(math.prod(shape)).reshape(shape))
+    waiting, seen = [tuple(explorer.index)], {tuple(explorer.index)}
+    while waiting:
+        at = waiting.pop()
+        for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown"):
+            explorer.look_at(at)
+            explorer._hear({"in": "view", "key": key})
+            if tuple(explorer.index) not in seen:
+                seen.add(tuple(explorer.index))
+                waiting.append(tuple(explorer.index))
+    assert sorted(seen) == grids.indices(shape)
+
+
 def test_keys_in_few_axes():
     """In a row there is no up and down, and in a single number no way at all."""
     assert grids.moved((3,), (1,), "ArrowDown") == (1,)
@@ -160,6 +186,26 @@ def test_what_is_no_shape(typed):
     assert (explorer.shape, explorer.pictures) == (None, {})
     explorer.b = "3"
     assert explorer.shape == [4, 3]
+
+
+@pytest.mark.parametrize("gap", ["  ", " , "])
+def test_long_words_that_are_no_shape(gap):
+    """They are answered as soon as they are read, however many gaps they have."""
+    with pytest.raises(ValueError, match="is no shape: write sizes with commas between them"):
+        broadcasting.parse_shape(f"1{gap}" * 2000 + "x")
+
+
+def test_a_number_is_a_shape_of_one_axis():
+    """Where a shape is asked for, a number is taken as its only size, as NumPy and PyTorch do."""
+    explorer = widgets.broadcast_explorer(1, np.int64(4))
+    assert (explorer.a, explorer.b, explorer.shape) == ("1", "4", [4])
+
+
+@pytest.mark.parametrize("shape", [-3, 2.5, None, (2, -1), (2.0,)])
+def test_what_is_no_shape_to_begin_with(shape):
+    """Whatever else is given is a ValueError that shows it."""
+    with pytest.raises(ValueError, match=r"is no shape: write sizes with commas between them, such as 4, 1"):
+        widgets.broadcast_explorer(shape, (3,))
 
 
 def test_who_reads_what():

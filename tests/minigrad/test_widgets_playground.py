@@ -204,6 +204,21 @@ def test_settings_that_do_not_exist(settings):
         widgets.playground(**settings)
 
 
+@pytest.mark.parametrize("running", [False, True])
+def test_seeds_that_do_not_exist(running):
+    """A negative seed is refused with a sentence, at the beginning and later; the playground goes on without it."""
+    with pytest.raises(traitlets.TraitError, match=r"^playground: seed=-1: give a whole number of 0 or more$"):
+        widgets.playground(seed=-1)
+    play = widgets.playground(seed=2, hidden=[2])
+    play.running = running
+    with pytest.raises(traitlets.TraitError, match=r"seed=-3: give a whole number of 0 or more"):
+        play.seed = -3
+    assert (play.seed, play.running) == (2, running)
+    play.step()
+    play.reset()
+    assert play.epoch == 0
+
+
 def test_settings_by_name():
     """A setting that is none is refused with the names of those that are."""
     with pytest.raises(TypeError, match="there is no setting 'units'; the settings are data, hidden"):

@@ -19,7 +19,8 @@ export default {
       common.textContent = shape ? `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` : "none";
     });
     const known = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"];
-    const grid = (name, label) => stage(model, listening, name, `${label}. Arrow keys move to another element.`, {
+    const keys = "Arrow keys move along the last two axes, page up and down along the axes before them.";
+    const grid = (name, label) => stage(model, listening, name, `${label}. ${keys}`, {
       key: (key) => known.includes(key) && (model.send({ in: name, key }), true),
       point: (part) => model.send({ part }),
     });
@@ -27,8 +28,8 @@ export default {
       stage(model, listening, "together", "The two shapes, aligned from the right."),
       make("div", { class: "mgw-row" }, grid("a", "The elements of a"), grid("b", "The elements of b")),
       grid("out", "The elements of the result"),
-      make("p", { class: "mgw-keys" }, "Change the shapes. Point at an element, or press Tab and move with the arrow "
-        + "keys (Page up and down for a third axis)."),
+      make("p", { class: "mgw-keys" }, "Change the shapes. Point at an element, or press Tab and move along the last "
+        + "two axes with the arrow keys (Page up and down for the axes before them)."),
     );
     return () => listening.end();
   },

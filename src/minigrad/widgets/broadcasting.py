@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +28,18 @@ def parse_shape(words: str) -> Index:
         ValueError: If it is no shape, with a sentence for whoever typed it.
     """
     inner = words.strip().strip("()[]").strip()
-    if not re.fullmatch(r"(\d+\s*(,\s*|\s+|$))*", inner):
+    # Each gap can be read in one way only, so that long words are read in linear time.
+    if not re.fullmatch(r"(\d+(\s*,\s*|\s+|$))*", inner):
         raise ValueError(f"{words.strip()!r} is no shape: write sizes with commas between them, such as 4, 1")
     shape = tuple(int(each) for each in re.findall(r"\d+", inner))
     if len(shape) > _MOST_AXES:
         raise ValueError(f"{words.strip()!r} has {len(shape)} axes; at most {_MOST_AXES} can be shown")
     return shape
+
+
+def _typed(shape: int | Sequence[int]) -> str:
+    """Return a shape as one types it: sizes with commas between them; a number is a shape of one axis."""
+    return ", ".join(map(str, shape if isinstance(shape, Iterable) else (shape,)))
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ class BroadcastExplorer(Widget):
     """The broadcasting explorer.
 
     Args:
-        a: One shape.
+        a: One shape; a number is a shape of one axis.
         b: The other.
 
     Attributes:
@@ -147,9 +153,9 @@ class BroadcastExplorer(Widget):
     index: traitlets.List[int] = traitlets.List().tag(sync=True)
     shape: Any = traitlets.Any(None, allow_none=True).tag(sync=True)
 
-    def __init__(self, a: Sequence[int], b: Sequence[int]) -> None:
+    def __init__(self, a: int | Sequence[int], b: int | Sequence[int]) -> None:
         super().__init__(title="Broadcasting explorer")
-        self.a, self.b = (", ".join(map(str, shape)) for shape in (a, b))
+        self.a, self.b = _typed(a), _typed(b)
         self.on_msg(lambda _, content, __: self._hear(content))
         self.observe(lambda change: self.meet(), ["a", "b"])
         self.meet()
@@ -193,16 +199,16 @@ class BroadcastExplorer(Widget):
         self.look_at(name, moved(shape, at, content["key"]))
 
 
-def broadcast_explorer(shape_a: Sequence[int] = (4, 1), shape_b: Sequence[int] = (3,)) -> BroadcastExplorer:
+def broadcast_explorer(shape_a: int | Sequence[int] = (4, 1), shape_b: int | Sequence[int] = (3,)) -> BroadcastExplorer:
     """Explore how two shapes are broadcast; both can be changed in the widget.
 
     Args:
-        shape_a: One shape.
+        shape_a: One shape; a number is a shape of one axis.
         shape_b: The other.
 
     Raises:
         ValueError: If one of them is no shape.
     """
     for shape in (shape_a, shape_b):
-        parse_shape(", ".join(map(str, shape)))
+        parse_shape(_typed(shape))
     return BroadcastExplorer(shape_a, shape_b)

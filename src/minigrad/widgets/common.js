@@ -17,7 +17,19 @@ function make(tag, attributes = {}, ...children) {
 }
 
 function button(label, press, hint) {
-  return make("button", { type: "button", class: "mgw-button", title: hint, onclick: press }, label);
+  const onclick = ({ currentTarget }) => currentTarget.getAttribute("aria-disabled") !== "true" && press();
+  return make("button", { type: "button", class: "mgw-button", title: hint, onclick }, label);
+}
+
+/** Let a button be pressed, or not; unlike "disabled", this leaves the focus where it is. */
+function enable(pressed, on) {
+  pressed.setAttribute("aria-disabled", String(!on));
+}
+
+/** The key that was pressed, letters in lower case; none with Ctrl, Alt or Meta, which are for others. */
+function keyOf(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey) return undefined;
+  return event.key.length === 1 ? event.key.toLowerCase() : event.key;
 }
 
 let ids = 0;
@@ -77,7 +89,8 @@ function stage(model, listening, name, label, { key, point } = {}) {
   const place = make("div", { class: "mgw-stage", "aria-label": label, ...focus });
   if (key) {
     place.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.altKey || event.metaKey || !key(event.key, event)) return;
+      const pressed = keyOf(event);
+      if (!pressed || !key(pressed)) return;
       event.preventDefault();
       event.stopPropagation();
     });

@@ -18,10 +18,8 @@ LARGEST = 96
 Index = tuple[int, ...]
 
 _WIDEST, _HIGH, _GAP = 840.0, 28.0, 24.0
-_AXIS_AND_STEP = {
-    "ArrowLeft": (-1, -1), "ArrowRight": (-1, 1), "ArrowUp": (-2, -1), "ArrowDown": (-2, 1),
-    "PageUp": (-3, -1), "PageDown": (-3, 1),
-}  # fmt: skip
+_AXIS_AND_STEP = {"ArrowLeft": (-1, -1), "ArrowRight": (-1, 1), "ArrowUp": (-2, -1), "ArrowDown": (-2, 1)}
+_PAGES = {"PageUp": -1, "PageDown": 1}
 
 
 def indices(shape: Sequence[int]) -> list[Index]:
@@ -30,7 +28,7 @@ def indices(shape: Sequence[int]) -> list[Index]:
 
 
 def moved(shape: Sequence[int], index: Index, key: str) -> Index:
-    """Return the index that a key leads to: arrows for the last two axes, the page keys for the one before them.
+    """Return the index that a key leads to: arrows for the last two axes, the page keys for all axes before them.
 
     Args:
         shape: None of its sizes is 0.
@@ -39,6 +37,10 @@ def moved(shape: Sequence[int], index: Index, key: str) -> Index:
     """
     if key in ("Home", "End"):
         return tuple(0 if key == "Home" else size - 1 for size in shape)
+    if key in _PAGES:
+        leads = indices(shape[:-2])
+        number = leads.index(index[:-2]) + _PAGES[key]
+        return (*leads[max(0, min(number, len(leads) - 1))], *index[-2:])
     axis, step = _AXIS_AND_STEP.get(key, (0, 0))
     if not step or len(shape) < -axis:
         return index

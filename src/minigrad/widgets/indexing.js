@@ -8,14 +8,15 @@ export default {
       point: (part) => model.send({ part }),
     });
     const labels = {
-      view: "The view. Arrow keys move along the last two axes, page up and down along the one before.",
+      view: "The view. Arrow keys move along the last two axes, page up and down along the axes before them.",
       storage: "The storage. Arrow keys move, enter goes to the next index that shows the element.",
     };
     rest.append(
       stage(model, listening, "view", labels.view, hears("view", known)),
       stage(model, listening, "storage", labels.storage, hears("storage", [...known, "Enter"])),
-      make("p", { class: "mgw-keys" }, "Point at an element, or press Tab and move with the arrow keys (Page up and "
-        + "down for a third axis). In the storage, Enter goes through all indices that show the element."),
+      make("p", { class: "mgw-keys" }, "Point at an element, or press Tab and move along the last two axes with the "
+        + "arrow keys (Page up and down for the axes before them). In the storage, Enter goes through all indices that "
+        + "show the element."),
     );
     return () => listening.end();
   },

@@ -50,8 +50,8 @@ function layers(model, listening) {
     const fewer = button("−", () => change(hidden.slice(0, -1)), "one hidden layer fewer");
     more.setAttribute("aria-label", "add a hidden layer");
     fewer.setAttribute("aria-label", "remove a hidden layer");
-    more.disabled = hidden.length >= most;
-    fewer.disabled = hidden.length === 0;
+    enable(more, hidden.length < most);
+    enable(fewer, hidden.length > 0);
     place.replaceChildren(make("span", { class: "mgw-label" }, "hidden layers"), fewer, more, ...inputs);
     place.querySelectorAll("input,button")[at]?.focus();
   });
@@ -97,7 +97,10 @@ export default {
       });
       return picked;
     };
-    const seed = make("input", { type: "number", min: 0, step: 1, onchange: () => put(model, { seed: Math.round(seed.valueAsNumber || 0) }) });
+    const seed = make("input", { type: "number", min: 0, step: 1, onchange: () => {
+      seed.value = Math.max(0, Math.min(Math.round(seed.valueAsNumber || 0), Number.MAX_SAFE_INTEGER));
+      put(model, { seed: seed.valueAsNumber });
+    } });
     listening.on("seed", () => (seed.value = model.get("seed")));
     settings.append(pick("data", "data"), layers(model, listening), pick("activation", "activation"), pick("rate", "learning rate"),
       pick("optimizer", "optimizer"), pick("engine", "engine"), pick("library", "library"), field("seed", seed));
@@ -105,11 +108,12 @@ export default {
     const canvas = make("canvas", { width: 560, height: 560, class: "mgw-canvas", role: "img" });
     const place = make("div", { class: "mgw-stage", tabindex: 0, role: "application",
       "aria-label": "What the network says about the square. Space starts and pauses, s takes a step, r begins anew." }, canvas);
-    const keys = { " ": toggle, Enter: toggle, s: () => model.send("step"), r: () => model.send("reset") };
+    const keys = { " ": toggle, Enter: toggle, s: () => step.click(), r: () => model.send("reset") };
     place.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.altKey || event.metaKey || !keys[event.key]) return;
+      const press = keys[keyOf(event)];
+      if (!press) return;
       event.preventDefault();
-      keys[event.key]();
+      press();
     });
     rest.append(
       make("div", { class: "mgw-row" }, place, stage(model, listening, "loss", "The loss, epoch by epoch")),
@@ -126,7 +130,7 @@ export default {
     });
     listening.on("running", () => {
       start.textContent = model.get("running") ? "Pause" : "Start";
-      step.disabled = model.get("running");
+      enable(step, !model.get("running"));
     });
     return () => {
       watcher.disconnect();

@@ -63,7 +63,7 @@ class Playground(Widget):
         data: The name of a set in `minigrad.datasets`. A change begins anew, as it does for the next three.
         hidden: The units of each hidden layer, at most 4 layers of at most 16 units.
         activation: "relu", "tanh" or "sigmoid".
-        seed: Of the points and the starting values.
+        seed: Of the points and the starting values; 0 or more.
         rate: The learning rate. A change of it, or of the next three, goes on with the network as it is.
         optimizer: "SGD" or "Adam".
         engine: "scalar", "tensor python" or "tensor numba".
@@ -121,6 +121,12 @@ class Playground(Widget):
                 f"playground: the learning rate is above 0 and at most 100, not {proposal['value']}"
             )
         return float(proposal["value"])
+
+    @traitlets.validate("seed")
+    def _seed(self, proposal: Any) -> int:
+        if proposal["value"] < 0:
+            raise traitlets.TraitError(f"playground: seed={proposal['value']}: give a whole number of 0 or more")
+        return int(proposal["value"])
 
     # --- what one can do
 

@@ -50,8 +50,8 @@ export default {
     listening.on(["step", "last", "rows"], () => {
       const [at, last] = [model.get("step"), model.get("last")];
       count.textContent = `step ${at} of ${last}`;
-      back.disabled = at === 0;
-      step.disabled = at >= last;
+      enable(back, at > 0);
+      enable(step, at < last);
       const states = { early: "too early", complete: "complete, not visited" };
       body.replaceChildren(...model.get("rows").map((row) => make("tr", { class: row.now ? "mgw-now" : "" },
         ...[row.name, row.value, row.gradient, states[row.state] ?? row.state, row.waits].map((t) => make("td", {}, t)))));
