@@ -6,11 +6,11 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["Busy", "locked", "write"]
+__all__ = ["Busy", "locked", "replacing", "write"]
 
 
 class Busy(OSError):
@@ -18,28 +18,40 @@ class Busy(OSError):
 
 
 def write(path: Path, content: bytes) -> bool:
-    """Write a file aside and rename it into place; leave it alone if it says the same already.
-
-    A link stays one: the file that it leads to is written.
+    """Write a file, and the folders that it lies in; leave it alone if it says the same already.
 
     Returns:
         Whether the file changed.
     """
-    path = path.resolve()
     if path.is_file() and path.read_bytes() == content:
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.resolve().parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as file:
+        file.write(content)
+    return True
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write into, which takes the place of another when the block ends, and none if it fails.
+
+    At every moment there is the old file or the new one, whole, also after a crash. A link stays one: the file that it
+    leads to is replaced. Permissions stay.
+    """
+    path = path.resolve()
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         os.chmod(aside, mode)  # mkstemp makes it private
         os.replace(aside, path)
     except BaseException:
-        Path(aside).unlink(missing_ok=True)
+        with suppress(OSError):
+            os.unlink(aside)
         raise
-    return True
 
 
 def _umask() -> int:

@@ -102,7 +102,14 @@ def saw_hint(id: str, tier: int, start: Path | None = None) -> None:
 def read(start: Path | None = None) -> dict[str, Done]:
     """Return what is known, by exercise; nothing where there is no working folder."""
     folder = working_folder(start)
-    return _read(folder / FOLDER / "progress.json") if folder and not _is_grading() else {}
+    if folder is None or _is_grading():
+        return {}
+    path = folder / FOLDER / "progress.json"
+    try:
+        return _read(path)
+    except OSError as error:
+        _say_once(f"Your progress in {path} could not be read: {error.strerror or error}.")
+        return {}
 
 
 def _is_grading() -> bool:
@@ -130,13 +137,18 @@ def _text(known: Mapping[str, Done]) -> str:
 
 
 def _read(path: Path) -> dict[str, Done]:
-    """Read a file of progress; one that is damaged is set aside, not written over."""
+    """Read a file of progress; one whose content is damaged is set aside, not written over.
+
+    Raises:
+        OSError: If it cannot be read; it may be whole.
+    """
     try:
-        content = json.loads(path.read_bytes())
-        return {str(id): _done(each) for id, each in content["exercises"].items()}
+        text = path.read_bytes()
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+    try:
+        return {str(id): _done(each) for id, each in json.loads(text)["exercises"].items()}
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         now = dt.datetime.now(dt.UTC)
         aside = path.with_name(f"progress-damaged-{now:%Y%m%d-%H%M%S-%f}.json")
         try:

@@ -6,12 +6,10 @@ says how they stand in dictionaries and lists. Loading runs no code of the file'
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import math
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -21,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from minigrad import creation
+from minigrad import creation, files
 from minigrad.tensors import Tensor
 
 __all__ = ["load", "save"]
@@ -37,7 +35,7 @@ _DTYPES = ("float32", "float64", "int64", "bool")
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Write tensors, numbers, strings, None, and lists and dictionaries of them to a file.
 
-    The file is written aside and renamed: at every moment there is the old one or the new one, whole.
+    At every moment there is the old file or the new one, whole.
 
     Args:
         obj: For example a ``state_dict()``.
@@ -48,25 +46,8 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """
     tensors: list[Tensor] = []
     tree = json.dumps(_described(obj, tensors, "the object"), allow_nan=True)
-    path = Path(path)
-    number, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(number, "wb") as file:
-            _write(file, tree, tensors)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(aside, 0o666 & ~_umask())
-        os.replace(aside, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(aside)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with files.replacing(Path(path)) as file:
+        _write(file, tree, tensors)
 
 
 def _write(file: Any, tree: str, tensors: list[Tensor]) -> None:

@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
+from pathlib import Path
 
 import pytest
 
 import minigrad
-from minigrad import exercises, files, progressing
+from minigrad import exercises, progressing
 from minigrad.checks import CheckReport, CheckResult
 from minigrad.progressing import Done
 
@@ -96,6 +96,28 @@ def test_a_damaged_file_is_set_aside(folder, content, capsys):
     sentence = f"The file of your progress could not be read: it is kept as {aside.name}, and a new one begins.\n"
     assert said.out == sentence
     assert said.err == ""
+
+
+def test_a_file_that_cannot_be_read_is_left(folder, monkeypatch, capsys):
+    """A disk that fails for a moment damages no file: one sentence each says so, and nothing is moved or written."""
+    progressing.record(report(True))
+    path = folder / ".minigrad" / "progress.json"
+    content, read_bytes = path.read_text(), Path.read_bytes
+
+    def failing(self):
+        if self.name == "progress.json":
+            raise PermissionError(13, "Permission denied")
+        return read_bytes(self)
+
+    monkeypatch.setattr(Path, "read_bytes", failing)
+    assert progressing.read() == progressing.read() == {}
+    progressing.record(report(True))
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    sentences = ("could not be read: Permission denied.\n", f"could not be noted in {path}: Permission denied.\n")
+    said = capsys.readouterr().out
+    assert [said.count(each) for each in sentences] == [1, 1]
+    assert path.read_text() == content
+    assert list(path.parent.glob("progress-damaged-*")) == []
 
 
 def test_fields_of_a_later_version_do_no_harm(folder):
@@ -185,46 +207,3 @@ def test_a_kernel_records_and_shows_progress(folder):
     assert progressing.read()[ID].checks == 1
     assert progressing.read()[ID].live
     assert '<table class="minigrad-progress"' in shown["text/html"]
-
-
-# --- files ----------------------------------------------------------------------------------------------------
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    """If the last step fails, the old content and no debris are there."""
-    path = tmp_path / "x.json"
-    assert files.write(path, b"old")
-    assert not files.write(path, b"old")
-    monkeypatch.setattr(files.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
-        files.write(path, b"new")
-    assert [each.name for each in tmp_path.iterdir()] == ["x.json"]
-    assert path.read_bytes() == b"old"
-
-
-def test_a_link_stays_a_link(tmp_path):
-    """What is written is the file that it leads to."""
-    (tmp_path / "real.json").write_bytes(b"old")
-    (tmp_path / "link.json").symlink_to("real.json")
-    assert files.write(tmp_path / "link.json", b"new")
-    assert (tmp_path / "link.json").is_symlink()
-    assert (tmp_path / "real.json").read_bytes() == b"new"
-
-
-def test_a_lock_lets_one_in_at_a_time(tmp_path):
-    """Who waits too long is told so; who waits long enough comes in."""
-    path = tmp_path / "a.lock"
-    entered = threading.Event()
-
-    def wait():
-        with files.locked(path, seconds=60):
-            entered.set()
-
-    with files.locked(path):
-        with pytest.raises(files.Busy, match="locked by another program"), files.locked(path, seconds=0.05):
-            pass
-        thread = threading.Thread(target=wait)
-        thread.start()
-        assert not entered.is_set()
-    thread.join()
-    assert entered.is_set()
