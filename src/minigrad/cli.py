@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -101,8 +102,16 @@ for command in (
     app.command()(command)
 
 
+def _take_any_text() -> None:
+    """Let any text be printed: files and pipes get UTF-8, a terminal shows "?" for signs that it does not have."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
+
+
 def main() -> None:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
+    _take_any_text()
     hints.speak_to_a_terminal()
     try:
         app()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import shutil
@@ -43,7 +44,7 @@ class Finding:
 def examine() -> Iterator[Finding]:
     """Yield all findings: what the course needs, then what computes."""
     yield _python()
-    yield from _packages()
+    yield from _guarded(_packages)
     yield _jupyter()
     yield _kernel()
     yield _browser()
@@ -61,12 +62,24 @@ def findings() -> Iterator[tuple[str, str, str]]:
 
 
 def _guarded(part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """Yield a part's findings; what cannot be imported is a finding too."""
+    """Yield a part's findings; what keeps it from being looked at is a finding too."""
     try:
         yield from part()
-    except ImportError as error:
-        name = part.__name__.strip("_")
-        yield Finding(name, f"{error}", ok=False, fix=f"{sys.executable} -m pip install {error.name or name}")
+    except Exception as error:  # whatever it is, the other findings may say why
+        topic = part.__name__.strip("_").replace("_", " ")
+        yield Finding(topic, str(error) or type(error).__name__, ok=False, fix=_fix(error))
+
+
+def _fix(error: Exception) -> str:
+    """Return what to do about an error of NumPy, of Numba, or of what minigrad builds on them."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.partition(".")[0]
+        if util.find_spec(package) is None:
+            return f"{sys.executable} -m pip install {package}"
+    told = [name for name in sorted(os.environ) if name.startswith("NUMBA_") and name != "NUMBA_ENABLE_CUDASIM"]
+    if told and not isinstance(error, ImportError):
+        return f"mend or unset {' and '.join(told)}"
+    return f"{sys.executable} -m pip install --upgrade numpy numba"  # together, so that one fits the other
 
 
 # --- what the course needs ------------------------------------------------------------------------------------
@@ -176,14 +189,29 @@ def _disk() -> Finding:
 # --- what computes --------------------------------------------------------------------------------------------
 
 
+def _backend() -> Finding:
+    asked = os.environ.get("MINIGRAD_BACKEND")
+    try:
+        from minigrad import backends
+    except ValueError as error:
+        if asked is None:
+            raise
+        try:  # the variable is read by the import, which the rows to come need as well
+            del os.environ["MINIGRAD_BACKEND"]
+            importlib.import_module("minigrad.backends")
+        finally:
+            os.environ["MINIGRAD_BACKEND"] = asked
+        return Finding("backend", str(error), ok=False, fix="mend or unset MINIGRAD_BACKEND")
+    by = "the default; MINIGRAD_BACKEND changes it" if asked is None else "MINIGRAD_BACKEND says so"
+    return Finding("backend", backends.chosen(), f"{by}, and minigrad.backend(name) for a block or from then on")
+
+
 def _arrays() -> Iterator[Finding]:
     import numpy as np
 
-    from minigrad import arrays, backends
+    yield _backend()
+    from minigrad import arrays
 
-    chosen = backends.chosen()
-    by = "MINIGRAD_BACKEND says so" if "MINIGRAD_BACKEND" in os.environ else "the default; MINIGRAD_BACKEND changes it"
-    yield Finding("backend", chosen, f"{by}, and minigrad.backend(name) for a block or from then on")
     yield Finding(
         "small arrays",
         f"NumPy {np.__version__}",
@@ -193,14 +221,20 @@ def _arrays() -> Iterator[Finding]:
 
 
 def _numba() -> Iterator[Finding]:
+    from minigrad.backends.numba import compiler, pool
+
+    yield from _guarded(_large_arrays)
+    yield _cache(compiler.cache_directory())
+    yield Finding("pool of buffers", f"at most {pool.limit() / 2**30:.1f} GiB", "memory of large results, used again")
+
+
+def _large_arrays() -> Iterator[Finding]:
     from minigrad._numba import numba
-    from minigrad.backends.numba import compiler, pool, threads
+    from minigrad.backends.numba import threads
 
     count, cores = threads.thread_count(), os.cpu_count() or 1
     of = f"{count} threads of {cores} cores" if count != cores else f"{count} threads"
     yield Finding("large arrays", f"Numba {numba.__version__}", f"{of}, layer {threads.layer()!r}")
-    yield _cache(compiler.cache_directory())
-    yield Finding("pool of buffers", f"at most {pool.limit() / 2**30:.1f} GiB", "memory of large results, used again")
 
 
 def _cache(folder: Path) -> Finding:

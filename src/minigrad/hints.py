@@ -86,7 +86,7 @@ def hint(id: str, tier: int | None = None) -> Hint:
     texts = bundled().get(id)
     if texts is None:
         raise MinigradError(f"hint({id!r}): this exercise has no hints; its docstring and its check say what is wanted")
-    if tier is not None and (isinstance(tier, bool) or tier not in range(1, len(TIERS) + 1)):
+    if tier is not None and (type(tier) is not int or not 1 <= tier <= len(TIERS)):
         raise MinigradError(f"hint({id!r}, tier={tier!r}): there are the hints 1, 2 and 3")
     shown = tier if tier is not None else min(seen(id) + 1, len(TIERS))
     _session[id] = max(_session.get(id, 0), shown)

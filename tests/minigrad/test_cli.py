@@ -1,12 +1,14 @@
 """The command line `minigrad`, run as a student runs it."""
 
+import io
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
-from minigrad import exercises
+from minigrad import cli, exercises
 
 SORT = """# exercise: autodiff.topological_sort
 def topological_sort(variable):
@@ -85,6 +87,7 @@ def test_a_wrong_answer_exits_with_1(tmp_path):
         (["check", "nowhere.ipynb"], "no file 'nowhere.ipynb'"),
         (["train", "triangle"], "simple, diag, split"),
         (["use", "nowhere"], "no 'nowhere'"),
+        (["progress", "nowhere"], "progress: there is no folder 'nowhere'"),
     ],
 )
 def test_a_mistake_is_one_sentence(arguments, says):
@@ -103,6 +106,33 @@ def test_a_file_that_is_no_notebook_is_one_sentence(tmp_path):
     done = minigrad("check", broken)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "broken.ipynb is not a notebook" in done.stderr
+
+
+@pytest.mark.parametrize(("arguments", "sign"), [(["check"], "✗"), (["progress"], "░")])
+def test_files_and_pipes_get_utf_8(tmp_path, arguments, sign):
+    """Where output has an encoding without the signs of reports, as in files on Windows, it is written in UTF-8."""
+    path = notebook(tmp_path / "03_backprop.ipynb", SORT.replace("order[::-1]", "order"))
+    command = [sys.executable, "-m", "minigrad", *arguments, *([path] if arguments == ["check"] else [])]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(command, capture_output=True, timeout=60, env=environment, cwd=tmp_path)
+    assert done.stderr == b""
+    assert sign in done.stdout.decode()
+
+
+def test_a_terminal_without_a_sign_shows_a_question_mark(monkeypatch):
+    """A terminal keeps its encoding, and what it cannot show ends nothing."""
+
+    class Terminal(io.TextIOWrapper):
+        def isatty(self):
+            return True
+
+    stream = Terminal(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setattr(sys, "stderr", None)  # as in a program without a console on Windows
+    cli._take_any_text()
+    stream.write("é ✗")
+    stream.flush()
+    assert stream.buffer.getvalue() == "é ?".encode("cp1252")
 
 
 def test_an_error_shows_the_students_line(tmp_path):

@@ -95,12 +95,57 @@ def test_what_cannot_be_imported_is_a_finding():
 
     def _broken():
         yield doctor.Finding("first", "fine")
-        raise ImportError("no module named 'nothing'", name="nothing")
+        raise ModuleNotFoundError("No module named 'nothing'", name="nothing")
 
     first, second = doctor._guarded(_broken)
     assert first.ok
     assert (second.topic, second.ok) == ("broken", False)
     assert second.fix.endswith("pip install nothing")
+
+
+@pytest.mark.parametrize(
+    ("error", "fix"),
+    [
+        (ModuleNotFoundError("No module named 'nothing.part'", name="nothing.part"), "install nothing"),
+        (ModuleNotFoundError("No module named 'numba.part'", name="numba.part"), "install --upgrade numpy numba"),
+        (ImportError("Numba needs NumPy 2.2 or less"), "install --upgrade numpy numba"),
+        (ValueError("numpy.dtype size changed"), "install --upgrade numpy numba"),
+    ],
+)
+def test_only_a_package_that_is_missing_is_to_be_installed(monkeypatch, error, fix):
+    """The row says what the error says; packages that do not fit each other are upgraded together."""
+    for name in [each for each in os.environ if each.startswith("NUMBA_")]:
+        monkeypatch.delenv(name)
+
+    def _two_words():
+        raise error
+        yield
+
+    (found,) = doctor._guarded(_two_words)
+    assert (found.topic, found.found, found.ok) == ("two words", str(error), False)
+    assert found.fix.endswith(f"-m pip {fix}")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "topic", "found"),
+    [
+        ("MINIGRAD_BACKEND", "foo", "backend", "MINIGRAD_BACKEND is 'foo'"),
+        ("NUMBA_NUM_THREADS", "0", "large arrays", "Number of threads specified must be > 0"),
+        ("NUMBA_THREADING_LAYER", "foo", "large arrays", "'foo' is unknown to Numba"),
+    ],
+)
+def test_a_variable_that_makes_no_sense_is_named(variable, value, topic, found):
+    """The row has the way out, and every other row is there."""
+    done = command("--json", **{variable: value})
+    assert done.returncode == 1, done.stderr
+    findings = json.loads(done.stdout)["findings"]
+    wrong = [each for each in findings if not each["ok"]]
+    assert wrong[0]["topic"] == topic
+    for each in wrong:  # what rests on it may say so as well
+        assert found in each["found"]
+        assert each["fix"].startswith("mend or unset ")
+        assert variable in each["fix"]
+    assert [each["topic"] for each in findings] == [each.topic for each in doctor.examine()]
 
 
 def test_the_working_folder_is_named(monkeypatch, tmp_path):

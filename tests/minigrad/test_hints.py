@@ -77,7 +77,7 @@ def test_mistakes_are_sentences():
     """An unknown id suggests one, a tier that is none says which there are, an exercise without hints says so."""
     with pytest.raises(UnknownExercise, match=r"did you mean autodiff\.chain_rule"):
         minigrad.hint("autodiff.chainrule")
-    for tier in (0, 4, "2", True):
+    for tier in (0, 4, "2", True, 1.0, [1]):
         with pytest.raises(MinigradError, match="there are the hints 1, 2 and 3"):
             minigrad.hint(ID, tier)
     with pytest.raises(MinigradError, match="this exercise has no hints"):

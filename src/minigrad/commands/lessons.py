@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from minigrad.commands.common import console
+from minigrad.errors import MinigradError
 
 __all__ = ["hint", "lab", "progress", "start", "submit"]
 
@@ -82,6 +83,8 @@ def progress(
     """Show how far you are: exercises that pass, their points, checks, and hints."""
     from minigrad import progressing
 
+    if folder is not None and not folder.is_dir():
+        raise MinigradError(f"progress: there is no folder {str(folder)!r}")
     found = progressing.progress(folder)
     table = Table("lesson", "exercises", "points", "checks", "hints", "")
     for each in (*found.lessons, found.total):
