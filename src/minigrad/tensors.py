@@ -550,8 +550,12 @@ def _is_array(value: Any) -> bool:
 
 
 def _number(value: Any) -> Any:
-    """Return an array of NumPy's without axes as the number that it is: so NumPy hands on its own in comparisons."""
-    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+    """Return an array of NumPy's without axes as the number that it is: so NumPy hands on its own in comparisons.
+
+    A truth value of NumPy's is a number as well, as in PyTorch, which takes it for 1.0 or 0.0.
+    """
+    number = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+    return float(number) if isinstance(number, np.bool_) else number
 
 
 def _wrapped(array: Any, requires_grad: Any) -> Any:

@@ -2,6 +2,8 @@
 
 import importlib
 import importlib.util
+import operator
+import re
 import threading
 
 import numpy as np
@@ -281,6 +283,30 @@ def test_values_and_types(formula):
     same(formula)
 
 
+OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.lt)
+
+
+@needs_torch
+@pytest.mark.parametrize("data", [[1, 2], [True, False], [1.0, 2.0], 1, True, 1.0])
+@pytest.mark.parametrize("number", [np.float32(2.5), np.float64(2.5), np.int64(2), np.int32(2), np.bool_(True)])
+def test_numbers_of_numpy_count_as_pythons(data, number):
+    """They widen no type of their kind: float64 of NumPy's with integers gives the default type, on either side."""
+
+    def program(m):
+        x = m.tensor(data)
+        return [
+            f(*pair)
+            for tensor in (x, x.float(), x.double())
+            for pair in ((tensor, number), (number, tensor))
+            for f in OPERATORS
+            if f is not operator.sub or tensor.dtype != m.bool  # which PyTorch does not subtract
+        ]
+
+    same(program)
+    with mg.backend("python"):
+        same(program)
+
+
 @needs_torch
 @pytest.mark.parametrize(
     "function",
@@ -318,6 +344,36 @@ def test_what_cannot_be_is_said(make, error, message):
     """The error names the operation and the rule; nothing is cut short or repeated in silence."""
     with pytest.raises(error, match=message):
         make()
+
+
+def test_what_the_readme_says_is_left_out(root):
+    """Whatever is added to the library leaves that list."""
+    text = (root / "README.md").read_text(encoding="utf-8")
+    names = re.findall(r"`(\w+)`", text.split("Among what is left out:")[1].split("What differs:")[0])
+    assert len(names) > 20
+    places = (mg, mg.Tensor, mg.nn, mg.nn.functional, mg.optim, mg.optim.lr_scheduler)
+    assert [name for name in names if any(hasattr(place, name) for place in places)] == []
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("program", "error"),
+    [
+        (lambda m: m.tensor([1.5]).int(), None),
+        (lambda m: leaf(m, 2).sign().sum().backward(), GraphError),
+        (lambda m: m.nn.functional.mse_loss(m.ones(2, 1), m.ones(2, 3)).item(), ValueError),
+        (lambda m: m.ones(2) * np.ones(2), TypeError),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Using a target size", "ignore:__array_wrap__")
+def test_what_the_readme_says_differs(program, error):
+    """PyTorch answers each of these; here three are refused, and the fourth has another type."""
+    theirs = program(torch)
+    if error is None:
+        assert (str(program(mg).dtype), str(theirs.dtype)) == ("int64", "torch.int32")
+    else:
+        with pytest.raises(error):
+            program(mg)
 
 
 def test_integers_do_not_widen_a_layer_or_a_loss():
