@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
-from minigrad.reading import exercise_of
+from minigrad.reading import exercise_of, grade_id_of
 
 __all__ = ["Cell", "Merged", "NotANotebook", "dump", "lesson_of", "merge", "parse", "text_of"]
 
@@ -24,6 +24,7 @@ Cell = dict[str, Any]
 Notebook = dict[str, Any]
 
 _CHECK = re.compile(r"\s*check\(\s*[\"']([\w.]+)[\"']\s*\)\s*")
+_GRADING = {"nbgrader", "deletable", "editable"}  # metadata of the course's cells
 _QUESTION = re.compile(r"\*\*My answer to the question `([\w-]+)`")
 
 
@@ -118,6 +119,7 @@ class _Merge:
     def _sort_mine(self) -> None:
         """Tell the course's cells from the student's own."""
         by_text = {(cell["cell_type"], cell["source"]): key for key, cell in self.old.items()}
+        graded = {grade_id_of(cell) for cell in self.mine["cells"]}
         behind = ""
         for cell in self.mine["cells"]:
             key = _key(cell)
@@ -127,7 +129,11 @@ class _Merge:
             if not known and self.base is None and _is_as_given(cell, self.mine):
                 self.merged.gone += 1
                 continue
-            if key in self.mine_by_key or not known:
+            if key in self.mine_by_key and grade_id_of(cell) == key:
+                self.merged.kept.append(f"a second cell of {key}, as one of your own: {_named(cell)}")
+                cell = {**cell, "metadata": {k: v for k, v in cell["metadata"].items() if k not in _GRADING}}
+            # A draft that only begins like the answer leaves that place to the cell that is graded.
+            if not known or key in self.mine_by_key or (key in graded and grade_id_of(cell) != key):
                 self.own.setdefault(behind, []).append(cell)
                 continue
             self.mine_by_key[key] = cell
@@ -194,9 +200,8 @@ def _keyed(cells: list[Cell]) -> list[tuple[str, Cell]]:
 
 def _key(cell: Cell) -> str:
     """Return what the course calls a cell, even if an editor has dropped its metadata."""
-    grade_id = (cell["metadata"].get("nbgrader") or {}).get("grade_id")
-    if grade_id:
-        return str(grade_id)
+    if grade_id := grade_id_of(cell):
+        return grade_id
     first = cell["source"].lstrip().partition("\n")[0]
     if cell["cell_type"] == "code" and (exercise := exercise_of(cell["source"])):
         return exercise.replace(".", "-")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import linecache
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from minigrad.errors import MinigradError
 
-__all__ = ["answer_cells", "exercise_of", "is_reading", "left_out", "namespace_of", "run_answer"]
+__all__ = ["answer_cells", "exercise_of", "grade_id_of", "is_reading", "left_out", "namespace_of", "run_answer"]
 
 _MARKER = re.compile(r"\s*#\s*exercise\s*:\s*([\w.]+)", re.IGNORECASE)
 
@@ -74,15 +75,32 @@ def exercise_of(source: str) -> str:
     return ""
 
 
+def grade_id_of(cell: Mapping[str, Any]) -> str:
+    """Return what nbgrader calls a cell: ``autodiff-chain_rule`` for the answer to ``autodiff.chain_rule``."""
+    return str((cell["metadata"].get("nbgrader") or {}).get("grade_id") or "")
+
+
 def answer_cells(notebook: Path) -> list[str]:
-    """Return the text of the cells that answers consist of: tagged ``setup``, or with ``# exercise: ID`` at the top."""
+    """Return the text of the cells that answers consist of: tagged ``setup``, or with ``# exercise: ID`` at the top.
+
+    That line is put back where an answer was pasted over it: nbgrader's metadata still say what the cell is for.
+    """
     try:
         cells = json.loads(notebook.read_text(encoding="utf-8-sig"))["cells"]
-        code = [("".join(c["source"]), c["metadata"].get("tags", ())) for c in cells if c["cell_type"] == "code"]
+        code = [(_marked(c), c["metadata"].get("tags", ())) for c in cells if c["cell_type"] == "code"]
         answers = [source for source, tags in code if "setup" in tags or exercise_of(source)]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise MinigradError(f"{notebook.name} is not a notebook that can be read") from None
     return [_without_magics(source) for source in answers]
+
+
+def _marked(cell: Mapping[str, Any]) -> str:
+    """Return a cell's text, with the mark of the exercise that nbgrader knows it by if it has none."""
+    from minigrad.exercises import catalogue
+
+    source, id = "".join(cell["source"]), grade_id_of(cell).replace("-", ".")
+    lost = id in catalogue() and cell["metadata"]["nbgrader"].get("solution") and not exercise_of(source)
+    return f"# exercise: {id}\n{source}" if lost else source
 
 
 def _without_magics(source: str) -> str:

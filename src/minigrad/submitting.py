@@ -15,7 +15,7 @@ from minigrad.checking import is_as_given
 from minigrad.errors import MinigradError
 from minigrad.files import write
 from minigrad.merging import NotANotebook
-from minigrad.reading import exercise_of
+from minigrad.reading import answer_cells, exercise_of
 from minigrad.starting import course
 
 __all__ = ["LARGEST", "Packed", "assignment_for", "pack"]
@@ -73,11 +73,13 @@ def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool 
         force: Whether to pack what there is, although something is missing or broken.
 
     Raises:
-        MinigradError: If something is missing or broken, or `out` is another file than a zip.
+        MinigradError: If something is missing or broken, or `out` is another file than a zip of notebooks.
     """
     out = out or folder / f"{assignment}.zip"
     if out.suffix == ".ipynb" or (out.exists() and not zipfile.is_zipfile(out)):
         raise MinigradError(f"submit: {out} is no zip, and stays as it is; name another file by --out")
+    if out.exists() and not _is_of_notebooks(out):
+        raise MinigradError(f"submit: {out} holds not only notebooks, and stays as it is; name another file by --out")
     lessons = next(each["lessons"] for each in course()["assignments"] if each["name"] == assignment)
     faults: list[str] = []
     warnings: list[str] = []
@@ -88,7 +90,7 @@ def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool 
             continue
         contents[path.name] = path.read_bytes()
         faults += _faults(path, contents[path.name])
-        warnings += _unfinished(path, contents[path.name])
+        warnings += _unfinished(path)
     if not contents or (faults and not force):
         advice = "" if not contents else "; mend that, or pack what there is by --force"
         raise MinigradError(f"submit: {'; '.join(faults)}{advice}")
@@ -96,6 +98,16 @@ def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool 
     write(out, content)
     sizes = tuple((name, len(each)) for name, each in contents.items())
     return Packed(out, sizes, hashlib.sha256(content).hexdigest(), (*faults, *warnings))
+
+
+def _is_of_notebooks(path: Path) -> bool:
+    """Whether a zip may have been packed here before: nothing but notebooks, in no folder."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except zipfile.BadZipFile:
+        return False
+    return bool(names) and all(name.endswith(".ipynb") and "/" not in name for name in names)
 
 
 def _zip(contents: dict[str, bytes]) -> bytes:
@@ -119,11 +131,11 @@ def _faults(path: Path, content: bytes) -> Iterator[str]:
         yield f"{path.name} has {size}, more than {LARGEST / 1e6:.0f}: clear its outputs in the menu Edit, and save"
 
 
-def _unfinished(path: Path, content: bytes) -> Iterator[str]:
+def _unfinished(path: Path) -> Iterator[str]:
     """Yield what looks as if work was not saved, or not done."""
     try:
-        cells = merging.parse(content)["cells"]
-    except NotANotebook:
+        cells = answer_cells(path)
+    except MinigradError:
         return
     done = progressing.read(path.parent)
     placed = [each.id for each in exercises.catalogue().values() if each.lesson == path.stem]
@@ -142,6 +154,6 @@ def _unfinished(path: Path, content: bytes) -> Iterator[str]:
         )
 
 
-def _is_stub(id: str, cells: list[merging.Cell]) -> bool:
+def _is_stub(id: str, cells: list[str]) -> bool:
     """Whether the cells of an exercise hold no answer."""
-    return all(is_as_given(id, cell["source"]) for cell in cells if exercise_of(cell["source"]) == id)
+    return all(is_as_given(id, source) for source in cells if exercise_of(source) == id)

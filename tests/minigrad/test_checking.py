@@ -11,6 +11,7 @@ from notebooks_by_hand import code, exercise, load, notebook, save
 from minigrad import checking, exercises, progressing, starting
 
 ADD = "def add(x, y):\n    return x + y\n\n\ndef mul(x, y):\n    return x * y\n\n\ndef neg(x):\n    return -1.0 * x"
+STUBS = "def add(x, y):\n    raise NotImplementedError()\n\n\ndef mul(x, y):\n    raise NotImplementedError()"
 ARITHMETIC = "operators.arithmetic"
 LAMBDA = "derivatives.central_difference"
 
@@ -276,9 +277,13 @@ def test_an_answer_in_the_notebook_of_another_lesson(work):
 @pytest.mark.parametrize(
     ("text", "given_out"),
     [
-        ("def add(x, y):\n    raise NotImplementedError()\n\n\ndef mul(x, y):\n    raise NotImplementedError()", True),
+        (STUBS, True),
         ("def add(x, y):\n    return 7.0\n\n\ndef mul(x, y):\n    raise NotImplementedError()", False),
         (ADD.replace("return x + y", "return x + y  # raise NotImplementedError()"), False),
+        (STUBS.replace("NotImplementedError()", "NotImplementedError"), True),
+        (STUBS.replace("raise", "if x > 0.0:\n        return x\n    raise"), True),
+        (STUBS.replace("NotImplementedError()", "NotImplementedError('not for complex numbers')"), False),
+        (STUBS.replace("raise", "return x\n    raise"), False),  # what is out of reach may stay
         ("def add(x, y)", False),
     ],
 )
@@ -287,3 +292,87 @@ def test_what_is_begun(text, given_out, tmp_path):
     path = one(tmp_path, answered(ARITHMETIC, text))
     assert checking.not_begun(ARITHMETIC, path) is given_out
     assert not checking.not_begun("mlp.SGD", path)  # its cell was deleted
+
+
+# --- which notebooks are meant ----------------------------------------------------------------------------------
+
+
+def solved(path, id, text):
+    """Put an answer into the cell of an exercise, over the line that names it too."""
+    book = load(path)
+    (cell,) = [each for each in book["cells"] if f"# exercise: {id}" in "".join(each["source"])]
+    cell["source"] = text
+    return save(path, book)
+
+
+def test_one_exercise_is_looked_for_in_its_lesson(work):
+    """Without a name, or in a folder that is named: no other lesson is said to lack it, nor is that noted."""
+    solved(work / "00_fundamentals.ipynb", ARITHMETIC, f"# exercise: {ARITHMETIC}\n{ADD}")
+    for place in ([], [work]):
+        done = minigrad("check", *place, "--exercise", ARITHMETIC, "--json", cwd=work)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (only,) = json.loads(done.stdout)["exercises"]
+        assert (only["id"], only["passed"]) == (ARITHMETIC, True)
+        assert progressing.read(work)[ARITHMETIC].passed
+    (work / "00_fundamentals.ipynb").unlink()
+    done = minigrad("check", "--exercise", ARITHMETIC, cwd=work)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"minigrad: check: {ARITHMETIC} belongs to 00_fundamentals.ipynb, which is not there; "
+        "name the notebook that has it\n",
+    )
+
+
+def test_another_lesson_that_is_named_is_no_progress(work):
+    """It is checked as asked, but what it lacks is not noted; what stands in a notebook that is no lesson is."""
+    solved(work / "00_fundamentals.ipynb", ARITHMETIC, f"# exercise: {ARITHMETIC}\n{ADD}")
+    minigrad("check", "--exercise", ARITHMETIC, cwd=work)
+    before = progressing.read(work)[ARITHMETIC]
+    done = minigrad("check", "03_backprop.ipynb", "--exercise", ARITHMETIC, cwd=work)
+    assert done.returncode == 1
+    assert "the cell of this exercise is missing" in " ".join(done.stdout.split())
+    assert progressing.read(work)[ARITHMETIC] == before
+    one(work, answered(ARITHMETIC, ADD.replace("x + y", "x - y")))
+    assert minigrad("check", "a.ipynb", cwd=work).returncode == 1
+    assert not progressing.read(work)[ARITHMETIC].passed
+
+
+def test_minitorch_stands_alone(tmp_path):
+    """What is typed beside it is not passed over in silence."""
+    done = minigrad("check", "a.ipynb", "--minitorch", tmp_path, "--exercise", ARITHMETIC, "--all", cwd=tmp_path)
+    said = "minigrad: check: --minitorch checks a folder and nothing else; leave out a.ipynb, --exercise, --all\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+# --- answers that were pasted over the whole cell ---------------------------------------------------------------
+
+
+def test_an_answer_over_the_whole_cell_is_found(work):
+    """nbgrader's metadata say what the cell is for, as they do to a grader."""
+    path = solved(work / "00_fundamentals.ipynb", ARITHMETIC, f"%%time\n{ADD}")
+    assert exercises.placed_in(path)[0] == ARITHMETIC
+    assert not checking.not_begun(ARITHMETIC, path)
+    found, remarks = reports(path, ARITHMETIC)
+    assert found[ARITHMETIC].passed
+    assert remarks == []
+    assert exercises.namespace_of(path)["add"](1.0, 2.0) == 3.0  # as `use` reads it
+    solved(work / "00_fundamentals.ipynb", "operators.folds", "def prod(")
+    _, remarks = reports(path, "operators.folds")
+    assert remarks[0].startswith("00_fundamentals.ipynb: the cell of operators.folds was left out: SyntaxError")
+
+
+def test_only_the_solution_of_an_exercise_is_found_by_metadata(tmp_path):
+    """Neither a check, nor a cell that nbgrader calls something else, nor one with a mark of its own."""
+    cells = [*exercise(ARITHMETIC), exercise("other.one")[0], exercise(LAMBDA)[0], exercise("mlp.SGD")[0]]
+    for cell in (cells[0], cells[2]):
+        cell["source"] = "x = 1"
+    cells[3]["metadata"]["nbgrader"]["solution"], cells[3]["source"] = False, "y = 2"
+    cells[4]["source"] = "# exercise: mlp.Linear\nz = 3"
+    path = one(tmp_path, *cells)
+    assert exercises.answer_cells(path) == [f"# exercise: {ARITHMETIC}\nx = 1", "# exercise: mlp.Linear\nz = 3"]
+
+
+@pytest.mark.parametrize("text", ["", f"# exercise: {ARITHMETIC}\n", "# I tried\n\n"])
+def test_a_cell_that_was_emptied_is_not_begun(text, work):
+    """No answer is in it, whether or not its mark is left."""
+    assert checking.not_begun(ARITHMETIC, solved(work / "00_fundamentals.ipynb", ARITHMETIC, text))

@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -580,6 +581,7 @@ ANSWER = "# exercise: operators.arithmetic\n%time\ndef add(x, y):\n    return x 
 ANSWER += "def mul(x, y):\n    return (x\n    * y\n    % 1000.0)\n\n\ndef neg(x):\n    return -x\n"
 RAISES = "raise NotImplementedError()"
 ADDING = "def add(x, y):\n    return x + y\n\n\ndef mul(x, y):\n    return x * y\n\n\ndef neg(x):\n    {}\n"
+ADDED = f"# exercise: operators.arithmetic\n{ADDING.format('return -x')}"
 STUB = "# exercise: autodiff.chain_rule\ndef chain_rule(variable, d_output):\n    # YOUR CODE HERE\n"
 STUB += "    raise NotImplementedError()\n"
 
@@ -910,6 +912,58 @@ def test_half_an_answer_is_no_stub(tmp_path):
     written = here["relu"]
     exercises.use(tmp_path, namespace=here)
     assert here["relu"] is written
+
+
+def test_a_function_in_the_place_of_a_class_costs_itself_alone(tmp_path, capsys):
+    """In the running notebook or in another: one line says so, and all other answers are installed."""
+    notebook(tmp_path / "00.ipynb", "# exercise: module.Module\ndef Module():\n    pass", ADDED)
+    functions_too = {"Mul": lambda: 0, "Neg": functions.Neg, "Inv": functions.Inv, "gradient": lambda f, *vals: [7.0]}
+    exercises.use(tmp_path, namespace={**functions_too, "Neg": type("Neg", (), {}), "Inv": type("Inv", (), {})})
+    said, others = states(capsys)
+    assert others == [
+        "left out: this notebook: functions.Mul is a class; the object given for it is of type function",
+        "left out: 00.ipynb: module.Module is a class; the object given for it is of type function",
+    ]
+    assert {id: state for id, state in said.items() if state != "reference"} == {
+        "operators.arithmetic": "yours, from 00.ipynb",
+        "derivatives.gradient": "yours, from this notebook",
+    }
+    assert installing.installed() == ["derivatives.gradient", "operators.add", "operators.mul", "operators.neg"]
+
+
+REASON = "raise NotImplementedError('only for floats')"
+GIVEN = ["raise NotImplementedError", "raise NotImplementedError()"]
+
+
+@pytest.mark.parametrize(
+    ("body", "done"),
+    [
+        *((line, False) for line in [*GIVEN, REASON]),  # nothing is computed, whatever it says
+        *((f"if x > 0:\n        return x\n    {line}", False) for line in GIVEN),
+        *((f"try:\n        return inv(x)\n    finally:\n        {line}", False) for line in GIVEN),
+        (f"if x < 0:\n        {REASON}\n    return x", True),
+        ("if x < 0:\n        raise NotImplementedError(*x)\n    return x", True),
+        ("try:\n        return inv(x)\n    except NotImplementedError:\n        return x", True),
+    ],
+)
+def test_the_line_of_the_stub_says_what_is_not_done(body, done, tmp_path, capsys):
+    """An error that gives its reason is part of an answer; the given line is not, wherever it can be reached."""
+    here = {"exercises": exercises}
+    exec(ADDING.format("return -x").replace("return x + y", body), here)
+    exercises.use(tmp_path, namespace=here)
+    assert states(capsys)[0]["operators.arithmetic"] == ("yours, from this notebook" if done else "reference")
+    exec(ADDING.format("return -x").replace("return x + y", body), here)
+    with nullcontext() if done else pytest.raises(ExerciseNotDone, match="arithmetic is not written yet"):
+        exec("exercises.needs('operators.arithmetic')", here)
+
+
+@pytest.mark.parametrize(("line", "done"), [(GIVEN[0], False), (GIVEN[1], False), (REASON, True)])
+def test_a_class_is_done_when_no_method_is_a_stub(line, done, tmp_path, capsys):
+    """A method that must be overridden may say so, with a reason."""
+    here = {}
+    exec(f"class SGD:\n    def step(self):\n        return 1\n    def zero_grad(self):\n        {line}", here)
+    exercises.use(tmp_path, namespace=here)
+    assert states(capsys)[0]["mlp.SGD"] == ("yours, from this notebook" if done else "reference")
 
 
 def test_use_of_an_empty_folder_is_the_reference(tmp_path, capsys):

@@ -281,3 +281,46 @@ def test_a_check_without_words_of_the_students(written):
     merged = merge(book, NEW, OLD)
     assert texts(merged.notebook) == texts(NEW)
     assert merged.kept == []
+
+
+def drafted(*before_and_behind):
+    """The old lesson with an answer, and drafts above and below that begin with the same line."""
+    book = mine()
+    written = answer(book, "operators.one")
+    at = book["cells"].index(written)
+    above, below = ([copy.deepcopy(each)] if each else [] for each in before_and_behind)
+    book["cells"][at : at + 1] = [*above, written, *below]
+    return book, written["source"]
+
+
+def graded(book, grade_id):
+    """The texts of the cells that nbgrader knows by an id."""
+    cells = book["cells"]
+    return [cell["source"] for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id]
+
+
+def test_a_draft_above_the_answer_does_not_become_it():
+    """Where one cell carries nbgrader's id, another that begins like it is a cell of the student's own, and stays."""
+    draft = {**code("# exercise: operators.one\ndef one(x):\n    return 0"), "id": "draft"}
+    book, written = drafted(draft, None)
+    merged = merge(book, NEW, OLD)
+    assert graded(merged.notebook, "operators-one") == [written]
+    found = texts(merged.notebook)
+    assert found.index(draft["source"]) < found.index(written)
+    assert merged.kept == []
+    assert texts(merge(merged.notebook, NEW, NEW).notebook) == found
+
+
+def test_a_second_cell_of_one_grade_id_is_not_graded():
+    """A copy in Jupyter takes the metadata along: the first cell is the answer, and of the other it is said."""
+    copied = exercise("operators.one", body="    return 3 * x")[0]
+    copied["metadata"] |= {"deletable": False, "tags": ["mine"]}
+    copied["outputs"] = ["seen"]
+    book, written = drafted(None, copied)
+    merged = merge(book, NEW, OLD)
+    assert graded(merged.notebook, "operators-one") == [written]
+    own = find(merged.notebook, "return 3 * x")
+    assert (own["metadata"], own["outputs"]) == ({"tags": ["mine"]}, ["seen"])
+    assert merged.kept == ["a second cell of operators-one, as one of your own: '# exercise: operators.one'"]
+    again = merge(merged.notebook, NEW, NEW)
+    assert (texts(again.notebook), again.kept) == (texts(merged.notebook), [])

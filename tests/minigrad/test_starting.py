@@ -403,6 +403,43 @@ def test_no_file_of_the_students_becomes_a_zip(work, name):
     assert {path: path.read_bytes() for path in work.rglob("*") if path.is_file()} == before
 
 
+def test_no_other_zip_is_replaced(work):
+    """Only one that may have been packed here: nothing but notebooks, in no folder."""
+    others = {"thesis": ["thesis.tex", "02_chain_rule.ipynb"], "handout": ["module1/02_chain_rule.ipynb"], "none": []}
+    for name, members in others.items():
+        with zipfile.ZipFile(work / f"{name}.zip", "w") as archive:
+            for member in members:
+                archive.writestr(member, "precious")
+    (work / "broken.zip").write_bytes(b"PK" + (work / "thesis.zip").read_bytes()[2:].replace(b"PK\1\2", b"...."))
+    for name in (*others, "broken"):
+        before = (work / f"{name}.zip").read_bytes()
+        with pytest.raises(MinigradError, match=rf"submit: .*{name}.zip holds not only notebooks, and stays as it is"):
+            submitting.pack(work, "module1", work / f"{name}.zip")
+        assert (work / f"{name}.zip").read_bytes() == before
+    packed = submitting.pack(work, "module0", work / "mine.zip")
+    assert submitting.pack(work, "module1", work / "mine.zip").sha256 != packed.sha256
+
+
+@pytest.mark.parametrize(
+    ("text", "unwritten"),
+    [
+        ("def add(x, y): return x + y\ndef mul(x, y): return x * y\ndef neg(x): return -x\n", False),
+        ("%%time\ndef add(x, y):\n    raise NotImplementedError()\n", True),
+        ("", True),
+    ],
+)
+def test_an_answer_over_the_whole_cell_is_written(work, text, unwritten):
+    """The cell is known by nbgrader's metadata where the exercise's line is gone; an empty one holds no answer."""
+    book = load(work / "00_fundamentals.ipynb")
+    find(book, "# exercise: operators.arithmetic")["source"] = text
+    save(work / "00_fundamentals.ipynb", book)
+    said = " ".join(submitting.pack(work, "module0").warnings)
+    assert ("operators.arithmetic" in said) is unwritten
+    progressing.record(CheckReport("operators.arithmetic", 3.0, (CheckResult("It works.", True),)), work)
+    said = " ".join(submitting.pack(work, "module0").warnings)
+    assert ("operators.arithmetic passed its check, but the saved file holds no answer" in said) is unwritten
+
+
 def test_a_folder_that_cannot_be_is_a_sentence(tmp_path):
     """What the system refuses is said without a traceback."""
     (tmp_path / "file").touch()

@@ -50,9 +50,11 @@ def check(
     if minitorch is not None:
         from minigrad.commands.minitorch import check_minitorch
 
+        if beside := _beside_minitorch(notebooks or [], exercise, everything):
+            raise MinigradError(f"check: --minitorch checks a folder and nothing else; leave out {', '.join(beside)}")
         raise typer.Exit(check_minitorch(minitorch, seconds, as_json=as_json))
     named = bool(notebooks) and all(not path.is_dir() for path in notebooks or ())
-    checked = _check_all(_named(notebooks) if notebooks else _lessons_here(), exercise, seconds)
+    checked = _check_all(_chosen(notebooks or [], exercise), exercise, seconds)
     if as_json:
         print_json(_as_data(checked))
     elif named or everything or exercise:
@@ -62,6 +64,12 @@ def check(
     raise typer.Exit(0 if all(report.passed for each in checked for report in each.reports) else 1)
 
 
+def _beside_minitorch(notebooks: list[Path], exercise: str | None, everything: bool) -> list[str]:
+    """Return what was typed beside --minitorch and means nothing there."""
+    options = {"--exercise": exercise, "--all": everything}
+    return [*map(str, notebooks), *(name for name, value in options.items() if value)]
+
+
 def _lessons_here() -> list[Path]:
     from minigrad.exercises import folder_here
     from minigrad.progressing import working_folder
@@ -69,10 +77,17 @@ def _lessons_here() -> list[Path]:
     return _lessons_in(working_folder() or folder_here(), "this folder; name notebooks, or go where you work")
 
 
-def _named(paths: list[Path]) -> list[Path]:
-    """Return the notebooks that were named, and the lessons in the folders that were named."""
-    found = [_lessons_in(path, str(path)) if path.is_dir() else [path] for path in paths]
-    return [path for each in found for path in each]
+def _chosen(paths: list[Path], exercise: str | None) -> list[Path]:
+    """Return the notebooks that were named, and the lessons in folders: all of them, or that of the exercise."""
+    wanted = exercises.get(exercise) if exercise else None
+    found = [_lessons_in(path, str(path)) if path.is_dir() else [path] for path in paths] or [_lessons_here()]
+    every = [path for each in found for path in each]
+    chosen = [path for path in every if wanted is None or path in paths or path.stem == wanted.lesson]
+    if wanted and not chosen:
+        raise MinigradError(
+            f"check: {wanted.id} belongs to {wanted.lesson}.ipynb, which is not there; name the notebook that has it"
+        )
+    return chosen
 
 
 def _lessons_in(folder: Path, place: str) -> list[Path]:
@@ -101,7 +116,7 @@ def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> l
             checked[-1].remarks += _of_other_lessons(path)
             bar.advance(task)
             for report in checked[-1].reports:
-                if not checking.not_begun(report.exercise, path):
+                if _is_graded_in(path, report.exercise) and not checking.not_begun(report.exercise, path):
                     progressing.record(report, path.parent, live=False)
     return checked
 
@@ -122,12 +137,17 @@ def _of_lesson(notebook: Path) -> list[str]:
 
 def _of_other_lessons(notebook: Path) -> list[str]:
     """Return a sentence for each answer that stands in the notebook of another lesson, where nobody grades it."""
-    own = _of_lesson(notebook)
     return [
         f"{notebook.name}: {id} belongs to {exercises.get(id).lesson}.ipynb; it is not graded here"
         for id in dict.fromkeys(exercises.placed_in(notebook))
-        if own and id not in own
+        if not _is_graded_in(notebook, id)
     ]
+
+
+def _is_graded_in(notebook: Path, id: str) -> bool:
+    """Whether a notebook is the lesson of an exercise, or no lesson at all."""
+    lessons = {each.lesson for each in exercises.catalogue().values()}
+    return notebook.stem == exercises.get(id).lesson or notebook.stem not in lessons
 
 
 def _print_remarks(checked: Checked) -> None:
