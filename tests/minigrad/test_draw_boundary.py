@@ -54,6 +54,12 @@ def test_film_takes_moments():
     assert picture.png().startswith(b"\x89PNG")
 
 
+def test_film_of_nothing():
+    """Without a moment there is a sentence, not one of the plotting library's."""
+    with pytest.raises(ValueError, match="no moment to draw"):
+        draw.film([], POINTS)
+
+
 def test_loss_curve_of_nothing():
     """Without a loss, as after a training that failed, there is a sentence and no IndexError."""
     with pytest.raises(ValueError, match="no loss to draw"):

@@ -319,7 +319,12 @@ def film(frames: Sequence[_Frame], points: Points) -> Picture:
     Args:
         frames: Each with step, loss, correct and network, as `minigrad.tour.train` yields them.
         points: The data.
+
+    Raises:
+        ValueError: If there is no frame.
     """
+    if not frames:
+        raise ValueError("draw.film: there is no moment to draw; keep some with draw.snapshot while you train")
     figure, axes = canvas(len(frames), width=2.4 * len(frames), height=2.8)
     for ax, frame in zip(axes, frames, strict=True):
         _boundary(ax, frame.network.predict, points, cells=40)
