@@ -345,6 +345,16 @@ def test_the_playground_has_whole_seeds(play):
     expect(player.widget.locator(".mgw-score")).to_contain_text("epoch 1,", timeout=PATIENCE)
 
 
+def test_the_playground_shows_the_units_it_has(play):
+    """A layer's box shows what was taken, also where that is what it was."""
+    player = play(PLAYGROUND)
+    units = player.widget.get_by_label("units in hidden layer 1")
+    for _ in range(2):
+        units.fill("99")
+        units.press("Tab")
+        expect(units).to_have_value(units.get_attribute("max"))
+
+
 def test_the_playground_hears_interrupts(play):
     """The kernel's interrupt ends the training, as it ends a cell; Start goes on."""
     player = play(PLAYGROUND)

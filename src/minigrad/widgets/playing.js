@@ -41,9 +41,9 @@ function layers(model, listening) {
     const at = [...place.querySelectorAll("input,button")].indexOf(document.activeElement);
     const inputs = hidden.map((size, k) => make("input", {
       type: "number", min: 1, max: units, value: size, "aria-label": `units in hidden layer ${k + 1}`,
-      onchange: (event) => {
-        const wanted = Math.max(1, Math.min(units, Math.round(event.target.valueAsNumber || 1)));
-        change(hidden.map((old, i) => (i === k ? wanted : old)));
+      onchange: ({ target }) => {
+        target.value = Math.max(1, Math.min(units, Math.round(target.valueAsNumber || 1)));
+        change(hidden.map((old, i) => (i === k ? target.valueAsNumber : old)));
       },
     }));
     const more = button("+", () => change([...hidden, 4]), "one hidden layer more");
