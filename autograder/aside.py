@@ -7,6 +7,8 @@ is given back by the kernel, however its owner ends.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 import subprocess
@@ -27,6 +29,8 @@ PREFIX = ".new-"
 
 _LOCK = ".lock"
 _NONE = -1
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
+"""What systems say that have no locks; any other error says that something is wrong."""
 
 
 class Aside:
@@ -35,6 +39,9 @@ class Aside:
     Args:
         parent: Where it is to lie; on the file system of the place that what is made there will take.
         prefix: How its name begins.
+
+    Raises:
+        OSError: If it cannot be made, or locked on a system that has locks; then nothing is left of it.
     """
 
     def __init__(self, parent: Path, prefix: str = PREFIX) -> None:
@@ -42,7 +49,13 @@ class Aside:
         held = None
         while held is None:  # someone may sweep it away before it is locked
             self.folder = Path(tempfile.mkdtemp(dir=parent, prefix=prefix))
-            held = lock(self.folder / _LOCK)
+            try:
+                held = lock(self.folder / _LOCK)
+            except BaseException:
+                with contextlib.suppress(OSError):  # `remove` would open files, of which there may be too many
+                    (self.folder / _LOCK).unlink(missing_ok=True)
+                    self.folder.rmdir()
+                raise
         self._held = held
 
     def __enter__(self) -> Path:
@@ -55,9 +68,11 @@ class Aside:
 
     def close(self) -> None:
         """Remove the folder."""
-        remove(self.folder)
-        held, self._held = self._held, _NONE
-        unlock(held)
+        try:
+            remove(self.folder)
+        finally:
+            held, self._held = self._held, _NONE
+            unlock(held)
 
 
 def lock(path: Path) -> int | None:
@@ -65,16 +80,27 @@ def lock(path: Path) -> int | None:
 
     Returns:
         What `unlock` takes; the end of the process does as well.
+
+    Raises:
+        OSError: If a system that has locks cannot lock it, such as where too many files are open or the disk is full.
     """
     try:
         held = _take(path)
-        if os.path.samestat(os.fstat(held), os.stat(path)):
-            return held
-        os.close(held)
     except (BlockingIOError, FileNotFoundError):
         return None
-    except OSError:  # a system without locks, on which nothing is ever swept
-        return _NONE
+    except OSError as error:
+        if error.errno in _NO_LOCKS:  # nothing is ever swept on such a system
+            return _NONE
+        raise
+    try:
+        if os.path.samestat(os.fstat(held), os.stat(path)):
+            return held
+    except FileNotFoundError:
+        pass
+    except BaseException:
+        os.close(held)
+        raise
+    os.close(held)
     return None
 
 
@@ -117,7 +143,7 @@ def _take(path: Path) -> int:
         OSError: If it cannot be opened, or locked.
     """
     if fcntl is None:
-        raise OSError("no locks")
+        raise OSError(errno.ENOSYS, "this system has no locks")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -33,6 +33,7 @@ from autograder.handed_in import (
     TIMESTAMP,
     Candidate,
     HandedIn,
+    every_file,
     is_notebook,
     listed,
     regular_files,
@@ -44,7 +45,7 @@ from autograder.reading import StudentNotebook, exercise_line, read_notebook
 from autograder.student_files import Unreadable, read_bytes, without_outputs
 from autograder.written import claims, places_of
 
-__all__ = ["NBGRADER_FILES", "is_clean", "last_change", "match", "recorded", "refuse", "regraft", "take_in"]
+__all__ = ["complete", "is_clean", "is_kept", "last_change", "match", "recorded", "refuse", "regraft", "take_in"]
 
 RECORD = "record.json"
 
@@ -80,6 +81,32 @@ def take_in(
     if left_out:
         said.append(f"not kept among the originals, which hold {MAX_KEPT / 1e6:g} MB: {listed(left_out)}")
     return said
+
+
+def complete(course: Course, assignment: str, clean: Path, originals: Path) -> list[str]:
+    """Write what a clean tree lacks, since a file of it was removed or the assignment has a lesson more.
+
+    What is there stays as it is, and with it the marks that it has. The rest comes from what was handed in last.
+
+    Returns:
+        One sentence for each thing that was repaired or ignored, for the instructor's log.
+    """
+    for name, text in _nbgrader_files(clean, "", last_change(clean)).items():
+        write(clean / name, text)
+    lessons = course.assignments[assignment].lessons
+    lacking = [lesson for lesson in lessons if not (clean / f"{lesson}.ipynb").is_file()]
+    if not lacking:
+        return []
+    original = max(_kept(originals), key=lambda folder: folder.stat().st_mtime_ns, default=None)
+    files = list(regular_files(original)) if original is not None else []
+    grafts = _grafts(course, assignment, HandedIn(files, original or clean, lessons))
+    new = {lesson: grafts[lesson] for lesson in lacking}
+    texts = {lesson: dump(grafted.notebook) for lesson, grafted in new.items()}
+    _write_record(originals / RECORD, new, texts, _record(originals))
+    for lesson, text in texts.items():
+        write(clean / f"{lesson}.ipynb", text)
+    said = [f"{lesson}: it was not in the submitted tree and is made of what was handed in last" for lesson in lacking]
+    return said + [f"{lesson}: {sentence}" for lesson, grafted in new.items() for sentence in _sentences(grafted)]
 
 
 def refuse(course: Course, assignment: str, clean: Path, originals: Path, timestamp: str, reason: str) -> None:
@@ -143,6 +170,24 @@ def _keep(files: list[Path], submission: Path, originals: Path) -> list[Path]:
         else:
             os.utime(folder)  # what was handed in last counts as the newest
     return left_out
+
+
+def is_kept(submission: Path, originals: Path) -> bool:
+    """Whether a submission is among the originals file for file; hidden ones and links are none of it."""
+    return any(_holds(folder, submission) for folder in _kept(originals))
+
+
+def _holds(folder: Path, submission: Path) -> bool:
+    try:
+        files = ((path, folder / path.relative_to(submission)) for path in every_file(submission))
+        return all(read_bytes(copy) == read_bytes(path) for path, copy in files)
+    except (OSError, Unreadable):
+        return False
+
+
+def _kept(originals: Path) -> list[Path]:
+    """What was kept of each submission."""
+    return [path for path in originals.glob("[!.]*") if path.is_dir() and not path.is_symlink()]
 
 
 def _nbgrader_files(submission: Path, timestamp: str, changed: str = "") -> dict[str, str]:
@@ -288,9 +333,11 @@ def _with_notes(grafted: Grafted, notes: list[Note]) -> Grafted:
     return Grafted(grafted.notebook, everything, grafted.unreadable)
 
 
-def _write_record(path: Path, grafts: Mapping[str, Grafted], texts: Mapping[str, str]) -> None:
+def _write_record(
+    path: Path, grafts: Mapping[str, Grafted], texts: Mapping[str, str], before: Mapping[str, Any] | None = None
+) -> None:
     """Keep what grafting said, where no student writes: with the hash of the notebook that it is true of."""
-    record = {
+    said = {
         lesson: {
             "sha256": hashlib.sha256(texts[lesson].encode()).hexdigest(),
             "unreadable": grafted.unreadable,
@@ -299,7 +346,7 @@ def _write_record(path: Path, grafts: Mapping[str, Grafted], texts: Mapping[str,
         }
         for lesson, grafted in grafts.items()
     }
-    write(path, json.dumps(record, indent=1))
+    write(path, json.dumps({**(before or {}), **said}, indent=1))
 
 
 def _lost(grafted: Grafted) -> dict[str, list[str]]:
@@ -311,15 +358,19 @@ def _lost(grafted: Grafted) -> dict[str, list[str]]:
 
 def recorded(originals: Path, lesson: str, data: bytes) -> dict[str, Any] | None:
     """What was recorded about a notebook when it was taken in; None if it was not, or was changed since."""
+    record = _record(originals).get(lesson)
+    return dict(record) if record is not None and record["sha256"] == hashlib.sha256(data).hexdigest() else None
+
+
+def _record(originals: Path) -> dict[str, Any]:
     try:
-        record = json.loads((originals / RECORD).read_text(encoding="utf-8"))[lesson]
-    except (OSError, ValueError, KeyError):
-        return None
-    return dict(record) if record["sha256"] == hashlib.sha256(data).hexdigest() else None
+        return dict(json.loads((originals / RECORD).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
 
 
 def is_clean(directory: Path, originals: Path) -> bool:
-    """Whether a directory is as `take_in` wrote it."""
+    """Whether a directory holds only what `take_in` wrote; it may lack some of it."""
     return all(
         path.is_file() and not path.is_symlink() and (path.name in NBGRADER_FILES or _is_recorded(path, originals))
         for path in directory.iterdir()

@@ -12,7 +12,16 @@ from autograder.exports import SUFFIXES, is_archive, members
 from autograder.reading import StudentNotebook, read_notebook
 from autograder.student_files import MAX_BYTES, MAX_WITH_OUTPUTS, Unreadable, one_line, without_outputs
 
-__all__ = ["MAX_KEPT", "NBGRADER_FILES", "Candidate", "HandedIn", "is_notebook", "listed", "regular_files"]
+__all__ = [
+    "MAX_KEPT",
+    "NBGRADER_FILES",
+    "Candidate",
+    "HandedIn",
+    "every_file",
+    "is_notebook",
+    "listed",
+    "regular_files",
+]
 
 TIMESTAMP, SECRET = NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")
 MAX_FILES = 200
@@ -123,6 +132,23 @@ def regular_files(directory: Path) -> Iterator[Path]:
                 if count > MAX_FILES:
                     return
                 yield path
+
+
+def every_file(directory: Path) -> Iterator[Path]:
+    """All regular files below a directory, hidden ones and links aside, however many and however deep they lie.
+
+    Raises:
+        OSError: If a folder cannot be looked into.
+    """
+    folders = [directory]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if not entry.name.startswith("."):
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(Path(entry.path))
+                    elif entry.is_file(follow_symlinks=False):
+                        yield Path(entry.path)
 
 
 def is_notebook(path: Path) -> bool:

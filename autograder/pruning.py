@@ -6,6 +6,7 @@ regradings or the gradebook.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import os
 import re
@@ -16,8 +17,10 @@ from pathlib import Path
 from autograder.aside import remove
 from autograder.course import Course
 from autograder.editions import EDITIONS
+from autograder.handed_in import every_file, is_notebook
 from autograder.judge import Judge
 from autograder.keeping import follows_of
+from autograder.student_files import Unreadable, without_outputs
 from autograder.tidying import ORIGINALS
 
 __all__ = ["KINDS", "NEWEST", "Unneeded", "discard", "unneeded"]
@@ -103,7 +106,10 @@ def _masters(course: Course, today: dt.date) -> Iterator[Path]:
         if opens is None or today < opens or not _STAMP.fullmatch(path.parent.name):
             continue
         if stamps is None:
-            stamps = _stamps(course)
+            try:
+                stamps = _stamps(course)
+            except OSError:  # what cannot be looked into may be made from any of them
+                return
         if path.parent.name not in stamps:
             yield path
 
@@ -111,10 +117,10 @@ def _masters(course: Course, today: dt.date) -> Iterator[Path]:
 def _stamps(course: Course) -> set[str]:
     """What the notebooks that are there say they were made from; a student's may say anything, which keeps too much."""
     found = set[str]()
-    for place in _NOTEBOOKS:
-        for path in (course.directory / place).rglob("*.ipynb"):
-            if path.is_file() and not path.is_symlink():
-                found.update(stamp.decode() for stamp in _SAID.findall(path.read_bytes()))
+    for place in filter(Path.is_dir, (course.directory / name for name in _NOTEBOOKS)):
+        for path in filter(is_notebook, every_file(place)):
+            with contextlib.suppress(Unreadable):  # of such a one nothing is taken
+                found.update(stamp.decode() for stamp in _SAID.findall(without_outputs(path)))
     return found
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
 from autograder.aside import PREFIX, Aside, sweep
-from autograder.collecting import NBGRADER_FILES, is_clean, last_change, refuse, take_in
+from autograder.collecting import complete, is_clean, is_kept, last_change, refuse, take_in
 from autograder.course import Course, CourseError
 from autograder.loading import load_course
 from autograder.student_files import one_line
@@ -18,6 +19,7 @@ ORIGINALS = "originals"
 
 _ASIDE = ".tidy-"
 _PLACE = "place"  # says which submission lies there for a moment
+_WHOLE = "whole-"  # a submission as it came, under a name that pruning takes for none of the older ones
 
 _courses: dict[Path, tuple[tuple[int, int], Course]] = {}
 
@@ -64,29 +66,50 @@ def take_in_or_refuse(
 
 
 def tidy(root: Path, directory: Path) -> None:
-    """Make a directory of the submitted tree clean, unless `collect` did so already."""
+    """Make a directory of the submitted tree clean, unless `collect` did so already, and complete."""
     student, assignment = directory.parent.name, directory.name
+    course, log = course_of(root), logging.getLogger(__name__)
     originals = root / ORIGINALS / student / assignment
-    # nbgrader's release_feedback ends for everyone at a submission without one of its files.
-    if is_clean(directory, originals) and all((directory / name).is_file() for name in NBGRADER_FILES):
-        return
+    if is_clean(directory, originals):
+        said = complete(course, assignment, directory, originals)
+    else:
+        said = _make_clean(log, course, directory, originals)
+    for sentence in said:
+        log.warning("%s: %s", student, one_line(sentence))
+
+
+def _make_clean(log: logging.Logger, course: Course, directory: Path, originals: Path) -> list[str]:
+    """Put a clean tree in a submission's place; of one that was not kept file by file, the whole stays."""
+    student, assignment = directory.parent.name, directory.name
     with Aside(directory.parent.parent, _ASIDE) as aside:
         (aside / _PLACE).write_text(f"{student}/{assignment}", encoding="utf-8")
         changed = last_change(directory)
         taken = aside / "clean"
-        log = logging.getLogger(__name__)
-        take_in_or_refuse(log, student, course_of(root), assignment, directory, taken, originals, "", changed)
+        said = take_in_or_refuse(log, student, course, assignment, directory, taken, originals, "", changed)
+        before = aside / "before"
+        if not is_kept(directory, originals):
+            before = _whole(aside, originals)
+            place = f"{ORIGINALS}/{student}/{assignment}/{before.name}"
+            said = [*said, f"not every file could be kept by itself: the submission lies in {place}, as it came"]
         try:
-            directory.rename(aside / "before")
+            directory.rename(before)
             taken.rename(directory)
+            os.utime(before)  # what was handed in last counts as the newest
         finally:
-            _return_to(directory, aside)
+            _return_to(directory, aside, originals)
+    return said
 
 
-def _return_to(home: Path, aside: Path) -> None:
-    """Bring a submission that lies aside back to its place, unless a clean one has taken it."""
-    if not home.exists() and (aside / "before").is_dir():
-        (aside / "before").rename(home)
+def _whole(aside: Path, originals: Path) -> Path:
+    """Where a submission stays whole: what lies aside tells the place, so that it is found after a kill."""
+    return originals / f"{_WHOLE}{aside.name.removeprefix(_ASIDE)}"
+
+
+def _return_to(home: Path, aside: Path, originals: Path) -> None:
+    """Bring a submission that was moved away back to its place, unless a clean one has taken it."""
+    for before in (aside / "before", _whole(aside, originals)):
+        if not home.exists() and before.is_dir():
+            before.rename(home)
 
 
 def put_back(submitted: Path) -> None:
@@ -96,7 +119,8 @@ def put_back(submitted: Path) -> None:
         place = aside / _PLACE
         if place.is_file():
             student, _, assignment = place.read_text(encoding="utf-8").partition("/")
-            _return_to(submitted / student / assignment, aside)
+            originals = submitted.parent / ORIGINALS / student / assignment
+            _return_to(submitted / student / assignment, aside, originals)
 
     sweep(submitted.glob(f"{_ASIDE}*"), rescue)
 

@@ -6,8 +6,10 @@ is had by `systemd-run --user --scope -p Delegate=yes autograder ...`, or in a c
 """
 
 import contextlib
+import errno
 import os
 import shutil
+import time
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -21,6 +23,7 @@ ADVICE = "`systemd-run --user --scope -p Delegate=yes autograder ...` gives it o
 _GRADER = "minigrad-grader"
 _LIBRARY_MB = 1024  # what the warm parent and the library may take beside the session
 _NEEDED = {"memory", "pids"}
+_TRIES, _PAUSE = 50, 0.02  # about a second: processes that are killed leave their group a moment later
 _numbers = count(1)
 
 
@@ -43,8 +46,14 @@ class Group:
         """End what is left in the group, and remove it."""
         with contextlib.suppress(OSError):
             (self.path / "cgroup.kill").write_text("1")
-        with contextlib.suppress(OSError):
-            self.path.rmdir()
+        for _ in range(_TRIES):
+            try:
+                self.path.rmdir()
+                return
+            except OSError as error:
+                if error.errno != errno.EBUSY:
+                    return
+            time.sleep(_PAUSE)
 
 
 def make_group(limits: Limits, proc: Path = Path("/proc"), mounts: tuple[str, ...] = ()) -> Group | None:

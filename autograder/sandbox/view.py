@@ -13,13 +13,13 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograder.sandbox.inside.files import empty
+from autograder.aside import Aside, sweep
 
 __all__ = ["BOOT", "NOBODIES", "PEERS", "View", "expand", "make_view", "remove_stale"]
 
 # The worker is started by this line; its arguments are the folder that holds `inside` and the site folders.
 BOOT = "import sys; sys.path += sys.argv[1:]; from inside.worker import main; main()"
-_PREFIX = "sandbox-"  # then the number of the process that made the folder
+_PREFIX = "minigrad-sandbox-"  # like no other program's, since what nobody holds is removed
 NOBODIES = range(61184, 65280)  # numbers of users, one of whom root's sandboxes run as
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/local/lib", "/lib", "/lib64", "/etc/ld.so.cache")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -35,7 +35,7 @@ class View:
 
     Args:
         edition: Folder that holds the `minigrad` to be graded with.
-        home: Folder made for this view; it holds the package `inside`.
+        aside: What was made for this view; its folder holds the package `inside`.
         python: The interpreter itself, no link.
         libraries: Files and folders to show read-only at their own place.
         site: Folders of installed packages.
@@ -44,12 +44,17 @@ class View:
     """
 
     edition: Path
-    home: Path
+    aside: Aside
     python: Path
     libraries: tuple[Path, ...]
     site: tuple[Path, ...]
     hidden: tuple[Path, ...]
     devices: tuple[Path, ...] = tuple(Path("/dev", name) for name in _DEVICES)
+
+    @property
+    def home(self) -> Path:
+        """The folder made for this view."""
+        return self.aside.folder
 
     @property
     def scratch(self) -> Path:
@@ -60,8 +65,7 @@ class View:
         """Remove what was made for this view."""
         # What cannot be removed stays in the folder for temporary files; it must not stop the grader.
         with contextlib.suppress(OSError):
-            empty(str(self.home))
-            self.home.rmdir()
+            self.aside.close()
 
 
 def make_view(edition: Path) -> View:
@@ -74,7 +78,8 @@ def make_view(edition: Path) -> View:
         OSError: if there is none.
     """
     remove_stale()
-    home = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    aside = Aside(Path(tempfile.gettempdir()), _PREFIX)
+    home = aside.folder
     try:
         shutil.copytree(edition / "minigrad", home / "edition" / "minigrad")
         shutil.copytree(Path(__file__).parent / "inside", home / "inside")
@@ -85,10 +90,10 @@ def make_view(edition: Path) -> View:
             for name in files:
                 os.chmod(Path(folder, name), 0o644)
     except OSError:
-        shutil.rmtree(home, ignore_errors=True)
+        aside.close()
         raise
     python = Path(sys.executable).resolve()
-    return View(home / "edition", home, python, _libraries(), _site(), _hidden())
+    return View(home / "edition", aside, python, _libraries(), _site(), _hidden())
 
 
 @cache
@@ -97,26 +102,17 @@ def remove_stale() -> None:
     if not hasattr(os, "geteuid"):
         return
     users = {os.geteuid()} | (set(NOBODIES) if os.geteuid() == 0 else set())
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        with contextlib.suppress(OSError):
-            found = folder.lstat()
-            if _is_gone(owner) and stat.S_ISDIR(found.st_mode) and found.st_uid in users:
-                empty(str(folder))
-                folder.rmdir()
+    with contextlib.suppress(OSError):
+        sweep(folder for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*") if _is_folder_of(folder, users))
 
 
-def _is_gone(pid: str) -> bool:
-    """Whether `pid` is the number of a process that has ended."""
-    if not (pid.isdecimal() and 0 < int(pid) < 1 << 22):
-        return False
+def _is_folder_of(path: Path, users: set[int]) -> bool:
+    """Whether it is a folder that one of these users has made: anyone may write to the folder for temporary files."""
     try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
+        found = path.lstat()
     except OSError:
         return False
-    return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid in users
 
 
 @cache

@@ -1,7 +1,9 @@
 """What lies aside is kept for whoever is at it, and swept away when nobody is."""
 
 import contextlib
+import errno
 import os
+import resource
 import signal
 from pathlib import Path
 
@@ -92,6 +94,58 @@ def test_a_lock_of_a_file_that_is_gone_is_none(tmp_path):
     assert held is not None and lock(tmp_path / "file") is None
     unlock(held)
     assert lock(tmp_path / "nowhere" / "file") is None
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_system_without_locks_goes_on_and_sweeps_nothing(tmp_path, monkeypatch, code):
+    """Where a system says that it has no locks, work is done all the same, and nobody's is taken for abandoned."""
+
+    def refuse(*_):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(aside.fcntl, "flock", refuse)
+    before = descriptors()
+    with Aside(tmp_path) as folder:
+        assert sweep([folder]) == 0 and folder.is_dir()
+    assert list(tmp_path.iterdir()) == [] and descriptors() == before
+
+
+@pytest.mark.parametrize("call", ["open", "flock", "stat"])
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENOSPC, errno.EIO])
+def test_no_lock_for_another_reason_is_an_error(tmp_path, monkeypatch, call, code):
+    """Too many open files or a full disk are no system without locks: nothing goes on unlocked, nothing is left."""
+    before = descriptors()
+    owner = aside.fcntl if call == "flock" else os
+    real = getattr(owner, call)
+
+    def refuse(file, *rest, **named):
+        if call == "flock" or (isinstance(file, Path) and file.name == ".lock"):
+            raise OSError(code, os.strerror(code))
+        return real(file, *rest, **named)
+
+    monkeypatch.setattr(owner, call, refuse)
+    with pytest.raises(OSError, match=os.strerror(code)):
+        Aside(tmp_path)
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == [] and descriptors() == before
+
+
+def test_too_many_open_files_leave_nothing_aside(tmp_path):
+    """With no descriptor to be had, the folder that could not be locked is removed with none either."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.open(tmp_path, os.O_RDONLY)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, before[1]))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            Aside(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_links_are_not_followed(tmp_path):

@@ -3,7 +3,6 @@
 import os
 import platform
 import struct
-import subprocess
 import sys
 import tempfile
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 from small_edition import LIMITS, RIGHT, added, ask, run, works, write_edition
+from test_aside import standing
 
 from autograder.sandbox import Sandbox, SandboxUnavailable, backends, choose, describe, isolation, seccomp, view
 from autograder.sandbox.inside.files import empty
@@ -230,27 +230,37 @@ def test_a_view_is_a_readable_copy_in_a_closed_folder(tmp_path):
 
 
 def test_folders_of_dead_owners_are_removed(monkeypatch, tmp_path):
-    """A grader that was killed leaves its folders; the next one removes them, and nobody else's."""
+    """A grader that was killed leaves its folder, whatever its number; the next one removes it, and no living one's."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     edition = tmp_path / "edition"
     edition.mkdir()
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    stale = tmp_path / f"sandbox-{dead.pid}-x"
-    kept = [
-        tmp_path / name for name in (f"sandbox-{os.getppid()}-x", "sandbox-x", "sandbox-0-x", f"other-{dead.pid}-x")
-    ]
-    linked = tmp_path / f"sandbox-{dead.pid}-link"
-    linked.symlink_to(edition)
-    for folder in (stale, *kept):
-        (folder / "inner").mkdir(parents=True)
+    write_edition(edition)
+    with standing(lambda stop: (make_view(edition), stop())):
+        (alive,) = tmp_path.glob("minigrad-sandbox-*")
+        nobodys = tmp_path / f"minigrad-sandbox-{os.getpid()}"  # the number of a living process, but of no owner
+        kept = [tmp_path / "sandbox-1-x", tmp_path / "minigrad"]
+        linked = tmp_path / "minigrad-sandbox-link"
+        linked.symlink_to(edition)
+        for folder in (nobodys, *kept):
+            (folder / "inner").mkdir(parents=True)
+        view.remove_stale.cache_clear()
+        make_view(edition).clear()
+        assert (alive / "edition" / "minigrad").is_dir() and not nobodys.exists()
+        assert all((folder / "inner").exists() for folder in kept) and linked.is_symlink()
+    assert (alive / "edition" / "minigrad").is_dir()
     view.remove_stale.cache_clear()
-    shown = make_view(write_edition(edition))
-    assert shown.home.name.startswith(f"sandbox-{os.getpid()}-")
-    assert not stale.exists()
-    assert all((folder / "inner").exists() for folder in kept)
-    assert linked.is_symlink()
-    shown.clear()
+    make_view(edition).clear()
+    assert not alive.exists()
+
+
+def test_folders_of_other_users_are_left_alone(monkeypatch, tmp_path):
+    """Anyone may make folders among the temporary files; those of other users are not looked into."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "minigrad-sandbox-x").mkdir()
+    monkeypatch.setattr(os, "geteuid", lambda: (tmp_path / "minigrad-sandbox-x").stat().st_uid + 1)
+    view.remove_stale.cache_clear()
+    view.remove_stale()
+    assert os.listdir(tmp_path / "minigrad-sandbox-x") == []
 
 
 def test_any_folder_can_be_emptied(tmp_path):

@@ -1,5 +1,6 @@
 """Every limit: what it bounds, that course.toml sets it, and the sentence that a student reads."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from small_edition import LIMITS, RIGHT, added, ask, run, solution, works, write_edition
 
 from autograder.loading import load_course
-from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, choose
+from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, cgroups, choose
 from autograder.sandbox.cgroups import describe_groups, make_group
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.worker import Parent
@@ -190,6 +191,35 @@ def test_a_control_group_bounds_a_sandbox(tmp_path: Path) -> None:
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert (group.path / "cgroup.procs").read_text() == shown
     assert describe_groups(proc, (mount,)).endswith(f"by a control group below {mine}")
+
+
+@pytest.mark.parametrize(("busy", "left"), [(3, False), (10_000, True)])
+def test_a_control_group_is_removed_once_its_processes_have_ended(tmp_path, monkeypatch, busy, left) -> None:
+    """The kernel kills a moment after it was asked to: removing waits for that, about a second and no longer."""
+    group = cgroups.Group(tmp_path / "group")
+    group.path.mkdir()
+    pauses: list[float] = []
+
+    def rmdir(path: Path) -> None:
+        if len(pauses) < busy:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+        (path / "cgroup.kill").unlink()
+        os.rmdir(path)
+
+    monkeypatch.setattr(Path, "rmdir", rmdir)
+    monkeypatch.setattr(cgroups.time, "sleep", pauses.append)
+    group.remove()
+    assert group.path.exists() == left
+    assert sum(pauses) <= 1.5 and len(pauses) == min(busy, 50)
+
+
+def test_a_control_group_that_is_gone_or_in_use_is_not_waited_for(tmp_path, monkeypatch) -> None:
+    """Only processes that are ending are worth waiting for."""
+    monkeypatch.setattr(cgroups.time, "sleep", lambda _: pytest.fail("it waited"))
+    cgroups.Group(tmp_path / "none").remove()
+    (tmp_path / "group" / "inner").mkdir(parents=True)
+    cgroups.Group(tmp_path / "group").remove()
+    assert (tmp_path / "group" / "inner").is_dir()
 
 
 def test_why_there_is_no_control_group(tmp_path: Path) -> None:
