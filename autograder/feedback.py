@@ -20,10 +20,10 @@ from traitlets import List
 from autograder.course import Course
 from autograder.examples import released
 from autograder.ledger import read_entry
-from autograder.loading import load_course
 from autograder.nbgrader_hooks import fill
 from autograder.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
 from autograder.results import Submission
+from autograder.tidying import course_of
 
 __all__ = ["Contents", "CurrentReports"]
 
@@ -41,7 +41,7 @@ class CurrentReports(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader sh
     ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
         """Renew the reports of one notebook."""
         root, names = Path(self.parent.parent.coursedir.root), resources["nbgrader"]
-        course, today = load_course(root, tree=False), dt.date.today()
+        course, today = course_of(root), dt.date.today()
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:
             shown = released(entry.submission, course, today)
@@ -68,7 +68,7 @@ class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no
         """Put the list into one notebook, if its reports are known."""
         shown: Submission | None = resources["nbgrader"].pop("shown", None)
         if shown is not None:
-            course = load_course(Path(self.parent.parent.coursedir.root), tree=False)
+            course = course_of(Path(self.parent.parent.coursedir.root))
             nb.cells.insert(0, _contents(nb, shown, course))
         return nb, resources
 

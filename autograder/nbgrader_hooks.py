@@ -196,10 +196,18 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
             entry, kept = grade_notebook(judge, work, info["notebook"], keep=keep, write=True, graft=graft)
             if kept and entry.state != judge.state(info["notebook"]):
                 self.log.warning("%s: %s keeps its mark: %s", info["student"], info["notebook"], STANDS)
-            with logged(root, afresh(root, [entry]), AFRESH):
-                write_recorded(root, entry)  # by nbgrader's next step, of which nobody hears when it is done
+            if self._is_saved_later:
+                info["found"] = entry
+            else:  # by a step of the course's own, of which nobody hears when it is done
+                with logged(root, afresh(root, [entry]), AFRESH):
+                    write_recorded(root, entry)
         fill(nb, entry.submission, course_of(root))
         return nb, resources
+
+    @property
+    def _is_saved_later(self) -> bool:
+        """Whether a later step stores the grades, and the ledger after them."""
+        return any(isinstance(step, SaveGrades) and step.enabled for step in self.parent._preprocessors)
 
     def _graft(self, nb: nbformat.NotebookNode, info: dict[str, str]) -> Grafted:
         """What is graded, said before it is: it may take long, and nothing else is heard of it."""
@@ -210,7 +218,10 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
 
 
 class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no types
-    """Stores grades as nbgrader does, but a mark of an answer in words that has not changed needs no second look."""
+    """Stores grades as nbgrader does, and then in the ledger, which is never ahead of the gradebook.
+
+    A mark of an answer in words that has not changed needs no second look.
+    """
 
     def preprocess(
         self, nb: nbformat.NotebookNode, resources: dict[str, Any]
@@ -221,8 +232,12 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
         marks, now = Marks(root, info["student"], info["assignment"], info["notebook"]), answers_of(nb)
         before = marks.read()
         self._marked = {grade_id for grade_id, answer in now.items() if before.get(grade_id) == answer}
-        done: tuple[nbformat.NotebookNode, dict[str, Any]] = super().preprocess(nb, resources)
-        marks.write(now)
+        found: Entry | None = info.pop("found", None)
+        with logged(root, afresh(root, [found] if found else []), AFRESH):
+            done: tuple[nbformat.NotebookNode, dict[str, Any]] = super().preprocess(nb, resources)
+            marks.write(now)
+            if found is not None:
+                write_recorded(root, found)
         return done
 
     def _add_score(self, cell: nbformat.NotebookNode, resources: dict[str, Any]) -> None:

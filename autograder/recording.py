@@ -7,6 +7,7 @@ decide whatever they decide there: what a cell scores, what it overwrites, what 
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
@@ -35,7 +36,7 @@ from autograder.opening import refuse_a_damaged_gradebook
 from autograder.tidying import ORIGINALS, course_of
 from autograder.written import Marks, answers_of
 
-__all__ = ["Recorder", "hidden_of", "load_app", "record", "refusals"]
+__all__ = ["Recorder", "hidden_of", "load_app", "refusals"]
 
 _CUSTOM = ("sanitize_preprocessors", "autograde_preprocessors", "exporter_class", "post_convert_hook")
 """Settings of `c.Autograde` that say what is done with a notebook, step by step."""
@@ -50,24 +51,8 @@ def load_app(root: Path, assignment: str) -> Any:
 
 
 def hidden_of(root: Path, assignment: str) -> Path:
-    """The directory of hidden tests that a course's configuration names."""
-    return Path(JudgePreprocessor(config=load_app(root, assignment).config).hidden)
-
-
-def record(root: Path, assignment: str, graded: Mapping[str, Sequence[Entry]]) -> None:
-    """Record what was found of several students, in one transaction.
-
-    Args:
-        root: The course's directory.
-        assignment: The assignment's name.
-        graded: What was found in each student's notebooks.
-
-    Raises:
-        CourseError: If the gradebook does not know the assignment as it is graded.
-    """
-    with Recorder(root, assignment) as recorder:
-        for student, entries in graded.items():
-            recorder.add(student, entries)
+    """The directory of hidden tests that a course's configuration names, as seen from the course."""
+    return root / JudgePreprocessor(parent=load_app(root, assignment)).hidden
 
 
 @contextmanager
@@ -224,15 +209,24 @@ class Recorder:
         self.keep(entries)
         return True
 
+    def has_files(self, student: str) -> bool:
+        """Whether there is anything to make a student's graded notebooks from."""
+        return (self._came(student) if self.is_stock else self._submitted(student)).is_dir()
+
     # What is recorded already --------------------------------------------------------------------------------
 
     def is_recorded(self, student: str, entries: Sequence[Entry]) -> bool:
-        """Whether gradebook and `autograded` say already what was found."""
+        """Whether gradebook and `autograded` say already what was found.
+
+        Raises:
+            CourseError: If the gradebook cannot be read.
+        """
         folder = self._home(student)
-        try:
-            return self._is_in_gradebook(student, entries) and all(self._shows(folder, entry) for entry in entries)
-        finally:
-            self._rest()
+        with refusals():
+            try:
+                return self._is_in_gradebook(student, entries) and all(self._shows(folder, entry) for entry in entries)
+            finally:
+                self._rest()
 
     def _shows(self, folder: Path, entry: Entry) -> bool:
         """Whether a graded notebook lies there and shows a result, and the answers in words that were handed in."""
@@ -246,7 +240,11 @@ class Recorder:
             return False
         if blueprint is None or not blueprint.asks:
             return True
-        return answers_of(nbformat.reads(text, as_version=4)) == answers_of(self._grafted(entry))
+        came = self._grafted(entry, self._submitted(entry.student) / path.name)
+        try:
+            return answers_of(nbformat.reads(text, as_version=4)) == answers_of(came)
+        except ValueError:  # cut off: it is written again
+            return False
 
     def _rest(self) -> None:
         """Hold no lock on the database between submissions, so that Formgrader can be used meanwhile."""
@@ -298,14 +296,21 @@ class Recorder:
                 f"the gradebook has no notebook {entry.lesson} in {self.assignment}; run "
                 f"`nbgrader generate_assignment {self.assignment}`, then record again"
             )
-        notebook = blueprint.apply(self._grafted(entry))
+        notebook = blueprint.apply(self._grafted(entry, self._notebook(entry)))
         fill(notebook, entry.submission, self._course)
         return notebook
 
-    def _grafted(self, entry: Entry) -> nbformat.NotebookNode:
-        path = self.root / "submitted" / entry.student / entry.assignment / f"{entry.lesson}.ipynb"
+    def _grafted(self, entry: Entry, path: Path) -> nbformat.NotebookNode:
         originals = self.root / ORIGINALS / entry.student / entry.assignment
         return regraft(self._course, entry.lesson, path, originals).notebook
+
+    def _notebook(self, entry: Entry) -> Path:
+        """What was graded: in `autograded` still, where `submitted` has another notebook by now, or none."""
+        name = f"{entry.lesson}.ipynb"
+        came, shown = self._submitted(entry.student) / name, self._home(entry.student) / name
+        if not shown.is_file() or (came.is_file() and hashlib.sha256(came.read_bytes()).hexdigest() == entry.sha256):
+            return came
+        return shown
 
     def _aside(self) -> Aside:
         return Aside(self.root / self._app.coursedir.autograded_directory)
@@ -314,10 +319,9 @@ class Recorder:
         """Write a student's graded files aside, with the permissions that nbgrader gives them."""
         coursedir = self._app.coursedir
         aside.mkdir()
-        submitted = self.root / "submitted" / student / self.assignment
         source = Path(coursedir.format_path(coursedir.source_directory, ".", self.assignment))
         kept_back = {str(source / name) for name in self._settings.exclude_overwriting.get(self.assignment, [])}
-        for folder in (submitted, source):
+        for folder in (self._came(student), source):
             for file in utils.find_all_files(str(folder), [*coursedir.ignore, "*.ipynb"]):
                 if file not in kept_back:
                     target = aside / Path(file).relative_to(folder)
@@ -375,12 +379,20 @@ class Recorder:
             if penalty is not None:
                 submitted.late_submission_penalty = self._penalties._check_late_penalty(submitted, penalty)
 
+    def _submitted(self, student: str) -> Path:
+        return self.root / "submitted" / student / self.assignment
+
+    def _came(self, student: str) -> Path:
+        """Where a student's files are: with what was graded, if nothing is in `submitted` any more."""
+        submitted = self._submitted(student)
+        return submitted if submitted.is_dir() else self._home(student)
+
     def _home(self, student: str) -> Path:
         coursedir = self._app.coursedir
         return Path(coursedir.format_path(coursedir.autograded_directory, student, self.assignment))
 
     def _timestamp(self, student: str) -> Any:
-        return self._app.coursedir.get_existing_timestamp(str(self.root / "submitted" / student / self.assignment))
+        return self._app.coursedir.get_existing_timestamp(str(self._submitted(student)))
 
     def _read_blueprints(self) -> dict[str, Blueprint]:
         try:

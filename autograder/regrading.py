@@ -4,15 +4,19 @@ First a plan: every notebook of the ledger is judged again, and each mark that w
 recorded by that. A mark falls only where it was said that it may: else the earlier result of that exercise stays,
 unless other points are asked of everyone, which cannot be done to some alone.
 
+Where a notebook cannot be judged again, since the student has left or has handed in another one, what was found in it
+is counted by today's points: those are for everyone.
+
 Then the plan is carried out. The log is written ahead; where points of an exercise changed, all of the gradebook is
-changed in one transaction; then submissions are recorded as class grading records them, and last the ledger. Every
-step may be repeated: after a crash, a second run finds what is left to do.
+changed in one transaction; then submissions are recorded one by one as class grading records them, each with the
+ledger last. Every step may be repeated: after a crash, a second run finds what is left to do.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +25,11 @@ from autograder.changes import Change, changes_of, merged, weights
 from autograder.course import Course, CourseError
 from autograder.ledger import Entry, entries, read_entry, write_entry
 from autograder.regrade_log import begin, end
+from autograder.results import Graded
+from autograder.scoring import scored_again
+from autograder.student import HiddenTestError
 
-__all__ = ["Change", "Plan", "carry_out", "check_weights", "confirm", "hidden_tests", "plan", "recorded"]
+__all__ = ["Change", "Plan", "carry_out", "check_weights", "confirm", "counted", "hidden_tests", "plan", "recorded"]
 
 
 @dataclass(frozen=True)
@@ -175,11 +182,9 @@ def _reweigh_cell(gradebook: Any, place: tuple[str, str, str], points: float) ->
 
 def hidden_tests(course: Course) -> Path:
     """The directory of hidden tests that the course's own configuration names."""
-    from autograder.nbgrader_hooks import JudgePreprocessor
-    from autograder.recording import load_app
+    from autograder.recording import hidden_of  # loads all of nbgrader
 
-    app = load_app(course.directory, next(iter(course.assignments)))
-    return Path(JudgePreprocessor(parent=app).hidden)
+    return hidden_of(course.directory, next(iter(course.assignments)))
 
 
 def recorded(course: Course, students: Collection[str], exercises: Collection[str]) -> tuple[list[Entry], list[Entry]]:
@@ -198,8 +203,39 @@ def recorded(course: Course, students: Collection[str], exercises: Collection[st
     return everything, [entry for entry in chosen if not students or entry.student in students]
 
 
-def carry_out(course: Course, found: Plan, why: str, *, lower: bool, done: Callable[[], None] = lambda: None) -> None:
+def counted(course: Course, chosen: Iterable[Entry], graded: Iterable[Entry]) -> Iterator[Entry]:
+    """Recorded results by today's points, where the notebooks could not be judged again and points are others.
+
+    Args:
+        course: The course as it is now.
+        chosen: What the ledger has.
+        graded: What could be judged again.
+    """
+    judged = {(entry.student, entry.assignment, entry.lesson, entry.sha256) for entry in graded}
+    for entry in chosen:
+        if (entry.student, entry.assignment, entry.lesson, entry.sha256) not in judged:
+            exercises = tuple(_counted(course, each) for each in entry.submission.exercises)
+            if exercises != entry.submission.exercises:
+                yield replace(entry, submission=replace(entry.submission, exercises=exercises))
+
+
+def _counted(course: Course, graded: Graded) -> Graded:
+    """An exercise by today's points; as it is, where what was found does not tell."""
+    exercise = course.exercises.get(graded.exercise)
+    if exercise is None or weights(graded) == exercise.groups:
+        return graded
+    try:
+        return scored_again(exercise, graded)
+    except HiddenTestError:  # a group of which no test was run then
+        return graded
+
+
+def carry_out(
+    course: Course, found: Plan, why: str, *, lower: bool, done: Callable[[], None] = lambda: None
+) -> list[str]:
     """Record a plan: log, gradebook, autograded notebooks and ledger.
+
+    What is recorded of a student stands, whatever happens to the next; the same plan made again has the rest.
 
     Args:
         course: The course.
@@ -207,18 +243,25 @@ def carry_out(course: Course, found: Plan, why: str, *, lower: bool, done: Calla
         why: The reason, for the log.
         lower: Whether it was said that marks may fall, for the log.
         done: Called after each submission.
-    """
-    from autograder.recording import Recorder, refusals  # loads all of nbgrader
 
-    run = begin(course.directory, found.changes, why, lower=lower)
-    if found.weights:
-        with refusals():
-            _reweigh(course, found)
+    Returns:
+        Whose points stay in the gradebook as they are though others are asked now, each in a sentence.
+
+    Raises:
+        CourseError: If the gradebook refuses it.
+    """
+    from autograder.recording import Recorder  # loads all of nbgrader
+
+    with _reweighed(course, found) as stays:
+        run = begin(course.directory, found.changes, why, lower=lower)
     for assignment, by_student in _by_submission(course, found).items():
         with Recorder(course.directory, assignment) as recorder:
             for student, whole in by_student.items():
-                if recorder.is_stock:
+                if not recorder.has_files(student):
+                    recorder.keep(whole)  # only points are others, and those are in the gradebook by now
+                elif recorder.is_stock:
                     recorder.add(student, whole)
+                    recorder.commit()
                 elif not recorder.hand_over(student, whole):
                     raise CourseError(
                         f"nbgrader could not record {student}; see what it said above, then regrade again"
@@ -226,6 +269,7 @@ def carry_out(course: Course, found: Plan, why: str, *, lower: bool, done: Calla
                 done()
     confirm(course, found)
     end(course.directory, run)
+    return stays
 
 
 def confirm(course: Course, found: Plan) -> None:
@@ -255,39 +299,61 @@ def _by_submission(course: Course, found: Plan) -> dict[str, dict[str, list[Entr
     }
 
 
-def _reweigh(course: Course, found: Plan) -> None:
-    """Change what exercises are worth and everyone's points of them, all at once or not at all.
+@contextmanager
+def _reweighed(course: Course, found: Plan) -> Iterator[list[str]]:
+    """Change what exercises are worth and everyone's points of them when the block ends, all at once or not at all.
+
+    Yields:
+        Whose points stay as they are, each in a sentence.
 
     Raises:
-        CourseError: If the gradebook has a grade of such an exercise that is not in the ledger.
+        CourseError: If someone's points have to be counted anew and can not, or the gradebook refuses it.
     """
+    if not found.weights:
+        yield []
+        return
     from nbgrader.api import Gradebook
 
     from autograder.classreport.exporting import gradebook_url
+    from autograder.recording import refusals
 
-    with Gradebook(gradebook_url(course), course.name) as gradebook:
-        for exercise_id, points in found.weights.items():
-            exercise = course.exercise(exercise_id)
-            assignment = course.assignment_of(exercise).name
-            place = (exercise.graded_id, exercise.lesson, assignment)
-            new = {
-                entry.student: graded.earned
-                for entry in (
-                    *entries(course.directory, assignment),
-                    *found.entries,
-                )  # an earlier run may have ended here
-                for graded in entry.submission.exercises
-                if (graded.exercise, graded.points) == (exercise_id, points)
-            }
-            everyone = {each.student.id for each in gradebook.assignment_submissions(assignment)}
-            for student in sorted(everyone - new.keys()):
-                raise CourseError(
-                    f"other points are asked of {exercise_id} now, and {student} has a grade of it that is not of the "
-                    f"ledger; restore course.toml, run `autograder autograde {assignment}`, and then change the points"
-                )
-            _reweigh_cell(gradebook, place, points)
-            for student in sorted(everyone):
-                grade = gradebook.find_grade(*place, student)
-                grade.auto_score = new[student]
-                grade.needs_manual_grade = grade.manual_score is not None  # as nbgrader's own SaveAutoGrades
+    with refusals(), Gradebook(gradebook_url(course), course.name) as gradebook:
+        stays = [
+            said
+            for exercise, points in found.weights.items()
+            for said in _reweigh(course, found, gradebook, exercise, points)
+        ]
+        gradebook.db.flush()  # whatever refuses it does so before it is logged
+        yield stays
         gradebook.db.commit()
+
+
+def _reweigh(course: Course, found: Plan, gradebook: Any, exercise_id: str, points: float) -> Iterator[str]:
+    """Change one exercise; yield whose points stay, since nothing is left to count them by."""
+    exercise = course.exercise(exercise_id)
+    assignment = course.assignment_of(exercise).name
+    place = (exercise.graded_id, exercise.lesson, assignment)
+    new = {
+        entry.student: graded.earned
+        for entry in (*entries(course.directory, assignment), *found.entries)  # an earlier run may have ended here
+        for graded in entry.submission.exercises
+        if (graded.exercise, graded.points) == (exercise_id, points)
+    }
+    _reweigh_cell(gradebook, place, points)
+    for student in sorted(each.student.id for each in gradebook.assignment_submissions(assignment)):
+        grade = gradebook.find_grade(*place, student)
+        if student in new:
+            grade.auto_score = new[student]
+            grade.needs_manual_grade = grade.manual_score is not None  # as nbgrader's own SaveAutoGrades
+        elif grade.auto_score and (course.directory / "submitted" / student / assignment).is_dir():
+            raise CourseError(
+                f"other points are asked of {exercise_id} now, and the ledger has nothing by which {student}'s grade "
+                f"of it could be counted; restore course.toml, run `autograder autograde {assignment}`, and then "
+                "change the points"
+            )
+        elif grade.auto_score:
+            grade.auto_score = min(grade.auto_score, points)
+            yield (
+                f"{student} keeps {grade.auto_score:g} of {points:g} points of {exercise_id}: neither submitted/ nor "
+                "the ledger has anything by which they could be counted anew"
+            )

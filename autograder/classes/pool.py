@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -48,6 +48,7 @@ def grade_class(
     jobs: int = 0,
     keep: bool = True,
     write: bool = False,
+    lessons: Collection[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Outcome | None]:
     """Grade submissions in parallel; yield each as it is finished, and None now and then while nothing is.
@@ -58,21 +59,28 @@ def grade_class(
         jobs: How many processes; 0 for one a core.
         keep: Whether to take what was found before.
         write: Whether to keep what is found, until it is recorded.
+        lessons: Grade only these notebooks of each submission; all, if it is None.
         progress: Counts to keep up to date.
 
     Raises:
         HiddenTestError: If a hidden test is at fault.
+        KeyboardInterrupt: If `progress` says that it is to stop.
     """
     progress = progress if progress is not None else Progress()
-    lessons = {name: judge.course.assignments[name].lessons for name in dict.fromkeys(w.assignment for w in works)}
-    progress.total += sum(len(lessons[work.assignment]) for work in works)
-    for names in lessons.values():
+    asked = {
+        name: tuple(each for each in judge.course.assignments[name].lessons if lessons is None or each in lessons)
+        for name in dict.fromkeys(work.assignment for work in works)
+    }
+    progress.total += sum(len(asked[work.assignment]) for work in works)
+    for names in asked.values():
         for lesson in names:
             judge.prepare(lesson)
-    open_works = {work: _Open(lessons[work.assignment]) for work in works}
+    open_works = {work: _Open(asked[work.assignment]) for work in works}
     with _Pool(judge, min(jobs or cores(), max(1, len(works))), keep, write) as pool:
         pool.add([Task(work) for work in works])
         while pool.busy:
+            if progress.stopped:
+                raise KeyboardInterrupt
             answers = pool.answers()
             progress.at = pool.at
             for done in answers:
@@ -245,7 +253,7 @@ class _Pool:
             self._attempts[task] += 1
             if self._attempts[task] >= ATTEMPTS:
                 worker.tasks.popleft()
-                lost.append(Done(task, problem=f"the process that graded it ended ({worker.process.exitcode})"))
+                lost.append(Done.failed(task, f"the process that graded it ended ({worker.process.exitcode})"))
         for task in reversed(worker.tasks):
             self._queues.setdefault(task.lesson, deque()).appendleft(task)
         self._workers.append(self._start())

@@ -22,6 +22,7 @@ from autograder.commands.common import (
     check_exercises,
     fail,
     honest,
+    stopped,
 )
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
 from autograder.course import Course
@@ -105,29 +106,34 @@ def _planned(
 ) -> Plan:
     """What grading again would change."""
     from autograder.judge import Judge
-    from autograder.regrading import check_weights, hidden_tests, plan, recorded
+    from autograder.regrading import check_weights, counted, hidden_tests, plan, recorded
 
     everything, chosen = recorded(course, students, exercises)
     check_weights(course, everything, students, exercises)
     tests = hidden or hidden_tests(course)
     with Judge(course, hidden=tests, isolation=isolation, cache=cache_of(course)) as judge:
         graded, problems = _graded_again(judge, chosen, jobs)
-    return plan(chosen, graded, exercises=exercises, lower=lower, problems=problems)
+    both = [*graded, *counted(course, chosen, graded)]
+    return plan(chosen, both, exercises=exercises, lower=lower, problems=problems)
 
 
 def _graded_again(judge: Judge, chosen: list[Entry], jobs: int) -> tuple[list[Entry], list[str]]:
     """The same notebooks, judged by today's tests; nothing is written but kept results."""
     from autograder.classes import Work, grade_class
 
+    lessons = {entry.lesson for entry in chosen}
     wanted = {(entry.student, entry.assignment, entry.lesson) for entry in chosen}
     works = sorted({Work(entry.student, entry.assignment) for entry in chosen})
     present = [work for work in works if work.folder(judge.course.directory).is_dir()]
-    problems = [f"{work.student}: submitted/ has nothing of {work.assignment} any more" for work in works]
-    problems = [said for said, work in zip(problems, works, strict=True) if work not in present]
+    gone = [work for work in works if work not in present]
+    problems = [
+        f"{work.student}: submitted/ has nothing of {work.assignment} any more; marks change by other points alone"
+        for work in gone
+    ]
     graded: list[Entry] = []
     # No thread of the display's own: processes are forked beside it.
     with steps("grading again", len(present), forks=True) as step:
-        for outcome in grade_class(judge, present, jobs=jobs, keep=False):
+        for outcome in grade_class(judge, present, jobs=jobs, keep=False, lessons=lessons):
             step.advance(outcome is not None)
             if outcome is None:
                 continue
@@ -219,10 +225,16 @@ def _by(change: Change) -> str:
 
 def _record(course: Course, found: Plan, reason: str, lower: bool, console: Console) -> None:
     from autograder.regrading import carry_out
+    from autograder.report import clean
 
     submissions = {(entry.student, entry.assignment) for entry in found.entries}
     with steps("recording", len(submissions)) as step:
-        carry_out(course, found, reason, lower=lower, done=step.advance)
+        try:
+            stays = carry_out(course, found, reason, lower=lower, done=step.advance)
+        except KeyboardInterrupt:
+            stopped("what was recorded stands. The same command goes on.")
+    for said in stays:
+        console.print(f"[yellow]left[/yellow]  {escape(clean(said))}", soft_wrap=True)
     console.print(
         f"[green]recorded[/green]  {_count(found)}; who, when and why: .grades/regrades.jsonl", soft_wrap=True
     )

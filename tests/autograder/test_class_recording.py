@@ -10,14 +10,17 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment
+from sqlalchemy.exc import OperationalError
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
+from autograder import recording
 from autograder.classes import grade_class, handed_in
 from autograder.course import CourseError
 from autograder.judge import Judge
 from autograder.ledger import entries
 from autograder.loading import load_course
 from autograder.recording import Recorder, hidden_of, load_app
+from autograder.regrading import hidden_tests
 
 ROOT = Path(__file__).parents[2]
 WHEN = "2027-01-01 10:00:00.000000 UTC"
@@ -192,6 +195,29 @@ def test_the_ledger_holds_what_was_found(both):
     assert len(found) == 10
     assert found["bea", "00_numbers"].submission.earned == 1
     assert any("process" in event for event in found["eve", "01_order"].submission.exercises[0].events)
+
+
+def test_a_gradebook_that_cannot_be_read_is_said_in_a_sentence(both, monkeypatch):
+    """Where another program holds the gradebook, whether a mark is recorded cannot be told: what to do is said."""
+    _, quick = both
+
+    def locked(*_arguments):
+        raise OperationalError("select", {}, sqlite3.OperationalError("database is locked"))
+
+    with Recorder(quick, "week0") as recorder:
+        monkeypatch.setattr(recording.Gradebook, "find_submission", locked)
+        with pytest.raises(CourseError, match="someone else may be writing to it: give the same command again"):
+            recorder.is_recorded("ada", [entry for entry in entries(quick, "week0") if entry.student == "ada"])
+
+
+def test_hidden_tests_lie_where_the_course_says(both, monkeypatch, tmp_path):
+    """A relative path in a course's configuration starts from the course, wherever a command is given."""
+    stock, _ = both
+    config = stock / "nbgrader_config.py"
+    config.write_text(config.read_text() + '\nc.JudgePreprocessor.hidden = "../hidden"\n')
+    monkeypatch.chdir(tmp_path)
+    assert hidden_of(stock, "week0").samefile(stock.parent / "hidden")
+    assert hidden_tests(load_course(stock, tree=False)).samefile(stock.parent / "hidden")
 
 
 def test_an_assignment_that_was_not_generated(handed):

@@ -12,7 +12,7 @@ from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config, Configurable
 
-from autograder import feedback, pictures
+from autograder import feedback, pictures, tidying
 from autograder.feedback import Contents, CurrentReports
 from autograder.harmless import harmless
 from autograder.ledger import Entry, write_entry
@@ -277,6 +277,22 @@ def test_feedback_shows_the_ledger(term, day):
     assert "<svg" in after["text/html"] and "z = y + x" in after["text/html"]
     write_entry(term.root, Entry("ada", "week0", "03_backprop", "0", "2027-03-01", report()))
     assert "summed" not in term.run()["text/html"]
+
+
+def test_a_course_is_read_once_for_a_page(term, monkeypatch):
+    """The steps that make a page share what they read of course.toml, while it stays the same."""
+    write_entry(term.root, Entry("ada", "week0", "03_backprop", "0", "2027-01-01", report(VERDICT)))
+    monkeypatch.setattr(tidying, "_courses", {})
+    read = []
+
+    def reading(*arguments, **options):
+        read.append(arguments)
+        return load_course(*arguments, **options)
+
+    for module in (tidying, feedback):
+        monkeypatch.setattr(module, "load_course", reading, raising=False)
+    term.finish(1.0)
+    assert len(read) == 1
 
 
 def test_a_page_begins_with_its_exercises(browser, term, root, tmp_path):

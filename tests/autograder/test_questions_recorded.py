@@ -139,6 +139,20 @@ def test_a_changed_answer_is_recorded_though_the_code_is_the_same(released, tmp_
         assert not recorder.is_recorded("ada", outcome.entries)
 
 
+def test_a_graded_notebook_that_is_cut_off_is_written_again(released, tmp_path):
+    """What a full disk has left of it is no record, though the mark can still be read."""
+    shutil.copytree(released.parent, tmp_path / "copy")
+    course = tmp_path / "copy" / "course"
+    grade(course)
+    path = course / "autograded" / "ada" / "week0" / "00_numbers.ipynb"
+    whole = path.read_text()
+    path.write_text(whole[:-20])
+    with Recorder(course, "week0") as recorder:
+        assert not recorder.is_recorded("ada", [e for e in entries(course, "week0") if e.student == "ada"])
+    grade(course)
+    assert nbformat.reads(path.read_text(), as_version=4) == nbformat.reads(whole, as_version=4)
+
+
 def test_both_ways_record_the_same(released, tmp_path):
     """A class graded in one command leaves the rows and files of `nbgrader autograde`, answers in words included."""
     for name, run in (("one", grade), ("other", autograde)):

@@ -1,9 +1,11 @@
 """`autograder regrade` changes the marks that it lists, lowers none unasked, and leaves nothing half done."""
 
+import contextlib
 import getpass
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +15,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, NbGraderException
+from nbgrader.preprocessors import SaveAutoGrades
+from sqlalchemy.exc import OperationalError
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
@@ -23,9 +27,10 @@ from autograder.collecting import take_in
 from autograder.commands.regrade import _question
 from autograder.course import CourseError
 from autograder.judge import Judge
-from autograder.ledger import Entry, read_entry
+from autograder.ledger import Entry, entry_path, read_entry
 from autograder.loading import load_course
 from autograder.masters import find_master
+from autograder.nbgrader_hooks import STEPS
 from autograder.regrade_log import LOG, begin, end
 from autograder.regrading import Change, Plan, plan
 from autograder.results import Graded, GroupScore, Submission, Verdict
@@ -386,6 +391,44 @@ def test_nbgrader_changes_no_recorded_mark_either(folder, caplog):
     assert [line["why"] for line in logged(folder) if line["state"] == "begun"] == ["graded afresh"]
 
 
+def refuse_rows(monkeypatch):
+    """Let the gradebook be someone else's when nbgrader stores a score."""
+
+    def locked(*_arguments):
+        raise OperationalError("update", {}, sqlite3.OperationalError("database is locked"))
+
+    monkeypatch.setattr(SaveAutoGrades, "_add_score", locked)
+
+
+def test_the_ledger_is_not_ahead_of_nbgraders_gradebook(folder, caplog, monkeypatch):
+    """Where `nbgrader autograde` cannot store a mark, neither ledger nor log say that it did; a second run ends it."""
+    before = marks(folder)
+    mend(folder, "41416.25", "-41412.25")
+    with monkeypatch.context() as patch:
+        refuse_rows(patch)
+        with pytest.raises(NbGraderException, match="error accessing the nbgrader database"):
+            autograde_one(folder, "ada", caplog, fresh=True)
+    assert read_entry(folder / "course", "ada", "week0", "00_numbers").submission.exercises[0].earned == 3
+    assert [line["state"] for line in logged(folder)] == ["begun"]
+    autograde_one(folder, "ada", caplog, fresh=True)
+    assert marks(folder) == {**before, "ada": (1, 3)}
+    assert [line["state"] for line in logged(folder)] == ["begun", "begun", "done"]
+
+
+def test_a_course_that_stores_grades_by_itself_has_a_ledger(folder, caplog):
+    """Where the grader's own step does not store the grades, the ledger has the marks all the same."""
+    before = marks(folder)
+    mend(folder, "41416.25", "-41412.25")
+    stock = "nbgrader.preprocessors.SaveAutoGrades"
+    steps = [stock if step.endswith(".SaveGrades") else step for step in STEPS]
+    assert stock in steps
+    config = folder / "course" / "nbgrader_config.py"
+    config.write_text(f"{config.read_text()}\nc.Autograde.autograde_preprocessors = {steps}\n")
+    autograde_one(folder, "ada", caplog, fresh=True)
+    assert marks(folder) == {**before, "ada": (1, 3)}
+    assert [line["state"] for line in logged(folder)] == ["begun", "done"]
+
+
 def test_a_mark_that_todays_tests_confirm_is_todays(folder):
     """Where another test gives the same mark, regrading notes it, and grading the class says no more about it."""
     mend(folder, '"""add adds."""', '"""add adds, whatever."""')
@@ -444,6 +487,22 @@ def test_it_asks_before_it_records(folder, monkeypatch):
     done = regrade(folder)
     assert done.exit_code == 2 and "a reason is needed" in done.stderr
     assert everything(folder) == before and logged(folder) == []
+
+
+def test_only_lessons_of_what_is_named_are_judged(folder, monkeypatch):
+    """With an exercise named, the notebooks of other lessons are not judged."""
+    original, judged = Judge.grade, folder / "judged"
+
+    def grade(judge, grafted, lesson):
+        with judged.open("a") as file:  # by a process of the pool
+            file.write(f"{lesson}\n")
+        return original(judge, grafted, lesson)
+
+    monkeypatch.setattr(Judge, "grade", grade)
+    done = regrade(folder, "--diff", "--exercise", "operators.comparison")
+    assert done.exit_code == 0, done.output
+    assert judged.read_text().split() == ["01_order"] * 3
+    assert "no mark changes; 3 notebooks with the marks they had" in done.output
 
 
 def test_a_mark_that_was_given_by_hand_stays(folder):
@@ -522,6 +581,117 @@ def test_a_dropped_exercise_counts_for_nobody(folder):
         assert book.find_assignment("week0").max_score == 4
     assert run(folder, "autograde", "week0", "--jobs", "1").exit_code == 0
     assert marks(folder) == dict.fromkeys(CLASS, (0, 0))
+
+
+def leave(folder, student, *places):
+    """Take away what a course has of a student who left."""
+    for place in places:
+        shutil.rmtree(folder / "course" / place / student if place != "ledger" else ledger_of(folder, student))
+
+
+def ledger_of(folder, student):
+    return entry_path(folder / "course", student, "week0", "00_numbers").parent
+
+
+def grade_row(folder, student):
+    """Points in the gradebook, and what they are of."""
+    with Gradebook(f"sqlite:///{folder / 'course' / 'gradebook.db'}", "minigrad") as book:
+        grade = book.find_grade("operators-arithmetic-check", "00_numbers", "week0", student)
+        return grade.auto_score, grade.max_score
+
+
+def test_whoever_left_is_counted_by_what_was_found(reweighed, tmp_path):
+    """Other points reach also who is no longer in submitted/, by recorded verdicts; feedback is made still."""
+    folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
+    leave(folder, "bob", "submitted")
+    done = regrade(folder, "--reason", "worth more", "--yes")
+    assert done.exit_code == 0, done.output
+    said = "left out bob: submitted/ has nothing of week0 any more; marks change by other points alone"
+    assert said in " ".join(done.output.split())
+    assert marks(folder) == {"ada": (6, 6), "bob": (2, 6), "eve": (0, 6)}
+    assert {each["student"] for each in logged(folder)[0]["changes"]} == {"ada", "bob", "eve"}
+    notebook = nbformat.read(folder / "course" / "autograded" / "bob" / "week0" / "00_numbers.ipynb", as_version=4)
+    assert any("x - y" in cell.source for cell in notebook.cells), "the graded code was lost"
+    nbgrader(folder / "course", "generate_feedback", "week0")
+    assert "2 of 6 points" in (folder / "course" / "feedback" / "bob" / "week0" / "00_numbers.html").read_text()
+    assert "no mark changes" in regrade(folder, "--diff").output
+
+
+def test_whoever_left_no_file_is_counted_too(reweighed, tmp_path):
+    """Without any file of a student, gradebook and ledger get the points, and no notebook is made up."""
+    folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
+    leave(folder, "bob", "submitted", "autograded")
+    done = regrade(folder, "--reason", "worth more", "--yes")
+    assert done.exit_code == 0, done.output
+    assert [grade_row(folder, student) for student in CLASS] == [(6, 6), (2, 6), (0, 6)]
+    assert read_entry(folder / "course", "bob", "week0", "00_numbers").submission.exercises[0].earned == 2
+    assert not (folder / "course" / "autograded" / "bob").exists()
+
+
+def test_whoever_left_nothing_at_all_keeps_points(reweighed, tmp_path):
+    """Points of which nothing tells how they came about stay, and that is said; nobody else waits for them."""
+    folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
+    leave(folder, "bob", "submitted", "autograded", "ledger")
+    done = regrade(folder, "--reason", "worth more", "--yes")
+    assert done.exit_code == 0, done.output
+    assert "left bob keeps 1 of 6 points of operators.arithmetic: neither" in " ".join(done.output.split())
+    assert [grade_row(folder, student) for student in CLASS] == [(6, 6), (1, 6), (0, 6)]
+    assert {each["student"] for each in logged(folder)[0]["changes"]} == {"ada", "eve"}
+
+
+def test_nothing_is_logged_that_is_refused(reweighed, tmp_path):
+    """Where a grade of someone who is there cannot be counted anew, that is said before anything is written."""
+    folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
+    leave(folder, "bob", "ledger")
+    before = everything(folder)
+    done = regrade(folder, "--reason", "worth more", "--yes")
+    assert done.exit_code == 2
+    said = "the ledger has nothing by which bob's grade of it could be counted; restore course.toml, run `autograder"
+    assert said in " ".join(done.stderr.split())
+    assert everything(folder) == before and logged(folder) == []
+
+
+def test_whoever_handed_in_anew_is_counted_by_what_was_graded(reweighed, tmp_path):
+    """Other points do not wait for who handed in another notebook: the recorded one is counted, and stays on show."""
+    folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
+    path = folder / "course" / "submitted" / "bob" / "week0" / "00_numbers.ipynb"
+    path.write_text(path.read_text().replace("x - y", "x + y"))
+    done = regrade(folder, "--reason", "worth more", "--yes")
+    assert done.exit_code == 0, done.output
+    assert "bob, 00_numbers: was handed in anew" in " ".join(done.output.split())
+    assert marks(folder) == {"ada": (6, 6), "bob": (2, 6), "eve": (0, 6)}
+    notebook = nbformat.read(folder / "course" / "autograded" / "bob" / "week0" / "00_numbers.ipynb", as_version=4)
+    assert any("x - y" in cell.source for cell in notebook.cells), "a report stands beside code that it is not of"
+    assert run(folder, "autograde", "week0", "--jobs", "1").exit_code == 0
+    assert marks(folder) == {"ada": (6, 6), "bob": (6, 6), "eve": (0, 6)}
+
+
+def test_what_is_recorded_of_a_student_stands(reweighed, tmp_path, monkeypatch):
+    """Stopped at the second student the first one's marks stand, and nobody's gradebook is locked; the rest follows."""
+    folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
+    original, begun = recording.Recorder.add, []
+
+    def stop(recorder, student, whole):
+        begun.append(student)
+        if len(begun) == 2:
+            with contextlib.closing(sqlite3.connect(folder / "course" / "gradebook.db", timeout=0)) as other:
+                other.execute("begin immediate")
+            raise KeyboardInterrupt
+        original(recorder, student, whole)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recording.Recorder, "add", stop)
+        done = regrade(folder, "--reason", "worth more", "--yes")
+    assert done.exit_code == 130, done.output
+    assert "The same command goes on." in done.stderr and begun == ["ada", "bob"]
+    points = {who: read_entry(folder / "course", who, "week0", "00_numbers").submission.points for who in CLASS}
+    assert points == {"ada": 6, "bob": 3, "eve": 3}
+    done = regrade(folder, "--reason", "worth more", "--yes")
+    assert done.exit_code == 0, done.output
+    assert marks(folder) == {"ada": (6, 6), "bob": (2, 6), "eve": (0, 6)}
+    assert [{each["student"] for each in line.get("changes", ())} for line in logged(folder)] == [
+        {"ada", "bob", "eve"}, {"bob", "eve"}, set(),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("place", ["commit", "write_recorded", "end"])
