@@ -17,6 +17,7 @@ from autograder.commands.regrade import regrade
 from autograder.commands.report import report
 from autograder.commands.tidy import tidy
 from autograder.commands.verify import verify
+from minigrad.cli import take_any_text
 
 __all__ = ["app", "main"]
 
@@ -66,6 +67,7 @@ for command in (build, grade, autograde, verify, demo, edition, doctor, explain,
 
 def main() -> None:
     """Run the command line."""
+    take_any_text()
     try:
         app()
     except KeyboardInterrupt:  # before a command has begun

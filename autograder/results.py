@@ -11,7 +11,22 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-__all__ = ["Example", "Graded", "GroupScore", "Submission", "Verdict", "format_points"]
+__all__ = [
+    "NOT_BEGUN",
+    "NOT_STARTED",
+    "NO_CELL",
+    "Example",
+    "Graded",
+    "GroupScore",
+    "Submission",
+    "Verdict",
+    "format_points",
+]
+
+NOT_STARTED, NO_CELL = "this exercise was not started", "there is no cell for this exercise"
+
+NOT_BEGUN = frozenset({NOT_STARTED, NO_CELL})
+"""The reasons of an exercise that nobody tried."""
 
 
 @dataclass(frozen=True)

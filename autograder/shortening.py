@@ -16,9 +16,9 @@ from dataclasses import replace
 
 from autograder.causes import PLACE
 from autograder.pictures import said
-from autograder.results import Example, Graded, Verdict
+from autograder.results import NOT_BEGUN, Example, Graded, Verdict
 
-__all__ = ["NOT_BEGUN", "Budget", "shortened", "shortened_notes", "unquoted", "unquoted_notes"]
+__all__ = ["Budget", "shortened", "shortened_notes", "unquoted", "unquoted_notes"]
 
 TOTAL = 400
 """Characters for everything that an exercise's failed tests and cells say."""
@@ -35,9 +35,6 @@ _NO_ROOM = (
     f"Some inputs that failed are not shown: a report repeats at most {TOTAL} characters of what came of the code."
 )
 _FULL = f"not shown: a report repeats at most {TOTAL} characters of what the code says"
-
-NOT_BEGUN = frozenset({"this exercise was not started", "there is no cell for this exercise"})
-"""Reasons that are the grader's own."""
 
 _FAILURES = {
     "timeout": "there was no answer in time",

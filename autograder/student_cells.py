@@ -10,7 +10,7 @@ from autograder.course import Course, Exercise
 from autograder.graft import Grafted
 from autograder.keeping import Outcomes
 from autograder.reading import defined_names
-from autograder.results import Graded
+from autograder.results import NO_CELL, NOT_STARTED, Graded
 from autograder.sandbox import SourceCell
 
 __all__ = ["cell_notes", "last_names", "not_done", "solution_cell", "source_cells", "why_missing"]
@@ -44,7 +44,7 @@ def not_done(grafted: Grafted, course: Course) -> dict[str, str]:
     for cell, label in zip(grafted.notebook.cells, labels, strict=True):
         if label.get("kind") == "added":
             added |= defined_names(cell.source)
-    reasons = {"missing": "there is no cell for this exercise", "untouched": "this exercise was not started"}
+    reasons = {"missing": NO_CELL, "untouched": NOT_STARTED}
     found = {label["exercise"]: label["reason"] for label in labels if label.get("reason")}
     for label in labels:
         if label.get("kind") == "solution" and label["state"] in reasons:

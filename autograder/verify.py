@@ -14,6 +14,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +27,14 @@ from autograder.judge import Judge
 from autograder.loading import load_course
 from autograder.plugin import HiddenTestError
 from autograder.results import Graded
-from autograder.sandbox import SandboxUnavailable
+from autograder.sandbox import SandboxError, SandboxUnavailable
 from autograder.slicing import BEGIN, slice_exercise
 
 __all__ = [
     "Checked",
     "Verifier",
     "WrongAnswer",
+    "pool_of",
     "record",
     "seen_of",
     "stale_record",
@@ -298,6 +300,7 @@ def verify(
 
     Raises:
         CourseError: If an exercise is unknown.
+        SandboxError: If no sandbox can be had, or a process was ended.
     """
     wanted = [course.exercise(each).id for each in exercises] or list(course.exercises)
     setting = _Setting(course.path, hidden, answers, isolation, cache)
@@ -330,9 +333,7 @@ def _run(setting: _Setting, wanted: Sequence[str], jobs: int) -> Iterator[Checke
             for exercise in wanted:
                 yield verifier.check(judge.course.exercise(exercise))
         return
-    # A new interpreter for each process: forking one that runs threads is unsafe.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_without_a_word) as pool:
+    with pool_of(jobs, _end_without_a_word) as pool:
         # The longest ones first, so that no process waits long for the other at the end.
         course = load_course(setting.course, tree=False)
         ordered = sorted(wanted, key=lambda each: -_expense(course.exercise(each), setting.answers))
@@ -340,6 +341,22 @@ def _run(setting: _Setting, wanted: Sequence[str], jobs: int) -> Iterator[Checke
             futures = [pool.submit(_check_in_process, setting, each) for each in ordered]
         for future in as_completed(futures):
             yield future.result()
+
+
+@contextmanager
+def pool_of(jobs: int, begin: Callable[..., None], *arguments: object) -> Iterator[ProcessPoolExecutor]:
+    """Processes that verify, each of which first calls a function.
+
+    Raises:
+        SandboxError: If one of them was ended.
+    """
+    # A new interpreter for each process: forking one that runs threads is unsafe.
+    context = multiprocessing.get_context("spawn")
+    try:
+        with ProcessPoolExecutor(jobs, mp_context=context, initializer=begin, initargs=arguments) as pool:
+            yield pool
+    except BrokenProcessPool as error:
+        raise SandboxError("a process that verified was ended, for lack of memory perhaps; try --jobs 1") from error
 
 
 @contextmanager

@@ -24,8 +24,11 @@ from autograder.results import Verdict
 __all__ = ["Ended", "WarmTests"]
 
 
-class Ended(SystemExit):
-    """The process that grades is told to end: no fault of the test that was running."""
+class Ended(KeyboardInterrupt):
+    """The process that grades is told to end: no fault of the test that was running.
+
+    Like Ctrl-C, and unlike SystemExit, it passes through hypothesis and pytest: neither takes it for a failed test.
+    """
 
 
 class WarmTests:
@@ -99,9 +102,9 @@ def _call(plugin: HiddenTests, item: pytest.Function) -> None:
                 arguments["student"] = plugin.new_student()
             with plugin.effort.spent():
                 item.obj(**arguments)
-    except Ended:
+    except KeyboardInterrupt:
         raise
-    except (KeyboardInterrupt, pytest.exit.Exception) as stop:
+    except pytest.exit.Exception as stop:
         raise KeyboardInterrupt from stop
     except BaseException as raised:
         error = raised

@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
+from autograder.changes import weights
 from autograder.collecting import regraft
-from autograder.course import CourseError
+from autograder.course import CourseError, Exercise
 from autograder.graft import Grafted
 from autograder.judge import Judge
 from autograder.ledger import WAITING, Entry, read_entry, write_entry
-from autograder.results import format_points
+from autograder.results import Graded, format_points
 from autograder.slicing import slice_exercise
 from autograder.student_files import one_line
 from autograder.tidying import ORIGINALS, clear_up, tidy
@@ -77,6 +79,11 @@ class Done:
     problem: str = ""
     stale: bool = False
 
+    @classmethod
+    def failed(cls, task: Task, why: str) -> Self:
+        """A task that could not be done; of a notebook it is said which."""
+        return cls(task, problem=f"{task.lesson}: {why}" if task.lesson else why)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -105,6 +112,7 @@ class Progress:
         counts: Notebooks with full points, with some, with none; exercises in which something was contained;
             notebooks that had been graded before; and those of them whose marks were given by other tests.
         at: The students whose work is being graded at this moment.
+        stopped: Whether to stop as soon as may be.
     """
 
     total: int = 0
@@ -113,6 +121,7 @@ class Progress:
         default_factory=lambda: dict.fromkeys(("full", "partial", "zero", "contained", "kept", "stale"), 0)
     )
     at: tuple[str, ...] = ()
+    stopped: bool = False
 
     def add(self, done: Done) -> None:
         """Count a finished task."""
@@ -157,31 +166,35 @@ def handed_in(root: Path, assignment: str, students: tuple[str, ...] = ()) -> li
 
 
 def refuse_limits_that_cost_points(judge: Judge, lesson: str) -> None:
-    """Grade the reference answer to a lesson's first exercise: where it cannot run, no student's can.
+    """Grade a reference answer under each set of limits in a lesson: where it cannot run, no student's can.
 
     A reference that runs and gives other values than a hidden test wants says nothing of limits: that is for
-    `autograder verify` to find. Its sandbox is closed again, so that no process that grades the class is forked
-    beside it.
+    `autograder verify` to find. The sandboxes are closed again, so that no process that grades the class is forked
+    beside them.
 
     Raises:
         CourseError: If it cannot.
     """
-    exercise = next((each for each in judge.course.of_lesson(lesson) if each.points > 0), None)
-    if exercise is None:
-        return
-    try:
-        answer = slice_exercise(judge.course, exercise.id).reference_cell
-    except CourseError:  # a library that has no answers
-        return
-    graded = judge.grade_text(exercise, answer)
+    course = judge.course
+    tried: dict[frozenset[tuple[str, float]], Exercise] = {}
+    for exercise in course.of_lesson(lesson):
+        if exercise.points > 0:
+            tried.setdefault(frozenset({**course.limits, **exercise.limits}.items()), exercise)
+    for exercise in tried.values():
+        try:
+            answer = slice_exercise(course, exercise.id).reference_cell
+        except CourseError:  # a library that has no answers
+            continue
+        graded = judge.grade_text(exercise, answer)
+        why = graded.reason or next((each.reason for each in graded.failures if each.failure), "")
+        if why and graded.earned < exercise.points:
+            limits = "its limits and [limits]" if exercise.limits else "[limits]"
+            raise CourseError(
+                f"nothing was graded: the reference answer to {exercise.id} gets {format_points(graded.earned)} of "
+                f"{format_points(exercise.points)} here ({one_line(why)[:200]}); look at {limits} in "
+                f"{course.path.name}, and run `autograder verify`"
+            )
     judge.close()
-    why = graded.reason or next((each.reason for each in graded.failures if each.failure), "")
-    if why and graded.earned < exercise.points:
-        raise CourseError(
-            f"nothing was graded: the reference answer to {exercise.id} gets {format_points(graded.earned)} of "
-            f"{format_points(exercise.points)} here ({one_line(why)[:200]}); look at [limits] in "
-            f"{judge.course.path.name}, and run `autograder verify`"
-        )
 
 
 def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:
@@ -201,7 +214,7 @@ def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:
         tidy(root, task.work.folder(root))
         return Done(task)
     entry, kept = grade_notebook(judge, task.work, task.lesson, keep=keep, write=write)
-    return Done(task, entry, kept, stale=kept and entry.state != judge.state(task.lesson))
+    return Done(task, entry, kept, stale=entry.state != judge.state(task.lesson))
 
 
 def grade_notebook(
@@ -231,6 +244,9 @@ def grade_notebook(
     submission = judge.grade(grafted, lesson)
     now = f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"
     entry = Entry(work.student, work.assignment, lesson, sha256, now, submission, judge.state(lesson))
+    recorded = _recorded(root, work, lesson, sha256) if keep else None
+    if recorded is not None:
+        entry = _keeping(recorded, entry)
     if write:
         write_entry(root, entry, WAITING)
     return entry, False
@@ -242,19 +258,44 @@ def kept_entry(judge: Judge, work: Work, lesson: str, sha256: str) -> Entry | No
     A recorded mark stands: that tests, points or limits are others now is for `autograder regrade` to act on, which
     lists what changes. What waits to be recorded has to be of today.
     """
-    root, place = judge.course.directory, (work.student, work.assignment, lesson)
-    recorded, waiting = read_entry(root, *place), read_entry(root, *place, WAITING)
-    if recorded is not None and recorded.sha256 == sha256 and _is_whole(judge, recorded):
+    root = judge.course.directory
+    recorded = _recorded(root, work, lesson, sha256)
+    if recorded is not None and _is_whole(judge, recorded):
         return recorded
+    waiting = read_entry(root, work.student, work.assignment, lesson, WAITING)
     if waiting is not None and (waiting.sha256, waiting.state) == (sha256, judge.state(lesson)):
         return waiting
     return None
+
+
+def _recorded(root: Path, work: Work, lesson: str, sha256: str) -> Entry | None:
+    """What is recorded of this very notebook."""
+    entry = read_entry(root, work.student, work.assignment, lesson)
+    return entry if entry is not None and entry.sha256 == sha256 else None
 
 
 def _is_whole(judge: Judge, entry: Entry) -> bool:
     """Whether an entry has a result of each exercise that its lesson has now, and of no other one."""
     asked = {each.id for each in judge.course.of_lesson(entry.lesson)}
     return {each.exercise for each in entry.submission.exercises} == asked
+
+
+def _keeping(recorded: Entry, entry: Entry) -> Entry:
+    """A new result of a lesson that has other exercises now, with the recorded one of each that is worth the same.
+
+    Where a mark that stands is not today's, the entry is not today's either, and `stale` says so.
+    """
+    before = {_worth(each): each for each in recorded.submission.exercises}
+    found = entry.submission.exercises
+    exercises = tuple(before.get(_worth(each), each) for each in found)
+    is_todays = [each.earned for each in exercises] == [each.earned for each in found]
+    submission = replace(entry.submission, exercises=exercises)
+    return replace(entry, submission=submission, state=entry.state if is_todays else recorded.state)
+
+
+def _worth(graded: Graded) -> tuple[str, frozenset[tuple[str, float]]]:
+    """An exercise, and what its groups are worth."""
+    return graded.exercise, frozenset(weights(graded).items())
 
 
 def reason_of(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -20,11 +21,11 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Fault(Exception):
-    """A fault of the grader, which ends the run: its kind and what it said."""
+    """A fault of the grader, which ends the run: what it said, and in whose work it was seen."""
 
 
 def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: bool) -> None:
-    """Do tasks until there is None.
+    """Do tasks until the process is told to end, by SIGTERM.
 
     Args:
         judge: Who grades, without sandboxes yet.
@@ -35,12 +36,10 @@ def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: 
     """
     _die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal's processes; the parent decides
-    signal.signal(signal.SIGTERM, _end)
-    with judge:
-        while (task := connection.recv()) is not None:
-            if task.lesson:
-                judge.release(task.lesson)
-            connection.send(_attempt(judge, task, keep, write))
+    with contextlib.suppress(KeyboardInterrupt), judge:  # pytest makes a plain KeyboardInterrupt of `Ended`
+        signal.signal(signal.SIGTERM, _end)
+        while True:
+            connection.send(_attempt(judge, connection.recv(), keep, write))
 
 
 def _end(*_: object) -> None:
@@ -51,15 +50,17 @@ def _attempt(judge: Judge, task: Task, keep: bool, write: bool) -> Done | Fault:
     """Do a task, once more where the sandbox failed: a busy machine may start one too slowly."""
     for again in (True, False):
         try:
+            if task.lesson:
+                judge.release(task.lesson)
             return do(judge, task, keep=keep, write=write)
         except HiddenTestError as error:
-            return Fault(str(error))
+            return Fault(f"{error} (seen in {task.lesson} of {task.work.student})")
         except SandboxError as error:
             judge.close()
             if not again:
-                return Done(task, problem=f"the sandbox: {reason_of(error)}")
+                return Done.failed(task, f"the sandbox: {reason_of(error)}")
         except Exception as error:  # whatever one submission does, the class goes on
-            return Done(task, problem=reason_of(error))
+            return Done.failed(task, reason_of(error))
     raise AssertionError("the second attempt returns")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.ledger import Entry
-from autograder.results import Graded, Verdict
+from autograder.results import NOT_BEGUN, Graded, Verdict
 
 __all__ = [
     "Contained",
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 BINS = 10
-_UNTOUCHED = frozenset({"this exercise was not started", "there is no cell for this exercise"})
 _NOT_ISOLATED = "not isolated"
 # What no mistake does: someone spoke the sandbox's own language.
 _FORGED = re.compile(r"\bforged\b|not a reply")
@@ -173,7 +172,7 @@ class Stuck:
 
 def untouched(graded: Graded) -> bool:
     """Whether an exercise was not begun."""
-    return graded.reason in _UNTOUCHED
+    return graded.reason in NOT_BEGUN
 
 
 def _by_student(entries: Iterable[Entry]) -> dict[tuple[str, str], list[Entry]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -60,8 +61,8 @@ def autograde(
 ) -> None:
     """Grade all submissions of an assignment, in parallel, and record them where `nbgrader autograde` would.
 
-    Whatever is stopped, by Ctrl-C or worse, goes on where it was when the same command is given again. Afterwards
-    Formgrader, `nbgrader generate_feedback` and `nbgrader export` find everything in its place.
+    Whatever is stopped, by Ctrl-C or worse, goes on where it was when the same command is given again; with --fresh it
+    begins anew. Afterwards Formgrader, `nbgrader generate_feedback` and `nbgrader export` find everything in place.
 
     A recorded mark stands while the student hands in nothing new, also where hidden tests or points are others now:
     `autograder regrade` lists what that changes, and changes it. With --fresh everything is graded by today's tests.
@@ -76,7 +77,6 @@ def autograde(
     from autograder.classes import Progress, grade_class, handed_in
     from autograder.classes.work import refuse_limits_that_cost_points
     from autograder.judge import Judge
-    from autograder.ledger import read_entry
     from autograder.opening import refuse_a_read_only_course
     from autograder.recording import hidden_of
     from autograder.sandbox import choose
@@ -95,13 +95,8 @@ def autograde(
         works = [work for work in works if recorder is None or work.student not in recorder.excluded]
         tests = hidden or hidden_of(loaded.directory, assignment)
         with Judge(loaded, hidden=tests, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
-            lessons = loaded.assignments[assignment].lessons
-            if not keep or any(
-                read_entry(loaded.directory, work.student, assignment, lesson) is None
-                for work in works
-                for lesson in lessons
-            ):
-                refuse_limits_that_cost_points(judge, lessons[0])
+            for lesson in loaded.assignments[assignment].lessons:
+                refuse_limits_that_cost_points(judge, lesson)
             outcomes = grade_class(judge, works, jobs=jobs, keep=keep, write=True, progress=progress)
             problems = [problem for problem in _watched(outcomes, recorder, progress) if problem]
     _tell(progress, len(works), problems, time.monotonic() - begun)
@@ -123,13 +118,28 @@ def _recorder(root: Path, assignment: str, record: bool) -> Iterator[Recorder | 
 
 @contextmanager
 def _until_stopped(progress: Progress, keep: bool) -> Iterator[None]:
-    """Say after Ctrl-C how much is done."""
+    """Say after Ctrl-C how much is done.
+
+    Python drops what a handler raises inside a weak reference's callback, of which SQLAlchemy has many: so the handler
+    also notes that it was called.
+    """
+
+    def stop(*_: object) -> None:
+        progress.stopped = True
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
     try:
+        if before is signal.default_int_handler:  # else whoever started this has decided otherwise
+            signal.signal(signal.SIGINT, stop)
         yield
     except KeyboardInterrupt:
         done, total = progress.done, number(progress.total, "notebook")
-        said = f"{done} of {total} {'is' if done == 1 else 'are'} graded and kept."
-        stopped(f"{said} The same command goes on." if keep else said if progress.total else "")
+        said = f"{done} of {total} {'is' if done == 1 else 'are'} graded and kept. " if progress.total else ""
+        stopped(f"{said}The same command {'goes on' if keep else 'begins anew, because of --fresh'}.")
+    finally:
+        if before is signal.default_int_handler:
+            signal.signal(signal.SIGINT, before)
 
 
 def _watched(outcomes: Iterator[Outcome | None], recorder: Recorder | None, progress: Progress) -> Iterator[str]:
@@ -147,13 +157,16 @@ def _recorded(recorder: Recorder | None, outcome: Outcome) -> str:
     student = outcome.work.student
     if recorder is None:
         return ""
-    if outcome.kept and recorder.is_recorded(student, outcome.entries):
-        recorder.keep(outcome.entries)  # an earlier run may have been killed just before
-        return ""
     from autograder.changes import afresh
+    from autograder.recording import refusals
     from autograder.regrade_log import AFRESH, logged
 
     try:
+        with refusals():
+            is_recorded = outcome.kept and recorder.is_recorded(student, outcome.entries)
+        if is_recorded:
+            recorder.keep(outcome.entries)  # an earlier run may have been killed just before
+            return ""
         with logged(recorder.root, afresh(recorder.root, outcome.entries), AFRESH):
             if recorder.is_stock:
                 recorder.add(student, outcome.entries)

@@ -544,7 +544,8 @@ def test_shape_is_a_tuple(student):
 
 
 @shape_broadcast(
-    group="errors", because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and neither of them is 1.'"
+    group="errors",
+    because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and neither of them is 1.'",
 )
 def test_sizes_that_differ_are_refused(student):
     """Sizes 2 and 3 do not go together, wherever they stand."""
@@ -561,7 +562,8 @@ def test_sizes_that_differ_are_refused(student):
 
 
 @shape_broadcast(
-    group="errors", because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and neither of them is 1.'"
+    group="errors",
+    because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and neither of them is 1.'",
 )
 def test_zero_is_no_one(student):
     """An empty axis does not go with one of size 3."""

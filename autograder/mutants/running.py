@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import atexit
-import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -18,6 +17,7 @@ from autograder.loading import load_course
 from autograder.mutants.equivalents import EQUIVALENT, Equivalent, read_equivalents
 from autograder.mutants.making import Mutant, mutants_of
 from autograder.results import Graded
+from autograder.verify import pool_of
 
 __all__ = ["MOST_EQUIVALENT", "Outcome", "Tally", "problems_of", "run_mutants", "share_of_equivalents"]
 
@@ -149,9 +149,7 @@ def _run(setting: _Setting, batches: Sequence[Sequence[Mutant]], jobs: int) -> I
             for number, batch in enumerate(batches):
                 yield number, _grade_all(judge, batch)
         return
-    # A new interpreter for each process: forking one that runs threads is unsafe.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(setting,)) as pool:
+    with pool_of(jobs, _begin, setting) as pool:
         numbers = {pool.submit(_grade_in_process, batch): number for number, batch in enumerate(batches)}
         try:
             for future in as_completed(numbers):

@@ -17,7 +17,7 @@ from minigrad.commands import checking, lessons, machine
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
 
-__all__ = ["main"]
+__all__ = ["main", "take_any_text"]
 
 app = typer.Typer(
     add_completion=False,
@@ -102,7 +102,7 @@ for command in (
     app.command()(command)
 
 
-def _take_any_text() -> None:
+def take_any_text() -> None:
     """Let any text be printed: files and pipes get UTF-8, a terminal shows "?" for signs that it does not have."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -111,7 +111,7 @@ def _take_any_text() -> None:
 
 def main() -> None:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
-    _take_any_text()
+    take_any_text()
     hints.speak_to_a_terminal()
     try:
         app()

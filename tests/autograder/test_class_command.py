@@ -9,25 +9,49 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from nbgrader.converters import Autograde, GenerateFeedback
 from rich.console import Console
 from rich.text import Text
+from sqlalchemy.exc import OperationalError
 from test_class_killed import descendants, is_running, left_aside, times, until
 from test_class_recording import generate, rows, write
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
-from autograder.classes import Progress
+from autograder.build import build
+from autograder.classes import Progress, Work
+from autograder.classes.work import grade_notebook
 from autograder.cli import app
 from autograder.commands.autograde import _bar, _coloured
+from autograder.course import CourseError
 from autograder.judge import Judge
-from autograder.ledger import WAITING, read_entry
-from autograder.recording import load_app
+from autograder.ledger import WAITING, read_entry, write_entry
+from autograder.loading import load_course
+from autograder.recording import Recorder, load_app
 
 ROOT = Path(__file__).parents[2]
+ADDED = """
+[[exercise]]
+id = "operators.elementary"
+lesson = "00_numbers"
+objects = ["operators.relu"]
+points = 2
+groups = { all = 2 }
+"""
+RELU = '''
+
+@pytest.mark.exercise("operators.elementary", group="all", because="lesson 00: relu")
+def test_relu(student):
+    """relu cuts."""
+    def observe(mg, x):
+        return mg.operators.relu(x)
+    expect(student(observe, -2.0), 0.0)
+'''
 ENDLESS = "while True:\n    pass\n"
 
 
@@ -119,6 +143,43 @@ def test_nothing_is_recorded_unless_wanted(course):
     assert rows(course) == before and not (course / "autograded").exists()
 
 
+def test_an_exercise_that_was_added_lowers_no_other_mark(course):
+    """What a lesson gets after it was graded is graded alone: recorded marks of the others stand without --fresh."""
+    assert command(course).exit_code == 0
+    toml, hidden = course / "course.toml", course.parent / "hidden" / "test_operators.py"
+    toml.write_text(toml.read_text() + ADDED)
+    lesson = course / "lessons" / "00_numbers.md"
+    lesson.write_text(f"{lesson.read_text()}\n```{{code-cell}} ipython3\n# exercise: operators.elementary\n```\n")
+    hidden.write_text(hidden.read_text().replace("-2.0)", "-3.0)") + RELU)
+    build(course)
+    with Judge(load_course(course, tree=False), hidden=hidden.parent) as judge:
+        work = Work("ada", "week0")
+        entry, kept = grade_notebook(judge, work, "00_numbers", keep=True, write=True)
+        assert not kept and {each.exercise: each.earned for each in entry.submission.exercises} == {
+            "operators.arithmetic": 3,
+            "operators.elementary": 0,
+        }
+        assert entry.state != judge.state("00_numbers"), "a mark that today's tests do not give is not today's"
+        entry, _ = grade_notebook(judge, Work("bea", "week0"), "00_numbers", keep=True, write=False)
+        assert entry.submission.earned == 1
+        afresh, _ = grade_notebook(judge, work, "00_numbers", keep=False, write=False)
+        assert afresh.submission.earned == 2
+
+
+def test_results_that_are_the_same_today_are_todays(course):
+    """Where today's tests give an exercise the mark that is recorded, what was added makes no mark an old one."""
+    assert command(course, "--student", "ada").exit_code == 0
+    with Judge(load_course(course, tree=False), hidden=course.parent / "hidden") as judge:
+        recorded = read_entry(course, "ada", "week0", "00_numbers")
+        other = replace(recorded.submission.exercises[0], exercise="operators.gone", notes=("recorded",))
+        results = (replace(recorded.submission.exercises[0], notes=("recorded",)), other)
+        old = replace(recorded, submission=replace(recorded.submission, exercises=results), state="old")
+        write_entry(course, old)
+        entry, kept = grade_notebook(judge, Work("ada", "week0"), "00_numbers", keep=True, write=True)
+        assert not kept and entry.submission.exercises == results[:1] and entry.state == recorded.state
+        assert grade_notebook(judge, Work("ada", "week0"), "00_numbers", keep=True, write=True) == (entry, True)
+
+
 def pages(course, student):
     """A student's feedback pages, as nbgrader makes them today."""
     app = load_app(course, "week0")
@@ -174,6 +235,95 @@ def test_a_gradebook_that_someone_else_writes_to(course):
     assert [student for student, *_ in rows(course)["submission"]] == ["ada"]
 
 
+def test_one_record_that_cannot_be_read_does_not_stop_the_class(course, monkeypatch):
+    """Asking whether a student is recorded may fail, by a damaged file or a locked gradebook: the others go on."""
+    assert command(course).exit_code == 0
+
+    def is_recorded(recorder, student, entries):
+        if student == "ada":
+            raise CourseError("a master is damaged")
+        if student == "bea":
+            raise OperationalError("select", {}, sqlite3.OperationalError("database is locked"))
+        asked.append(student)
+        return True
+
+    asked = []
+    monkeypatch.setattr(Recorder, "is_recorded", is_recorded)
+    done = command(course)
+    assert done.exit_code == 1 and asked == ["cem"], done.output
+    assert "not graded: ada: a master is damaged" in done.output
+    assert "not graded: bea: the gradebook refused it (OperationalError); someone else may be writing" in done.output
+
+
+def test_a_fault_says_in_whose_work_it_was_seen(course):
+    """A hidden test that is at fault ends the run with 3, and the sentence names student and lesson."""
+    hidden = course.parent / "hidden" / "test_operators.py"
+    line = "    expect(student(observe, 2.0, 41414.25)"
+    text = hidden.read_text().replace(line, f"    student(observe, 1.0, 2.0) > 0 or expct()\n{line}")
+    hidden.write_text(text)
+    done = command(course, "--jobs", "1", "--hidden", str(hidden.parent))
+    assert done.exit_code == 3, done.output
+    said = " ".join(done.output.split())
+    assert "a hidden test is at fault: test_operators.py: test_add: raised NameError" in said
+    assert "(seen in 00_numbers of bea)" in said
+
+
+def ended(judge, lesson):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def refused(judge, lesson):
+    raise OSError("the disk says no")
+
+
+@pytest.mark.parametrize(
+    ("release", "why"), [(ended, "the process that graded it ended (-9)"), (refused, "OSError: the disk says no")]
+)
+def test_a_problem_names_its_notebook(course, monkeypatch, release, why):
+    """Whatever keeps a notebook from being graded, the list says which it was; the process does not end of an error."""
+    monkeypatch.setattr(
+        Judge, "release", lambda judge, lesson: release(judge, lesson) if lesson == "01_order" else None
+    )
+    done = command(course, "--student", "ada", "--jobs", "1")
+    assert done.exit_code == 1 and f"not graded: ada: 01_order: {why}" in " ".join(done.output.split()), done.output
+
+
+@pytest.mark.parametrize(("keep", "again"), [("--keep", "goes on"), ("--fresh", "begins anew, because of --fresh")])
+def test_what_the_same_command_does_after_ctrl_c(course, monkeypatch, keep, again):
+    """It goes on where it was, but for --fresh, which reads nothing that was found before; and it says so."""
+
+    def stopped(*_, progress, **__):
+        progress.total, progress.done = 6, 2
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("autograder.classes.grade_class", stopped)
+    done = command(course, keep)
+    assert done.exit_code == 130
+    assert f"stopped; 2 of 6 notebooks are graded and kept. The same command {again}." in done.output
+
+
+def test_ctrl_c_that_python_drops(course, monkeypatch):
+    """What a signal's handler raises inside a weak reference's callback is dropped: the run stops all the same."""
+
+    class Referent:
+        pass
+
+    def add(self, done):
+        referent = Referent()
+        reference = weakref.ref(referent, lambda _: signal.raise_signal(signal.SIGINT))
+        del referent
+        assert reference() is None
+
+    dropped = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda each: dropped.append(each.exc_type))
+    monkeypatch.setattr(Progress, "add", add)
+    before = signal.getsignal(signal.SIGINT)
+    done = command(course, "--jobs", "1")
+    assert set(dropped) == {KeyboardInterrupt}
+    assert done.exit_code == 130 and "of 6 notebooks are graded and kept" in done.output, done.output
+    assert signal.getsignal(signal.SIGINT) is before and not rows(course)["submission"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -208,9 +358,10 @@ def test_ctrl_c(course):
 
 
 STANDS_STILL = """
-    import pathlib, time
-    pathlib.Path(SIGN).touch()
-    time.sleep(3600)
+    import multiprocessing, pathlib, time
+    if multiprocessing.parent_process() is not None:  # the reference is graded before any process is started
+        pathlib.Path(SIGN).touch()
+        time.sleep(3600)
 """
 
 

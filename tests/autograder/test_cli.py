@@ -78,6 +78,15 @@ def test_grade_prints_the_report(run, notebook):
     assert output.strip().endswith("00_numbers: 1 of 3 points")
 
 
+def test_files_and_pipes_get_utf_8(notebook, place):
+    """Where output has an encoding without the signs of reports, as in files on Windows, it is written in UTF-8."""
+    program = [sys.executable, "-c", "from autograder.cli import main; main()", "grade", notebook]
+    program += ["--course", place, "--hidden", place.parent / "hidden"]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(program, capture_output=True, env=environment, check=True)
+    assert "✗" in done.stdout.decode() and done.stderr == b""
+
+
 def test_grade_as_json(run, notebook):
     """--json prints the result and nothing else."""
     data = json.loads(run("grade", notebook, "--json"))

@@ -1,6 +1,7 @@
 """A course's folder in any state: one sentence says what is wrong before anything is begun."""
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,14 @@ from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
 from autograder import loading, opening
+from autograder.classes import work
 from autograder.classreport.gather import gather, with_helpers
 from autograder.cli import app
 from autograder.course import CourseError
 from autograder.files import write as write_file
 from autograder.likeness import pairs, uncompared
 from autograder.loading import find_course, load_course
+from autograder.results import Graded
 
 SLOW = "def add(x, y):\n    while True:\n        pass\n\n\nmul = neg = add"
 ROOT = Path(__file__).parents[2]
@@ -123,6 +126,44 @@ def test_limits_under_which_nothing_runs(course, monkeypatch):
         assert code == 2 and "nothing was graded" in said and "look at [limits] in course.toml" in said, said
     finally:
         (course / "course.toml").write_text(text)
+
+
+def test_every_lesson_is_tried_also_where_all_is_recorded(course, monkeypatch):
+    """Limits may have changed since, or differ in the second lesson: each lesson's reference runs before the class."""
+
+    def broken(loaded, exercise):
+        found = slice_exercise(loaded, exercise)
+        return found if exercise == "operators.arithmetic" else type("S", (), {"reference_cell": "x = 1"})
+
+    slice_exercise = work.slice_exercise
+    monkeypatch.setattr(work, "slice_exercise", broken)
+    code, said = autograder("autograde", "week0", "--course", course, "--jobs", "1")
+    assert code == 2 and "nothing was graded: the reference answer to operators.comparison gets 0 of 4" in said, said
+
+
+def test_each_set_of_limits_is_tried_once():
+    """In a lesson one reference runs under each set of limits: an exercise's own may be what costs points."""
+    loaded = load_course(ROOT / "course", tree=False)
+    lesson = next(lesson for lesson in loaded.lessons if len(loaded.of_lesson(lesson)) > 3)
+    first, second, third, fourth, *_ = loaded.of_lesson(lesson)
+    same = {**loaded.limits, "test_seconds": loaded.limits.get("test_seconds", 5)}
+    own = [replace(second, limits={"memory_mb": 300}), replace(third, limits={"memory_mb": 300})]
+    own += [replace(fourth, limits={"memory_mb": 200}, points=0, groups={})]
+    others = {each.id: replace(each, limits={}) for each in loaded.of_lesson(lesson)}
+    tried = []
+
+    class Judge:
+        course = replace(loaded, limits=same, exercises={**others, **{each.id: each for each in own}})
+
+        def grade_text(self, exercise, answer):
+            tried.append(exercise.id)
+            return Graded(exercise.id, exercise.points, ())
+
+        def close(self):
+            tried.append("closed")
+
+    work.refuse_limits_that_cost_points(Judge(), lesson)
+    assert tried == [first.id, second.id, "closed"]
 
 
 def test_the_course_above(course, monkeypatch, tmp_path, capsys):

@@ -324,13 +324,34 @@ def test_what_grafts_is_among_the_code_that_results_follow_from():
         assert set(imported) <= known, name
 
 
-def test_a_grader_that_is_told_to_end_blames_no_test(course, tmp_path):
+PROPERTY = """
+@hypothesis.given(hypothesis.strategies.integers())
+def test_add(student, _n):
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "stops"),
+    [
+        ("\ndef test_add(student):\n", Ended),
+        (PROPERTY, Ended),
+        ("\ndef test_add(student, request):\n", KeyboardInterrupt),  # a fixture: pytest calls it
+    ],
+    ids=["plain", "property", "fixture"],
+)
+def test_a_grader_that_is_told_to_end_blames_no_test(course, tmp_path, head, stops):
     """SIGTERM in the middle of a hidden test ends the process; it is no verdict and no fault of the test."""
     text = HIDDEN.replace('    """add adds."""\n', '    """add adds."""\n    signal.raise_signal(signal.SIGTERM)\n')
-    (tmp_path / "test_operators.py").write_text("import signal\n" + text)
-    before = signal.signal(signal.SIGTERM, _end)
+    text = text.replace("\ndef test_add(student):\n", head)
+    (tmp_path / "test_operators.py").write_text("import signal\n\nimport hypothesis\n" + text)
+
+    def once(*_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _end()
+
+    before = signal.signal(signal.SIGTERM, once)
     try:
-        with Judge(course, hidden=tmp_path, cache=tmp_path / "kept") as judge, pytest.raises(Ended):
+        with Judge(course, hidden=tmp_path, cache=tmp_path / "kept") as judge, pytest.raises(stops):
             judge.grade_text(course.exercise(FIRST), ARITHMETIC)
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -11,6 +11,7 @@ from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
 from autograder import pruning
+from autograder.aside import remove
 from autograder.cli import app
 from autograder.collecting import take_in
 from autograder.judge import Judge
@@ -43,6 +44,19 @@ def course(graded, tmp_path):
     """The same again."""
     shutil.copytree(graded.parent, tmp_path / "copy")
     return tmp_path / "copy" / "course"
+
+
+def nest(folder, depth):
+    """Folders within folders."""
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(folder)
+        for _ in range(depth):
+            os.mkdir("d")
+            os.chdir("d")
+    finally:
+        os.chdir(before)
+        os.close(before)
 
 
 def everything(course):
@@ -98,7 +112,7 @@ def test_the_newest_two_submissions_stay(course):
 def test_what_follows_from_other_tests_or_another_library_goes(course):
     """After a test was mended its results are found anew; after the library changed its copies are made anew."""
     kept = sorted((course / ".grades").glob("??/*.json"))
-    assert len(kept) == 3  # two answers of ada's, and the reference that was run before the class
+    assert len(kept) == 4  # two answers of ada's, and the reference of each lesson, which was run before the class
     hidden = course.parent / "hidden" / "test_operators.py"
     hidden.write_text(hidden.read_text() + "# mended\n")
     assert sorted(found(course)["results"]) == kept and "editions" not in found(course)
@@ -115,6 +129,36 @@ def test_a_release_that_may_still_be_handed_in_stays(course):
     assert found(course, "2027-02-14") == {}
     assert {path.parent for path in found(course)["masters"]} == {other}
     (course / "submitted" / "ada" / "week0" / "late.ipynb").write_text('{"metadata": {"stamp": "abcdef012345"}}')
+    assert found(course) == {}
+
+
+def test_a_release_that_a_strange_submission_was_made_from_stays(course):
+    """Submissions that stayed whole are gone over, however deep folders nest there and however large a notebook is."""
+    (used,) = {path.parent for path in (course / "masters").glob("*/00_numbers.ipynb")}
+    other = course / "masters" / "abcdef012345"
+    shutil.copytree(used, other)
+    place = course / "originals" / "ada" / "week0" / "whole-x"
+    place.mkdir()
+    with (place / "00_numbers.ipynb").open("wb") as file:
+        file.truncate(2**42)
+    nest(place, 1200)
+    try:
+        assert {path.parent for path in found(course)["masters"]} == {other}
+        (place / "mine.ipynb").write_text('{"metadata": {"stamp": "abcdef012345"}}')
+        assert found(course) == {}
+    finally:
+        remove(place)
+
+
+def test_what_cannot_be_looked_into_keeps_every_release(course, monkeypatch):
+    """Where a folder cannot be opened no release goes, since what lies there may be made from any."""
+    (used,) = {path.parent for path in (course / "masters").glob("*/00_numbers.ipynb")}
+    shutil.copytree(used, course / "masters" / "abcdef012345")
+
+    def refuse(place):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(pruning, "every_file", refuse)
     assert found(course) == {}
 
 

@@ -1,5 +1,7 @@
 """`verify` finds every way in which hidden tests can fail to grade well; the course's own have none."""
 
+import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -9,6 +11,8 @@ from autograder.causes import read_seen
 from autograder.commands.verify import verify_table
 from autograder.judge import Judge
 from autograder.loading import load_course
+from autograder.mutants import run_mutants
+from autograder.sandbox import SandboxError
 from autograder.slicing import slice_exercise
 from autograder.verify import Verifier, record, stale_record, stray_answers, trivial_answers, verify
 
@@ -225,6 +229,23 @@ def test_two_processes_find_what_one_finds(place, tmp_path):
     assert "NameError" in results[0][0].problems[0]
     assert "no hidden test grades" in results[0][1].problems[0]
     assert len(counted) == 4
+
+
+def killed(*_):
+    """What the system does to a process when memory is short."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("module", "begins", "run"),
+    [("verify", "_end_without_a_word", verify), ("mutants.running", "_begin", run_mutants)],
+)
+def test_a_process_that_was_ended(place, tmp_path, monkeypatch, module, begins, run):
+    """One sentence says so, and what to try; exit codes and tracebacks of a pool are nobody's business."""
+    (tmp_path / "test_operators.py").write_text(TESTS)
+    monkeypatch.setattr(f"autograder.{module}.{begins}", killed)
+    with pytest.raises(SandboxError, match="a process that verified was ended, for lack of memory perhaps; try --jobs"):
+        run(load_course(place, tree=False), hidden=tmp_path, jobs=2)
 
 
 def test_the_course(root, capsys, unmeasured):

@@ -129,7 +129,7 @@ def test_a_terminal_without_a_sign_shows_a_question_mark(monkeypatch):
     stream = Terminal(io.BytesIO(), encoding="cp1252")
     monkeypatch.setattr(sys, "stdout", stream)
     monkeypatch.setattr(sys, "stderr", None)  # as in a program without a console on Windows
-    cli._take_any_text()
+    cli.take_any_text()
     stream.write("é ✗")
     stream.flush()
     assert stream.buffer.getvalue() == "é ?".encode("cp1252")
