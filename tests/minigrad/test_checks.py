@@ -1,5 +1,6 @@
 """Visible checks: how values are compared, how a test is run on a student's code, and what the student sees."""
 
+import contextlib
 import gc
 import linecache
 import math
@@ -8,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -306,9 +308,7 @@ def test_a_loop_without_end_is_stopped(monkeypatch):
     body = "def gradient(f, *vals):\n    while True:\n        try:\n            f(1.0)\n"
     body += "        except Exception:\n            pass\n"
     handler = signal.getsignal(signal.SIGALRM)
-    start = time.perf_counter()
     (result,) = report_of(monkeypatch, call, gradient=student_code(body)).results
-    assert time.perf_counter() - start < 2.0
     assert result.reason.startswith("still running when its time was over")
     assert signal.getsignal(signal.SIGALRM) is handler
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -600,6 +600,70 @@ def test_a_limit_that_falls_into_a_finalizer_is_kept():
         endless(time.perf_counter() + 20.0)
 
 
+def test_a_limit_that_falls_into_the_collection_of_garbage_is_kept():
+    """What is raised in a callback of the collector, as libraries have them, is lost: the test is stopped after it."""
+    phases = []
+
+    def slow(phase, info):
+        wait(0.1)
+        phases.append(phase)
+
+    def endless():
+        gc.collect()
+        wait(20.0)
+
+    gc.callbacks.append(slow)
+    try:
+        with pytest.raises(runner._TooSlow), runner._time_limit(0.05):
+            endless()
+    finally:
+        gc.callbacks.remove(slow)
+    assert phases[:2] == ["start", "stop"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_limit_that_is_lost_comes_again(monkeypatch):
+    """Wherever what is raised gets lost, it is raised once more, until the test has ended."""
+    monkeypatch.setattr(runner, "_finalizes", lambda frame: False)
+
+    class Ending:
+        def __del__(self):
+            wait(0.1)
+
+    def endless():
+        Ending()
+        wait(20.0)
+
+    with pytest.raises(runner._TooSlow), runner._time_limit(0.05):
+        endless()
+
+
+def test_a_limit_does_not_cut_off_what_tidies_up():
+    """What is raised is on its way then: to put things back may take longer than to the next ring."""
+    done = []
+
+    @contextmanager
+    def tidied():
+        try:
+            yield
+        finally:
+            with contextlib.suppress(ValueError):
+                raise ValueError
+            wait(0.1)
+            done.append(True)
+
+    with pytest.raises(runner._TooSlow), runner._time_limit(0.05), tidied():
+        wait(20.0)
+    assert done
+
+
+def wait(seconds):
+    """Keep Python busy."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
 def test_visible_registers_in_order(monkeypatch):
     """The decorator returns the test unchanged and keeps the order."""
     monkeypatch.setattr(runner, "_tests", {})
@@ -749,13 +813,13 @@ def rewritten(name):
 
 @pytest.mark.parametrize("id", list(exercises.catalogue()))
 def test_the_reference_passes_every_visible_check(id):
-    """The library's own text, defined in a notebook, passes: within a second, unless a compiler is at work."""
+    """The library's own text passes in a notebook: in a second of the processor, unless a compiler is at work."""
     namespace = dict(rewritten(name) for name in exercises.get(id).objects)
     gc.collect()
     gc.freeze()  # the objects of all other tests are no part of what a check costs
-    start = time.perf_counter()
+    start = time.process_time()
     report = runner.run(id, namespace)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     gc.unfreeze()
     assert seconds < 1.0 or exercises.get(id).uses
     assert [(r.title, r.reason) for r in report.results if not r.passed] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import io
 import os
@@ -238,16 +239,18 @@ def _time_limit(seconds: float) -> Iterator[None]:
         yield
         return
     more = SLOW_SECONDS - seconds
+    over = _TooSlow()
 
     def stop(_number: int, frame: FrameType | None) -> None:
         nonlocal more
         if more > 0.0 and compiles():
             signal.setitimer(signal.ITIMER_REAL, more)
             more = 0.0
-        elif _finalizes(frame):
-            signal.setitimer(signal.ITIMER_REAL, _SOON)
-        else:
-            raise _TooSlow
+            return
+        # And once more soon: what is raised may be lost, as in a finalizer, and nothing else would stop the test then.
+        signal.setitimer(signal.ITIMER_REAL, _SOON)
+        if not _finalizes(frame) and not _is_handled(over):
+            raise over
 
     with _compilations() as compiles:
         before = signal.signal(signal.SIGALRM, stop)
@@ -260,12 +263,22 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 
 def _finalizes(frame: FrameType | None) -> bool:
-    """Whether Python is at work on an object that ends, where it would lose what is raised."""
+    """Whether Python is at work on objects that end, where it would lose what is raised."""
+    watching = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
-        if frame.f_code.co_name == "__del__" or frame.f_code.co_filename == weakref.__file__:
+        code = frame.f_code
+        if code.co_name == "__del__" or code.co_filename == weakref.__file__ or code in watching:
             return True
         frame = frame.f_back
     return False
+
+
+def _is_handled(error: BaseException) -> bool:
+    """Whether an error, or one that came of it, has been raised and is on its way out."""
+    found = sys.exception()
+    while found is not None and found is not error:
+        found = found.__context__
+    return found is not None
 
 
 @contextmanager
