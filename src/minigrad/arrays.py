@@ -73,7 +73,7 @@ def promote(inputs: Sequence[Any]) -> Any:
     """Return the dtype that a computation on these arrays and numbers has, by PyTorch's rule.
 
     Floats win over integers, integers over booleans. Among floats the wider wins; but arrays without dimensions and
-    numbers only count where nothing else is of their kind.
+    Python numbers only count where nothing else is of their kind.
     """
     ranked = [_rank(x) for x in inputs]
     kind = max(kind for kind, _, _ in ranked)
@@ -87,14 +87,11 @@ def promote(inputs: Sequence[Any]) -> Any:
 
 
 def _rank(x: Any) -> tuple[int, int, Any]:
-    """Return kind (0 bool, 1 integer, 2 float), weight (2 axes, 1 none, 0 a number) and dtype."""
+    """Return kind (0 bool, 1 integer, 2 float), weight (2 axes, 1 none, 0 a Python number) and dtype."""
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         return (0 if isinstance(x, bool) else 1 if isinstance(x, int) else 2), 0, None
-    kind = {"b": 0, "i": 1, "u": 1, "f": 2}[dtype.kind]
-    if isinstance(x, np.generic):  # a number of NumPy's counts as one of Python's
-        return kind, 0, None
-    return kind, (2 if x.ndim else 1), dtype
+    return {"b": 0, "i": 1, "u": 1, "f": 2}[dtype.kind], (2 if x.ndim else 1), dtype
 
 
 def cast_to(x: Array, dtype: Any) -> Array:

@@ -550,12 +550,14 @@ def _is_array(value: Any) -> bool:
 
 
 def _number(value: Any) -> Any:
-    """Return an array of NumPy's without axes as the number that it is: so NumPy hands on its own in comparisons.
+    """Return a number of NumPy's, or an array without axes, as Python's: so it widens no type of its kind.
 
-    A truth value of NumPy's is a number as well, as in PyTorch, which takes it for 1.0 or 0.0.
+    A truth value becomes 1.0 or 0.0, as in PyTorch. NumPy hands on its own numbers so in comparisons.
     """
     number = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-    return float(number) if isinstance(number, np.bool_) else number
+    if isinstance(number, np.bool_):
+        return float(number)
+    return number.item() if isinstance(number, np.number) else number
 
 
 def _wrapped(array: Any, requires_grad: Any) -> Any:
@@ -778,7 +780,7 @@ _speak: Any = numpy_forms.speak
 def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
     """Apply a function for an operator; Python turns NotImplemented into its TypeError for unsupported operands."""
     if all(isinstance(x, Tensor | Real) for x in inputs):
-        return _elementwise(function, inputs)
+        return _elementwise(function, tuple(map(_number, inputs)))
     if any(map(_is_array, inputs)):
         inputs = tuple(map(_number, inputs))
         _check_operands(function, inputs, ())
