@@ -621,9 +621,8 @@ def test_a_limit_that_falls_into_the_collection_of_garbage_is_kept():
     assert phases[:2] == ["start", "stop"]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_limit_that_is_lost_comes_again(monkeypatch):
-    """Wherever what is raised gets lost, it is raised once more, until the test has ended."""
+    """Wherever what is raised gets lost, it is raised once more, until the test has ended; nothing is said of it."""
     monkeypatch.setattr(runner, "_finalizes", lambda frame: False)
 
     class Ending:

@@ -252,7 +252,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
         if not _finalizes(frame) and not _is_handled(over):
             raise over
 
-    with _compilations() as compiles:
+    with _compilations() as compiles, _unnoticed(over):
         before = signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
@@ -271,6 +271,22 @@ def _finalizes(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+@contextmanager
+def _unnoticed(error: BaseException) -> Iterator[None]:
+    """Print nothing of an error that Python loses."""
+    before = sys.unraisablehook
+
+    def hook(lost: sys.UnraisableHookArgs) -> None:
+        if lost.exc_value is not error:
+            before(lost)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _is_handled(error: BaseException) -> bool:
