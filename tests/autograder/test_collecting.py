@@ -70,13 +70,14 @@ def nest():
 
     def make(folder):
         made.append(str(folder / "d"))
-        _nest(folder, 1500)
+        deep(folder, 1500)
 
     yield make
     subprocess.run(["rm", "-rf", *made], check=True)
 
 
-def _nest(folder, depth):
+def deep(folder, depth):
+    """Make folders within folders, deeper than any path may be long."""
     before = os.open(".", os.O_RDONLY)
     try:
         os.chdir(folder)

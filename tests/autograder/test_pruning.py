@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from test_class_recording import generate, write
+from test_collecting import deep
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
@@ -44,19 +45,6 @@ def course(graded, tmp_path):
     """The same again."""
     shutil.copytree(graded.parent, tmp_path / "copy")
     return tmp_path / "copy" / "course"
-
-
-def nest(folder, depth):
-    """Folders within folders."""
-    before = os.open(".", os.O_RDONLY)
-    try:
-        os.chdir(folder)
-        for _ in range(depth):
-            os.mkdir("d")
-            os.chdir("d")
-    finally:
-        os.chdir(before)
-        os.close(before)
 
 
 def everything(course):
@@ -141,7 +129,7 @@ def test_a_release_that_a_strange_submission_was_made_from_stays(course):
     place.mkdir()
     with (place / "00_numbers.ipynb").open("wb") as file:
         file.truncate(2**42)
-    nest(place, 1200)
+    deep(place, 1200)
     try:
         assert {path.parent for path in found(course)["masters"]} == {other}
         (place / "mine.ipynb").write_text('{"metadata": {"stamp": "abcdef012345"}}')
