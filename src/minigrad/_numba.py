@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
 from minigrad import cuda_choice
 from minigrad.cuda_choice import has_device
 
@@ -12,6 +19,35 @@ _came_too_late = cuda_choice.came_too_late()
 
 import numba  # noqa: E402 (after the choice)
 from numba import cuda  # noqa: E402
+
+
+def _offer_tbb() -> None:
+    """Load the tbb of this environment, which lies where the system's loader does not look."""
+    path = Path(sys.prefix) / "lib" / "libtbb.so.12"
+    if path.exists():
+        ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+
+
+def _keep_openmp_from_spinning() -> None:
+    """Load GNU OpenMP with another setting than its own.
+
+    Its threads wait in a busy loop, for milliseconds, in the way of every other thread: on a machine with something
+    else to do a small kernel takes ten times as long. The variable is read when the library is loaded, and other copies
+    of it in this process keep their own manners.
+    """
+    if "GOMP_SPINCOUNT" in os.environ or "OMP_WAIT_POLICY" in os.environ:
+        return
+    os.environ["GOMP_SPINCOUNT"] = "2000"
+    try:
+        with suppress(ImportError):  # there is none on every system
+            importlib.import_module("numba.np.ufunc.omppool")
+    finally:
+        del os.environ["GOMP_SPINCOUNT"]
+
+
+# Before any kernel starts Numba's threads, one of the library's or one of a student's.
+_offer_tbb()
+_keep_openmp_from_spinning()
 
 
 def is_simulator() -> bool:

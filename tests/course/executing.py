@@ -73,7 +73,8 @@ def execute(notebook: nbformat.NotebookNode, folder: Path, library: Path | None 
     notebook.cells.append(nbformat.v4.new_code_cell(COST))
     client = NotebookClient(notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(folder)}})
     path = {"PYTHONPATH": str(library)} if library else {}
-    client.execute(env=os.environ | path)
+    untraced = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    client.execute(env=untraced | path)  # coverage takes longer than the library does
     return _run([cell for cell in notebook.cells if cell.cell_type == "code"])
 
 

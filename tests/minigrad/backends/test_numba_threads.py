@@ -60,15 +60,16 @@ def test_python_threads_may_compute_at_once():
 
 
 def run(code, **variables):
-    """Run Python code in a process of its own; return what it printed."""
+    """Run Python code in a process of its own; return what it printed, on stderr too."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         env=os.environ | variables,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout
     return done.stdout
 
 
@@ -104,3 +105,32 @@ def test_the_environment_is_left_as_it_was():
         print(sorted(changed - {"NUMBA_ENABLE_CUDASIM"}))
     """
     assert run(code).strip() == "[]"
+
+
+FIRST_COMES_A_STUDENTS_KERNEL = """
+    import numpy as np
+    from minigrad.compiling import compile_kernel
+    from numba import prange, threading_layer
+    def kernel(out):
+        for i in prange(len(out)):
+            out[i] = 2.0
+    out = np.zeros(4)
+    compile_kernel(kernel)(out)
+    print(out.sum(), threading_layer())
+"""
+
+
+def test_a_students_kernel_starts_the_threads_that_the_library_would():
+    """Numba takes the same layer, whoever comes first."""
+    library_first = run("from minigrad.backends.numba import threads; print(threads.layer())")
+    assert run(FIRST_COMES_A_STUDENTS_KERNEL).split() == ["8.0", *library_first.split()]
+
+
+def test_openmp_does_not_spin_where_a_students_kernel_starts_it():
+    """Its threads leave the processor to others while they wait; who has set something else keeps it."""
+    openmp = {"NUMBA_THREADING_LAYER": "omp", "OMP_DISPLAY_ENV": "verbose"}
+    shown = run(FIRST_COMES_A_STUDENTS_KERNEL, **openmp)
+    if "8.0 omp" not in shown or "GOMP" not in shown:
+        pytest.skip("GNU OpenMP is not what Numba runs on here")
+    assert "GOMP_SPINCOUNT = '2000'" in shown
+    assert "GOMP_SPINCOUNT = '7'" in run(FIRST_COMES_A_STUDENTS_KERNEL, GOMP_SPINCOUNT="7", **openmp)

@@ -20,10 +20,8 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
-import sys
 import threading
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
 from minigrad.backends.numba.compiler import Kernel
@@ -75,28 +73,11 @@ def _parallel_for() -> Any:
     from minigrad import _numba
 
     numba: Any = _numba.numba
-    _offer_tbb()
-    # GNU OpenMP's threads wait in a busy loop, for milliseconds, in the way of the threads of BLAS. The variable is
-    # read when the library is loaded, and other copies of it in this process keep their own manners.
-    unset = "GOMP_SPINCOUNT" not in os.environ and "OMP_WAIT_POLICY" not in os.environ
-    if unset:
-        os.environ["GOMP_SPINCOUNT"] = "2000"
-    try:
-        importlib.import_module("numba.np.ufunc.parallel")._launch_threads()
-    finally:
-        if unset:
-            del os.environ["GOMP_SPINCOUNT"]
+    importlib.import_module("numba.np.ufunc.parallel")._launch_threads()
     module = {"omp": "omppool", "tbb": "tbbpool", "workqueue": "workqueue"}[numba.threading_layer()]
     address = importlib.import_module(f"numba.np.ufunc.{module}").parallel_for
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
     return ctypes.CFUNCTYPE(None, *[pointer] * 5, size, size, ctypes.c_int)(address)
-
-
-def _offer_tbb() -> None:
-    """Load the tbb of this environment, which lies where the system's loader does not look."""
-    path = Path(sys.prefix) / "lib" / "libtbb.so.12"
-    if path.exists():
-        ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 
 class Parts:
