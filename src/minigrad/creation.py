@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import arrays, backends, functions, layout, tensor_functions
 from minigrad.tensor_types import dtype_of
-from minigrad.tensors import Tensor, need_tensors
+from minigrad.tensors import Tensor, need_tensors, python_number
 
 __all__ = [
     "Generator",
@@ -101,7 +101,7 @@ def tensor(data: Any, dtype: Any = None, device: str | None = None, requires_gra
 
     Args:
         data: Any of these. Python floats get the default type (see `set_default_dtype`), ints int64, bools bool;
-            NumPy arrays and tensors keep theirs.
+            NumPy's floats and arrays, and tensors, keep theirs, also in lists, where the widest one is taken.
         dtype: Another type.
         device: "cpu" or "cuda".
         requires_grad: Whether the tensor is a leaf that backward gives a gradient.
@@ -132,7 +132,12 @@ def _array_of(data: Any) -> Any:
 def _without_tensors(data: Any) -> Any:
     if isinstance(data, Tensor):
         return arrays.to_host(data._array)
-    return [_without_tensors(x) for x in data] if isinstance(data, list | tuple) else data
+    if isinstance(data, list | tuple) and not set(map(type, data)) <= _PLAIN:
+        return [_without_tensors(x) for x in data]
+    return data
+
+
+_PLAIN = {bool, int, float}  # lists of these are long, and looked at with the speed of C
 
 
 def _natural(array: Any, data: Any) -> Any:
@@ -140,10 +145,22 @@ def _natural(array: Any, data: Any) -> Any:
         return np.dtype(bool)
     if array.dtype.kind in "iu":
         return np.dtype(np.int64)
-    typed = hasattr(data, "dtype")
-    if isinstance(data, list | tuple) and array.size == 0:
-        return backends.default_float()
-    return array.dtype if typed and array.dtype.itemsize in (4, 8) else backends.default_float()
+    return np.result_type(*(_floats(data) or {backends.default_float()}))
+
+
+def _floats(data: Any) -> set[Any]:
+    """Return the floating-point types of a number, an array, or what lists hold."""
+    if isinstance(data, list | tuple):
+        kinds = set(map(type, data))
+        if kinds <= _PLAIN:
+            return {backends.default_float()} if float in kinds else set()
+        return set().union(*map(_floats, data))
+    if isinstance(data, int):
+        return set()
+    own = _array_of(data).dtype if hasattr(data, "dtype") else None
+    if own is not None and own.kind != "f":
+        return set()
+    return {own if own in _shared_types else backends.default_float()}
 
 
 def as_tensor(data: Any, dtype: Any = None, device: str | None = None) -> Tensor:
@@ -191,10 +208,13 @@ def _shape(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
 def full(
     size: Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor with one value everywhere; its type is by default that of the value."""
+    """Return a tensor with one value everywhere; its type is by default that of the value, as a number of Python's."""
     shape = _shape((size,), "full")
-    kind = dtype_of(dtype) if dtype is not None else _natural(np.asarray(fill_value), fill_value)
-    return _made(arrays.full(shape, fill_value, kind), requires_grad, device)
+    value = fill_value.item() if isinstance(fill_value, Tensor) else python_number(fill_value)
+    if not isinstance(value, int | float):
+        raise TypeError(f"full: fills with one number, not {layout.type_name(fill_value)}")
+    kind = dtype_of(dtype) if dtype is not None else _natural(np.asarray(value), value)
+    return _made(arrays.full(shape, value, kind), requires_grad, device)
 
 
 def zeros(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:

@@ -422,7 +422,7 @@ class Tensor(Methods, InPlace):
         """Answer NumPy: its numbers take part in operators, its arrays and functions are refused in words."""
         names = _UFUNCS.get(ufunc.__name__)
         if names and method == "__call__" and not options:
-            left, right = map(_number, inputs)
+            left, right = map(python_number, inputs)
             on_the_left = isinstance(left, Tensor)
             answer = getattr(left, names[0])(right) if on_the_left else getattr(right, names[1])(left)
             if answer is not NotImplemented:
@@ -549,7 +549,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.bool_) or (hasattr(value, "__dlpack__") and not isinstance(value, Tensor))
 
 
-def _number(value: Any) -> Any:
+def python_number(value: Any) -> Any:
     """Return a number of NumPy's, or an array without axes, as Python's: so it widens no type of its kind.
 
     A truth value becomes 1.0 or 0.0, as in PyTorch. NumPy hands on its own numbers so in comparisons.
@@ -780,9 +780,9 @@ _speak: Any = numpy_forms.speak
 def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
     """Apply a function for an operator; Python turns NotImplemented into its TypeError for unsupported operands."""
     if all(isinstance(x, Tensor | Real) for x in inputs):
-        return _elementwise(function, tuple(map(_number, inputs)))
+        return _elementwise(function, tuple(map(python_number, inputs)))
     if any(map(_is_array, inputs)):
-        inputs = tuple(map(_number, inputs))
+        inputs = tuple(map(python_number, inputs))
         _check_operands(function, inputs, ())
         return _elementwise(function, inputs)
     return cast(Tensor, NotImplemented)

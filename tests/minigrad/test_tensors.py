@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,11 +32,36 @@ def numbers(*shape, seed=0):
         (np.zeros(2), "float64"),
         (np.zeros(2, np.float32), "float32"),
         (np.zeros(2, np.int32), "int64"),
+        (np.float64(1), "float64"),
+        ([np.float64(1)], "float64"),
+        ([1.0, np.float64(1)], "float64"),
+        ([[np.float32(1)], [2]], "float32"),
+        ([[np.float32(1)], [np.float64(2)]], "float64"),
+        ([np.zeros(2), [1, 2]], "float64"),
+        ([mg.tensor(1.0, dtype=mg.float64), 2], "float64"),
+        ([np.int64(3), 1.5], "float32"),
+        ([np.float16(3)], "float32"),
+        (torch.zeros(2, dtype=torch.float64), "float64"),
     ],
 )
 def test_types_are_inferred_as_in_pytorch(data, dtype):
-    """Python floats give float32, ints int64, bools bool; NumPy arrays of floats keep their type."""
+    """Python floats give float32, ints int64, bools bool; floats and arrays of NumPy keep their type, also in lists."""
     assert mg.tensor(data).dtype == np.dtype(dtype)
+
+
+@pytest.mark.parametrize("value", [np.float64(2), np.float32(2), np.int32(2), np.bool_(1), True, 2, 2.5])
+def test_full_takes_a_number_as_pythons(value):
+    """A number of NumPy's chooses no type of its kind: full((2,), np.float64(2)) is float32, as in PyTorch."""
+    made, theirs = mg.full((2,), value), torch.full((2,), value)
+    assert (f"torch.{made.dtype}", made.tolist()) == (str(theirs.dtype), theirs.tolist())
+    assert mg.full((2,), mg.tensor(2.0, dtype=mg.float64)).dtype == mg.float32
+
+
+@pytest.mark.parametrize("value", ["2", None, [2.0], np.zeros(2)])
+def test_full_refuses_what_is_no_number(value):
+    """One number fills a tensor."""
+    with pytest.raises(TypeError, match="full: fills with one number, not "):
+        mg.full((2,), value)
 
 
 def test_default_type_can_be_chosen():
