@@ -153,6 +153,24 @@ def test_digits_without_classes():
     assert shown(picture)[0].get_subplotspec().get_gridspec().get_geometry() == (3, 3)
 
 
+@pytest.mark.parametrize(
+    "picture",
+    [
+        draw.digits(np.zeros((20, 8, 8)), range(20)),
+        draw.digits(np.zeros((20, 8, 8))),
+        draw.kernels(np.ones((4, 1, 3, 3)), "windows"),
+        draw.kernels(np.ones((4, 4, 3, 3))),
+        draw.activations({"image": np.ones((1, 8, 8)), "edges": np.ones((8, 6, 6))}),
+    ],
+    ids=["classes", "digits", "title", "kernels", "activations"],
+)
+def test_no_empty_strip_below(picture):
+    """The lowest boxes end at the bottom of the picture, but for a tenth of an inch."""
+    picture.figure.draw_without_rendering()
+    below = min(ax.get_window_extent().y0 for ax in picture.figure.axes) / picture.figure.dpi
+    assert 0.0 < below < 0.1
+
+
 def test_kernels_have_their_weights_in_the_boxes():
     """A column for each output channel and a row for each input channel; small ones bear their numbers."""
     weight = minigrad.tensor(np.arange(-8.0, 8.0).reshape(2, 2, 2, 2))

@@ -1,5 +1,6 @@
 """The playground: three engines, one network, and training in slices."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -245,6 +246,19 @@ def test_what_a_page_shows_without_widgets():
     assert data["text/html"].count('height="6.8"') == 80 - circles > 0
     assert data["text/html"].startswith("<div><strong>Playground</strong>")
     assert data["text/html"].count("<svg") == 2
+
+
+def test_no_point_is_cut_by_the_border():
+    """Points at the corners of the square are drawn whole, in a page without widgets."""
+    play = widgets.playground(data="xor")
+    play.points = [[0.0, 0.0, 0], [1.0, 1.0, 0], [0.0, 1.0, 1], [1.0, 0.0, 1]]
+    picture = play.still()[0]
+    circles = np.array(re.findall(r'<circle cx="(.*?)" cy="(.*?)" r="3.6"', picture), dtype=float)
+    squares = np.array(re.findall(r'<rect x="(\S+)" y="(\S+)" width="6.8"', picture), dtype=float)
+    assert circles.shape == squares.shape == (2, 2)
+    stroke = 0.6
+    assert ((circles >= 3.6 + stroke) & (circles <= 240.0 - 3.6 - stroke)).all()
+    assert ((squares >= stroke) & (squares <= 240.0 - 6.8 - stroke)).all()
 
 
 def test_widgets_are_imported_when_they_are_used():

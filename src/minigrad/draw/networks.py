@@ -265,7 +265,7 @@ def digits(images: Any, classes: Any = None, predicted: Any = None, *, columns: 
     pictures = pictures.reshape(len(pictures), *pictures.shape[-2:])
     truth = _for_each("classes", classes, len(pictures))
     said = _for_each("predicted", predicted, len(pictures))
-    figure, axes = _board(len(pictures), min(columns, len(pictures)), 0.82, 1.05 if truth is not None else 0.86)
+    figure, axes = _board(len(pictures), min(columns, len(pictures)), 0.8, 1.0 if truth is not None else 0.8)
     for n, (ax, picture) in enumerate(zip(axes, pictures, strict=True)):
         ax.imshow(picture, cmap="Greys", vmin=float(pictures.min()), vmax=float(pictures.max()))
         wrong = truth is not None and said is not None and said[n] != truth[n]
@@ -313,7 +313,7 @@ def kernels(weight: Any, title: str = "") -> Picture:
     _check_count("kernels", outputs * inputs)
     has_room = outputs * inputs <= 16 and max(w.shape[2:]) <= 5
     side = 1.15 if has_room else 0.62
-    figure, axes = _board(outputs * inputs, outputs, side, side + (0.22 if inputs == 1 else 0.06))
+    figure, axes = _board(outputs * inputs, outputs, side, side, above=0.4 if title else 0.2)
     most = float(np.abs(w).max()) or 1.0
     for n, ax in enumerate(axes):
         row, column = divmod(n, outputs)
@@ -353,7 +353,7 @@ def activations(layers: Mapping[str, Any], *, columns: int = 16) -> Picture:
             raise ValueError(f"draw.activations: {name!r} has shape {x.shape}; it takes (channels, height, width)")
     most = min(columns, max((len(x) for x in found.values()), default=0))
     _check_count("activations", most * len(found))
-    figure, axes = _board(most * len(found), most, 0.62, 0.68, left=1.0)
+    figure, axes = _board(most * len(found), most, 0.62, 0.62, left=1.0)
     for row, (name, x) in enumerate(found.items()):
         low, high = min(0.0, float(x.min())), float(x.max())
         for column, ax in enumerate(axes[row * most : (row + 1) * most]):
@@ -376,12 +376,18 @@ def _check_count(name: str, pictures: int) -> None:
         raise ValueError(f"draw.{name}: {pictures} small pictures; it draws 1 to {MOST}: pass a part")
 
 
-def _board(pictures: int, columns: int, width: float, height: float, left: float = 0.2) -> tuple[Figure, list[Any]]:
-    """Return a figure with rows of small square axes without ticks; no more axes than are asked for."""
+def _board(
+    pictures: int, columns: int, width: float, height: float, *, left: float = 0.2, above: float = 0.0
+) -> tuple[Figure, list[Any]]:
+    """Return a figure with rows of small square axes without ticks; no more axes than are asked for.
+
+    Each takes width by height inches; beside all of them there is room for names on the left, and above.
+    """
     from matplotlib.figure import Figure
 
     rows = math.ceil(pictures / columns)
-    figure = Figure(figsize=(max(2.2, columns * width + left), rows * height + 0.25), layout="constrained")
+    size = (max(2.2, columns * width + left), max(1.0, rows * height + above))
+    figure = Figure(figsize=size, layout="constrained")
     axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
     for ax in axes:
         ax.set(xticks=[], yticks=[])

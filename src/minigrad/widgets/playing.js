@@ -19,8 +19,9 @@ function drawBoundary(canvas, model) {
   const pen = canvas.getContext("2d");
   pen.drawImage(small, 0, 0, canvas.width, canvas.height);
   pen.lineWidth = 2;
+  const whole = (at, size) => Math.max(8, Math.min(size - 8, at));  // no point is cut in half by the border
   for (const [x1, x2, y] of model.get("points")) {
-    const [x, up] = [x1 * canvas.width, (1 - x2) * canvas.height];
+    const [x, up] = [whole(x1 * canvas.width, canvas.width), whole((1 - x2) * canvas.height, canvas.height)];
     pen.beginPath();
     if (y) pen.rect(x - 6, up - 6, 12, 12);
     else pen.arc(x, up, 6.5, 0, 7);

@@ -244,7 +244,9 @@ class Playground(Widget):
             for i, row in enumerate(cells) for j, p in enumerate(row)
         ]  # fmt: skip
         for x1, x2, y in self.points:
-            x, up, look = side * x1, side * (1.0 - x2), f'fill="{_CLASSES[y]}" stroke="#fff" stroke-width="1.2"'
+            # Kept 4.2 away from the border, so that no point is cut in half by it.
+            x, up = (min(side - 4.2, max(4.2, side * at)) for at in (x1, 1.0 - x2))
+            look = f'fill="{_CLASSES[y]}" stroke="#fff" stroke-width="1.2"'
             square = f'<rect x="{x - 3.4:.1f}" y="{up - 3.4:.1f}" width="6.8" height="6.8" {look}/>'
             parts.append(square if y else f'<circle cx="{x:.1f}" cy="{up:.1f}" r="3.6" {look}/>')
         words = f"The boundary at {self.score}."
