@@ -23,7 +23,7 @@ from nbgrader.utils import parse_utc
 
 from autograder.aside import Aside
 from autograder.course import Course
-from autograder.files import write
+from autograder.files import put, write
 from autograder.graft import graft_notebook
 from autograder.grafted import Grafted, Note, alike, label, slots_of, stubs
 from autograder.handed_in import (
@@ -162,7 +162,7 @@ def _keep(files: list[Path], submission: Path, originals: Path) -> list[Path]:
             room -= len(content)
             digest.update(f"{name}\n{len(content)}\n".encode("utf-8", "surrogateescape") + content)
             (kept / name).parent.mkdir(parents=True, exist_ok=True)
-            (kept / name).write_bytes(content)
+            put(kept / name, content)
         folder = originals / digest.hexdigest()[:12]
         if not folder.exists():
             kept.chmod(0o755)

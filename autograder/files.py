@@ -8,11 +8,13 @@ from pathlib import Path
 
 from autograder.aside import PREFIX, lock, unlock
 
-__all__ = ["write"]
+__all__ = ["put", "write"]
 
 
 def write(path: Path, text: str) -> bool:
     """Write a file aside and rename it into place; leave it alone if it says the same already.
+
+    At every moment there is the old file or the new one, whole, also after a crash of the machine.
 
     Returns:
         Whether the file changed.
@@ -23,7 +25,7 @@ def write(path: Path, text: str) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     aside, held = _new(path)
     try:
-        aside.write_bytes(content)
+        put(aside, content)
         aside.chmod(0o644)  # mkstemp makes it private; a notebook is read by others
         aside.replace(path)
     except BaseException as error:
@@ -34,6 +36,14 @@ def write(path: Path, text: str) -> bool:
     finally:
         unlock(held)
     return True
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file that is on the disk when this returns: a name given to it later never leads to an empty one."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _new(path: Path) -> tuple[Path, int]:

@@ -10,6 +10,7 @@ from typing import Any
 from autograder.aside import PREFIX, Aside, sweep
 from autograder.collecting import complete, is_clean, is_kept, last_change, refuse, take_in
 from autograder.course import Course, CourseError
+from autograder.files import put
 from autograder.loading import load_course
 from autograder.student_files import one_line
 
@@ -82,7 +83,7 @@ def _make_clean(log: logging.Logger, course: Course, directory: Path, originals:
     """Put a clean tree in a submission's place; of one that was not kept file by file, the whole stays."""
     student, assignment = directory.parent.name, directory.name
     with Aside(directory.parent.parent, _ASIDE) as aside:
-        (aside / _PLACE).write_text(f"{student}/{assignment}", encoding="utf-8")
+        put(aside / _PLACE, f"{student}/{assignment}".encode())
         changed = last_change(directory)
         taken = aside / "clean"
         said = take_in_or_refuse(log, student, course, assignment, directory, taken, originals, "", changed)

@@ -16,6 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from two_lessons import ARITHMETIC, make_course
 
+from autograder.aside import PREFIX
 from autograder.collecting import is_clean, recorded, take_in
 from autograder.graft import slots_of
 from autograder.loading import load_course
@@ -230,6 +231,26 @@ def test_originals_of_a_second_collection(taken, submission, course, tmp_path):
         shutil.rmtree(tmp_path / "out")
     folders = [path.name for path in (tmp_path / "originals").iterdir() if path.is_dir()]
     assert len(folders) == 2 and not any(name.startswith(".") for name in folders)
+
+
+def test_what_was_taken_in_is_on_the_disk_before_it_has_a_name(taken, submission, course, tmp_path, monkeypatch):
+    """A crash of the machine leaves no empty file where a submission was: each is flushed while it lies aside."""
+    (submission / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    (submission / "more.txt").write_text("more")
+    flushed, fsync = {}, os.fsync
+
+    def noted(number):
+        fsync(number)
+        status = os.fstat(number)
+        flushed[status.st_ino, status.st_size] = os.readlink(f"/proc/self/fd/{number}")
+
+    monkeypatch.setattr(os, "fsync", noted)
+    taken()
+    files = [path for folder in ("out", "originals") for path in (tmp_path / folder).rglob("*") if path.is_file()]
+    assert {"00_numbers.ipynb", "more.txt", "record.json"} <= {path.name for path in files}
+    for path in files:
+        status = path.stat()
+        assert PREFIX in flushed[status.st_ino, status.st_size], path
 
 
 def archive(files):
