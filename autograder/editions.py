@@ -23,7 +23,7 @@ from pathlib import Path
 
 from autograder.aside import PREFIX, Aside, sweep
 from autograder.course import Course, Exercise, split_object
-from autograder.files import write
+from autograder.files import put, write
 from autograder.loading import load_course
 from autograder.slicing import ObjectSource, find_object
 from minigrad.errors import MinigradError
@@ -182,7 +182,7 @@ def _compile(edition: Path) -> None:
         place = Path(importlib.util.cache_from_source(path))
         place.parent.mkdir(exist_ok=True)
         if bytecode:
-            place.write_bytes(bytecode)
+            put(place, bytecode)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -374,7 +374,7 @@ def _write_package(files: Mapping[str, bytes], out: Path) -> None:
         for name, content in files.items():
             path = aside / "minigrad" / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            put(path, content)
         (aside / "minigrad" / MARK).touch()
         package = out / "minigrad"
         if package.exists():

@@ -8,7 +8,6 @@ decide whatever they decide there: what a cell scores, what it overwrites, what 
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from autograder.aside import PREFIX, Aside, sweep
 from autograder.blueprints import Blueprint, has_id, score
 from autograder.collecting import regraft
 from autograder.course import CourseError
+from autograder.files import put
 from autograder.ledger import Entry, write_recorded
 from autograder.nbgrader_hooks import EXPORTER, STEPS, JudgePreprocessor, fill, found_already, mark_of
 from autograder.notebooks import dump
@@ -326,9 +326,9 @@ class Recorder:
                 if file not in kept_back:
                     target = aside / Path(file).relative_to(folder)
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(file, target)
+                    put(target, Path(file).read_bytes())
         for lesson, notebook in notebooks.items():
-            (aside / f"{lesson}.ipynb").write_text(dump(notebook), encoding="utf-8")
+            put(aside / f"{lesson}.ipynb", dump(notebook).encode())
         self._set_permissions(aside)
 
     def _set_permissions(self, folder: Path) -> None:

@@ -24,7 +24,7 @@ from numba import cuda  # noqa: E402
 def _offer_tbb() -> None:
     """Load the tbb of this environment, which lies where the system's loader does not look."""
     path = Path(sys.prefix) / "lib" / "libtbb.so.12"
-    if path.exists():
+    with suppress(OSError):  # it is not there, or cannot be loaded, and Numba has other ways
         ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 
@@ -45,7 +45,7 @@ def _keep_openmp_from_spinning() -> None:
         del os.environ["GOMP_SPINCOUNT"]
 
 
-# Before any kernel starts Numba's threads, one of the library's or one of a student's.
+# At once, and not with the library's first kernel: one that a student had compiled may start Numba's threads before.
 _offer_tbb()
 _keep_openmp_from_spinning()
 

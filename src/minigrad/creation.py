@@ -132,12 +132,18 @@ def _array_of(data: Any) -> Any:
 def _without_tensors(data: Any) -> Any:
     if isinstance(data, Tensor):
         return arrays.to_host(data._array)
-    if isinstance(data, list | tuple) and not set(map(type, data)) <= _PLAIN:
+    if isinstance(data, list | tuple) and not _are_numbers(set(map(type, data))):
         return [_without_tensors(x) for x in data]
     return data
 
 
-_PLAIN = {bool, int, float}  # lists of these are long, and looked at with the speed of C
+def _are_numbers(kinds: set[type]) -> bool:
+    """Return whether a list holds numbers alone: such lists are long, and looked at with the speed of C."""
+    return kinds <= _PLAIN or all(issubclass(kind, _NUMBERS) for kind in kinds)
+
+
+_PLAIN = {bool, int, float}
+_NUMBERS = (int, float, np.generic)
 
 
 def _natural(array: Any, data: Any) -> Any:
@@ -152,14 +158,25 @@ def _floats(data: Any) -> set[Any]:
     """Return the floating-point types of a number, an array, or what lists hold."""
     if isinstance(data, list | tuple):
         kinds = set(map(type, data))
-        if kinds <= _PLAIN:
-            return {backends.default_float()} if float in kinds else set()
-        return set().union(*map(_floats, data))
-    if isinstance(data, int):
+        if kinds == {float}:  # as most rows of a matrix
+            return {backends.default_float()}
+        return set().union(*map(_floats_of, kinds) if _are_numbers(kinds) else map(_floats, data))
+    if isinstance(data, _NUMBERS):
+        return _floats_of(type(data))
+    return _kept(_array_of(data).dtype) if hasattr(data, "dtype") else {backends.default_float()}
+
+
+def _floats_of(kind: type) -> set[Any]:
+    """Return the floating-point type of numbers of one class: NumPy's keep theirs, Python's have the default one."""
+    if issubclass(kind, np.generic):
+        return _kept(np.dtype(kind))
+    return {backends.default_float()} if issubclass(kind, float) else set()
+
+
+def _kept(dtype: Any) -> set[Any]:
+    if dtype.kind != "f":
         return set()
-    own = _array_of(data).dtype if hasattr(data, "dtype") else None
-    if own is not None and own.kind != "f":
-        return set()
+    own = dtype.newbyteorder("=")
     return {own if own in _shared_types else backends.default_float()}
 
 
@@ -210,7 +227,8 @@ def full(
 ) -> Tensor:
     """Return a tensor with one value everywhere; its type is by default that of the value, as a number of Python's."""
     shape = _shape((size,), "full")
-    value = fill_value.item() if isinstance(fill_value, Tensor) else python_number(fill_value)
+    is_scalar = isinstance(fill_value, Tensor) and not fill_value.ndim
+    value = fill_value.item() if is_scalar else python_number(fill_value)
     if not isinstance(value, int | float):
         raise TypeError(f"full: fills with one number, not {layout.type_name(fill_value)}")
     kind = dtype_of(dtype) if dtype is not None else _natural(np.asarray(value), value)
@@ -385,7 +403,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """Return input where the condition holds, else other; with the condition alone, the indices where it holds."""
     if input is None or other is None:
         return tuple(Tensor(index) for index in np.nonzero(arrays.to_host(condition._array)))
-    return Tensor._apply(functions.Where, (condition, input, other))
+    return Tensor._apply(functions.Where, (condition, python_number(input), python_number(other)))
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -93,8 +93,10 @@ class Types:
 
     def new_full(self, shape: Sequence[Any], value: Any) -> Tensor:
         """Return one value everywhere, with this tensor's type and device."""
-        array = _array(self)
-        return cast("Tensor", cast(Any, self)._of_array(arrays.full(tuple(shape), value, array.dtype, array)))
+        from minigrad import creation
+
+        this = cast(Any, self)
+        return creation.full(shape, value, this.dtype, this.device)
 
 
 def _device(name: str) -> str:

@@ -555,7 +555,7 @@ def python_number(value: Any) -> Any:
     A truth value becomes 1.0 or 0.0, as in PyTorch. NumPy hands on its own numbers so in comparisons.
     """
     number = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-    if isinstance(number, np.bool_):
+    if isinstance(number, np.bool_ | np.floating):
         return float(number)
     return number.item() if isinstance(number, np.number) else number
 

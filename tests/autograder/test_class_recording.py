@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from flushing import Flushes
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment
 from sqlalchemy.exc import OperationalError
@@ -118,7 +119,13 @@ def handed(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def both(handed, tmp_path_factory):
+def flushes():
+    with pytest.MonkeyPatch.context() as patch:
+        yield Flushes(patch)
+
+
+@pytest.fixture(scope="module")
+def both(handed, tmp_path_factory, flushes):
     """The same submissions graded by nbgrader, one by one, and as a class."""
     folder = tmp_path_factory.mktemp("both")
     # taken in once: how a submission without a time is dated depends on its files
@@ -150,6 +157,12 @@ def test_the_files_are_nbgraders(both):
     assert quick.keys() == stock.keys()
     assert [name for name in quick if quick[name] != stock[name]] == []
     assert "autograded/ada/week0/picture.svg" in quick
+
+
+def test_files_are_on_the_disk_before_they_have_their_names(both, flushes):
+    """After a crash of the machine nothing is empty of which the ledger says that it was graded."""
+    _, quick = both
+    assert flushes.late(quick / "autograded") == []
 
 
 def test_nbgrader_afterwards_merely_records(both, monkeypatch):

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from flushing import Flushes
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from two_lessons import ARITHMETIC, make_course
 
-from autograder.aside import PREFIX
 from autograder.collecting import is_clean, recorded, take_in
 from autograder.graft import slots_of
 from autograder.loading import load_course
@@ -237,20 +237,11 @@ def test_what_was_taken_in_is_on_the_disk_before_it_has_a_name(taken, submission
     """A crash of the machine leaves no empty file where a submission was: each is flushed while it lies aside."""
     (submission / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
     (submission / "more.txt").write_text("more")
-    flushed, fsync = {}, os.fsync
-
-    def noted(number):
-        fsync(number)
-        status = os.fstat(number)
-        flushed[status.st_ino, status.st_size] = os.readlink(f"/proc/self/fd/{number}")
-
-    monkeypatch.setattr(os, "fsync", noted)
+    flushes = Flushes(monkeypatch)
     taken()
-    files = [path for folder in ("out", "originals") for path in (tmp_path / folder).rglob("*") if path.is_file()]
-    assert {"00_numbers.ipynb", "more.txt", "record.json"} <= {path.name for path in files}
-    for path in files:
-        status = path.stat()
-        assert PREFIX in flushed[status.st_ino, status.st_size], path
+    names = {path.name for path in tmp_path.rglob("*")}
+    assert {"00_numbers.ipynb", "more.txt", "record.json"} <= names
+    assert flushes.late(tmp_path / "out", tmp_path / "originals") == []
 
 
 def archive(files):

@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from flushing import Flushes
 from small_course import SmallCourse
 
 from autograder import editions
@@ -360,6 +361,13 @@ def test_a_disk_that_is_full_is_not_taken_for_a_second_process(small, tmp_path, 
     with pytest.raises(OSError, match="disk full"):
         cached_edition(small.load(), [], tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_an_edition_is_on_the_disk_before_it_has_its_name(small, tmp_path, monkeypatch):
+    """It is taken for whole because it is there: so a crash of the machine must not leave an empty module in it."""
+    flushes = Flushes(monkeypatch)
+    edition = cached_edition(small.load(), [], tmp_path / "cache")
+    assert flushes.late(edition) == []
 
 
 GIVEN = {("mlp.SGD", "module.py", "parameter.value.grad = None")}

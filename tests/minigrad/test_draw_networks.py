@@ -160,9 +160,12 @@ def test_digits_without_classes():
         draw.digits(np.zeros((20, 8, 8))),
         draw.kernels(np.ones((4, 1, 3, 3)), "windows"),
         draw.kernels(np.ones((4, 4, 3, 3))),
+        draw.digits(np.zeros((5, 4, 12)), range(5)),
+        draw.kernels(np.ones((4, 2, 1, 3))),
+        draw.digits(np.zeros((8, 8))),
         draw.activations({"image": np.ones((1, 8, 8)), "edges": np.ones((8, 6, 6))}),
     ],
-    ids=["classes", "digits", "title", "kernels", "activations"],
+    ids=["classes", "digits", "title", "kernels", "wide", "wide kernels", "one", "activations"],
 )
 def test_no_empty_strip_below(picture):
     """The lowest boxes end at the bottom of the picture, but for a tenth of an inch."""
@@ -213,6 +216,8 @@ def test_activations_share_a_scale():
         (lambda: draw.digits(np.zeros((2, 3, 4, 4))), r"draw.digits: images of shape \(2, 3, 4, 4\)"),
         (lambda: draw.digits(np.zeros((2, 4, 4)), [7]), "draw.digits: classes has 1 elements for 2 images"),
         (lambda: draw.activations({}), "0 small pictures"),
+        (lambda: draw.activations({"conv": np.zeros((2, 4, 0))}), "0 small pictures"),
+        (lambda: draw.kernels(np.zeros((2, 1, 3, 0))), "0 small pictures"),
         (lambda: draw.activations({"logits": np.zeros((1, 10))}), r"'logits' has shape \(1, 10\)"),
     ],
 )

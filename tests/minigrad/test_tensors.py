@@ -41,6 +41,10 @@ def numbers(*shape, seed=0):
         ([mg.tensor(1.0, dtype=mg.float64), 2], "float64"),
         ([np.int64(3), 1.5], "float32"),
         ([np.float16(3)], "float32"),
+        ([np.float32(1), 2.5], "float32"),
+        (np.zeros(2, ">f8"), "float64"),
+        ([np.zeros(2, ">f8"), [1, 2]], "float64"),
+        (np.zeros(2, ">f4"), "float32"),
         (torch.zeros(2, dtype=torch.float64), "float64"),
     ],
 )
@@ -49,7 +53,9 @@ def test_types_are_inferred_as_in_pytorch(data, dtype):
     assert mg.tensor(data).dtype == np.dtype(dtype)
 
 
-@pytest.mark.parametrize("value", [np.float64(2), np.float32(2), np.int32(2), np.bool_(1), True, 2, 2.5])
+@pytest.mark.parametrize(
+    "value", [np.float64(2), np.float32(2), np.longdouble(2), np.int32(2), np.bool_(1), True, 2, 2.5]
+)
 def test_full_takes_a_number_as_pythons(value):
     """A number of NumPy's chooses no type of its kind: full((2,), np.float64(2)) is float32, as in PyTorch."""
     made, theirs = mg.full((2,), value), torch.full((2,), value)
@@ -57,11 +63,19 @@ def test_full_takes_a_number_as_pythons(value):
     assert mg.full((2,), mg.tensor(2.0, dtype=mg.float64)).dtype == mg.float32
 
 
-@pytest.mark.parametrize("value", ["2", None, [2.0], np.zeros(2)])
-def test_full_refuses_what_is_no_number(value):
+@pytest.mark.parametrize("value", ["2", None, [2.0], np.zeros(2), mg.tensor([1.5]), mg.tensor([1.0, 2.0])])
+@pytest.mark.parametrize("full", [mg.full, mg.zeros(1).new_full], ids=["full", "new_full"])
+def test_full_refuses_what_is_no_number(full, value):
     """One number fills a tensor."""
     with pytest.raises(TypeError, match="full: fills with one number, not "):
-        mg.full((2,), value)
+        full((2,), value)
+
+
+@pytest.mark.parametrize("pair", [(np.float64(1), np.float64(2)), (np.float64(1), 2), (np.int32(1), 2), (1.0, 2)])
+def test_where_takes_numbers_as_pythons(pair):
+    """Two numbers of NumPy's choose no type of their kind."""
+    ours, theirs = mg.where(mg.tensor([True, False]), *pair), torch.where(torch.tensor([True, False]), *pair)
+    assert (f"torch.{ours.dtype}", ours.tolist()) == (str(theirs.dtype), theirs.tolist())
 
 
 def test_default_type_can_be_chosen():

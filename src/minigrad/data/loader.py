@@ -82,7 +82,7 @@ def collate(examples: Sequence[Any]) -> Any:
     if isinstance(first, np.ndarray):
         return creation.from_numpy(np.stack(examples))
     if isinstance(first, bool | int | float | np.generic):
-        return creation.tensor([example.item() if isinstance(example, np.generic) else example for example in examples])
+        return creation.tensor(list(examples))
     if isinstance(first, str):
         return list(examples)
     if isinstance(first, Mapping):

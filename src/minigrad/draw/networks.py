@@ -265,7 +265,8 @@ def digits(images: Any, classes: Any = None, predicted: Any = None, *, columns: 
     pictures = pictures.reshape(len(pictures), *pictures.shape[-2:])
     truth = _for_each("classes", classes, len(pictures))
     said = _for_each("predicted", predicted, len(pictures))
-    figure, axes = _board(len(pictures), min(columns, len(pictures)), 0.8, 1.0 if truth is not None else 0.8)
+    side, names = 0.8 if len(pictures) > 1 else 1.0, 0.2 if truth is not None else 0.0
+    figure, axes = _board(len(pictures), min(columns, len(pictures)), side, side * _flat(pictures) + names)
     for n, (ax, picture) in enumerate(zip(axes, pictures, strict=True)):
         ax.imshow(picture, cmap="Greys", vmin=float(pictures.min()), vmax=float(pictures.max()))
         wrong = truth is not None and said is not None and said[n] != truth[n]
@@ -310,10 +311,10 @@ def kernels(weight: Any, title: str = "") -> Picture:
     if w.ndim != 4:
         raise ValueError(f"draw.kernels: weights of shape {w.shape}; they need 4 axes, as those of Conv2d")
     outputs, inputs = w.shape[:2]
-    _check_count("kernels", outputs * inputs)
+    _check_count("kernels", outputs * inputs if w.size else 0)
     has_room = outputs * inputs <= 16 and max(w.shape[2:]) <= 5
     side = 1.15 if has_room else 0.62
-    figure, axes = _board(outputs * inputs, outputs, side, side, above=0.4 if title else 0.2)
+    figure, axes = _board(outputs * inputs, outputs, side, side * _flat(w), above=0.4 if title else 0.2)
     most = float(np.abs(w).max()) or 1.0
     for n, ax in enumerate(axes):
         row, column = divmod(n, outputs)
@@ -352,8 +353,8 @@ def activations(layers: Mapping[str, Any], *, columns: int = 16) -> Picture:
         if x.ndim != 3:
             raise ValueError(f"draw.activations: {name!r} has shape {x.shape}; it takes (channels, height, width)")
     most = min(columns, max((len(x) for x in found.values()), default=0))
-    _check_count("activations", most * len(found))
-    figure, axes = _board(most * len(found), most, 0.62, 0.62, left=1.0)
+    _check_count("activations", most * len(found) if all(x.size for x in found.values()) else 0)
+    figure, axes = _board(most * len(found), most, 0.62, 0.62 * max(map(_flat, found.values())), left=1.0)
     for row, (name, x) in enumerate(found.items()):
         low, high = min(0.0, float(x.min())), float(x.max())
         for column, ax in enumerate(axes[row * most : (row + 1) * most]):
@@ -376,17 +377,23 @@ def _check_count(name: str, pictures: int) -> None:
         raise ValueError(f"draw.{name}: {pictures} small pictures; it draws 1 to {MOST}: pass a part")
 
 
+def _flat(images: Any) -> float:
+    """Return the height of images as a share of a square's, in which the wide ones leave room."""
+    height, width = images.shape[-2:]
+    return min(1.0, float(height / width))
+
+
 def _board(
     pictures: int, columns: int, width: float, height: float, *, left: float = 0.2, above: float = 0.0
 ) -> tuple[Figure, list[Any]]:
-    """Return a figure with rows of small square axes without ticks; no more axes than are asked for.
+    """Return a figure with rows of small axes without ticks; no more axes than are asked for.
 
-    Each takes width by height inches; beside all of them there is room for names on the left, and above.
+    Each takes width by height inches; there is room for names to the left of all of them, and above.
     """
     from matplotlib.figure import Figure
 
     rows = math.ceil(pictures / columns)
-    size = (max(2.2, columns * width + left), max(1.0, rows * height + above))
+    size = (max(2.2, columns * width + left), rows * height + above)
     figure = Figure(figsize=size, layout="constrained")
     axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
     for ax in axes:

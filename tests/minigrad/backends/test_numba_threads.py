@@ -126,11 +126,22 @@ def test_a_students_kernel_starts_the_threads_that_the_library_would():
     assert run(FIRST_COMES_A_STUDENTS_KERNEL).split() == ["8.0", *library_first.split()]
 
 
-def test_openmp_does_not_spin_where_a_students_kernel_starts_it():
+def test_openmp_does_not_spin_where_a_students_kernel_starts_it(monkeypatch):
     """Its threads leave the processor to others while they wait; who has set something else keeps it."""
+    for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
     openmp = {"NUMBA_THREADING_LAYER": "omp", "OMP_DISPLAY_ENV": "verbose"}
     shown = run(FIRST_COMES_A_STUDENTS_KERNEL, **openmp)
     if "8.0 omp" not in shown or "GOMP" not in shown:
         pytest.skip("GNU OpenMP is not what Numba runs on here")
     assert "GOMP_SPINCOUNT = '2000'" in shown
     assert "GOMP_SPINCOUNT = '7'" in run(FIRST_COMES_A_STUDENTS_KERNEL, GOMP_SPINCOUNT="7", **openmp)
+    assert "GOMP_SPINCOUNT = '2000'" not in run(FIRST_COMES_A_STUDENTS_KERNEL, OMP_WAIT_POLICY="active", **openmp)
+
+
+def test_a_tbb_that_cannot_be_loaded_is_none(tmp_path):
+    """Where a library is broken, Numba takes another: neither kernels nor CUDA's simulator need it."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libtbb.so.12").write_text("no library")
+    code = f"import sys\nsys.prefix = {str(tmp_path)!r}\n" + textwrap.dedent(FIRST_COMES_A_STUDENTS_KERNEL)
+    assert run(code).startswith("8.0 ")

@@ -117,6 +117,8 @@ def test_batches_of_other_things():
     assert batch["name"] == ["0", "1", "2", "3", "4"]
     (pairs,) = data.DataLoader([(np.ones(2), True), (np.zeros(2), False)], 2)
     assert (pairs[0].tolist(), pairs[1].tolist()) == ([[1.0, 1.0], [0.0, 0.0]], [True, False])
+    (numbers,) = data.DataLoader(list(np.array([0.1, 0.2])), 2)
+    assert numbers.tolist() == [0.1, 0.2]  # in float64, as NumPy had them
 
 
 def test_batches_by_a_function():
