@@ -44,7 +44,7 @@ $(READY): pyproject.toml constraints.txt
 	    if $$name -c '$(SUPPORTED)' 2>/dev/null; then echo $$name; break; fi; done); \
 	if [ -z "$$python" ]; then \
 	    echo 'minigrad needs Python 3.11, 3.12 or 3.13 with venv (on Debian: apt install python3-venv)' >&2; exit 1; fi; \
-	echo "setting up .venv with $$($$python --version); the first time takes a minute or two"; \
+	echo "setting up .venv with $$($$python --version); the first time takes a few minutes"; \
 	test -x $(BIN)/python || $$python -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	    --constraint constraints.txt --editable '.[course,bench,dev]'

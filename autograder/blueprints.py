@@ -12,7 +12,10 @@ from nbgrader import utils
 from nbgrader.api import MissingEntry
 from nbgrader.preprocessors import DeduplicateIds, OverwriteCells
 
-__all__ = ["Blueprint", "has_id", "score"]
+__all__ = ["NO_RESPONSE", "Blueprint", "has_id", "score"]
+
+NO_RESPONSE = "No response."
+"""nbgrader's comment on an answer that is still as it was released."""
 
 
 class Blueprint:
@@ -90,4 +93,4 @@ def score(
         cell = cells.get(names[comment.cell_id])
         if cell is not None and (utils.is_solution(cell) or utils.is_task(cell)):
             untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
-            comment.auto_comment = "No response." if untouched and not utils.is_task(cell) else None
+            comment.auto_comment = NO_RESPONSE if untouched and not utils.is_task(cell) else None

@@ -313,7 +313,8 @@ def _graft(
         return stubs(master, candidate.reason)
     released = find_master(course, lesson, candidate.notebook.stamp)
     grafted = graft_notebook(candidate.notebook, released)
-    if candidate.place == f"{lesson}.ipynb":
+    folders = ("", *(f"{name}/" for name in course.assignments))  # where `zip_collect` unpacks `minigrad submit`'s zips
+    if candidate.place in [f"{folder}{lesson}.ipynb" for folder in folders]:
         return grafted
     name = _name(candidate)
     return _with_notes(grafted, [Note(f"the notebook was handed in as {name!r}; it was recognised by its cells")])

@@ -42,6 +42,25 @@ __all__ = [
 EDITIONS = Path(".cache", "editions")
 """Where a course keeps the editions that the sandbox gets."""
 
+_README = """\
+# The library of your course
+
+In it your exercises are still to be written, by you; the rest is there, to be used and to be read. It needs Python
+3.11, 3.12 or 3.13. Beside this folder, in a terminal:
+
+```
+python -m venv venv && source venv/bin/activate      # on Windows: venv\\Scripts\\activate
+pip install './{folder}[nbgrader]'                   # [nbgrader] only to fetch and submit from JupyterLab
+minigrad start my-notebooks    # copies the lessons; run it again after an update: your work stays, new text comes
+minigrad lab my-notebooks      # JupyterLab there
+minigrad check                 # all lessons in the folder: points, and what does not hold yet
+minigrad hint autodiff.chain_rule       # a nudge, then the idea, then the outline; hints cost no points
+minigrad progress              # lessons, points, checks and hints
+minigrad submit --assignment module1    # one zip, where there is no assignment list
+minigrad doctor                # what is wrong with this machine, and how to mend it
+```
+"""
+
 MARK = ".minigrad-edition"
 """Lies in an edition's package and says that it was made here, and may be replaced."""
 
@@ -82,7 +101,8 @@ def make_edition(out: Path, without: Iterable[str], course: Course | None = None
 def class_edition(out: Path, course: Course, today: dt.date) -> Path:
     """Write the library that a class may have on a day: without the answers that are not open yet.
 
-    The directory can be given to `pip install`: it holds a `pyproject.toml` beside the package, without the grader.
+    The directory can be given to `pip install`: it holds a `pyproject.toml` beside the package, without the grader, and
+    a README that says how; one that lies there already stays.
     """
     project = _class_project(course, edition_files(course, closed_exercises(course, today)))
     make_edition(out, closed_exercises(course, today), course)
@@ -91,6 +111,8 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
         if notebook.is_file():
             write(out / "minigrad" / "notebooks" / notebook.name, notebook.read_text(encoding="utf-8"))
     write(out / "pyproject.toml", project)
+    if not (out / "README.md").exists():  # it may be the instructor's own by now
+        write(out / "README.md", _README.format(folder=out.resolve().name))
     return out
 
 

@@ -17,6 +17,7 @@ import nbformat
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
+from autograder.blueprints import NO_RESPONSE
 from autograder.course import Course
 from autograder.examples import released
 from autograder.ledger import read_entry
@@ -76,10 +77,12 @@ class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no
 def _contents(notebook: nbformat.NotebookNode, submission: Submission, course: Course) -> nbformat.NotebookNode:
     """A cell that shows nothing but the list of exercises."""
     anchors = {each.exercise: course.exercise(each.exercise).graded_id for each in submission.exercises}
-    cells = (cell.metadata.get("nbgrader", {}) for cell in notebook.cells)
+    cells = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
     # Points that were given by hand stand in the gradebook alone; nbgrader writes them into its cells.
     scores = {cell["grade_id"]: float(cell["score"]) for cell in cells if "grade_id" in cell and "score" in cell}
-    shown = nbformat.v4.new_output("display_data", data={"text/html": contents(submission, anchors, scores)})
+    empty = [f"comment-{cell['grade_id']}" for cell in cells if cell.get("comment") == NO_RESPONSE]
+    listed = contents(submission, anchors, scores, empty)
+    shown = nbformat.v4.new_output("display_data", data={"text/html": listed})
     made: nbformat.NotebookNode = nbformat.v4.new_code_cell(
         "", outputs=[shown], metadata={"transient": {"remove_source": True}}, id="exercises"
     )

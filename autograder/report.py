@@ -273,19 +273,25 @@ def as_html(graded: Graded, notes: Iterable[str] = (), *, lesson: str = "") -> s
     return _DARK.sub("", fragment) if lesson else fragment
 
 
-def contents(submission: Submission, anchors: Mapping[str, str], scores: Mapping[str, float]) -> str:
+def contents(
+    submission: Submission, anchors: Mapping[str, str], scores: Mapping[str, float], empty: Iterable[str] = ()
+) -> str:
     """A table of a notebook's exercises, with their points and the first thing that each report says.
 
     Args:
         submission: The result of a notebook.
         anchors: The name of the place on the page where an exercise's report stands, by exercise.
         scores: The points that count, by this name, where they may be others than those of the report.
+        empty: Names of places that nbgrader lists although there is nothing to read.
     """
     places = [(graded, anchors[graded.exercise]) for graded in submission.exercises]
     rows = "".join(_contents_row(graded, place, scores.get(place, graded.earned)) for graded, place in places)
-    # nbgrader lists the same places as "Test cell"; what it lists beside them stays.
-    listed = ",".join(f'#toc li:has(>a[href="#{html.escape(anchor, quote=True)}"])' for anchor in anchors.values())
-    style = f"<style>{_STYLE}\n{listed or '#none'}{{display:none}}</style>"
+    # nbgrader lists the same places as "Test cell"; what else there is to read stays.
+    names = [html.escape(name, quote=True) for name in (*anchors.values(), *empty)]
+    listed = ",".join(f'#toc li:has(>a[href="#{name}"])' for name in names)
+    # nbgrader's own style takes the triangle from what is folded in a lesson's text.
+    folded = "summary{display:list-item;cursor:pointer}"
+    style = f"<style>{_STYLE}\n{listed or '#none'}{{display:none}}\n{folded}</style>"
     return _DARK.sub("", f'<div class="mg-report">{style}<table class="mg-contents">{rows}</table></div>')
 
 

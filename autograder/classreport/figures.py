@@ -266,13 +266,15 @@ def mistakes(entries: Sequence[Entry]) -> list[Mistake]:
 
 
 def unexplained(entries: Sequence[Entry]) -> tuple[list[Mistake], list[Mistake]]:
-    """Tests that fail in a way that no known mistake explains, the most frequent first.
+    """Failed tests of answers that show no known mistake, the most frequent first: one mistake fails several tests.
 
     Returns:
         Those that anyone fails who is not set aside, and those that nobody else fails.
     """
     aside = set_aside(entries)
-    found = _grouped(((entry, graded, v, v.title) for entry, graded, v in _failures(entries) if not v.confirmed), aside)
+    failures = _failures(entries)
+    unknown = (each for each in failures if not any(verdict.confirmed for verdict in each[1].failures))
+    found = _grouped(((entry, graded, verdict, verdict.title) for entry, graded, verdict in unknown), aside)
     of_others = [each for each in found if not aside.issuperset(each.students)]
     return of_others, [each for each in found if aside.issuperset(each.students)]
 

@@ -231,7 +231,7 @@ def _mistakes(data: ClassData) -> Html:
     else:
         parts.append(el("p", "No failed test shows a mistake that is known by name."))
     heads = ("test", "exercise", "students", "for example")
-    caption = "Failed tests that no known mistake explains"
+    caption = "Failed tests of answers that show no known mistake"
     if unknown or aside:
         parts.append(el("h3", "Failures of no known kind"))
     if unknown:

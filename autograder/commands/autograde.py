@@ -89,7 +89,10 @@ def autograde(
     refuse_a_read_only_course(loaded.directory)
     works = handed_in(loaded.directory, assignment, tuple(student or ()))
     if not works:
-        raise CourseError(f"nothing is in submitted/ for {assignment}; run `nbgrader collect {assignment}` first")
+        raise CourseError(
+            f"nothing is in submitted/ for {assignment}; collect first, with `nbgrader collect "
+            f"{assignment}` or `nbgrader zip_collect {assignment}`"
+        )
     progress, begun = Progress(), time.monotonic()
     with _until_stopped(progress, keep), _recorder(loaded.directory, assignment, record) as recorder:
         works = [work for work in works if recorder is None or work.student not in recorder.excluded]

@@ -218,6 +218,14 @@ def test_mistakes_are_counted_by_students():
     assert (unknown.name, unknown.students) == ("Two paths are summed.", ("c",))
 
 
+def test_one_mistake_is_not_told_again_by_the_tests_that_it_fails():
+    """Where a known mistake was seen, what else fails of that answer is no failure of an unknown kind."""
+    both = (verdict(False, "start-ignored", True), failing("Its consequence."))
+    rows = [entry("a", "01_first", (graded("m.e", 0.0, verdicts=both),))]
+    assert [each.name for each in figures.mistakes(rows)] == ["start-ignored"]
+    assert figures.unexplained(rows) == ([], [])
+
+
 def failing(title):
     """A failed test of no known kind."""
     return dataclasses.replace(verdict(False), title=title)

@@ -233,6 +233,18 @@ def test_originals_of_a_second_collection(taken, submission, course, tmp_path):
     assert len(folders) == 2 and not any(name.startswith(".") for name in folders)
 
 
+def test_the_folder_of_a_zip_that_was_packed_as_told_is_not_worth_a_word(taken, submission, course):
+    """`minigrad submit` packs ASSIGNMENT.zip, which nbgrader unpacks to a folder of that name; another one is told."""
+    (submission / "week0").mkdir()
+    (submission / "week0" / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
+    said, text = taken()
+    assert text == ARITHMETIC and not any("00_numbers: the notebook was handed in as" in each for each in said)
+    (submission / "week0").rename(submission / "mine")
+    shutil.rmtree(submission.parent / "out")
+    said, text = taken()
+    assert text == ARITHMETIC and any("handed in as 'mine/00_numbers.ipynb'" in each for each in said)
+
+
 def test_what_was_taken_in_is_on_the_disk_before_it_has_a_name(taken, submission, course, tmp_path, monkeypatch):
     """A crash of the machine leaves no empty file where a submission was: each is flushed while it lies aside."""
     (submission / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))

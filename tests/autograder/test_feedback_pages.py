@@ -317,6 +317,28 @@ def test_a_page_begins_with_its_exercises(browser, term, root, tmp_path):
     window.close()
 
 
+def test_what_nbgrader_lists_without_a_word_in_it_is_hidden(browser, term, root, tmp_path):
+    """An answer that is still as released needs no entry at the top of a page; what a person wrote has one."""
+    write_entry(term.root, Entry("ada", "week0", "03_backprop", "0", "2027-01-01", report(NASTY)))
+    for name, comment in (("untouched", "No response."), ("read", "Well said.")):
+        cell = nbformat.v4.new_markdown_cell("words<details><summary>Folded</summary>more</details>")
+        cell.metadata.nbgrader = {"grade": False, "solution": True, "grade_id": name, "comment": comment}
+        term.notebook.cells.append(cell)
+    notebook, resources = term.finish(2.5)
+    resources = {"nbgrader": RESOURCES["feedback"]["nbgrader"] | resources["nbgrader"]}
+    (tmp_path / "page.html").write_text(exporter(root, "feedback").from_notebook_node(notebook, resources=resources)[0])
+    window = browser.new_page()
+    window.goto((tmp_path / "page.html").as_uri())
+    assert window.locator("#toc li:visible").all_inner_texts() == ["Comment"]
+    assert window.locator("#toc li:visible a").get_attribute("href") == "#comment-read"
+    folded = window.locator("summary").first
+    assert folded.evaluate("it => [getComputedStyle(it).display, getComputedStyle(it).cursor]") == [
+        "list-item",
+        "pointer",
+    ]
+    window.close()
+
+
 def test_a_page_without_a_list_keeps_nbgraders(browser, term, root, tmp_path):
     """Where the ledger knows nothing there is no list to put in place of nbgrader's own, which stays."""
     notebook, resources = term.finish(1.0)

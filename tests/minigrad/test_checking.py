@@ -29,9 +29,9 @@ def work(tmp_path):
     return tmp_path / "work"
 
 
-def minigrad(*arguments, cwd):
+def minigrad(*arguments, cwd, columns=140):
     command = [sys.executable, "-m", "minigrad", *map(str, arguments)]
-    variables = {**os.environ, "COLUMNS": "140"}
+    variables = {**os.environ, "COLUMNS": str(columns)}
     return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=cwd, env=variables)
 
 

@@ -177,6 +177,15 @@ def test_the_page_can_be_read_aloud(folder):
     assert "color:#" not in html
 
 
+def test_a_narrow_terminal_has_whole_names(folder):
+    """In 80 columns each lesson has one line, and its name: the bar goes, the share stays."""
+    command = [sys.executable, "-m", "minigrad", "progress", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "COLUMNS": "80"})
+    rows = [line for line in done.stdout.splitlines() if "│" in line]
+    assert all("%" in row for row in rows) and len(rows) == len(progressing.progress(folder).lessons) + 1
+    assert "01_numerical_derivatives" in done.stdout and "…" not in done.stdout
+
+
 def test_the_command_prints_the_table(folder):
     """`minigrad progress` shows lessons, points and a bar; a folder can be named."""
     progressing.record(report(True))

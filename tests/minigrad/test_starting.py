@@ -46,6 +46,15 @@ def states(outcomes):
     return [each.state for each in outcomes]
 
 
+def test_the_table_has_no_empty_column(course, tmp_path):
+    """What happened to cells has a column where anything did."""
+    new = minigrad("start", "work", "--from", course, cwd=tmp_path)
+    assert new.stdout.splitlines()[0].count("┳") == 1
+    save(course / f"{LESSON}.ipynb", NEW)
+    updated = minigrad("start", "work", "--from", course, cwd=tmp_path)
+    assert updated.stdout.splitlines()[0].count("┳") == 2 and "what happened" in updated.stdout
+
+
 # --- start ----------------------------------------------------------------------------------------------------
 
 

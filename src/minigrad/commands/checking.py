@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from minigrad import exercises
 from minigrad.commands.common import console, print_json
@@ -170,7 +170,7 @@ def _print_table(checked: list[Checked]) -> None:
     from minigrad.checking import not_begun
     from minigrad.checks.report import as_text
 
-    table = Table("lesson", "exercise", "checks", "points")
+    table = Table("lesson", Column("exercise", no_wrap=True), "checks", "points")
     failing: list[CheckReport] = []
     for each in checked:
         for report in each.reports:

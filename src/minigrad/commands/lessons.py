@@ -40,9 +40,11 @@ def start(
 
     chosen = starting.chosen_folder(folder)
     outcomes = starting.start(chosen, source, dry_run=dry_run)
-    table = Table("lesson", "", "")
+    headings = ("lesson", "", *(["what happened"] if any(each.details for each in outcomes) else []))
+    table = Table(*headings)
     for each in outcomes:
-        table.add_row(each.lesson, _MARKS.get(each.state, each.state), escape("\n".join(each.details)))
+        cells = each.lesson, _MARKS.get(each.state, each.state), escape("\n".join(each.details))
+        table.add_row(*cells[: len(headings)])
     console.print(table)
     if dry_run:
         console.print("Nothing was written: that was a dry run.")
@@ -87,9 +89,10 @@ def progress(
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
     found = progressing.progress(folder)
     table = Table("lesson", "exercises", "points", "checks", "hints", "")
+    room = max(0, min(20, console.width - 80))
     for each in (*found.lessons, found.total):
-        filled = round(20 * each.share)
-        bar = f"[blue]{'█' * filled}[/blue]{'░' * (20 - filled)} {each.share:4.0%}"
+        filled = round(room * each.share)
+        bar = f"[blue]{'█' * filled}[/blue]{'░' * (room - filled)} {each.share:4.0%}".strip()
         table.add_row(each.lesson, *progressing.cells(each), bar, end_section=each == found.lessons[-1])
     console.print(table)
     console.print(escape(found.note), highlight=False)
