@@ -25,25 +25,34 @@ def write(path: Path, text: str) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     aside, held = _new(path)
     try:
-        put(aside, content)
+        put(aside, content, path)
         aside.chmod(0o644)  # mkstemp makes it private; a notebook is read by others
         aside.replace(path)
-    except BaseException as error:
+    except BaseException:
         aside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno and error.filename is None:
-            error.filename = str(path)  # a disk that is full does not say for whom
         raise
     finally:
         unlock(held)
     return True
 
 
-def put(path: Path, content: bytes) -> None:
-    """Write a file that is on the disk when this returns: a name given to it later never leads to an empty one."""
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+def put(path: Path, content: bytes, becomes: Path | None = None) -> None:
+    """Write a file that is on the disk when this returns: a name given to it later never leads to an empty one.
+
+    Args:
+        path: Where it is written.
+        content: What it says.
+        becomes: The name that it is going to have, which an error tells.
+    """
+    try:
+        with path.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno and error.filename is None:
+            error.filename = str(becomes or path)  # a disk that is full does not say for whom
+        raise
 
 
 def _new(path: Path) -> tuple[Path, int]:

@@ -1,6 +1,7 @@
 """A course's folder in any state: one sentence says what is wrong before anything is begun."""
 
 import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from autograder.classes import work
 from autograder.classreport.gather import gather, with_helpers
 from autograder.cli import app
 from autograder.course import CourseError
+from autograder.files import put
 from autograder.files import write as write_file
 from autograder.likeness import pairs, uncompared
 from autograder.loading import find_course, load_course
@@ -204,15 +206,16 @@ def test_a_course_file_with_a_mark_before_it(course):
         file.write_bytes(data)
 
 
-def test_a_full_disk_is_named(tmp_path, monkeypatch):
+@pytest.mark.parametrize("writes", [write_file, lambda path, text: put(path, text.encode())], ids=["write", "put"])
+def test_a_full_disk_is_named(tmp_path, monkeypatch, writes):
     """The error says which file could not be written."""
 
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left") as found:
-        write_file(tmp_path / "x.json", "{}")
+        writes(tmp_path / "x.json", "{}")
     assert found.value.filename == str(tmp_path / "x.json")
 
 
