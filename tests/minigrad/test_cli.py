@@ -113,7 +113,7 @@ def test_files_and_pipes_get_utf_8(tmp_path, arguments, sign):
     """Where output has an encoding without the signs of reports, as in files on Windows, it is written in UTF-8."""
     path = notebook(tmp_path / "03_backprop.ipynb", SORT.replace("order[::-1]", "order"))
     command = [sys.executable, "-m", "minigrad", *arguments, *([path] if arguments == ["check"] else [])]
-    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252", "COLUMNS": "120"}  # room for a bar
     done = subprocess.run(command, capture_output=True, timeout=60, env=environment, cwd=tmp_path)
     assert done.stderr == b""
     assert sign in done.stdout.decode()
