@@ -15,6 +15,7 @@ import io
 import json
 import marshal
 import re
+import shlex
 import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -50,7 +51,7 @@ In it your exercises are still to be written, by you; the rest is there, to be u
 
 ```
 python -m venv venv && source venv/bin/activate      # on Windows: venv\\Scripts\\activate
-pip install './{folder}[nbgrader]'                   # [nbgrader] only to fetch and submit from JupyterLab
+pip install {folder}     # [nbgrader] only to fetch and submit from JupyterLab
 minigrad start my-notebooks    # copies the lessons; run it again after an update: your work stays, new text comes
 minigrad lab my-notebooks      # JupyterLab there
 minigrad check                 # all lessons in the folder: points, and what does not hold yet
@@ -112,7 +113,7 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
             write(out / "minigrad" / "notebooks" / notebook.name, notebook.read_text(encoding="utf-8"))
     write(out / "pyproject.toml", project)
     if not (out / "README.md").exists():  # it may be the instructor's own by now
-        write(out / "README.md", _README.format(folder=out.resolve().name))
+        write(out / "README.md", _README.format(folder=shlex.quote(f"./{out.resolve().name}[nbgrader]")))
     return out
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from autograder.aside import PREFIX, lock, unlock
 
-__all__ = ["put", "write"]
+__all__ = ["copy", "put", "write"]
 
 
 def write(path: Path, text: str) -> bool:
@@ -44,14 +48,26 @@ def put(path: Path, content: bytes, becomes: Path | None = None) -> None:
         content: What it says.
         becomes: The name that it is going to have, which an error tells.
     """
+    with _flushed(path, becomes or path) as file:
+        file.write(content)
+
+
+def copy(source: Path, path: Path) -> None:
+    """Copy a file, however large, as `put` writes one."""
+    with source.open("rb") as given, _flushed(path, path) as file:
+        shutil.copyfileobj(given, file)
+
+
+@contextmanager
+def _flushed(path: Path, name: Path) -> Iterator[IO[bytes]]:
     try:
         with path.open("wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
         if error.errno and error.filename is None:
-            error.filename = str(becomes or path)  # a disk that is full does not say for whom
+            error.filename = str(name)  # a disk that is full does not say for whom
         raise
 
 

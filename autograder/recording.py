@@ -28,7 +28,7 @@ from autograder.aside import PREFIX, Aside, sweep
 from autograder.blueprints import Blueprint, has_id, score
 from autograder.collecting import regraft
 from autograder.course import CourseError
-from autograder.files import put
+from autograder.files import copy, put
 from autograder.ledger import Entry, write_recorded
 from autograder.nbgrader_hooks import EXPORTER, STEPS, JudgePreprocessor, fill, found_already, mark_of
 from autograder.notebooks import dump
@@ -326,7 +326,7 @@ class Recorder:
                 if file not in kept_back:
                     target = aside / Path(file).relative_to(folder)
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    put(target, Path(file).read_bytes())
+                    copy(Path(file), target)
         for lesson, notebook in notebooks.items():
             put(aside / f"{lesson}.ipynb", dump(notebook).encode())
         self._set_permissions(aside)

@@ -160,7 +160,8 @@ def handed_in(root: Path, assignment: str, students: tuple[str, ...] = ()) -> li
     missing = sorted(set(students) - {work.student for work in found})
     if missing:
         raise CourseError(
-            f"nothing is in submitted/ from {', '.join(missing)} for {assignment}; run `nbgrader collect`"
+            f"nothing is in submitted/ from {', '.join(missing)} for {assignment}; run `nbgrader collect` or "
+            "`nbgrader zip_collect`"
         )
     return found
 

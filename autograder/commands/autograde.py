@@ -90,8 +90,8 @@ def autograde(
     works = handed_in(loaded.directory, assignment, tuple(student or ()))
     if not works:
         raise CourseError(
-            f"nothing is in submitted/ for {assignment}; collect first, with `nbgrader collect "
-            f"{assignment}` or `nbgrader zip_collect {assignment}`"
+            f"nothing is in submitted/ for {assignment}; collect first, with `nbgrader collect {assignment}` or "
+            f"`nbgrader zip_collect {assignment}`"
         )
     progress, begun = Progress(), time.monotonic()
     with _until_stopped(progress, keep), _recorder(loaded.directory, assignment, record) as recorder:

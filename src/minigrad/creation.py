@@ -174,6 +174,7 @@ def _floats_of(kind: type) -> set[Any]:
 
 
 def _kept(dtype: Any) -> set[Any]:
+    """Return a floating-point type of NumPy's if tensors have it, else the default one."""
     if dtype.kind != "f":
         return set()
     own = dtype.newbyteorder("=")

@@ -44,6 +44,13 @@ def reports(path, *ids, seconds=20.0):
     return {report.exercise: report for report in checked.reports}, checked.remarks
 
 
+def test_a_narrow_terminal_has_whole_ids(work):
+    """What one types for a hint can be read off the table in 80 columns."""
+    shown = minigrad("check", cwd=work, columns=80)
+    for id in ("derivatives.central_difference", "fast_ops._tensor_matrix_multiply"):
+        assert f"│ {id} " in shown.stdout
+
+
 def test_answers_are_checked_in_another_process(tmp_path):
     """What the cells do to their process does nothing to this one; reports come back whole."""
     path = one(

@@ -89,7 +89,7 @@ def progress(
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
     found = progressing.progress(folder)
     table = Table("lesson", "exercises", "points", "checks", "hints", "")
-    room = max(0, min(20, console.width - 80))
+    room = 20 if console.width >= 96 else 0  # names come first
     for each in (*found.lessons, found.total):
         filled = round(room * each.share)
         bar = f"[blue]{'█' * filled}[/blue]{'░' * (room - filled)} {each.share:4.0%}".strip()
