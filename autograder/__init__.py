@@ -1,6 +1,6 @@
 """The grader: builds the course, grafts submissions, observes them in a sandbox and judges them outside.
 
-Instructors use the command line, `autograder --help`. Hidden tests import `expect` from here.
+Instructors use the command line, `autograder --help`. Hidden tests import `expect` and `pictures` from here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import sys
 # jsonschema imports it for a format that notebooks do not use, and that import takes a second.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-from autograder.expect import expect  # noqa: E402 - after the line above
+from autograder.judging.expect import expect  # noqa: E402 - after the line above
+from autograder.results import pictures  # noqa: E402
 
-__all__ = ["expect"]
+__all__ = ["expect", "pictures"]

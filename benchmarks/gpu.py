@@ -16,8 +16,9 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.report import Section
-from minigrad import _numba, operators
+from minigrad import operators
 from minigrad.backends.gpu import CudaBackend, DeviceArray, from_host, teaching
+from minigrad.machine import _numba
 
 __all__ = ["Moving", "Product", "moving", "products", "section", "why_not"]
 

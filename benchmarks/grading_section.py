@@ -275,11 +275,11 @@ def _range(values: Sequence[float], show: Callable[[float], str]) -> str:
 
 def _text(costs: Mapping[Lessons, Costs], sizes: Sizes, missing: str) -> str:
     parts = [
-        f"{sizes.students} students, {sizes.compiling} where answers are compiled, as autograder/demo/classes.py makes "
-        "them: right answers, other right ones, known-wrong ones, untouched, damaged and hostile work, in each one's "
-        "own words. A submission has three notebooks and eleven exercises, the compiled lesson one notebook and four. "
-        "Grading begins with a sandbox for each exercise, twice on two cores; a small class pays more of that for each "
-        "submission than a large one. All graders run the same hidden tests; stock "
+        f"{sizes.students} students, {sizes.compiling} where answers are compiled, as autograder/proof/demo/classes.py "
+        "makes them: right answers, other right ones, known-wrong ones, untouched, damaged and hostile work, in each "
+        "one's own words. A submission has three notebooks and eleven exercises, the compiled lesson one notebook and "
+        "four. Grading begins with a sandbox for each exercise, twice on two cores; a small class pays more of that "
+        "for each submission than a large one. All graders run the same hidden tests; stock "
         "ones run them in the student's kernel. Graders take turns with the same honest submissions; nbgrader and "
         "otter stay in one process and are asked by their Python interfaces, which start quicker than their commands. "
         "The class is graded by one command in a new process that finds nothing kept, and by the same command again; "

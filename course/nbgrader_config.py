@@ -5,7 +5,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from autograder.nbgrader_hooks import configure
+from autograder.gradebook.nbgrader_hooks import configure
 
 c = get_config()
 here = Path(__file__).resolve().parent
@@ -26,7 +26,7 @@ if not (here / "exchange").is_dir():
     (here / "exchange").chmod(0o777)  # nbgrader makes it so at the first release, with a warning
 
 # `nbgrader zip_collect` takes what Moodle and Canvas pack into an archive; for other names, give a `named_regexp`.
-c.ZipCollectApp.collector_plugin = "autograder.lms_files.RosterCollector"
+c.ZipCollectApp.collector_plugin = "autograder.gradebook.lms_files.RosterCollector"
 
 # The build writes the same stub into notebooks/, so that a release and a reader's notebook agree.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
@@ -35,7 +35,7 @@ c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"  # nbgrader's s
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 
 # Formgrader and feedback pages: formulas as MathML, so that a page needs nothing from the network.
-c.HTMLExporter.preprocessors = ["autograder.formulas.Formulas"]
+c.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
 
 # Collecting and autograding: grafted, and judged by hidden tests in a sandbox.
 configure(c, here)

@@ -19,8 +19,8 @@ from typing import Self
 
 from autograder.classes.work import Done, Outcome, Progress, Task, Work
 from autograder.classes.worker import Fault, serve
-from autograder.judge import Judge
-from autograder.student import HiddenTestError
+from autograder.judging.judge import Judge
+from autograder.judging.student import HiddenTestError
 
 __all__ = ["cores", "grade_class"]
 

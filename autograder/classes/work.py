@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from autograder.changes import weights
-from autograder.collecting import regraft
+from autograder.building.slicing import slice_exercise
 from autograder.course import CourseError, Exercise
-from autograder.graft import Grafted
-from autograder.judge import Judge
-from autograder.ledger import WAITING, Entry, read_entry, write_entry
+from autograder.grafting.collecting import regraft
+from autograder.grafting.graft import Grafted
+from autograder.grafting.tidying import ORIGINALS, clear_up, tidy
+from autograder.judging.judge import Judge
+from autograder.reading.student_files import one_line
 from autograder.results import Graded, format_points
-from autograder.slicing import slice_exercise
-from autograder.student_files import one_line
-from autograder.tidying import ORIGINALS, clear_up, tidy
+from autograder.results.changes import weights
+from autograder.results.ledger import WAITING, Entry, read_entry, write_entry
 
 __all__ = [
     "Done",

@@ -10,10 +10,10 @@ import sys
 from multiprocessing.connection import Connection
 
 from autograder.classes.work import Done, Task, do, reason_of
-from autograder.judge import Judge
+from autograder.judging.judge import Judge
+from autograder.judging.student import HiddenTestError
+from autograder.judging.warm_tests import Ended
 from autograder.sandbox import SandboxError
-from autograder.student import HiddenTestError
-from autograder.warm_tests import Ended
 
 __all__ = ["Fault", "serve"]
 

@@ -15,11 +15,11 @@ from rich.text import Text
 
 from autograder.commands.common import HERE, REJECTED, USAGE, CourseOption, HiddenOption, IsolationOption, fail, honest
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
-from autograder.loading import find_course
+from autograder.course.loading import find_course
 
 if TYPE_CHECKING:
-    from autograder.attack import Attack
-    from autograder.attack.running import Arena, Row
+    from autograder.proof.attack import Attack
+    from autograder.proof.attack.running import Arena, Row
 
 __all__ = ["attack", "attack_table"]
 
@@ -56,8 +56,8 @@ def attack(
 
       autograder attack --naive
     """
-    from autograder.attack import ATTACKS
-    from autograder.attack.running import Arena
+    from autograder.proof.attack import ATTACKS
+    from autograder.proof.attack.running import Arena
 
     if isolation == "none":
         fail("attacks are real and are run in a sandbox only; `autograder doctor` says which there are", USAGE)
@@ -101,7 +101,7 @@ def _shown(arena: Arena, attacks: list[Attack]) -> Iterable[Row]:
 
 
 def _on_naive(arena: Arena, attacks: list[Attack]) -> dict[str, list[str]]:
-    from autograder.attack.naive import achieved_on_naive
+    from autograder.proof.attack.naive import achieved_on_naive
 
     with Console(stderr=True).status("a naive grader is attacked"):
         return achieved_on_naive(attacks, arena.released)
@@ -109,8 +109,8 @@ def _on_naive(arena: Arena, attacks: list[Attack]) -> dict[str, list[str]]:
 
 def _as_class(out: Path, course: Path | None, isolation: str, hidden: Path, attacks: list[Attack]) -> list[str]:
     """What attacks win where a class is graded and recorded."""
-    from autograder.attack.recorded import record_attacks
-    from autograder.attack.running import Arena
+    from autograder.proof.attack.recorded import record_attacks
+    from autograder.proof.attack.running import Arena
 
     with (
         Console(stderr=True).status("a class of attacks is graded, recorded and fed back"),
@@ -121,7 +121,7 @@ def _as_class(out: Path, course: Path | None, isolation: str, hidden: Path, atta
 
 def _guesses(arena: Arena, hidden: Path) -> list[str]:
     """What points a forger could earn who answers without calling anything."""
-    from autograder.attack.guessing import won_by_guessing
+    from autograder.proof.attack.guessing import won_by_guessing
 
     problems: list[str] = []
     with steps("guessing", len(arena.course.exercises)) as step:

@@ -25,13 +25,13 @@ from autograder.commands.common import (
 )
 from autograder.commands.showing import Lines, is_narrow, number
 from autograder.course import CourseError
-from autograder.loading import find_course, load_course
+from autograder.course.loading import find_course, load_course
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from autograder.classes import Outcome, Progress
-    from autograder.recording import Recorder
+    from autograder.gradebook.recording import Recorder
 
 __all__ = ["autograde"]
 
@@ -76,9 +76,9 @@ def autograde(
     """
     from autograder.classes import Progress, grade_class, handed_in
     from autograder.classes.work import refuse_limits_that_cost_points
-    from autograder.judge import Judge
-    from autograder.opening import refuse_a_read_only_course
-    from autograder.recording import hidden_of
+    from autograder.course.opening import refuse_a_read_only_course
+    from autograder.gradebook.recording import hidden_of
+    from autograder.judging.judge import Judge
     from autograder.sandbox import choose
 
     loaded = load_course(course or find_course(), tree=False)
@@ -113,7 +113,7 @@ def _recorder(root: Path, assignment: str, record: bool) -> Iterator[Recorder | 
     if not record:
         yield None
         return
-    from autograder.recording import Recorder
+    from autograder.gradebook.recording import Recorder
 
     with Recorder(root, assignment) as recorder:
         yield recorder
@@ -160,9 +160,9 @@ def _recorded(recorder: Recorder | None, outcome: Outcome) -> str:
     student = outcome.work.student
     if recorder is None:
         return ""
-    from autograder.changes import afresh
-    from autograder.recording import refusals
-    from autograder.regrade_log import AFRESH, logged
+    from autograder.gradebook.recording import refusals
+    from autograder.results.changes import afresh
+    from autograder.results.regrade_log import AFRESH, logged
 
     try:
         with refusals():

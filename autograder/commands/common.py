@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.course import Course
-from autograder.loading import DEFAULT_COURSE
+from autograder.course.loading import DEFAULT_COURSE
 from minigrad.errors import MinigradError
 
 __all__ = [
@@ -107,7 +107,7 @@ def honest(command: Callable[P, R]) -> Callable[P, R]:
 
 def _explained(command: Callable[[], R]) -> R:
     """Call a command, and say what it complains about."""
-    from autograder.plugin import HiddenTestError
+    from autograder.judging.plugin import HiddenTestError
     from autograder.sandbox import SandboxError
 
     try:

@@ -13,7 +13,7 @@ from rich.markup import escape
 from autograder.commands.common import HERE, CourseOption, HiddenOption, IsolationOption, cache_of, honest, short
 from autograder.commands.showing import console_of, number, steps
 from autograder.course import Exercise
-from autograder.loading import find_course, load_course
+from autograder.course.loading import find_course, load_course
 
 __all__ = ["build", "demo", "edition"]
 
@@ -34,8 +34,8 @@ def build(
 
     Example: autograder build
     """
-    from autograder.build import build as build_course
-    from autograder.judge import Judge
+    from autograder.building.build import build as build_course
+    from autograder.judging.judge import Judge
 
     # It is written to: the repository's course is not meant by someone who is elsewhere.
     place = course or find_course(anywhere=False)
@@ -102,7 +102,7 @@ def demo(
 
       autograder demo --class 30
     """
-    from autograder.demo import run_demo, run_rehearsal
+    from autograder.proof.demo import run_demo, run_rehearsal
 
     place = course or find_course()
     if students is None:
@@ -122,7 +122,7 @@ def edition(
 
     Example: autograder edition --out class-library --date 2027-02-01
     """
-    from autograder.editions import class_edition, closed_exercises
+    from autograder.building.editions import class_edition, closed_exercises
 
     loaded = load_course(course or find_course())
     day = date.date() if date else dt.date.today()

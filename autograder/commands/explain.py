@@ -23,10 +23,10 @@ from autograder.commands.common import (
     honest,
     short,
 )
-from autograder.loading import find_course, load_course
+from autograder.course.loading import find_course, load_course
 
 if TYPE_CHECKING:
-    from autograder.explaining import CellRun, Examined, Explanation
+    from autograder.judging.explaining import CellRun, Examined, Explanation
 
 __all__ = ["explain"]
 
@@ -53,7 +53,7 @@ def explain(
 
     Example: autograder explain ada autodiff.backpropagate
     """
-    from autograder.explaining import explain as replay
+    from autograder.judging.explaining import explain as replay
     from autograder.regrading import hidden_tests
 
     loaded = load_course(course or find_course(), tree=False)
@@ -73,7 +73,7 @@ def explain(
 
 
 def _clean(text: str) -> str:
-    from autograder.report import clean
+    from autograder.telling.report import clean
 
     return clean(text, limit=max(1, len(text)))
 

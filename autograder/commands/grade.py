@@ -20,7 +20,7 @@ from autograder.commands.common import (
     cache_of,
     honest,
 )
-from autograder.loading import find_course, load_course
+from autograder.course.loading import find_course, load_course
 
 __all__ = ["doctor", "grade"]
 
@@ -53,10 +53,10 @@ def grade(
 
       autograder grade answer.ipynb --html report.html
     """
-    from autograder import report
-    from autograder.examples import released
-    from autograder.grading import grade_file
-    from autograder.judge import Judge
+    from autograder.judging.examples import released
+    from autograder.judging.grading import grade_file
+    from autograder.judging.judge import Judge
+    from autograder.telling import report
 
     loaded = load_course(course or find_course(), tree=False)
     with Judge(loaded, hidden=hidden, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:

@@ -16,7 +16,7 @@ from autograder.course import Course
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from autograder.mutants import Tally
+    from autograder.proof.mutants import Tally
 
 __all__ = ["mutants_table", "verify_mutants"]
 
@@ -25,7 +25,7 @@ def verify_mutants(
     course: Course, exercises: Sequence[str], hidden: Path, isolation: str, record: bool, jobs: int, keep: bool
 ) -> None:
     """Grade every mutant and print the table; the exit code says whether one lives on without a proof."""
-    from autograder import mutants
+    from autograder.proof import mutants
 
     with steps("mutants") as step:
         tallies = mutants.run_mutants(

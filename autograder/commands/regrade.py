@@ -26,13 +26,13 @@ from autograder.commands.common import (
 )
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
 from autograder.course import Course
-from autograder.loading import find_course, load_course
+from autograder.course.loading import find_course, load_course
 from autograder.results import format_points
 
 if TYPE_CHECKING:
-    from autograder.judge import Judge
-    from autograder.ledger import Entry
+    from autograder.judging.judge import Judge
     from autograder.regrading import Change, Plan
+    from autograder.results.ledger import Entry
 
 __all__ = ["regrade"]
 
@@ -71,8 +71,8 @@ def regrade(
 
       autograder regrade ada --exercise operators.folds --reason appeal --lower
     """
+    from autograder.grafting.tidying import clear_up  # loads nbformat
     from autograder.regrading import confirm
-    from autograder.tidying import clear_up  # loads nbformat
 
     if not (diff or reason.strip()):
         fail("a reason is needed to record anything; add --reason, or --diff to look only", USAGE)
@@ -105,7 +105,7 @@ def _planned(
     jobs: int,
 ) -> Plan:
     """What grading again would change."""
-    from autograder.judge import Judge
+    from autograder.judging.judge import Judge
     from autograder.regrading import check_weights, counted, hidden_tests, plan, recorded
 
     everything, chosen = recorded(course, students, exercises)
@@ -145,7 +145,7 @@ def _graded_again(judge: Judge, chosen: list[Entry], jobs: int) -> tuple[list[En
 
 def _show(found: Plan, console: Console) -> None:
     """The changes as a table, and what stays."""
-    from autograder.report import clean
+    from autograder.telling.report import clean
 
     for title, changes in (
         ("Marks that change", found.changes),
@@ -186,7 +186,7 @@ def _marks(found: Plan) -> str:
 
 
 def _table(title: str, changes: tuple[Change, ...]) -> Table:
-    from autograder.report import clean
+    from autograder.telling.report import clean
 
     table = Table(title=title, title_justify="left")
     for name in ("student", "exercise", "old", "new"):
@@ -202,7 +202,7 @@ def _table(title: str, changes: tuple[Change, ...]) -> Table:
 
 def _print_item(console: Console, change: Change) -> None:
     """A changed mark as an item of a list, where a table would be too wide."""
-    from autograder.report import clean
+    from autograder.telling.report import clean
 
     old, new = _old_and_new(change)
     head = f"{clean(change.student)}  {change.exercise}  {old} -> {new}"
@@ -225,7 +225,7 @@ def _by(change: Change) -> str:
 
 def _record(course: Course, found: Plan, reason: str, lower: bool, console: Console) -> None:
     from autograder.regrading import carry_out
-    from autograder.report import clean
+    from autograder.telling.report import clean
 
     submissions = {(entry.student, entry.assignment) for entry in found.entries}
     with steps("recording", len(submissions)) as step:

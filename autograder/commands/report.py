@@ -14,7 +14,7 @@ from rich.markup import escape
 from autograder.commands.common import USAGE, CourseOption, fail, honest, short
 from autograder.commands.showing import number
 from autograder.course import Course
-from autograder.loading import find_course, load_course
+from autograder.course.loading import find_course, load_course
 
 __all__ = ["report"]
 
@@ -72,10 +72,10 @@ def report(
 
 
 def _page(course: Course, assignments: list[str], out: Path) -> None:
-    from autograder.classreport.gather import gather
-    from autograder.classreport.page import class_page
-    from autograder.files import write
-    from autograder.student_files import one_line
+    from autograder.common.files import write
+    from autograder.reading.student_files import one_line
+    from autograder.telling.classreport.gather import gather
+    from autograder.telling.classreport.page import class_page
 
     if out.suffix.lower() not in (".html", ".htm"):
         fail(f"{out}: is no name of a page; name a file that ends in .html, or add --csv", USAGE)
@@ -94,9 +94,9 @@ def _page(course: Course, assignments: list[str], out: Path) -> None:
 
 
 def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> None:
-    from autograder.classreport.exporting import as_csv, read_marks
-    from autograder.files import write
-    from autograder.report import clean
+    from autograder.common.files import write
+    from autograder.gradebook.exporting import as_csv, read_marks
+    from autograder.telling.report import clean
 
     marks = read_marks(course, assignments)
     text, changed = as_csv(marks, kind.value)

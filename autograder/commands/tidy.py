@@ -11,10 +11,10 @@ from rich.table import Table
 
 from autograder.commands.common import CourseHiddenOption, CourseOption, honest
 from autograder.commands.showing import steps
-from autograder.loading import find_course, load_course
+from autograder.course.loading import find_course, load_course
 
 if TYPE_CHECKING:
-    from autograder.pruning import Unneeded
+    from autograder.regrading.pruning import Unneeded
 
 __all__ = ["tidy"]
 
@@ -37,10 +37,10 @@ def tidy(
 
       autograder tidy --yes
     """
-    from autograder.judge import Judge
-    from autograder.pruning import discard, unneeded
+    from autograder.grafting.tidying import clear_up
+    from autograder.judging.judge import Judge
     from autograder.regrading import hidden_tests
-    from autograder.tidying import clear_up
+    from autograder.regrading.pruning import discard, unneeded
 
     loaded = load_course(course or find_course(), tree=False)
     with steps("looking") as step:
@@ -57,7 +57,7 @@ def tidy(
 
 
 def _tell(found: list[Unneeded], removed: bool) -> None:
-    from autograder.pruning import KINDS
+    from autograder.regrading.pruning import KINDS
 
     console = Console(soft_wrap=True, highlight=False)
     if not found:

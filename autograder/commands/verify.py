@@ -25,10 +25,10 @@ from autograder.commands.common import (
 )
 from autograder.commands.mutants import verify_mutants
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
-from autograder.loading import find_course, load_course
+from autograder.course.loading import find_course, load_course
 
 if TYPE_CHECKING:
-    from autograder.verify import Checked
+    from autograder.proof.verify import Checked
 
 __all__ = ["verify", "verify_table"]
 
@@ -72,8 +72,8 @@ def verify(
 
       autograder verify --mutants tensor_data.to_index
     """
-    from autograder import verify as verifying
     from autograder.classes.pool import cores
+    from autograder.proof import verify as verifying
 
     loaded = load_course(course or find_course(), tree=False)
     check_exercises(loaded, exercises or ())

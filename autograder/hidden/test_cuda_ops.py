@@ -12,7 +12,7 @@ import pytest
 from autograder import expect, pictures
 
 WATCHED = ("threads", "layout", "waiting", "memory")
-"""Groups whose points rest on what a witness inside the sandbox reports: see `autograder.watched`."""
+"""Groups whose points rest on what a witness inside the sandbox reports: see `autograder.judging.watched`."""
 
 tensor_map = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_map")
 tensor_zip = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_zip")

@@ -10,7 +10,7 @@ import pytest
 from autograder import expect, pictures
 
 WATCHED = ("parallel", "aligned", "inner")
-"""Groups whose points rest on what a witness inside the sandbox reports: see `autograder.watched`."""
+"""Groups whose points rest on what a witness inside the sandbox reports: see `autograder.judging.watched`."""
 
 MAP = "fast_ops.tensor_map"
 ZIP = "fast_ops.tensor_zip"
@@ -322,8 +322,8 @@ def test_map_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
     def observe(mg):
-        from minigrad._numba import numba
         from minigrad.compiling import compile_kernel
+        from minigrad.machine._numba import numba
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
@@ -586,8 +586,8 @@ def test_zip_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
     def observe(mg):
-        from minigrad._numba import numba
         from minigrad.compiling import compile_kernel
+        from minigrad.machine._numba import numba
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
@@ -801,8 +801,8 @@ def test_reduce_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
     def observe(mg):
-        from minigrad._numba import numba
         from minigrad.compiling import compile_kernel
+        from minigrad.machine._numba import numba
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
@@ -1018,8 +1018,8 @@ def test_matmul_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
     def observe(mg):
-        from minigrad._numba import numba
         from minigrad.compiling import compile_kernel
+        from minigrad.machine._numba import numba
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 

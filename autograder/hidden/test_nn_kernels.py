@@ -10,7 +10,7 @@ import pytest
 from autograder import expect
 
 WATCHED = ("parallel",)
-"""Groups whose points rest on what a witness inside the sandbox reports: see `autograder.watched`."""
+"""Groups whose points rest on what a witness inside the sandbox reports: see `autograder.judging.watched`."""
 
 LINE = "nn.kernels.conv1d_kernel"
 IMAGE = "nn.kernels.conv2d_kernel"
@@ -182,7 +182,7 @@ def test_line_can_be_compiled(student):
 
     def observe(mg, x, weight):
         from minigrad import compiling
-        from minigrad._numba import numba
+        from minigrad.machine._numba import numba
         from minigrad.nn import kernels
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
@@ -328,7 +328,7 @@ def test_image_can_be_compiled(student):
 
     def observe(mg, x, weight):
         from minigrad import compiling
-        from minigrad._numba import numba
+        from minigrad.machine._numba import numba
         from minigrad.nn import kernels
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance

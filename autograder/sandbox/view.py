@@ -13,7 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograder.aside import Aside, sweep
+from autograder.common.aside import Aside, sweep
 
 __all__ = ["BOOT", "NOBODIES", "PEERS", "View", "expand", "make_view", "remove_stale"]
 

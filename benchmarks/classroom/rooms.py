@@ -12,12 +12,12 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.build import build
+from autograder.building.build import build
+from autograder.building.notebooks import dump
 from autograder.course import Course, Exercise
-from autograder.demo.classes import HONEST, Files, Member, make_class
-from autograder.demo.classroom import Classroom, prepare
-from autograder.loading import DEFAULT_COURSE, load_course
-from autograder.notebooks import dump
+from autograder.course.loading import DEFAULT_COURSE, load_course
+from autograder.proof.demo.classes import HONEST, Files, Member, make_class
+from autograder.proof.demo.classroom import Classroom, prepare
 from benchmarks.classroom.stock import (
     ROOT,
     environment,

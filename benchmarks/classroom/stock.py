@@ -11,10 +11,10 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.build import build_lesson
+from autograder.building.build import build_lesson
+from autograder.building.notebooks import dump
+from autograder.building.slicing import slice_exercise
 from autograder.course import Course, Exercise
-from autograder.notebooks import dump
-from autograder.slicing import slice_exercise
 
 __all__ = [
     "environment",

@@ -60,9 +60,9 @@ def by_nbgrader(folder: Path, assignment: str) -> Grade:
 
 def by_us(folder: Path, assignment: str) -> Grade:
     """Our judge, whose sandboxes wait for the next submission; nothing is kept, nothing recorded."""
-    from autograder.grading import grade_file
-    from autograder.judge import Judge
-    from autograder.loading import load_course
+    from autograder.course.loading import load_course
+    from autograder.judging.grading import grade_file
+    from autograder.judging.judge import Judge
 
     course = load_course(folder, tree=False)
     judge = Judge(course)

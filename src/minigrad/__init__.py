@@ -8,16 +8,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from minigrad import autodiff, cuda_choice, errors, functions, operators, scalar
+from minigrad import autodiff, errors, functions, operators, scalar
 from minigrad.autodiff import enable_grad, no_grad
 from minigrad.functions import Function
+from minigrad.machine import cuda_choice
 from minigrad.scalar import Scalar
 
 if TYPE_CHECKING:
     from minigrad.checks import check as check
     from minigrad.exercises import use as use
-    from minigrad.hints import hint as hint
-    from minigrad.progressing import progress as progress
+    from minigrad.tutor.hints import hint as hint
+    from minigrad.tutor.progressing import progress as progress
 
 __all__ = [
     "Function",
@@ -40,12 +41,10 @@ __version__ = "0.1.0"
 cuda_choice.choose()
 
 _lazy_modules = (
-    "arrays",
     "autograd",
     "backends",
     "checks",
     "compiling",
-    "creation",
     "cuda_ops",
     "data",
     "datasets",
@@ -64,48 +63,55 @@ _lazy_modules = (
     "tensor_ops",
     "widgets",
 )
+# Where modules stand now that notebooks of earlier releases import as `minigrad.NAME`.
+_moved_modules = {
+    "arrays": "backends.arrays",
+    "creation": "tensors.creation",
+    "doctor": "commands.doctor",
+    "hints": "tutor.hints",
+}
 _lazy_names = {
-    "Generator": "creation",
+    "Generator": "tensors.creation",
     "Tensor": "tensors",
     "TensorData": "tensor_data",
-    "arange": "creation",
-    "as_tensor": "creation",
+    "arange": "tensors.creation",
+    "as_tensor": "tensors.creation",
     "backend": "backends",
-    "cat": "creation",
+    "cat": "tensors.creation",
     "check": "checks",
-    "concat": "creation",
-    "empty": "creation",
-    "eye": "creation",
-    "from_dlpack": "creation",
-    "from_numpy": "creation",
-    "full": "creation",
-    "full_like": "creation",
+    "concat": "tensors.creation",
+    "empty": "tensors.creation",
+    "eye": "tensors.creation",
+    "from_dlpack": "tensors.creation",
+    "from_numpy": "tensors.creation",
+    "full": "tensors.creation",
+    "full_like": "tensors.creation",
     "get_default_dtype": "backends",
     "gradcheck": "gradient_check",
     "gradgradcheck": "gradient_check",
-    "hint": "hints",
+    "hint": "tutor.hints",
     "is_grad_enabled": "autodiff",
-    "linear": "creation",
-    "linspace": "creation",
-    "load": "saving",
-    "manual_seed": "creation",
-    "ones": "creation",
-    "ones_like": "creation",
-    "progress": "progressing",
-    "rand": "creation",
-    "rand_like": "creation",
-    "randint": "creation",
-    "randn": "creation",
-    "randn_like": "creation",
-    "randperm": "creation",
-    "save": "saving",
+    "linear": "tensors.creation",
+    "linspace": "tensors.creation",
+    "load": "tensors.saving",
+    "manual_seed": "tensors.creation",
+    "ones": "tensors.creation",
+    "ones_like": "tensors.creation",
+    "progress": "tutor.progressing",
+    "rand": "tensors.creation",
+    "rand_like": "tensors.creation",
+    "randint": "tensors.creation",
+    "randn": "tensors.creation",
+    "randn_like": "tensors.creation",
+    "randperm": "tensors.creation",
+    "save": "tensors.saving",
     "set_default_dtype": "backends",
-    "stack": "creation",
-    "tensor": "creation",
+    "stack": "tensors.creation",
+    "tensor": "tensors.creation",
     "use": "exercises",
-    "where": "creation",
-    "zeros": "creation",
-    "zeros_like": "creation",
+    "where": "tensors.creation",
+    "zeros": "tensors.creation",
+    "zeros_like": "tensors.creation",
 }
 _dtypes = {
     "bool": "bool",
@@ -136,6 +142,8 @@ def __getattr__(name: str) -> Any:
         found = importlib.import_module("minigrad.tensors").function_of(name)
     elif name in _lazy_modules:
         return importlib.import_module(f"minigrad.{name}")
+    elif name in _moved_modules:
+        found = importlib.import_module(f"minigrad.{_moved_modules[name]}")
     else:
         raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
     globals()[name] = found  # found once
@@ -148,7 +156,7 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Register the ``%minigrad`` magic (``%load_ext minigrad``)."""
-    from minigrad.magics import register
+    from minigrad.commands.magics import register
 
     register(shell)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from minigrad import engine, walking
+from minigrad import engine
 from minigrad.autodiff import enable_grad, is_grad_enabled, no_grad
+from minigrad.backward import walking
 from minigrad.errors import GraphError
 from minigrad.functions import Function
 from minigrad.tensors import Tensor

@@ -12,10 +12,11 @@ from rich.progress import Progress
 from rich.table import Table
 
 import minigrad
-from minigrad import exercises, hints
+from minigrad import exercises
 from minigrad.commands import checking, lessons, machine
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
+from minigrad.tutor import hints
 
 __all__ = ["main", "take_any_text"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minigrad import _numba
+from minigrad.machine import _numba
 from minigrad.tensor_data import MAX_DIMS, broadcast_index, index_to_position, to_index
 
 __all__ = [

@@ -19,13 +19,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import arrays, autodiff, backends, numpy_forms, standing_aside
+from minigrad import autodiff, backends, standing_aside
 from minigrad.autodiff import grad_mode
-from minigrad.backends import choice
-from minigrad.changes import check_unchanged, find_old_inputs, note_change, owner_of, refuse_stale_view, renewed, ticks
-from minigrad.contexts import TensorContext, context_of, saved_pattern
+from minigrad.backends import arrays, choice, numpy_forms
+from minigrad.backward.changes import (
+    check_unchanged,
+    find_old_inputs,
+    note_change,
+    owner_of,
+    refuse_stale_view,
+    renewed,
+    ticks,
+)
+from minigrad.backward.contexts import TensorContext, context_of, saved_pattern
+from minigrad.backward.steps import step_on_arrays, step_on_tensors
 from minigrad.errors import FunctionError, GraphError
-from minigrad.steps import step_on_arrays, step_on_tensors
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from minigrad import tensor_data
-from minigrad._numba import numba
+from minigrad.machine._numba import numba
 from minigrad.tensor_ops import MapKernel, ReduceKernel, Shape, Storage, Strides, ZipKernel
 
 __all__ = ["_tensor_matrix_multiply", "prange", "tensor_map", "tensor_reduce", "tensor_zip"]

@@ -288,7 +288,7 @@ def _through_quotient(a: Any, b: Any, d_output: Any) -> Any:
 def _through_inverse(b: Any, d_output: Any) -> Any:
     """Return d_output times the derivative of 1 / b, by the rule of `Inv`, which may be a student's."""
     from minigrad.autodiff import Context
-    from minigrad.contexts import OUTPUT, saved_pattern
+    from minigrad.backward.contexts import OUTPUT, saved_pattern
 
     ctx = Context()
     ctx.values = (b,)
@@ -698,7 +698,7 @@ def _generic(function: type[Elementwise], *inputs: Any) -> Any:
     if any(hasattr(x, "chain_rule") for x in inputs):
         return function.apply(*inputs)
     if any(hasattr(x, "dtype") and x.ndim for x in inputs):
-        from minigrad import arrays  # only who has arrays needs NumPy
+        from minigrad.backends import arrays  # only who has arrays needs NumPy
 
         return arrays.elementwise(function.kernel, *inputs)
     return getattr(operators, function.kernel)(*inputs)

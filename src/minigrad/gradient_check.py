@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import arrays, autograd
+from minigrad import autograd
+from minigrad.backends import arrays
 from minigrad.errors import GradcheckError
 from minigrad.tensors import Tensor
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from minigrad import arrays, backends, functions
+from minigrad import backends, functions
+from minigrad.backends import arrays
 from minigrad.functions import Function
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from minigrad._numba import numba
+from minigrad.machine._numba import numba
 from minigrad.tensor_ops import Shape, Storage, Strides
 
 __all__ = ["tiled_matrix_multiply"]

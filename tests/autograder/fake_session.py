@@ -3,7 +3,7 @@
 import textwrap
 from dataclasses import dataclass, field
 
-from autograder.plugin import HiddenTests, run_hidden_tests
+from autograder.judging.plugin import HiddenTests, run_hidden_tests
 
 GROUPS = {"demo.f": ("values", "special"), "demo.g": ("all",)}
 HEAD = "import pytest\nfrom autograder import expect, pictures\nfrom hypothesis import given, strategies as st\n"

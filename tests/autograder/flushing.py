@@ -2,7 +2,7 @@
 
 import os
 
-from autograder.aside import PREFIX
+from autograder.common.aside import PREFIX
 
 
 class Flushes:

@@ -7,7 +7,7 @@ import copy
 
 import nbformat
 
-from autograder.questions import heading
+from autograder.building.questions import heading
 
 FIRST, SECOND = "long-steps", "dead-units"
 SAID = {FIRST: "A slope holds at one place only.", SECOND: "Their gradient is zero.\n\nThey never come back."}

@@ -3,8 +3,8 @@
 from pathlib import Path
 from textwrap import dedent
 
-from autograder.build import build
-from autograder.loading import load_course
+from autograder.building.build import build
+from autograder.course.loading import load_course
 
 TOML = """
 [course]

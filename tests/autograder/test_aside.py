@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder import aside, files
-from autograder.aside import PREFIX, Aside, lock, remove, sweep, unlock
-from autograder.files import write
-from autograder.tidying import clear_up
+from autograder.common import aside, files
+from autograder.common.aside import PREFIX, Aside, lock, remove, sweep, unlock
+from autograder.common.files import write
+from autograder.grafting.tidying import clear_up
 
 
 @contextlib.contextmanager

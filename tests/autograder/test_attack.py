@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder.attack import ATTACKS
-from autograder.attack.guessing import JUNK, passed_by, won_by_guessing
-from autograder.attack.model import RIGHT, WRONG, Attack, cells
-from autograder.attack.naive import achieved_on_naive
-from autograder.attack.notebooks import MARKUP
-from autograder.attack.running import CANARY, Arena
-from autograder.attack.watching import Secrets, descendants, live_markup, quick_state, secret_lines, state
 from autograder.cli import app
-from autograder.hidden_tests import HIDDEN
-from autograder.loading import load_course
+from autograder.course.loading import load_course
+from autograder.judging.hidden_tests import HIDDEN
+from autograder.proof.attack import ATTACKS
+from autograder.proof.attack.guessing import JUNK, passed_by, won_by_guessing
+from autograder.proof.attack.model import RIGHT, WRONG, Attack, cells
+from autograder.proof.attack.naive import achieved_on_naive
+from autograder.proof.attack.notebooks import MARKUP
+from autograder.proof.attack.running import CANARY, Arena
+from autograder.proof.attack.watching import Secrets, descendants, live_markup, quick_state, secret_lines, state
 from autograder.sandbox import Limits, SandboxUnavailable, choose
 
 ROOT = Path(__file__).parents[2]
@@ -212,7 +212,7 @@ def test_junk_is_judged_and_earns_nothing() -> None:
 
 def test_the_command(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     """It prints a row for each attack, and ends with 1 if one wins, with 2 for a name that is none."""
-    monkeypatch.setattr("autograder.attack.running.Arena", lambda *_: arena)  # as it is made takes seconds
+    monkeypatch.setattr("autograder.proof.attack.running.Arena", lambda *_: arena)  # as it is made takes seconds
 
     def run(*words: str) -> tuple[int, str]:
         shutil.rmtree(arena.classroom.out / "handed-in", ignore_errors=True)

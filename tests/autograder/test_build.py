@@ -12,12 +12,12 @@ from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 from small_course import SmallCourse
 from traitlets.config import PyFileConfigLoader
 
-from autograder import build as building
-from autograder import files
+from autograder.building import build as building
+from autograder.building.notebooks import is_generated
+from autograder.building.slicing import slice_exercise
+from autograder.common import files
 from autograder.course import CourseError
-from autograder.loading import load_course
-from autograder.notebooks import is_generated
-from autograder.slicing import slice_exercise
+from autograder.course.loading import load_course
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from autograder.causes import confirmed, essence, read_seen, seen_text
 from autograder.results import Graded, Verdict
+from autograder.results.causes import confirmed, essence, read_seen, seen_text
 
 SEEN = {
     "overwritten": {"test_diamond": "got 3", "test_chain": "got 0.333333 at [1]"},

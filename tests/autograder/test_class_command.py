@@ -23,16 +23,16 @@ from test_class_recording import generate, rows, write
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
-from autograder.build import build
+from autograder.building.build import build
 from autograder.classes import Progress, Work
 from autograder.classes.work import grade_notebook
 from autograder.cli import app
 from autograder.commands.autograde import _bar, _coloured
 from autograder.course import CourseError
-from autograder.judge import Judge
-from autograder.ledger import WAITING, read_entry, write_entry
-from autograder.loading import load_course
-from autograder.recording import Recorder, load_app
+from autograder.course.loading import load_course
+from autograder.gradebook.recording import Recorder, load_app
+from autograder.judging.judge import Judge
+from autograder.results.ledger import WAITING, read_entry, write_entry
 
 ROOT = Path(__file__).parents[2]
 ADDED = """

@@ -16,13 +16,13 @@ from test_class_recording import files, generate, grade, rows, write
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.classes import grade_class, handed_in
-from autograder.classreport.gather import gather
-from autograder.classreport.page import class_page
-from autograder.judge import Judge
-from autograder.ledger import LEDGER, WAITING
-from autograder.loading import load_course
-from autograder.recording import load_app
-from autograder.tidying import put_back, tidy
+from autograder.course.loading import load_course
+from autograder.gradebook.recording import load_app
+from autograder.grafting.tidying import put_back, tidy
+from autograder.judging.judge import Judge
+from autograder.results.ledger import LEDGER, WAITING
+from autograder.telling.classreport.gather import gather
+from autograder.telling.classreport.page import class_page
 
 ROOT = Path(__file__).parents[2]
 SEED = int(os.environ.get("MINIGRAD_SEED", "4"))

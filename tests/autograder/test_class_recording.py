@@ -14,14 +14,14 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from sqlalchemy.exc import OperationalError
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
-from autograder import recording
 from autograder.classes import grade_class, handed_in
 from autograder.course import CourseError
-from autograder.judge import Judge
-from autograder.ledger import entries
-from autograder.loading import load_course
-from autograder.recording import Recorder, hidden_of, load_app
+from autograder.course.loading import load_course
+from autograder.gradebook import recording
+from autograder.gradebook.recording import Recorder, hidden_of, load_app
+from autograder.judging.judge import Judge
 from autograder.regrading import hidden_tests
+from autograder.results.ledger import entries
 
 ROOT = Path(__file__).parents[2]
 WHEN = "2027-01-01 10:00:00.000000 UTC"

@@ -11,14 +11,14 @@ from collections import Counter
 import pytest
 from two_lessons import make_course
 
-from autograder.demo.classes import HONEST, MANGLED, SHARES, hand_in, in_own_words, make_class
-from autograder.demo.typing_in import reference_answers
-from autograder.graft import graft, stubs
-from autograder.judge import Judge
-from autograder.loading import load_course
-from autograder.masters import find_master
-from autograder.notebooks import dump
-from autograder.verify import ANSWERS
+from autograder.building.masters import find_master
+from autograder.building.notebooks import dump
+from autograder.course.loading import load_course
+from autograder.grafting.graft import graft, stubs
+from autograder.judging.judge import Judge
+from autograder.proof.demo.classes import HONEST, MANGLED, SHARES, hand_in, in_own_words, make_class
+from autograder.proof.demo.typing_in import reference_answers
+from autograder.proof.verify import ANSWERS
 
 LESSON = "01_numerical_derivatives"
 

@@ -20,17 +20,17 @@ from nbgrader.plugins import CsvExportPlugin
 from small_course import SmallCourse
 from typer.testing import CliRunner
 
-from autograder.classreport import figures
-from autograder.classreport.exporting import KINDS, Mark, as_csv, read_marks
-from autograder.classreport.gather import ClassData, gather
-from autograder.classreport.markup import code, el
-from autograder.classreport.page import class_page
 from autograder.cli import app
 from autograder.course import CourseError
-from autograder.ledger import Entry, write_entry
-from autograder.likeness import pairs
-from autograder.loading import DEFAULT_COURSE
+from autograder.course.loading import DEFAULT_COURSE
+from autograder.gradebook.exporting import KINDS, Mark, as_csv, read_marks
 from autograder.results import NOT_BEGUN, Graded, GroupScore, Submission, Verdict
+from autograder.results.ledger import Entry, write_entry
+from autograder.telling.classreport import figures
+from autograder.telling.classreport.gather import ClassData, gather
+from autograder.telling.classreport.markup import code, el
+from autograder.telling.classreport.page import class_page
+from autograder.telling.likeness import pairs
 
 LESSONS = {
     "01_first": ("autodiff.chain_rule", "autodiff.topological_sort", "autodiff.backpropagate"),

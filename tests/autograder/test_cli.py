@@ -257,8 +257,8 @@ def test_verify_prints_table_and_problems(run, place, tmp_path):
 
 def test_verify_says_when_all_is_well(run, tmp_path, monkeypatch):
     """Without problems the exit code is 0."""
-    monkeypatch.setattr("autograder.verify.FEWEST_WRONG", 1)
-    monkeypatch.setattr("autograder.verify.FEWEST_VARIANTS", 1)
+    monkeypatch.setattr("autograder.proof.verify.FEWEST_WRONG", 1)
+    monkeypatch.setattr("autograder.proof.verify.FEWEST_VARIANTS", 1)
     half = COMPARISON.replace("1.0 if x < y", "0.0 if x < y")
     for name, text in {"wrong": half, "variants": COMPARISON}.items():
         folder = tmp_path / name / "operators.comparison"

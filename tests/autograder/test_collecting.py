@@ -17,11 +17,11 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from two_lessons import ARITHMETIC, make_course
 
-from autograder.collecting import is_clean, recorded, take_in
-from autograder.graft import slots_of
-from autograder.loading import load_course
-from autograder.masters import find_master
-from autograder.nbgrader_hooks import GraftingCollect, tidy
+from autograder.building.masters import find_master
+from autograder.course.loading import load_course
+from autograder.gradebook.nbgrader_hooks import GraftingCollect, tidy
+from autograder.grafting.collecting import is_clean, recorded, take_in
+from autograder.grafting.graft import slots_of
 
 WHEN = "2027-01-01 10:00:00.000000 UTC"
 
@@ -146,7 +146,7 @@ def test_one_strange_submission_does_not_stop_the_class(folder, course, monkeypa
             raise ArithmeticError("never thought of")
         return take_in(course, assignment, submission, *rest)
 
-    monkeypatch.setattr("autograder.tidying.take_in", breaks)
+    monkeypatch.setattr("autograder.grafting.tidying.take_in", breaks)
     collect = collector(folder, "strange")
     lines = []
     monkeypatch.setattr(collect.log, "error", lambda text, *values: lines.append(text % values))
@@ -209,7 +209,7 @@ def test_a_file_of_more_bytes_than_there_is_memory(folder, course, tmp_path):
 
 def test_the_originals_are_bounded(taken, submission, course, tmp_path, monkeypatch):
     """Files beyond the limit on originals are not kept, and the log says which."""
-    monkeypatch.setattr("autograder.collecting.MAX_KEPT", 100_000)
+    monkeypatch.setattr("autograder.grafting.collecting.MAX_KEPT", 100_000)
     (submission / "00_numbers.ipynb").write_text(notebook(course, text=ARITHMETIC))
     for number in range(4):
         with (submission / f"z{number}.bin").open("wb") as file:

@@ -6,16 +6,15 @@ from test_classreport import invented
 from test_feedback_pages import exporter
 from test_pictures import DIAMOND
 
-from autograder import pictures
-from autograder.classreport.page import class_page
-from autograder.demo.typing_in import answers
-from autograder.demo.typing_in import fill as fill_in
-from autograder.ledger import Entry
-from autograder.loading import load_course
-from autograder.masters import find_master
-from autograder.nbgrader_hooks import fill
-from autograder.report import page
-from autograder.results import Example, Graded, GroupScore, Submission, Verdict
+from autograder.building.masters import find_master
+from autograder.course.loading import load_course
+from autograder.gradebook.nbgrader_hooks import fill
+from autograder.proof.demo.typing_in import answers
+from autograder.proof.demo.typing_in import fill as fill_in
+from autograder.results import Example, Graded, GroupScore, Submission, Verdict, pictures
+from autograder.results.ledger import Entry
+from autograder.telling.classreport.page import class_page
+from autograder.telling.report import page
 
 PAIRS = """
 () => {

@@ -6,7 +6,7 @@ import pytest
 from small_course import SmallCourse
 
 from autograder.course import CourseError
-from autograder.loading import load_course
+from autograder.course.loading import load_course
 from minigrad.errors import MinigradError
 
 

@@ -12,20 +12,20 @@ from rich.console import Console
 from two_lessons import make_course
 from typer.testing import CliRunner
 
-from autograder import demo
-from autograder.build import build_lesson
+from autograder.building.build import build_lesson
+from autograder.building.slicing import slice_exercise
 from autograder.cli import app
-from autograder.demo import run_demo
-from autograder.demo.classroom import Classroom, DemoError, only, prepare
-from autograder.demo.submissions import CLASS, LESSONS, MISBEHAVIOUR
-from autograder.demo.table import Row, notes, rows, summary
-from autograder.demo.typing_in import read_answers, reference_answers, type_in
-from autograder.hidden_tests import HIDDEN
-from autograder.loading import load_course
+from autograder.course.loading import load_course
+from autograder.judging.hidden_tests import HIDDEN
+from autograder.proof import demo
+from autograder.proof.demo import run_demo
+from autograder.proof.demo.classroom import Classroom, DemoError, only, prepare
+from autograder.proof.demo.submissions import CLASS, LESSONS, MISBEHAVIOUR
+from autograder.proof.demo.table import Row, notes, rows, summary
+from autograder.proof.demo.typing_in import read_answers, reference_answers, type_in
 from autograder.reading import Unreadable, parses, read_notebook
 from autograder.results import Graded, GroupScore, Submission, Verdict
 from autograder.sandbox import SandboxUnavailable
-from autograder.slicing import slice_exercise
 
 BY_NAME = {student.name: student for student in CLASS}
 
@@ -322,7 +322,9 @@ def test_a_command_that_fails_ends_the_demo(tmp_path, monkeypatch):
 def test_what_was_not_graded_is_the_exit_code(tmp_path, course, monkeypatch):
     """A notebook without points is named under the table, and the exit code is 1."""
     submission = Submission("00_x", (graded("m.f", verdict(passed=True)),))
-    monkeypatch.setattr("autograder.demo.table.rows", lambda _: [Row(CLASS[0], {"00_x": None}, {"00_x": submission})])
+    monkeypatch.setattr(
+        "autograder.proof.demo.table.rows", lambda _: [Row(CLASS[0], {"00_x": None}, {"00_x": submission})]
+    )
     monkeypatch.setattr(Classroom, "nbgrader", lambda *args, **options: 0)
     monkeypatch.setattr(Classroom, "hand_in", lambda _: [])
     said = console()

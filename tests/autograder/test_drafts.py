@@ -8,15 +8,15 @@ from rich.text import Text
 from two_lessons import make_course
 from typer.testing import CliRunner
 
-from autograder.build import build
+from autograder.building.build import build
+from autograder.building.editions import closed_exercises, edition_files
+from autograder.building.masters import find_master
+from autograder.building.slicing import slice_exercise
 from autograder.cli import app
 from autograder.course import CourseError
-from autograder.editions import closed_exercises, edition_files
-from autograder.grading import grade_file
-from autograder.judge import Judge
-from autograder.loading import load_course
-from autograder.masters import find_master
-from autograder.slicing import slice_exercise
+from autograder.course.loading import load_course
+from autograder.judging.grading import grade_file
+from autograder.judging.judge import Judge
 
 TOML = '''
 [[assignment]]

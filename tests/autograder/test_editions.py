@@ -14,9 +14,8 @@ import pytest
 from flushing import Flushes
 from small_course import SmallCourse
 
-from autograder import editions
-from autograder.course import CourseError
-from autograder.editions import (
+from autograder.building import editions
+from autograder.building.editions import (
     MARK,
     EditionError,
     cached_edition,
@@ -26,8 +25,9 @@ from autograder.editions import (
     graded_without,
     make_edition,
 )
-from autograder.loading import load_course
-from autograder.slicing import find_object, squeeze, telling_lines
+from autograder.building.slicing import find_object, squeeze, telling_lines
+from autograder.course import CourseError
+from autograder.course.loading import load_course
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ import pytest
 from two_lessons import ARITHMETIC, make_course
 from typer.testing import CliRunner
 
+from autograder.building.masters import find_master
 from autograder.cli import app
-from autograder.collecting import regraft, take_in
 from autograder.course import CourseError
-from autograder.explaining import explain
-from autograder.judge import Judge
-from autograder.ledger import Entry, write_entry
-from autograder.loading import load_course
-from autograder.masters import find_master
+from autograder.course.loading import load_course
+from autograder.grafting.collecting import regraft, take_in
+from autograder.judging.explaining import explain
+from autograder.judging.judge import Judge
+from autograder.results.ledger import Entry, write_entry
 
 WRONG = ARITHMETIC.replace("x + y", "x - y")
 LOUD = ARITHMETIC.replace("    return -x", "    raise ValueError('\\x1b[31m\\u202e<b>red')")

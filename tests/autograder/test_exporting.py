@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.classreport.exporting import defused
+from autograder.gradebook.exporting import defused
 
 
 @pytest.mark.parametrize("number", ["-1", "-0.5", "-12.25", "0", "3", "2.5"])

@@ -9,16 +9,15 @@ import pytest
 from fake_session import Failed, judged
 from typer.testing import CliRunner
 
-from autograder import pictures
 from autograder.cli import app
+from autograder.common.wording import in_words
 from autograder.course import CourseError
-from autograder.examples import released
-from autograder.loading import load_course
-from autograder.plugin import HiddenTestError
-from autograder.report import as_html, as_text
-from autograder.results import Example, Graded, GroupScore, Submission, Verdict
-from autograder.shortening import TOTAL, shortened
-from autograder.wording import in_words
+from autograder.course.loading import load_course
+from autograder.judging.examples import released
+from autograder.judging.plugin import HiddenTestError
+from autograder.results import Example, Graded, GroupScore, Submission, Verdict, pictures
+from autograder.results.shortening import TOTAL, shortened
+from autograder.telling.report import as_html, as_text
 
 MARK = '@pytest.mark.exercise("demo.f", group="values", because="lesson 03, \'Two paths\': they add")'
 
@@ -104,7 +103,7 @@ def test_the_smallest_counter_example(tmp_path):
 
 def test_the_search_may_end_early(tmp_path, monkeypatch):
     """Where the search for a smaller input ends at one that passes, the example is the one that failed."""
-    monkeypatch.setattr("autograder.plugin.SHRINK_CALLS", 3)
+    monkeypatch.setattr("autograder.judging.plugin.SHRINK_CALLS", 3)
     bad = []
 
     def answer(numbers):
@@ -352,7 +351,7 @@ def test_the_command_line_waits_too(course, tmp_path, monkeypatch):
     """`autograder grade` prints and writes what a student may see today, unless it is asked for all."""
     course(TOML.replace("2027-02-15", f"{dt.date.today() + dt.timedelta(days=9)}"))
     report = Submission("00_numbers", (graded(failed("a", SHOWN)),))
-    monkeypatch.setattr("autograder.grading.grade_file", lambda *args: report)
+    monkeypatch.setattr("autograder.judging.grading.grade_file", lambda *args: report)
     file = tmp_path / "report.html"
     arguments = ["grade", "x.ipynb", "--course", str(tmp_path), "--html", str(file)]
     for more, shown in (([], False), (["--all-examples"], True), (["--json"], False)):

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from autograder.judge import Judge
-from autograder.loading import load_course
-from autograder.pictures import as_svg, as_words
-from autograder.shortening import shortened
+from autograder.course.loading import load_course
+from autograder.judging.judge import Judge
+from autograder.results.pictures import as_svg, as_words
+from autograder.results.shortening import shortened
 
 
 @pytest.fixture(scope="module")

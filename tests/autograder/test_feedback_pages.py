@@ -12,14 +12,15 @@ from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config, Configurable
 
-from autograder import feedback, pictures, tidying
-from autograder.feedback import Contents, CurrentReports
-from autograder.harmless import harmless
-from autograder.ledger import Entry, write_entry
-from autograder.loading import load_course
-from autograder.nbgrader_hooks import configure, fill
-from autograder.report import page
-from autograder.results import Example, Graded, GroupScore, Submission, Verdict
+from autograder.course.loading import load_course
+from autograder.gradebook import feedback
+from autograder.gradebook.feedback import Contents, CurrentReports
+from autograder.gradebook.harmless import harmless
+from autograder.gradebook.nbgrader_hooks import configure, fill
+from autograder.grafting import tidying
+from autograder.results import Example, Graded, GroupScore, Submission, Verdict, pictures
+from autograder.results.ledger import Entry, write_entry
+from autograder.telling.report import page
 
 SVG = "<svg xmlns='http://www.w3.org/2000/svg' onload='owned()'><script>top.owned = 1</script><rect/></svg>"
 
@@ -57,7 +58,7 @@ HOSTILE = {
 def exporter(root, kind):
     """nbconvert's exporter as nbgrader makes it for feedback pages or for Formgrader, with the course's settings."""
     config = Config()
-    config.HTMLExporter.preprocessors = ["autograder.formulas.Formulas"]
+    config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
     configure(config, root / "course")
     config.HTMLExporter.template_name = kind
     config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
@@ -154,9 +155,9 @@ def test_sizes_and_signs(browser, root, tmp_path, kind):
 def test_lessons_look_as_before(root):
     """The lessons' own Markdown passes through as it is: the same headings, links and formulas."""
     plain, cleaned = (Config(), Config())
-    cleaned.HTMLExporter.filters = {"markdown2html": "autograder.harmless.markdown2html"}
+    cleaned.HTMLExporter.filters = {"markdown2html": "autograder.gradebook.harmless.markdown2html"}
     for config in (plain, cleaned):
-        config.HTMLExporter.preprocessors = ["autograder.formulas.Formulas"]
+        config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
         config.HTMLExporter.template_name = "classic"
     notebook = nbformat.read(root / "notebooks" / "03_backprop.ipynb", as_version=4)
     before, after = (HTMLExporter(config=config).from_notebook_node(notebook)[0] for config in (plain, cleaned))

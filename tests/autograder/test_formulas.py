@@ -5,7 +5,7 @@ import pytest
 from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
-from autograder.formulas import with_mathml
+from autograder.gradebook.formulas import with_mathml
 
 
 def test_an_inline_formula_becomes_mathml():
@@ -69,6 +69,6 @@ def _page(markdown):
 
 def _html(notebook):
     config = Config()
-    config.HTMLExporter.preprocessors = ["autograder.formulas.Formulas"]
+    config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
     config.HTMLExporter.template_name = "basic"
     return HTMLExporter(config=config).from_notebook_node(notebook)[0]

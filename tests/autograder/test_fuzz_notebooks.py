@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from autograder.collecting import regraft, take_in
-from autograder.demo.typing_in import answers, fill
-from autograder.graft import graft
-from autograder.grafted import grade_id_of
-from autograder.judge import Judge
-from autograder.loading import load_course
-from autograder.masters import find_master
-from autograder.notebooks import dump
+from autograder.building.masters import find_master
+from autograder.building.notebooks import dump
+from autograder.course.loading import load_course
+from autograder.grafting.collecting import regraft, take_in
+from autograder.grafting.graft import graft
+from autograder.grafting.grafted import grade_id_of
+from autograder.judging.judge import Judge
+from autograder.proof.demo.typing_in import answers, fill
 from autograder.reading import StudentNotebook, Unreadable, read_notebook
 
 LESSON = "01_numerical_derivatives"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import autograder.graft as graft_module
-from autograder.graft import graft, grafted_from
+import autograder.grafting.graft as graft_module
+from autograder.grafting.graft import graft, grafted_from
 from autograder.reading import MAX_BYTES, Unreadable, read_notebook
 
 STUB_F = "# exercise: demo.f\ndef f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"

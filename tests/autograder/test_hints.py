@@ -5,8 +5,8 @@ import json
 import pytest
 from small_course import SmallCourse
 
+from autograder.building.hints import hints_json, load_hints
 from autograder.course import CourseError
-from autograder.hints import hints_json, load_hints
 
 WHOLE = """
 ["numbers.clamp"]

@@ -10,16 +10,15 @@ from test_class_recording import generate, write
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
-from autograder import loading, opening
 from autograder.classes import work
-from autograder.classreport.gather import gather, with_helpers
 from autograder.cli import app
-from autograder.course import CourseError
-from autograder.files import put
-from autograder.files import write as write_file
-from autograder.likeness import pairs, uncompared
-from autograder.loading import find_course, load_course
+from autograder.common.files import put
+from autograder.common.files import write as write_file
+from autograder.course import CourseError, loading, opening
+from autograder.course.loading import find_course, load_course
 from autograder.results import Graded
+from autograder.telling.classreport.gather import gather, with_helpers
+from autograder.telling.likeness import pairs, uncompared
 
 SLOW = "def add(x, y):\n    while True:\n        pass\n\n\nmul = neg = add"
 ROOT = Path(__file__).parents[2]

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from fake_session import FakeSession, pack
 
-from autograder import damaged, reading
-from autograder.effort import Effort
-from autograder.pictures.paper import label
-from autograder.plugin import MAX_REASON, HiddenTests, run_hidden_tests
-from autograder.reading import Unreadable, read_notebook
+from autograder import reading
+from autograder.common.effort import Effort
+from autograder.common.wording import in_words
+from autograder.judging.plugin import MAX_REASON, HiddenTests, run_hidden_tests
+from autograder.reading import Unreadable, damaged, read_notebook
+from autograder.results.pictures.paper import label
 from autograder.sandbox.inside import patience, wire
-from autograder.wording import in_words
 from minigrad.checks import expectation
 from minigrad.checks.expectation import Expectation, expect
 
@@ -111,7 +111,7 @@ def test_an_example_that_cannot_be_made_is_left_out(judged, monkeypatch):
     def example_of(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("autograder.plugin.example_of", example_of)
+    monkeypatch.setattr("autograder.judging.plugin.example_of", example_of)
     verdict, events = judged("expect(seen, 3)", 4)
     assert not verdict.passed and verdict.example is None and verdict.reason == "got 4"
     assert events == ["test_f: no example could be made of the answer: MemoryError"]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -9,18 +10,18 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import judge as judging
 from autograder.classes.worker import _end
-from autograder.graft import graft, stubs
-from autograder.hurried import Hurried
-from autograder.judge import Judge, solution_cell, source_cells
-from autograder.keeping import grader_files, text_files
-from autograder.loading import load_course
-from autograder.plugin import HiddenTestError
-from autograder.results import Verdict
+from autograder.course.loading import load_course
+from autograder.grafting.graft import graft, stubs
+from autograder.judging import judge as judging
+from autograder.judging.hurried import Hurried
+from autograder.judging.judge import Judge, solution_cell, source_cells
+from autograder.judging.plugin import HiddenTestError
+from autograder.judging.scoring import scored
+from autograder.judging.warm_tests import Ended
+from autograder.results import Verdict, keeping
+from autograder.results.keeping import grader_files, text_files
 from autograder.sandbox import Failure, Observation, Sandbox, SandboxError, SourceCell
-from autograder.scoring import scored
-from autograder.warm_tests import Ended
 
 HIDDEN = '''
 import pytest
@@ -299,29 +300,39 @@ def test_what_may_have_been_bad_luck_is_not_kept(course, hidden, tmp_path, body,
     assert not list((tmp_path / "kept").rglob("*.json"))
 
 
-@pytest.mark.parametrize("file", text_files(), ids=lambda file: file.name)
-def test_results_follow_from_the_code_that_reads_notebooks(course, hidden, tmp_path, monkeypatch, file):
-    """Whatever code decides which text is graded, or how much is said: once it has changed, nothing kept is taken."""
-    copies = [tmp_path / each.name for each in text_files()]
-    for original, copy in zip(text_files(), copies, strict=True):
-        copy.write_bytes(original.read_bytes())
-    monkeypatch.setattr(judging, "text_files", lambda: copies)
-    lesson = course.exercise(FIRST).lesson
+@pytest.mark.parametrize("folder", ["building", "common", "grafting", "reading", "results"])
+def test_results_follow_from_the_code_that_reads_notebooks(course, hidden, tmp_path, monkeypatch, folder):
+    """A change of any code that decides which text is graded, or how much is said, makes every kept result stale."""
+    package = Path(judging.__file__).parents[1]
+    copy = tmp_path / "grader"
+    for name in {file.relative_to(package).parts[0] for file in text_files()}:
+        shutil.copytree(package / name, copy / name)
+    monkeypatch.setattr(keeping, "_GRADER", copy)
     monkeypatch.setattr(Judge, "_edition", lambda judge, exercise: tmp_path / "edition")
+    monkeypatch.setattr(judging, "grader_files", list)
+    lesson = course.exercise(FIRST).lesson
     before = Judge(course, hidden=hidden).state(lesson)
     assert Judge(course, hidden=hidden).state(lesson) == before
-    with (tmp_path / file.name).open("a") as changed:
-        changed.write("# changed\n")
+    (copy / folder / "new_module.py").write_text("# changed\n")
     assert Judge(course, hidden=hidden).state(lesson) != before
 
 
-def test_what_grafts_is_among_the_code_that_results_follow_from():
-    """Each module of the grader that grafting imports is hashed; what only finds files and masters need not be."""
-    here, apart = Path(judging.__file__).parent, {"course", "masters", "notebooks", "slicing", "student_files"}
-    known = {file.stem for file in (*text_files(), *grader_files())} | apart
-    for name in ("graft", "grafted", "reading", "ordering"):
-        imported = re.findall(r"^\s*from autograder\.(\w+) import", (here / f"{name}.py").read_text(), re.MULTILINE)
-        assert set(imported) <= known, name
+def test_whatever_judging_imports_is_among_the_code_that_results_follow_from():
+    """Each module that judging and grafting import, directly or not, is hashed; a course is, as content."""
+    package = Path(judging.__file__).parents[1]
+    hashed = {file.relative_to(package) for file in (*text_files(), *grader_files())}
+    waiting, seen = [package / "judging" / "judge.py", package / "grafting" / "graft.py"], set[Path]()
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        for names in re.findall(r"^\s*from autograder\.([\w.]+) import", file.read_text(), re.MULTILINE):
+            path = package.joinpath(*names.split("."))
+            waiting.append(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
+    assert {file.relative_to(package).parts[0] for file in seen} > {"judging", "grafting", "sandbox"}
+    apart = {file.relative_to(package) for file in seen} - hashed
+    assert {path.parts[0] for path in apart} == {"course"}
 
 
 PROPERTY = """
@@ -441,7 +452,7 @@ def test_a_notebook_has_a_time_of_its_own(course, hidden, monkeypatch):
     """After three sessions' time the rest of a notebook's exercises are not run, and the report says so."""
     two = {key: course.exercises[key] for key in (FIRST, SECOND)}
     limits = {"cell_seconds": 5, "test_seconds": 1, "submission_seconds": 0.4}
-    monkeypatch.setattr("autograder.judge.kept_waiting", lambda root: lambda: 0.0)  # as on a quiet machine
+    monkeypatch.setattr("autograder.judging.judge.kept_waiting", lambda root: lambda: 0.0)  # as on a quiet machine
     with Judge(dataclasses.replace(course, exercises=two, limits=limits), hidden=hidden) as judge:
         student = small_master()
         student.cells[1].source, student.cells[2].source = ARITHMETIC, COMPARISON

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.ledger import Entry, entries, entry_path, read_entry, write_entry
 from autograder.results import Graded, GroupScore, Submission, Verdict
+from autograder.results.ledger import Entry, entries, entry_path, read_entry, write_entry
 
 VERDICT = Verdict("test_add", "add adds.", "values", "lesson 00", passed=False, reason="got 1", failure="timeout")
 GRADED = Graded(

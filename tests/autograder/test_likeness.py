@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from autograder.likeness import MAX_NODES, MAX_TEXT, fingerprints, normalised, pairs, same_text
+from autograder.telling.likeness import MAX_NODES, MAX_TEXT, fingerprints, normalised, pairs, same_text
 
 TEXT = '''
 def topological_sort(variable):

@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Configurable
 
-from autograder.lms_files import RosterCollector
+from autograder.gradebook.lms_files import RosterCollector
 
 BASE = "/srv/course/downloaded/module0/extracted"
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -7,12 +7,12 @@ import pytest
 from manglings import MANGLINGS
 from manglings_of_files import RELEASED
 
-from autograder.collecting import regraft, take_in
-from autograder.demo.typing_in import answers, fill
-from autograder.graft import slots_of
-from autograder.judge import Judge
-from autograder.loading import load_course
-from autograder.masters import find_master
+from autograder.building.masters import find_master
+from autograder.course.loading import load_course
+from autograder.grafting.collecting import regraft, take_in
+from autograder.grafting.graft import slots_of
+from autograder.judging.judge import Judge
+from autograder.proof.demo.typing_in import answers, fill
 
 WHEN = "2027-01-01 10:00:00.000000 UTC"
 

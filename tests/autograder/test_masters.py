@@ -3,8 +3,8 @@
 import pytest
 from small_course import SmallCourse
 
+from autograder.building.masters import find_master, grade_ids
 from autograder.course import CourseError
-from autograder.masters import find_master, grade_ids
 
 LESSON = "00_numbers"
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course import CourseError
-from autograder.loading import load_course
-from autograder.mutants import (
+from autograder.course.loading import load_course
+from autograder.proof.mutants import (
     TABLE,
     mutants_of,
     problems_of,
@@ -22,10 +22,10 @@ from autograder.mutants import (
     share_of_equivalents,
     stale_table,
 )
-from autograder.mutants.equivalents import Equivalent
-from autograder.mutants.making import mutate
-from autograder.mutants.running import Outcome, Tally
-from autograder.mutants.table import fingerprint, read_table
+from autograder.proof.mutants.equivalents import Equivalent
+from autograder.proof.mutants.making import mutate
+from autograder.proof.mutants.running import Outcome, Tally
+from autograder.proof.mutants.table import fingerprint, read_table
 
 CELL = '''# exercise: a.f
 def f(x: float, xs: list[float]) -> float:
@@ -193,7 +193,7 @@ def test_the_list_of_equivalents(tmp_path):
 
 
 def mutants_of_text():
-    from autograder.mutants.making import Mutant
+    from autograder.proof.mutants.making import Mutant
 
     return [Mutant("a.f", "name", 1, "f(x)", "g(x)", "")]
 
@@ -368,7 +368,7 @@ def test_the_answer_counts(place, tmp_path):
 
 def test_the_command(place, tmp_path, monkeypatch):
     """The command prints the table, shows survivors, records on demand, and its exit code says whether all is well."""
-    monkeypatch.setattr("autograder.mutants.table.TABLE", tmp_path / "table.json")
+    monkeypatch.setattr("autograder.proof.mutants.table.TABLE", tmp_path / "table.json")
     monkeypatch.setattr(record_table, "__defaults__", (tmp_path / "table.json",))
     command = ["verify", "--mutants", EXERCISE, "--course", str(place), "--hidden", str(tmp_path), "--jobs", "1"]
     (tmp_path / "test_operators.py").write_text(WEAK)

@@ -18,11 +18,11 @@ from nbgrader.exchange import ExchangeError
 from traitlets.config import Config, PyFileConfigLoader
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
-from autograder.collecting import is_clean, take_in
+from autograder.building.masters import find_master
 from autograder.course import CourseError
-from autograder.loading import load_course
-from autograder.masters import find_master
-from autograder.nbgrader_hooks import GraftingCollect, fill, tidy
+from autograder.course.loading import load_course
+from autograder.gradebook.nbgrader_hooks import GraftingCollect, fill, tidy
+from autograder.grafting.collecting import is_clean, take_in
 from autograder.results import Graded, GroupScore, Submission
 
 MODIFIED = 1_800_000_000  # 2027-01-15 08:00:00
@@ -307,7 +307,7 @@ def test_a_disk_that_refuses_one_submission(graded, monkeypatch):
             raise OSError(28, "No space left on device")
         return take_in(course, assignment, submission, *rest)
 
-    monkeypatch.setattr("autograder.tidying.take_in", refuse)
+    monkeypatch.setattr("autograder.grafting.tidying.take_in", refuse)
     coursedir = CourseDirectory(config=config, assignment_id="week0")
     with pytest.raises(ExchangeError, match="could not be collected: bea"):
         GraftingCollect(coursedir=coursedir, authenticator=Authenticator(), config=config).start()

@@ -5,8 +5,8 @@ import sys
 import nbformat
 import pytest
 
-from autograder import ordering
-from autograder.ordering import helpers_first
+from autograder.grafting import ordering
+from autograder.grafting.ordering import helpers_first
 
 
 def cell(source, kind):

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder import pictures
+from autograder.results import pictures
 
 DIAMOND = {"y": [("x", 2.0)], "a": [("y", 3.0)], "b": [("y", 5.0)], "z": [("a", 7.0), ("b", 11.0)]}
 

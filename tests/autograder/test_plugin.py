@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from fake_session import GROUPS, Failed, FakeSession, pack
 
-from autograder.comparing import same
-from autograder.plugin import HiddenTestError, HiddenTests, Student, StudentFailure, run_hidden_tests
+from autograder.common.comparing import same
+from autograder.judging.plugin import HiddenTestError, HiddenTests, Student, StudentFailure, run_hidden_tests
 
 
 @pytest.fixture

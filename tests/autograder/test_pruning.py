@@ -11,12 +11,12 @@ from test_collecting import deep
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
-from autograder import pruning
-from autograder.aside import remove
 from autograder.cli import app
-from autograder.collecting import take_in
-from autograder.judge import Judge
-from autograder.loading import load_course
+from autograder.common.aside import remove
+from autograder.course.loading import load_course
+from autograder.grafting.collecting import take_in
+from autograder.judging.judge import Judge
+from autograder.regrading import pruning
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,12 +12,12 @@ from small_course import SmallCourse
 from test_build import generate_assignment
 from test_fuzz_notebooks import damaged
 
+from autograder.building.notebooks import dump, is_worked_in, new_notebook, question_cells, student_version
+from autograder.building.questions import Question, heading, is_answer, split_questions
 from autograder.course import CourseError
-from autograder.graft import graft
-from autograder.grafted import grade_id_of
-from autograder.notebooks import dump, is_worked_in, new_notebook, question_cells, student_version
-from autograder.questions import Question, heading, is_answer, split_questions
-from autograder.written import MAX_ANSWER, answers_of
+from autograder.grafting.graft import graft
+from autograder.grafting.grafted import grade_id_of
+from autograder.grafting.written import MAX_ANSWER, answers_of
 
 QUESTION = """
 Some prose before.

@@ -11,10 +11,10 @@ from nbgrader.converters import GenerateFeedback
 from test_class_recording import WHEN, autograde, files, generate, grade, rows
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
-from autograder.build import build
-from autograder.ledger import entries
-from autograder.questions import heading
-from autograder.recording import Recorder, load_app
+from autograder.building.build import build
+from autograder.building.questions import heading
+from autograder.gradebook.recording import Recorder, load_app
+from autograder.results.ledger import entries
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "\n:::{question} why-add\n:points: 2\nWhy is adding enough?\n:::\n"

@@ -20,20 +20,21 @@ from sqlalchemy.exc import OperationalError
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
-from autograder import recording, regrading
-from autograder.build import build
+from autograder import regrading
+from autograder.building.build import build
+from autograder.building.masters import find_master
 from autograder.cli import app
-from autograder.collecting import take_in
 from autograder.commands.regrade import _question
 from autograder.course import CourseError
-from autograder.judge import Judge
-from autograder.ledger import Entry, entry_path, read_entry
-from autograder.loading import load_course
-from autograder.masters import find_master
-from autograder.nbgrader_hooks import STEPS
-from autograder.regrade_log import LOG, begin, end
+from autograder.course.loading import load_course
+from autograder.gradebook import recording
+from autograder.gradebook.nbgrader_hooks import STEPS
+from autograder.grafting.collecting import take_in
+from autograder.judging.judge import Judge
 from autograder.regrading import Change, Plan, plan
 from autograder.results import Graded, GroupScore, Submission, Verdict
+from autograder.results.ledger import Entry, entry_path, read_entry
+from autograder.results.regrade_log import LOG, begin, end
 
 
 def graded(exercise, groups, passed, reason=""):
@@ -441,7 +442,7 @@ def test_a_mark_that_todays_tests_confirm_is_todays(folder):
 
 
 OWN_STEPS = """
-from autograder.nbgrader_hooks import STEPS
+from autograder.gradebook.nbgrader_hooks import STEPS
 c.Autograde.autograde_preprocessors = [*STEPS, "nbgrader.preprocessors.LockCells"]
 """
 

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from autograder.report import MAX_TEXT, as_html, as_json, as_text, clean, page
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict, format_points
+from autograder.telling.report import MAX_TEXT, as_html, as_json, as_text, clean, page
 
 FAILED = Verdict(
     test="test_diamond",

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_edition import LIMITS, RIGHT, added, ask, run, solution, works, write_edition
 
-from autograder.loading import load_course
+from autograder.course.loading import load_course
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, cgroups, choose
 from autograder.sandbox.cgroups import describe_groups, make_group
 from autograder.sandbox.inside import wire

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from small_edition import ISOLATED, LIMITS, RIGHT, added, available, solution, write_edition
 
-from autograder.editions import cached_edition
-from autograder.loading import load_course
+from autograder.building.editions import cached_edition
+from autograder.course.loading import load_course
 from autograder.sandbox import ExerciseSpec, Limits, ProbeError, Sandbox, pack_probe
 
 TIMES = replace(Limits(), cell_seconds=20.0, test_seconds=20.0)

@@ -13,7 +13,7 @@ from autograder.cli import app
 from autograder.commands import showing
 from autograder.commands.showing import Cell, console_of, folded, number, steps
 from autograder.commands.verify import _print_list, verify_table
-from autograder.verify import Checked, WrongAnswer
+from autograder.proof.verify import Checked, WrongAnswer
 
 NAME = "test_a_batch_of_one-is.not_repeated"
 

@@ -8,9 +8,9 @@ from nbgrader.preprocessors import ClearSolutions
 from small_course import SmallCourse
 from traitlets.config import PyFileConfigLoader
 
+from autograder.building.slicing import clear_solutions, find_object, slice_exercise, telling_lines
 from autograder.course import CourseError
-from autograder.loading import load_course
-from autograder.slicing import clear_solutions, find_object, slice_exercise, telling_lines
+from autograder.course.loading import load_course
 
 
 @pytest.fixture

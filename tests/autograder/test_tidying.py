@@ -9,13 +9,14 @@ import pytest
 from test_aside import standing
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
-from autograder import collecting, pruning
-from autograder.collecting import recorded
-from autograder.graft import slots_of
-from autograder.judge import Judge
-from autograder.loading import load_course
-from autograder.masters import find_master
-from autograder.tidying import put_back, tidy
+from autograder.building.masters import find_master
+from autograder.course.loading import load_course
+from autograder.grafting import collecting
+from autograder.grafting.collecting import recorded
+from autograder.grafting.graft import slots_of
+from autograder.grafting.tidying import put_back, tidy
+from autograder.judging.judge import Judge
+from autograder.regrading import pruning
 
 WHEN = "2027-01-01 10:00:00.000000 UTC"
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from two_lessons import make_course
 
-from autograder.causes import read_seen
+from autograder.building.slicing import slice_exercise
 from autograder.commands.verify import verify_table
-from autograder.judge import Judge
-from autograder.loading import load_course
-from autograder.mutants import run_mutants
+from autograder.course.loading import load_course
+from autograder.judging.judge import Judge
+from autograder.proof.mutants import run_mutants
+from autograder.proof.verify import Verifier, record, stale_record, stray_answers, trivial_answers, verify
+from autograder.results.causes import read_seen
 from autograder.sandbox import SandboxError
-from autograder.slicing import slice_exercise
-from autograder.verify import Verifier, record, stale_record, stray_answers, trivial_answers, verify
 
 EXERCISE = "operators.arithmetic"
 

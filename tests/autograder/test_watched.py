@@ -5,13 +5,13 @@ from textwrap import dedent
 
 import pytest
 
-from autograder.judge import Judge
-from autograder.loading import load_course
-from autograder.plain_code import BUILTINS, fault_of
-from autograder.python_text import parse
+from autograder.common.python_text import parse
+from autograder.course.loading import load_course
+from autograder.judging.judge import Judge
+from autograder.judging.plain_code import BUILTINS, fault_of
+from autograder.judging.student_cells import solution_cell
+from autograder.judging.watched import MAX_STATEMENTS, watched_cells
 from autograder.sandbox import SandboxUnavailable, SourceCell, choose
-from autograder.student_cells import solution_cell
-from autograder.watched import MAX_STATEMENTS, watched_cells
 
 ROOT = Path(__file__).parents[2]
 KERNELS = ("fast_ops.", "cuda_ops.", "nn.kernels.")

@@ -2,8 +2,8 @@
 
 import shutil
 
-from autograder.build import build
-from autograder.causes import essence, seen_text
+from autograder.building.build import build
+from autograder.results.causes import essence, seen_text
 
 TOML = """
 [course]

@@ -9,11 +9,11 @@ import time
 import nbformat
 import pytest
 
-from autograder.demo.classes import make_class
-from autograder.demo.typing_in import reference_answers
-from autograder.loading import load_course
-from autograder.notebooks import setup_texts
-from autograder.verify import ANSWERS
+from autograder.building.notebooks import setup_texts
+from autograder.course.loading import load_course
+from autograder.proof.demo.classes import make_class
+from autograder.proof.demo.typing_in import reference_answers
+from autograder.proof.verify import ANSWERS
 from benchmarks import grading_section
 from benchmarks.classroom import graders, inkernel
 from benchmarks.classroom.graders import Cost, Grader, GraderFailed, OtterMissing, run_command

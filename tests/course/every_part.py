@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 import minigrad as mg
-from minigrad import Scalar, autograd, creation, exercises, mlp, nn, optim
+from minigrad import Scalar, autograd, exercises, mlp, nn, optim
 from minigrad.errors import ExerciseNotDone
 from minigrad.nn import functional
+from minigrad.tensors import creation
 
 
 def leaf(*shape):

@@ -11,9 +11,9 @@ import nbformat
 import pytest
 from executing import ROOT
 
-from autograder.editions import class_edition
-from autograder.loading import load_course
-from autograder.slicing import slice_exercise
+from autograder.building.editions import class_edition
+from autograder.building.slicing import slice_exercise
+from autograder.course.loading import load_course
 
 LESSONS = ("00_fundamentals", "01_numerical_derivatives", "02_chain_rule", "03_backprop", "04_strides")
 LESSONS += ("05_broadcasting", "06_tensor_autograd")

@@ -8,8 +8,8 @@ import pytest
 from executing import ROOT, execute
 from test_whole_course import HURRIED, cells, solved
 
-from autograder.editions import class_edition
-from autograder.loading import load_course
+from autograder.building.editions import class_edition
+from autograder.course.loading import load_course
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from executing import LIMIT, run_lesson
 from test_visible_checks import COURSE
 from test_visible_hints import check
 
-from autograder.slicing import slice_exercise
-from autograder.verify import ANSWERS
+from autograder.building.slicing import slice_exercise
+from autograder.proof.verify import ANSWERS
 
 LESSONS = [name for each in COURSE.assignments.values() if not each.draft for name in each.lessons]
 

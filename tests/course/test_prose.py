@@ -14,7 +14,7 @@ import pytest
 from test_visible_checks import COURSE
 
 import minigrad
-from minigrad.hints import TIERS
+from minigrad.tutor.hints import TIERS
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "course" / "lessons").glob("*.md"))

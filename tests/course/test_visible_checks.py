@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from autograder.loading import load_course
-from autograder.notebooks import setup_texts
-from autograder.verify import ANSWERS
+from autograder.building.notebooks import setup_texts
+from autograder.course.loading import load_course
+from autograder.proof.verify import ANSWERS
 from minigrad.checks import run
 
 COURSE = load_course(tree=False)

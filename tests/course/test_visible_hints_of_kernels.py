@@ -5,8 +5,8 @@ import linecache
 import pytest
 from test_visible_checks import COURSE, _namespace
 
-from autograder.slicing import slice_exercise
-from autograder.verify import ANSWERS
+from autograder.building.slicing import slice_exercise
+from autograder.proof.verify import ANSWERS
 from minigrad.checks import cuda_ops, run
 from minigrad.checks.runner import _tests_of
 

@@ -4,8 +4,8 @@ import pytest
 from test_visible_checks import COURSE
 from test_visible_hints import check
 
-from autograder.slicing import slice_exercise
-from autograder.verify import ANSWERS
+from autograder.building.slicing import slice_exercise
+from autograder.proof.verify import ANSWERS
 from minigrad.errors import ExerciseNotDone
 from minigrad.exercises import install
 

@@ -17,9 +17,9 @@ import nbformat
 import pytest
 from executing import ROOT, execute
 
-from autograder.editions import class_edition
-from autograder.loading import load_course
-from autograder.slicing import slice_exercise
+from autograder.building.editions import class_edition
+from autograder.building.slicing import slice_exercise
+from autograder.course.loading import load_course
 
 LEFT_OUT = ("mlp.SGD", "tensor_ops.tensor_reduce", "fast_ops._tensor_matrix_multiply")
 """Three that a student may leave out and still see a network learn: nothing needs them, or something slower serves."""

@@ -10,10 +10,10 @@ import pytest
 from lab import jupyter_lab, person, program, window
 from playwright.sync_api import Browser, expect
 
-from autograder.build import build
+from autograder.building.build import build
+from autograder.building.editions import make_edition
 from autograder.course import Course
-from autograder.editions import make_edition
-from autograder.loading import load_course
+from autograder.course.loading import load_course
 
 EXERCISE = "autodiff.topological_sort"
 NOTEBOOK = "module1/03_backprop.ipynb"

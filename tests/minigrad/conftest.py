@@ -2,8 +2,9 @@
 
 import pytest
 
-from minigrad import Scalar, autodiff, derivatives, fast, functions, installing, mlp, module, operators
+from minigrad import Scalar, autodiff, derivatives, fast, functions, mlp, module, operators
 from minigrad.autodiff import is_grad_enabled
+from minigrad.exercises import installing
 
 
 @pytest.fixture(params=["specification", "fast"])

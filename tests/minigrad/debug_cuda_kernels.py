@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from minigrad._numba import cuda, numba
+from minigrad.machine._numba import cuda, numba
 
 SIZE = 8
 TILE = 4

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from minigrad._numba import numba
+from minigrad.machine._numba import numba
 
 njit, prange = numba.njit, numba.prange
 HELD = np.zeros(4, dtype=np.int32)

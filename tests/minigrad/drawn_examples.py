@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from autograder import pictures
+from autograder.results import pictures
 from minigrad import Scalar, datasets, debug, draw, tensor, tour
-from minigrad._numba import cuda, numba
 from minigrad.debug import cuda_races
+from minigrad.machine._numba import cuda, numba
 from minigrad.module import Module, Parameter
 from minigrad.tensor_data import TensorData
 

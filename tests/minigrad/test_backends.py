@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import minigrad as mg
-from minigrad import arrays, backends, exercises, fast_ops, tensor_data, tensor_ops
+from minigrad import backends, exercises, fast_ops, tensor_data, tensor_ops
+from minigrad.backends import arrays
 from minigrad.cli import app
 
 

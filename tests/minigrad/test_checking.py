@@ -8,7 +8,9 @@ import sys
 import pytest
 from notebooks_by_hand import code, exercise, load, notebook, save
 
-from minigrad import checking, exercises, progressing, starting
+from minigrad import exercises
+from minigrad.tutor import progressing
+from minigrad.working_folder import checking, starting
 
 ADD = "def add(x, y):\n    return x + y\n\n\ndef mul(x, y):\n    return x * y\n\n\ndef neg(x):\n    return -1.0 * x"
 STUBS = "def add(x, y):\n    raise NotImplementedError()\n\n\ndef mul(x, y):\n    raise NotImplementedError()"

@@ -171,8 +171,8 @@ def test_magic_checks_and_refuses(monkeypatch):
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
+    from minigrad.commands.magics import register
     from minigrad.errors import MinigradError
-    from minigrad.magics import register
 
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # which a shell takes for its own
     shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))  # no file that outlives the test

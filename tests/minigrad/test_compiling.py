@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from minigrad import compiling, operators, reaching, tensor_data
-from minigrad.compiling import compile_kernel, interpreted
+from minigrad import compiling, operators, tensor_data
+from minigrad.compiling import compile_kernel, interpreted, reaching
 from minigrad.errors import ExerciseNotDone, KernelError, MinigradError
 
 

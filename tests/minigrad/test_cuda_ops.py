@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from minigrad import cuda_ops, exercises, operators
-from minigrad._numba import cuda, numba
 from minigrad.backends.gpu import CudaBackend, from_host, launch, teaching
 from minigrad.backends.gpu.launching import block_dim
 from minigrad.checks import launches
 from minigrad.debug import cuda_races
 from minigrad.errors import KernelError
+from minigrad.machine._numba import cuda, numba
 
 BLOCK = cuda_ops.BLOCK_DIM
 gpu = CudaBackend()

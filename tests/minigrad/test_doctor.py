@@ -9,7 +9,7 @@ from importlib import metadata
 import pytest
 from packaging.requirements import Requirement
 
-from minigrad import doctor
+from minigrad.commands import doctor
 
 
 def command(*arguments, **variables):
@@ -162,7 +162,7 @@ def test_the_working_folder_is_named(monkeypatch, tmp_path):
 @pytest.mark.parametrize("asked", ["1", "0"])
 def test_a_gpu_that_is_not_there(asked):
     """Asked for a GPU on a machine without one, it says how to take that back; the simulator is fine."""
-    from minigrad.cuda_choice import has_device
+    from minigrad.machine.cuda_choice import has_device
 
     if has_device():
         pytest.skip("this machine has an NVIDIA device: what is tested is a machine without one")

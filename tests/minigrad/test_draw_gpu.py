@@ -7,8 +7,8 @@ import pytest
 from looking_into import boxes, inside, texts
 
 from minigrad import cuda_ops, draw
-from minigrad._numba import cuda, numba
 from minigrad.debug import cuda_races
+from minigrad.machine._numba import cuda, numba
 
 
 def arrows(picture):

@@ -14,8 +14,8 @@ from drawn_examples import FEEDBACK, MATPLOTLIB, SVG
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from autograder import pictures
-from autograder.pictures import paper as feedback_paper
+from autograder.results import pictures
+from autograder.results.pictures import paper as feedback_paper
 from minigrad import draw
 from minigrad.debug import draw as accesses
 from minigrad.draw import graph, paper, plots

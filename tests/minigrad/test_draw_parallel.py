@@ -10,8 +10,8 @@ import pytest
 from looking_into import SVG, boxes, inside, texts, words
 
 from minigrad import debug, draw
-from minigrad._numba import numba
 from minigrad.draw.parallel import MOST_BOXES
+from minigrad.machine._numba import numba
 
 prange = numba.prange
 
@@ -68,7 +68,7 @@ def test_shares_are_runs_of_neighbours():
 
 OBSERVED = """
 import numpy as np
-from minigrad._numba import numba
+from minigrad.machine._numba import numba
 
 @numba.njit(parallel=True)
 def who(out):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import autodiff, changes, engine, exercises, functions, quick_rules, steps
+from minigrad import autodiff, engine, exercises, functions
+from minigrad.backward import changes, quick_rules, steps
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Function
 

@@ -8,9 +8,10 @@ import sys
 import pytest
 
 import minigrad
-from minigrad import checks, hints, progressing
+from minigrad import checks
 from minigrad.checks import runner
 from minigrad.errors import MinigradError, UnknownExercise
+from minigrad.tutor import hints, progressing
 
 ID = "autodiff.chain_rule"
 TEXTS = {"nudge": "Look at `history`.", "idea": "Multiply <and> add.", "outline": "1. take\n   2. give"}
@@ -113,7 +114,7 @@ def test_the_command_line_shows_hints(tmp_path):
     """`minigrad hint ID` goes on where it was, since the folder remembers; an unknown id is one sentence."""
     (tmp_path / ".minigrad").mkdir()
     code = (
-        "from minigrad import hints, cli\n"
+        "from minigrad.tutor import hints\nfrom minigrad import cli\n"
         f"hints.bundled = lambda: {{{ID!r}: {TEXTS!r}}}\n"
         f"import sys; sys.argv[1:] = ['hint', {ID!r}]; cli.main()"
     )

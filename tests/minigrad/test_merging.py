@@ -8,9 +8,9 @@ import random
 import pytest
 from notebooks_by_hand import code, exercise, find, markdown, notebook, question, texts
 
-from minigrad import merging
-from minigrad.merging import NotANotebook, dump, merge, parse
-from minigrad.reading import answer_cells
+from minigrad.exercises.reading import answer_cells
+from minigrad.working_folder import merging
+from minigrad.working_folder.merging import NotANotebook, dump, merge, parse
 
 OLD = notebook(
     markdown("# Lesson"),

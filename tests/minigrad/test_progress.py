@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import minigrad
-from minigrad import exercises, progressing
+from minigrad import exercises
 from minigrad.checks import CheckReport, CheckResult
-from minigrad.progressing import Done
+from minigrad.tutor import progressing
+from minigrad.tutor.progressing import Done
 
 ID = "autodiff.chain_rule"
 
@@ -130,7 +131,7 @@ def test_fields_of_a_later_version_do_no_harm(folder):
 def test_two_kernels_lose_nothing(folder):
     """Two processes that record at once both count."""
     code = (
-        "from minigrad import progressing\n"
+        "from minigrad.tutor import progressing\n"
         "from minigrad.checks import CheckReport, CheckResult\n"
         f"report = CheckReport({ID!r}, 5.0, (CheckResult('x', True),))\n"
         "for _ in range(25): progressing.record(report)"

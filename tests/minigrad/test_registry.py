@@ -16,7 +16,8 @@ import torch
 from registry_samples import LAYOUTS, SPECIAL, TORCH, functions_of_tensors, samples_of, title
 
 import minigrad as mg
-from minigrad import arrays, backends, engine, functions, tensors
+from minigrad import backends, engine, functions, tensors
+from minigrad.backends import arrays
 
 FUNCTIONS = functions_of_tensors()
 CASES = [

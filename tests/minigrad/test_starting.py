@@ -19,9 +19,10 @@ import pytest
 from notebooks_by_hand import code, exercise, find, load, markdown, notebook, save, texts
 from test_merging import NEW, OLD, answer
 
-from minigrad import lab, progressing, starting, submitting
 from minigrad.checks import CheckReport, CheckResult
 from minigrad.errors import MinigradError
+from minigrad.tutor import progressing
+from minigrad.working_folder import lab, starting, submitting
 
 LESSON = "00_fundamentals"
 
@@ -251,8 +252,8 @@ def test_the_command_says_what_it_did(course, tmp_path):
 
 def test_a_class_gets_the_notebooks_with_its_library(root, tmp_path):
     """The student edition holds them: `minigrad start` needs nothing else, and stubs are checked there."""
-    from autograder.editions import class_edition
-    from autograder.loading import load_course
+    from autograder.building.editions import class_edition
+    from autograder.course.loading import load_course
 
     edition = class_edition(tmp_path / "edition", load_course(root / "course"), dt.date(2026, 1, 1))
 
@@ -458,7 +459,7 @@ def test_a_folder_that_cannot_be_is_a_sentence(tmp_path):
 
 def test_a_grader_takes_the_zip(work):
     """In the place of notebooks the grader finds each lesson in it, answers and all."""
-    from autograder.handed_in import HandedIn
+    from autograder.reading.handed_in import HandedIn
 
     book = load(work / "03_backprop.ipynb")
     cell = find(book, "# exercise: mlp.SGD")

@@ -137,7 +137,7 @@ def test_broadcast_indices_are_numpys(data, big_shape):
 
 def test_the_functions_of_indices_compile():
     """Numba compiles to_index, broadcast_index and index_to_position as they are written; parallel loops call them."""
-    numba = pytest.importorskip("minigrad._numba").numba
+    numba = pytest.importorskip("minigrad.machine._numba").numba
     to_index, broadcast_index, index_to_position = (
         numba.njit(getattr(tensor_data, name)) for name in ("to_index", "broadcast_index", "index_to_position")
     )
@@ -160,7 +160,7 @@ def test_the_functions_of_indices_compile():
 
 def test_to_index_may_be_inlined_into_a_parallel_loop():
     """MiniTorch inlines it, and then what it is given is the loop's variable, which must not be assigned to."""
-    numba = pytest.importorskip("minigrad._numba").numba
+    numba = pytest.importorskip("minigrad.machine._numba").numba
     to_index = numba.njit(inline="always")(tensor_data.to_index)
 
     @numba.njit(parallel=True)

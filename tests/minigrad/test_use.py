@@ -8,19 +8,10 @@ from dataclasses import replace
 import pytest
 
 import minigrad
-from minigrad import (
-    Scalar,
-    autodiff,
-    derivatives,
-    exercises,
-    fast,
-    functions,
-    installing,
-    mlp,
-    operators,
-)
+from minigrad import Scalar, autodiff, derivatives, exercises, fast, functions, mlp, operators
 from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath
+from minigrad.exercises import installing
 
 pytestmark = pytest.mark.usefixtures("library_as_it_was")
 

@@ -12,7 +12,8 @@ import pytest
 import torch
 
 import minigrad
-from minigrad import arrays, tensors
+from minigrad import tensors
+from minigrad.backends import arrays
 
 SEEDS = 500
 CHUNK = 20

@@ -167,7 +167,7 @@ def _load(module: str, name: str) -> Any:
 
 def empty(shape: Sequence[int], dtype: Any) -> Any:
     """Return a NumPy array with arbitrary values; a large one comes from the pool of buffers."""
-    from minigrad import arrays
+    from minigrad.backends import arrays
 
     if arrays.is_small(shape):
         return np.empty(shape, dtype)

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import _numba, cuda_ops
+from minigrad import cuda_ops
 from minigrad.backends.gpu import from_host, launch, teaching
 from minigrad.backends.gpu.launching import block_dim
 from minigrad.checks import launches
 from minigrad.checks.expectation import Expectation, expect
 from minigrad.checks.runner import ENDLESS, NOT_RUN, Test, visible
+from minigrad.machine import _numba
 
 __all__: list[str] = []
 

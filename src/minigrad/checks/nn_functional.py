@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minigrad import creation
 from minigrad.checks.expectation import PAIR, Expectation, expect, hinting
 from minigrad.checks.runner import visible
 from minigrad.errors import IndexingError
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, creation
 
 __all__: list[str] = []
 

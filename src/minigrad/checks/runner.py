@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from types import FrameType, SimpleNamespace
 from typing import Any
 
-from minigrad import exercises, hints, progressing
+from minigrad import exercises
 from minigrad.checks.expectation import NO_RETURN, Expectation
 from minigrad.checks.explaining import Answer
 from minigrad.checks.report import as_html, as_text
 from minigrad.errors import ExerciseNotDone
+from minigrad.tutor import hints, progressing
 
 __all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
 

@@ -46,7 +46,7 @@ def index_errors(hint: str) -> Iterator[None]:
 
 def compiled(function: Any) -> Callable[..., Any]:
     """Return a function compiled by Numba; the first call says in one line what Numba does not compile."""
-    from minigrad._numba import numba
+    from minigrad.machine._numba import numba
 
     fast = numba.njit(getattr(function, "py_func", function))
 

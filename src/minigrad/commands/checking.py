@@ -15,8 +15,8 @@ from minigrad.commands.common import console, print_json
 from minigrad.errors import MinigradError
 
 if TYPE_CHECKING:
-    from minigrad.checking import Checked
     from minigrad.checks.runner import CheckReport
+    from minigrad.working_folder.checking import Checked
 
 __all__ = ["check"]
 
@@ -72,7 +72,7 @@ def _beside_minitorch(notebooks: list[Path], exercise: str | None, everything: b
 
 def _lessons_here() -> list[Path]:
     from minigrad.exercises import folder_here
-    from minigrad.progressing import working_folder
+    from minigrad.tutor.progressing import working_folder
 
     return _lessons_in(working_folder() or folder_here(), "this folder; name notebooks, or go where you work")
 
@@ -91,7 +91,7 @@ def _chosen(paths: list[Path], exercise: str | None) -> list[Path]:
 
 
 def _lessons_in(folder: Path, place: str) -> list[Path]:
-    from minigrad.starting import lessons_in
+    from minigrad.working_folder.starting import lessons_in
 
     found = lessons_in(folder)
     if not found:
@@ -103,7 +103,8 @@ def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> l
     """Check notebooks one after the other, and note the results where progress is kept."""
     from rich.progress import Progress
 
-    from minigrad import checking, progressing
+    from minigrad.tutor import progressing
+    from minigrad.working_folder import checking
 
     wanted = {path: _wanted(path, exercise) for path in notebooks}
     checked = []
@@ -167,8 +168,8 @@ def _print_reports(checked: list[Checked]) -> None:
 
 def _print_table(checked: list[Checked]) -> None:
     """Print a row for each exercise, and below it what does not hold of those that are begun."""
-    from minigrad.checking import not_begun
     from minigrad.checks.report import as_text
+    from minigrad.working_folder.checking import not_begun
 
     table = Table("lesson", Column("exercise", no_wrap=True), "checks", "points")
     failing: list[CheckReport] = []

@@ -36,7 +36,7 @@ def start(
 
     Example: `minigrad start my-notebooks`
     """
-    from minigrad import starting
+    from minigrad.working_folder import starting
 
     chosen = starting.chosen_folder(folder)
     outcomes = starting.start(chosen, source, dry_run=dry_run)
@@ -61,8 +61,8 @@ def lab(
     port: Annotated[int | None, typer.Option(help="The port to listen on.")] = None,
 ) -> None:
     """Open JupyterLab in the folder you work in, with this Python, and leave everything that it writes in there."""
-    from minigrad import lab as running
-    from minigrad import starting
+    from minigrad.working_folder import lab as running
+    from minigrad.working_folder import starting
 
     raise typer.Exit(running.run(starting.chosen_folder(folder), browser=not no_browser, port=port))
 
@@ -72,7 +72,7 @@ def hint(
     tier: Annotated[int | None, typer.Option(help="1, 2 or 3: that hint, instead of the next one.")] = None,
 ) -> None:
     """Show the next hint for an exercise: a nudge, the idea, the outline. Hints never cost points."""
-    from minigrad import hints
+    from minigrad.tutor import hints
 
     console.print(escape(repr(hints.hint(id, tier))), highlight=False)
 
@@ -83,7 +83,7 @@ def progress(
     ] = None,
 ) -> None:
     """Show how far you are: exercises that pass, their points, checks, and hints."""
-    from minigrad import progressing
+    from minigrad.tutor import progressing
 
     if folder is not None and not folder.is_dir():
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
@@ -108,7 +108,7 @@ def submit(
 
     Example: `minigrad submit my-notebooks --assignment module1`
     """
-    from minigrad import starting, submitting
+    from minigrad.working_folder import starting, submitting
 
     chosen = starting.chosen_folder(folder)
     packed = submitting.pack(chosen, submitting.assignment_for(chosen, assignment), out, force=force)

@@ -19,7 +19,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findi
 
     Exits with 1 if something keeps the course from working.
     """
-    from minigrad.doctor import examine
+    from minigrad.commands.doctor import examine
 
     found = list(examine())
     wrong = [each for each in found if not each.ok]

@@ -12,18 +12,18 @@ from rich.table import Table
 from minigrad.commands.common import console, print_json
 
 if TYPE_CHECKING:
-    from minigrad.checking import Checked
-    from minigrad.minitorch import Task
-    from minigrad.survivors import Probe
+    from minigrad.working_folder.checking import Checked
+    from minigrad.working_folder.minitorch import Task
+    from minigrad.working_folder.survivors import Probe
 
 __all__ = ["check_minitorch"]
 
 
 def check_minitorch(folder: Path, seconds: float, *, as_json: bool) -> int:
     """Check someone's answers to MiniTorch's tasks, print what was seen, and return the exit code."""
-    from minigrad.checking import check_folder
-    from minigrad.minitorch import found_tasks
-    from minigrad.survivors import PROBES
+    from minigrad.working_folder.checking import check_folder
+    from minigrad.working_folder.minitorch import found_tasks
+    from minigrad.working_folder.survivors import PROBES
 
     found = found_tasks(folder)
     with console.status(f"checking {len(found)} answers") if console.is_terminal and not as_json else _nothing():
@@ -64,7 +64,7 @@ def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> Non
 
 
 def _print_missed(missed: list[Probe]) -> None:
-    from minigrad.survivors import PROBES
+    from minigrad.working_folder.survivors import PROBES
 
     if not missed:
         console.print(f"Of {len(PROBES)} mistakes that pass MiniTorch's own tests, none was found.", highlight=False)
@@ -75,7 +75,7 @@ def _print_missed(missed: list[Probe]) -> None:
 
 
 def _absent(tasks: dict[str, Task]) -> list[str]:
-    from minigrad.minitorch import TASKS
+    from minigrad.working_folder.minitorch import TASKS
 
     return [task.exercise for task in TASKS if task.exercise not in tasks]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from minigrad import creation
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, creation
 
 __all__ = ["Dataset", "Subset", "TensorDataset", "random_split"]
 

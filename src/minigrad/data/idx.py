@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from minigrad import creation
 from minigrad.data.dataset import TensorDataset
+from minigrad.tensors import creation
 
 __all__ = ["mnist", "read_idx"]
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import creation
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, creation
 
 __all__ = ["DataLoader", "collate"]
 

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from minigrad import creation
 from minigrad.data.dataset import Dataset
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, creation
 
 __all__ = ["Sentences", "Vocabulary", "sst2"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from minigrad import creation, datasets
+from minigrad import datasets
 from minigrad.data.dataset import TensorDataset
+from minigrad.tensors import creation
 
 __all__ = ["digits", "points"]
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from minigrad import compiling, refusals
-from minigrad._numba import numba
+from minigrad import compiling
 from minigrad.backends.numba import threads
+from minigrad.compiling import refusals
+from minigrad.machine._numba import numba
 
 __all__ = ["Loop", "ParallelReport", "parallel_report"]
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.compiling.reaching import installed
 from minigrad.debug.arrays import Recorded, raw_of
 from minigrad.debug.findings import Findings
 from minigrad.debug.memory import READ, WRITE, Root
 from minigrad.debug.report import Race, Traffic
 from minigrad.debug.rewrite import codes_of
 from minigrad.debug.source import line_of, unwrap
-from minigrad.reaching import installed
 
 __all__ = ["STEPS", "Endless", "Runtime", "by_name", "check_call", "copies", "kernel_function", "made_by"]
 

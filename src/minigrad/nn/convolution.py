@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import arrays, backends, standing_aside
+from minigrad import backends, standing_aside
+from minigrad.backends import arrays
 from minigrad.functions import Function
 from minigrad.tensor_functions import expand, sum_over
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Any, cast
 
-from minigrad import backends, creation, standing_aside, tensor_functions
+from minigrad import backends, standing_aside, tensor_functions
 from minigrad.functions import Function
 from minigrad.nn.checking import as_tuple, check_size
 from minigrad.nn.convolution import Pair, Windows
@@ -20,7 +20,7 @@ from minigrad.nn.layer_functions import batch_norm, conv1d, conv2d, embedding, l
 from minigrad.nn.loss_functions import binary_cross_entropy_with_logits, cross_entropy, mse_loss, nll_loss
 from minigrad.nn.pool_functions import AvgPool2d, MaxPool2d
 from minigrad.nn.standing_in import as_tiles
-from minigrad.tensors import Tensor, need_tensors
+from minigrad.tensors import Tensor, creation, need_tensors
 
 __all__ = [
     "avg_pool2d",

@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad import autodiff, creation
-from minigrad.tensors import Tensor
+from minigrad import autodiff
+from minigrad.tensors import Tensor, creation
 
 __all__ = [
     "calculate_gain",

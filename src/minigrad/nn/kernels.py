@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad._numba import numba
+from minigrad.machine._numba import numba
 
 __all__ = ["conv1d_kernel", "conv2d_kernel"]
 

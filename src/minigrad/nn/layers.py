@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minigrad import creation
 from minigrad.nn import checking, functional, init
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, creation
 
 __all__ = ["Conv1d", "Conv2d", "Dropout", "Embedding", "Flatten", "Identity", "Linear"]
 

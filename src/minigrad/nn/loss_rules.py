@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import arrays, backends, functions
+from minigrad import backends, functions
+from minigrad.backends import arrays
 from minigrad.functions import Function
 from minigrad.tensor_functions import LogSoftmax
 

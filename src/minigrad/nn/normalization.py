@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad import autodiff, creation
+from minigrad import autodiff
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, creation
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "LayerNorm"]
 

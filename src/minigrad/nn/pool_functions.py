@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import arrays, backends
+from minigrad import backends
+from minigrad.backends import arrays
 from minigrad.functions import Function
 from minigrad.nn.convolution import Pair, Windows, either, output_size, padded
 

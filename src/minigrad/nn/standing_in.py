@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import creation
+from minigrad.tensors import creation
 
 if TYPE_CHECKING:
     from minigrad.nn.convolution import Pair, Windows

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from minigrad import autodiff, creation
-from minigrad.tensors import Tensor
+from minigrad import autodiff
+from minigrad.tensors import Tensor, creation
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 

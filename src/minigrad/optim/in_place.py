@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from minigrad import autodiff, engine, numpy_forms
+from minigrad import autodiff, engine
+from minigrad.backends import numpy_forms
 from minigrad.tensors import Tensor
 
 __all__ = ["descend", "update"]

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad import backends, mlp, module, nn, optim
-from minigrad.creation import tensor
 from minigrad.datasets import Points
 from minigrad.scalar import Scalar
+from minigrad.tensors.creation import tensor
 
 __all__ = [
     "ACTIVATIONS",

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from minigrad import backends, exercises, operators
-from minigrad._numba import is_simulator
 from minigrad.backends.gpu import CudaBackend, DeviceArray, from_host, launch, products, reductions
 from minigrad.backends.gpu import array as arrays
 from minigrad.backends.gpu.sources import collapse
 from minigrad.errors import IndexingError, KernelError
+from minigrad.machine._numba import is_simulator
 
 FLOATS = (np.float32, np.float64)
 TYPES = (*FLOATS, np.int64, np.bool_)

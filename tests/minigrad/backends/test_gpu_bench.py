@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import gpu
-from minigrad._numba import is_simulator
+from minigrad.machine._numba import is_simulator
 
 
 def test_every_program_runs():

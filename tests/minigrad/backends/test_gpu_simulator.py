@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from minigrad._numba import cuda, is_simulator, numba
 from minigrad.backends.gpu import launch
 from minigrad.errors import KernelError
+from minigrad.machine._numba import cuda, is_simulator, numba
 
 if not is_simulator():
     pytest.skip("needs a machine without a GPU: there the simulator runs", allow_module_level=True)

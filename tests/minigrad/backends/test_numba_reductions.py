@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from minigrad._numba import numba
 from minigrad.backends.numba import NumbaBackend, reductions
+from minigrad.machine._numba import numba
 
 BACKEND = NumbaBackend()
 A, B = ("in", 0), ("in", 1)

@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from minigrad._numba import numba
 from minigrad.backends.numba import NumbaBackend, threads
+from minigrad.machine._numba import numba
 
 BACKEND = NumbaBackend()
 A, B = ("in", 0), ("in", 1)

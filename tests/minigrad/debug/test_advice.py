@@ -5,9 +5,9 @@ import pytest
 from debug_prange_kernels import compiled
 
 from minigrad import cuda_ops, debug, fast_ops, tensor_data
-from minigrad._numba import numba
 from minigrad.debug import races
 from minigrad.debug.report import Race
+from minigrad.machine._numba import numba
 
 prange = numba.prange
 

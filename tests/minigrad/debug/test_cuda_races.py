@@ -20,8 +20,8 @@ from debug_cuda_kernels import (
     x20,
 )
 
-from minigrad._numba import cuda, numba
 from minigrad.debug import Counts, cuda_races
+from minigrad.machine._numba import cuda, numba
 
 
 def name_of(value):

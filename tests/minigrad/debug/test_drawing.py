@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from minigrad._numba import cuda, numba
 from minigrad.debug import Race, Report, cuda_races
 from minigrad.debug.draw import LARGEST
+from minigrad.machine._numba import cuda, numba
 
 SIZE = 4
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from minigrad import compiling
-from minigrad._numba import numba
 from minigrad.compiling import compile_kernel
 from minigrad.debug.parallelism import parallel_report
 from minigrad.errors import KernelError
+from minigrad.machine._numba import numba
 
 prange = numba.prange
 

@@ -26,11 +26,11 @@ from debug_prange_kernels import (
     x8,
 )
 
-from minigrad._numba import numba
 from minigrad.debug import races
 from minigrad.debug.loops import plan
 from minigrad.debug.memory import READ, WRITE, Memory
 from minigrad.debug.source import tree_of
+from minigrad.machine._numba import numba
 
 prange = numba.prange
 

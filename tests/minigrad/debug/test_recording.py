@@ -3,9 +3,9 @@
 import numpy as np
 
 from minigrad import exercises, tensor_data
-from minigrad._numba import cuda, numba
 from minigrad.debug import cuda_races, races
 from minigrad.debug.grid import MOMENTS
+from minigrad.machine._numba import cuda, numba
 from minigrad.tensor_data import index_to_position
 
 SIZE = 2

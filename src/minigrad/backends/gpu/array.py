@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from minigrad import _numba, layout, tensor_data
+from minigrad import layout, tensor_data
+from minigrad.machine import _numba
 from minigrad.tensor_data import TensorData
 
 cuda: Any = _numba.cuda

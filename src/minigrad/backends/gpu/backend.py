@@ -32,7 +32,7 @@ class CudaBackend:
     name = "cuda"
 
     def __init__(self) -> None:
-        from minigrad import _numba
+        from minigrad.machine import _numba
 
         if why := _numba.why_no_cuda():
             raise RuntimeError(f"the backend 'cuda' cannot be used: {why}")

@@ -15,8 +15,9 @@ from contextlib import suppress
 from types import CodeType, FunctionType
 from typing import Any
 
-from minigrad import _numba, reaching, refusals
+from minigrad.compiling import reaching, refusals
 from minigrad.errors import KernelError
+from minigrad.machine import _numba
 
 cuda: Any = _numba.cuda
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from minigrad._numba import is_simulator
+from minigrad.machine._numba import is_simulator
 
 __all__ = ["COLUMNS", "LOOP", "MATMUL", "ROWS", "Loop", "Reduction", "Tiles"]
 

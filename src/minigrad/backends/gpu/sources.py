@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from minigrad import _numba
+from minigrad.machine import _numba
 
 __all__ = ["WAIT", "collapse", "compiled", "positions"]
 

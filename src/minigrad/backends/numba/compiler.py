@@ -150,7 +150,7 @@ def _features() -> str:
 
 def _compile(function: Callable[..., None], symbol: str = "minigrad_kernel") -> tuple[bytes, str]:
     """Compile a kernel with Numba; return its object file and the name of its entry."""
-    from minigrad import _numba
+    from minigrad.machine import _numba
 
     numba: Any = _numba.numba
     word = numba.types.CPointer(numba.types.int64)

@@ -179,8 +179,8 @@ def _exactly(value: Any) -> str:
 
 def compile_function(function: Callable[..., float]) -> Any:
     """Compile a plain function of numbers with whatever helpers it calls."""
-    from minigrad import reaching
     from minigrad.backends.numba.vector import compiled
+    from minigrad.compiling import reaching
 
     if hasattr(function, "py_func"):  # compiled already
         return function

@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from minigrad._numba import numba
+from minigrad.machine._numba import numba
 
 __all__ = [
     "add_any_order",

@@ -60,7 +60,7 @@ def _numba_threads() -> Any:
 
 def layer() -> str:
     """Return the name of Numba's threading layer: "tbb", "omp" or "workqueue"."""
-    from minigrad import _numba
+    from minigrad.machine import _numba
 
     _parallel_for()
     numba: Any = _numba.numba
@@ -70,7 +70,7 @@ def layer() -> str:
 @cache
 def _parallel_for() -> Any:
     """Start Numba's threads, and return its C function."""
-    from minigrad import _numba
+    from minigrad.machine import _numba
 
     numba: Any = _numba.numba
     importlib.import_module("numba.np.ufunc.parallel")._launch_threads()

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._numba import numba
 from minigrad.backends.numba.intrinsics import bits_to_float, float_to_bits, select
+from minigrad.machine._numba import numba
 
 __all__ = ["NAMES", "compiled", "functions"]
 

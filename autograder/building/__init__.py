@@ -1,0 +1,1 @@
+"""From the library's source and the authored lessons to notebooks, masters and editions."""

@@ -1,0 +1,378 @@
+"""Build the course: from lessons and the library's sources to notebooks.
+
+Everything is checked before anything is written; a file whose content is the same is left alone, and the
+others are written aside and renamed, so that an interrupted build leaves no half-written notebook.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.building.editions import edition_files
+from autograder.building.hints import hints_json
+from autograder.building.notebooks import (
+    Cell,
+    Notebook,
+    check_cell,
+    dump,
+    is_generated,
+    is_worked_in,
+    new_notebook,
+    placement,
+    question_cells,
+    read_lesson,
+    solution_cell,
+    stamp_of,
+    student_version,
+    text_cell,
+)
+from autograder.building.questions import Question, is_answer, split_questions
+from autograder.building.slicing import (
+    ExerciseSource,
+    header,
+    slice_exercise,
+    squeeze,
+    telling_lines,
+)
+from autograder.common.files import write
+from autograder.course import Course, CourseError, Exercise, Lesson
+from autograder.course.loading import DEFAULT_COURSE, load_course
+
+__all__ = ["BuildReport", "BuiltFile", "BuiltLesson", "build", "build_lesson", "course_json"]
+
+LONGEST_CELL = 15
+"""Lines of code in a cell that is not an exercise; a longer one is a program, not an example."""
+
+RESERVED = ("BEGIN SOLUTION", "END SOLUTION", "BEGIN HIDDEN TESTS", "END HIDDEN TESTS", "BEGIN MARK SCHEME")
+"""nbgrader acts on these wherever it meets them."""
+
+VerifyPoints = Callable[[Exercise, str], float]
+"""Returns the points that the text of a solution cell earns in an exercise."""
+
+
+@dataclass(frozen=True)
+class BuiltFile:
+    """A file of the build, and whether this build changed it."""
+
+    path: Path
+    changed: bool
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build did.
+
+    Attributes:
+        files: Every file that belongs to the course's generated part.
+        removed: Notebooks of an earlier build that no lesson makes any more.
+        kept: Student notebooks that someone had worked in, under the names that they have now.
+        totals: Points of each lesson.
+        course: The file that was built from.
+        drafts: Points of each assignment that is still being written, of which nothing was built.
+    """
+
+    files: tuple[BuiltFile, ...]
+    removed: tuple[Path, ...]
+    kept: tuple[Path, ...]
+    totals: Mapping[str, float]
+    course: Path
+    drafts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def written(self) -> list[Path]:
+        """Files whose content is new."""
+        return [file.path for file in self.files if file.changed]
+
+    @property
+    def unchanged(self) -> list[Path]:
+        """Files that were right already."""
+        return [file.path for file in self.files if not file.changed]
+
+
+@dataclass(frozen=True)
+class BuiltLesson:
+    """A lesson's notebooks.
+
+    Attributes:
+        lesson: The lesson.
+        title: Its first heading.
+        source: nbgrader's source notebook, with the answers.
+        student: What students get; also the master that grading grafts onto.
+        stamp: Short hash of the student notebook's content, in the metadata of both.
+    """
+
+    lesson: Lesson
+    title: str
+    source: Notebook
+    student: Notebook
+    stamp: str
+
+
+def build(course_dir: Path | str = DEFAULT_COURSE, *, verify_points: VerifyPoints | None = None) -> BuildReport:
+    """Build all notebooks of a course, and the library's `course.json`, which lists the exercises of drafts too.
+
+    Args:
+        course_dir: The directory of course.toml.
+        verify_points: If given, marks each exercise's stub and reference; a stub that earns something and a
+            reference that loses something are refused.
+
+    Raises:
+        CourseError: If anything is inconsistent; nothing is written then.
+    """
+    course = load_course(course_dir)
+    sources = {exercise_id: slice_exercise(course, exercise_id) for exercise_id in course.exercises}
+    lessons = [build_lesson(course, lesson, sources) for lesson in course.lessons.values()]
+    answers = {exercise.id: _answer(course, exercise) for exercise in course.released}
+    for built in lessons:
+        _check_leaks(course, built, answers)
+        _check_totals(course, built)
+    if verify_points is not None:
+        for source in sources.values():
+            _check_points(source, verify_points)
+    texts = _texts(course, lessons)
+    kept = tuple(_put_aside(path) for path in texts if path.parent == course.notebooks and is_worked_in(path))
+    files = tuple(BuiltFile(path, write(path, text)) for path, text in texts.items())
+    totals = {built.lesson.name: _points(built.student) for built in lessons}
+    drafts = {name: sum(each.points for each in course.of_assignment(name)) for name in course.drafts}
+    return BuildReport(files, tuple(_remove_stale(course, texts)), kept, totals, course.path, drafts)
+
+
+def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseSource]) -> BuiltLesson:
+    """Turn one lesson into its notebooks.
+
+    Raises:
+        CourseError: If the lesson is malformed or does not place exactly its own exercises.
+    """
+    if not lesson.path.is_file():
+        raise CourseError(
+            f"{course.path.name}: [[assignment]] {lesson.assignment}: the lesson {lesson.name!r} "
+            f"does not exist; write lessons/{lesson.path.name} or correct the name"
+        )
+    cells: list[Cell] = []
+    placed: list[str] = []
+    asked: set[str] = set()
+    authored = read_lesson(lesson.path).cells
+    title = _title(authored, lesson)
+    for number, cell in enumerate(authored, start=1):
+        exercise_id = _placed(cell, number, lesson)
+        if exercise_id is None:
+            cells += _given(cell, number, lesson, asked)
+            continue
+        _check_placement(course, lesson, exercise_id, placed)
+        placed.append(exercise_id)
+        cells += [solution_cell(sources[exercise_id]), check_cell(course.exercise(exercise_id))]
+    for exercise in course.of_lesson(lesson.name):
+        if exercise.id not in placed:
+            raise CourseError(
+                f"lessons/{lesson.name}.md: does not place the exercise {exercise.id!r} that course.toml gives it; "
+                f"add a code cell that holds {header(exercise.id)!r}"
+            )
+    source = new_notebook(lesson.name, course.version, cells)
+    stamp = stamp_of(student_version(source))
+    source.metadata["minigrad"]["stamp"] = stamp
+    return BuiltLesson(lesson, title, source, student_version(source), stamp)
+
+
+def course_json(course: Course, titles: Mapping[str, str]) -> str:
+    """Return what the students' tools need to know of the course, as JSON.
+
+    Args:
+        course: The course.
+        titles: The title of each lesson.
+    """
+    content = {
+        "generated": f"from {course.directory.name}/{course.path.name} by `autograder build`; do not edit",
+        "name": course.name,
+        "version": course.version,
+        "assignments": [
+            {"name": each.name, "title": each.title, "lessons": list(each.lessons)}
+            for each in course.assignments.values()
+        ],
+        "lessons": [
+            {"name": each.name, "title": titles[each.name], "assignment": each.assignment}
+            for each in course.lessons.values()
+        ],
+        "exercises": [_exercise_json(course, each) for each in course.exercises.values()],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _exercise_json(course: Course, exercise: Exercise) -> dict[str, Any]:
+    return {
+        "id": exercise.id,
+        "lesson": exercise.lesson,
+        "assignment": course.assignment_of(exercise).name,
+        "objects": list(exercise.objects),
+        "points": exercise.points,
+        **({"uses": list(exercise.uses)} if exercise.uses else {}),
+        **({"draft": True} if course.is_draft(exercise) else {}),
+    }
+
+
+def _title(cells: list[Cell], lesson: Lesson) -> str:
+    first = cells[0].source.strip().split("\n")[0] if cells else ""
+    if not (first.startswith("# ") and cells[0].cell_type == "markdown"):
+        raise CourseError(f"lessons/{lesson.name}.md: begins without a heading; make its first line '# ' and the title")
+    return str(first.removeprefix("# ").strip())
+
+
+def _placed(cell: Cell, number: int, lesson: Lesson) -> str | None:
+    if "nbgrader" in cell.metadata:
+        raise CourseError(
+            f"lessons/{lesson.name}.md: cell {number} has nbgrader metadata; "
+            "remove it, since the build writes it from course.toml"
+        )
+    try:
+        return placement(cell)
+    except ValueError as error:
+        raise CourseError(
+            f"lessons/{lesson.name}.md: cell {number} begins with {str(error)!r} but is not that one line; "
+            "place an exercise by a cell that holds '# exercise: ID' and nothing else"
+        ) from error
+
+
+def _given(cell: Cell, number: int, lesson: Lesson, asked: set[str]) -> Iterable[Cell]:
+    """The cells that a cell without an exercise becomes: itself, or its prose and its questions one by one."""
+    try:
+        parts = list(split_questions(cell.source)) if cell.cell_type == "markdown" else [cell.source]
+    except ValueError as error:
+        raise CourseError(f"lessons/{lesson.name}.md: cell {number}: {error}") from error
+    if parts in ([], [cell.source]):
+        _check_cell(cell, number, lesson)
+        return [cell]
+    made: list[Cell] = []
+    for part in parts:
+        if isinstance(part, Question) and part.name in asked:
+            raise CourseError(f"lessons/{lesson.name}.md: asks the question {part.name!r} twice; rename one of the two")
+        if isinstance(part, Question):
+            asked.add(part.name)
+        made += question_cells(part) if isinstance(part, Question) else [text_cell(part, cell)]
+    for each in made:
+        if not is_answer(each):
+            _check_cell(each, number, lesson)
+    return made
+
+
+def _check_cell(cell: Cell, number: int, lesson: Lesson) -> None:
+    for words in RESERVED:
+        if words in cell.source:
+            raise CourseError(
+                f"lessons/{lesson.name}.md: cell {number} contains {words!r}, which nbgrader acts on; reword it"
+            )
+    length = len(cell.source.strip().split("\n"))
+    if cell.cell_type == "code" and length > LONGEST_CELL:
+        raise CourseError(
+            f"lessons/{lesson.name}.md: cell {number} has {length} lines of code, more than {LONGEST_CELL}; "
+            "split it or move code into the library"
+        )
+
+
+def _check_placement(course: Course, lesson: Lesson, exercise_id: str, placed: list[str]) -> None:
+    where = f"lessons/{lesson.name}.md"
+    if exercise_id not in course.exercises:
+        raise CourseError(
+            f"{where}: places {exercise_id!r}, which course.toml does not list; "
+            "add an [[exercise]] with that id or correct the name"
+        )
+    owner = course.exercises[exercise_id].lesson
+    if owner != lesson.name:
+        raise CourseError(
+            f"{where}: places {exercise_id!r}, an exercise of lesson {owner!r}; "
+            "remove it here or change 'lesson' in course.toml"
+        )
+    if exercise_id in placed:
+        raise CourseError(f"{where}: places {exercise_id!r} twice; remove one of the two cells")
+
+
+def _answer(course: Course, exercise: Exercise) -> list[str]:
+    """Return the lines that give an exercise away: those that students cannot read in their library either."""
+    files = edition_files(course, [exercise.id])
+    modules = (content.decode() for name, content in files.items() if name.endswith(".py"))
+    given = {squeeze(line) for text in modules for line in text.split("\n")}
+    return [line for line in telling_lines(course, exercise) if squeeze(line) not in given]
+
+
+def _check_leaks(course: Course, built: BuiltLesson, answers: Mapping[str, list[str]]) -> None:
+    """Refuse answers that are not open yet when the lesson is released, anywhere in its notebook."""
+    cells = [squeeze(cell.source) for cell in built.student.cells]
+    assignments = list(course.assignments)
+    still_closed = assignments[assignments.index(built.lesson.assignment) :]
+    closed = [exercise.id for assignment in still_closed for exercise in course.of_assignment(assignment)]
+    for exercise_id, line in ((each, line) for each in closed for line in answers[each]):
+        number = next((n for n, text in enumerate(cells, start=1) if squeeze(line) in text), None)
+        if number is not None:
+            raise CourseError(
+                f"lessons/{built.lesson.name}.md: the student notebook shows {line!r} in cell {number}, "
+                f"a line of the answer to {exercise_id!r}; reword it or move it between markers"
+            )
+
+
+def _points(notebook: Notebook) -> float:
+    """What hidden tests give; a person gives what questions bring, beside it."""
+    tested = (cell for cell in notebook.cells if not is_answer(cell))
+    points: list[float] = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in tested]
+    return sum(points)
+
+
+def _check_totals(course: Course, built: BuiltLesson) -> None:
+    wanted = sum(exercise.points for exercise in course.of_lesson(built.lesson.name))
+    for notebook in (built.source, built.student):
+        if abs(_points(notebook) - wanted) > 1e-9:
+            raise CourseError(
+                f"lessons/{built.lesson.name}.md: its graded cells are worth {_points(notebook)} points, but "
+                f"course.toml gives its exercises {wanted}; build again from unchanged files"
+            )
+
+
+def _check_points(source: ExerciseSource, verify_points: VerifyPoints) -> None:
+    exercise = source.exercise
+    earned = verify_points(exercise, source.stub_cell)
+    if earned > 0:
+        raise CourseError(
+            f"course.toml: [[exercise]] {exercise.id}: the stub earns {earned} points; "
+            "make its hidden tests ask for something that an unwritten answer cannot give"
+        )
+    earned = verify_points(exercise, source.reference_cell)
+    if earned < exercise.points:
+        raise CourseError(
+            f"course.toml: [[exercise]] {exercise.id}: the reference earns {earned} of {exercise.points} points; "
+            "correct the reference or its hidden tests"
+        )
+
+
+def _texts(course: Course, lessons: list[BuiltLesson]) -> dict[Path, str]:
+    texts: dict[Path, str] = {}
+    for built in lessons:
+        name = f"{built.lesson.name}.ipynb"
+        texts[course.directory / "source" / built.lesson.assignment / name] = dump(built.source)
+        texts[course.notebooks / name] = dump(built.student)
+        texts[course.directory / "masters" / built.stamp / name] = dump(built.student)
+    titles = {built.lesson.name: built.title for built in lessons}
+    texts[course.catalogue] = course_json(course, titles)
+    hints = hints_json(course)
+    if hints is not None:
+        texts[course.catalogue.with_name("hints.json")] = hints
+    return texts
+
+
+def _put_aside(path: Path) -> Path:
+    """Give a notebook that holds someone's work a name that no build writes to."""
+    names = (path.with_name(f"{path.stem}-kept{n or ''}{path.suffix}") for n in itertools.count())
+    aside = next(name for name in names if not name.exists())
+    path.rename(aside)
+    return aside
+
+
+def _remove_stale(course: Course, texts: Mapping[Path, str]) -> Iterable[Path]:
+    """Remove notebooks that an earlier build made of a lesson that is gone: nbgrader would release them."""
+    folders = [course.notebooks, *(course.directory / "source").glob("*")]
+    for path in sorted(path for folder in folders for path in folder.glob("*.ipynb")):
+        work = path.parent == course.notebooks and is_worked_in(path)
+        if path not in texts and is_generated(path) and not work:
+            path.unlink()
+            yield path

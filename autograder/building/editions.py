@@ -1,0 +1,405 @@
+"""Editions: copies of the library from which the answers to some exercises are cut.
+
+The sandbox gets an edition without the exercise that is being graded, a class one without every exercise whose
+answers are not open yet. What is left imports and runs; whoever calls a cut body gets `ExerciseNotDone`.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import functools
+import hashlib
+import importlib.util
+import io
+import json
+import marshal
+import re
+import shlex
+import tokenize
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+
+from autograder.building.slicing import ObjectSource, find_object
+from autograder.common.aside import PREFIX, Aside, sweep
+from autograder.common.files import put, write
+from autograder.course import Course, Exercise, split_object
+from autograder.course.loading import load_course
+from minigrad.errors import MinigradError
+
+__all__ = [
+    "EDITIONS",
+    "EditionError",
+    "cached_edition",
+    "class_edition",
+    "closed_exercises",
+    "edition_files",
+    "edition_name",
+    "make_edition",
+]
+
+EDITIONS = Path(".cache", "editions")
+"""Where a course keeps the editions that the sandbox gets."""
+
+_README = """\
+# The library of your course
+
+In it your exercises are still to be written, by you; the rest is there, to be used and to be read. It needs Python
+3.11, 3.12 or 3.13. Beside this folder, in a terminal:
+
+```
+python -m venv venv && source venv/bin/activate      # on Windows: venv\\Scripts\\activate
+pip install {folder}     # [nbgrader] only to fetch and submit from JupyterLab
+minigrad start my-notebooks    # copies the lessons; run it again after an update: your work stays, new text comes
+minigrad lab my-notebooks      # JupyterLab there
+minigrad check                 # all lessons in the folder: points, and what does not hold yet
+minigrad hint autodiff.chain_rule       # a nudge, then the idea, then the outline; hints cost no points
+minigrad progress              # lessons, points, checks and hints
+minigrad submit --assignment module1    # one zip, where there is no assignment list
+minigrad doctor                # what is wrong with this machine, and how to mend it
+```
+"""
+
+MARK = ".minigrad-edition"
+"""Lies in an edition's package and says that it was made here, and may be replaced."""
+
+COMPILERS = ("numba",)
+"""Packages that an edition asks for only where one of its modules imports them."""
+
+GENERATED = "# generated from pyproject.toml: the library for a class"
+
+LEFT_OUT = ("__pycache__", "*.pyc", "*.pyo", "*.nbi", "*.nbc", ".*")
+"""Never part of an edition: bytecode and compiled kernels hold the answers."""
+
+
+class EditionError(MinigradError):
+    """An edition cannot be written there; the message says why and what to do."""
+
+
+def make_edition(out: Path, without: Iterable[str], course: Course | None = None) -> Path:
+    """Write the library without the answers to some exercises.
+
+    Args:
+        out: The directory that is to hold `minigrad`; an edition that is there already is replaced.
+        without: Ids of the exercises to cut, together with what gives them away.
+        course: The course; by default the repository's.
+
+    Returns:
+        The directory `out`.
+
+    Raises:
+        CourseError: If an id is unknown.
+        EditionError: If something stands there that is no edition.
+    """
+    course = course or load_course()
+    _check_place(out, course)
+    _write_package(edition_files(course, without), out)
+    return out
+
+
+def class_edition(out: Path, course: Course, today: dt.date) -> Path:
+    """Write the library that a class may have on a day: without the answers that are not open yet.
+
+    The directory can be given to `pip install`: it holds a `pyproject.toml` beside the package, without the grader, and
+    a README that says how; one that lies there already stays.
+    """
+    project = _class_project(course, edition_files(course, closed_exercises(course, today)))
+    make_edition(out, closed_exercises(course, today), course)
+    for lesson in course.lessons:  # `minigrad start` copies them
+        notebook = course.notebooks / f"{lesson}.ipynb"
+        if notebook.is_file():
+            write(out / "minigrad" / "notebooks" / notebook.name, notebook.read_text(encoding="utf-8"))
+    write(out / "pyproject.toml", project)
+    if not (out / "README.md").exists():  # it may be the instructor's own by now
+        write(out / "README.md", _README.format(folder=shlex.quote(f"./{out.resolve().name}[nbgrader]")))
+    return out
+
+
+def _check_place(out: Path, course: Course) -> None:
+    """Refuse a directory where an edition would take the place of anything but an edition."""
+    package, project = out / "minigrad", out / "pyproject.toml"
+    if out.resolve().is_relative_to(course.source.parent.resolve()):
+        raise EditionError(f"{out} lies among the library's own sources; name another directory")
+    if (out / "course.toml").exists():
+        raise EditionError(f"{out} is a course, whose notebooks would import the edition; name another directory")
+    if (package.exists() or package.is_symlink()) and (package.is_symlink() or not (package / MARK).is_file()):
+        raise EditionError(f"{package} is no edition that `autograder edition` wrote; name another directory")
+    if project.exists() and not project.read_text(encoding="utf-8", errors="replace").startswith(GENERATED):
+        raise EditionError(f"{project} was not written by `autograder edition`; name another directory")
+
+
+def closed_exercises(course: Course, today: dt.date) -> list[str]:
+    """Return the ids of the exercises whose answers are not open on a day; without a date they never open."""
+    closed = []
+    for exercise in course.exercises.values():
+        opens = course.assignment_of(exercise).answers_open
+        if opens is None or today < opens:
+            closed.append(exercise.id)
+    return closed
+
+
+def edition_name(course: Course, without: Iterable[str]) -> str:
+    """Return the name under which an edition is kept, whether or not it is."""
+    return _content_hash(_graded_files(course, without))
+
+
+def _graded_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
+    """An edition's files, with a list of exercises that are worth nothing: other points are no other library."""
+    files = edition_files(course, without)
+    listed = files.get(course.catalogue.name)
+    if listed is not None:
+        catalogue = json.loads(listed)
+        for exercise in catalogue["exercises"]:
+            exercise["points"] = 0
+        files[course.catalogue.name] = json.dumps(catalogue).encode()
+    return files
+
+
+def graded_without(course: Course, exercise: Exercise) -> list[str]:
+    """Return the ids of the exercises that are cut while one is graded: that one, and all of later assignments.
+
+    A report repeats some of what a student's code says, and that code can read the library: one feedback page has
+    room for all answers of an assignment. So the sandbox holds no answers that are of use to anyone afterwards, but
+    those of the assignment that was handed in. Students' own editions lack the later ones as well.
+    """
+    own = course.assignment_of(exercise).name
+    order = list(dict.fromkeys(course.assignment_of(each).name for each in course.exercises.values()))
+    later = order[order.index(own) + 1 :]
+    return [exercise.id, *(each.id for each in course.exercises.values() if course.assignment_of(each).name in later)]
+
+
+def cached_edition(course: Course, without: Iterable[str], cache: Path | None = None) -> Path:
+    """Return a directory that holds an edition, which is written only if no one has written it yet.
+
+    Args:
+        course: The course.
+        without: Ids of the exercises to cut.
+        cache: Where editions are kept by their content; by default `.cache/editions` in the course's directory.
+    """
+    files = _graded_files(course, without)
+    cache = cache or course.directory / EDITIONS
+    edition = cache / _content_hash(files)
+    if edition.is_dir():
+        return edition
+    sweep(cache.glob(f"{PREFIX}*"))
+    with Aside(cache) as aside:
+        made = aside / "edition"
+        _write_package(files, made)
+        _compile(made)
+        made.chmod(0o755)
+        try:
+            made.rename(edition)
+        except OSError:
+            # Another process was quicker: its edition has the same content.
+            if not edition.is_dir():
+                raise
+    return edition
+
+
+def _compile(edition: Path) -> None:
+    """Write bytecode beside an edition's modules, made from what is left of them: each sandbox imports them anew."""
+    for path in sorted((edition / "minigrad").rglob("*.py")):
+        bytecode = _bytecode(path.relative_to(edition).as_posix(), path.read_bytes())
+        place = Path(importlib.util.cache_from_source(path))
+        place.parent.mkdir(exist_ok=True)
+        if bytecode:
+            put(place, bytecode)
+
+
+@functools.lru_cache(maxsize=1024)
+def _bytecode(name: str, source: bytes) -> bytes:
+    """A module as a .pyc file (PEP 552), nothing if it is no Python; kept, since editions share most modules."""
+    try:
+        code = compile(source, name, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return b""
+    unchecked_hash = (0b01).to_bytes(4, "little")  # an edition's files never change
+    return importlib.util.MAGIC_NUMBER + unchecked_hash + importlib.util.source_hash(source) + marshal.dumps(code)
+
+
+def edition_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
+    """Return an edition's files, by their path below `minigrad`.
+
+    Raises:
+        CourseError: If an id is unknown.
+    """
+    wanted = set(without)
+    for exercise_id in sorted(wanted):
+        course.exercise(exercise_id)
+    cuts, dropped = _cuts(course, wanted)
+    files: dict[str, bytes] = {}
+    for path in _library_files(course.source):
+        if any(path == module or module in path.parents for module in dropped):
+            continue
+        content = path.read_bytes()
+        if path in cuts:
+            content = _cut(content.decode(), cuts[path]).encode()
+        files[path.relative_to(course.source).as_posix()] = content
+    if course.catalogue.is_file():  # a course apart from the library keeps it itself
+        files[course.catalogue.name] = course.catalogue.read_bytes()
+    return files
+
+
+def _cuts(course: Course, without: set[str]) -> tuple[dict[Path, list[tuple[ObjectSource, str]]], set[Path]]:
+    """Return, for each file, the exercise that each object is cut for; and the modules to leave out."""
+    targets: dict[str, str] = {}
+    cut = [exercise for exercise in course.exercises.values() if exercise.id in without]
+    for exercise in cut:
+        targets.update(dict.fromkeys(exercise.objects, exercise.id))
+    dropped: set[Path] = set()
+    for exercise in cut:
+        for dotted in exercise.gives_away:
+            path, names = split_object(course.source, dotted)
+            if names:
+                targets.setdefault(dotted, exercise.id)
+            else:
+                dropped.add(path)
+    cuts: dict[Path, list[tuple[ObjectSource, str]]] = {}
+    for dotted, exercise_id in targets.items():
+        source = find_object(course.source, dotted)
+        cuts.setdefault(source.file, []).append((source, exercise_id))
+    return cuts, dropped
+
+
+def _cut(text: str, cuts: Iterable[tuple[ObjectSource, str]]) -> str:
+    """Replace the answers in a module's text."""
+    lines = text.split("\n")
+    edits: dict[tuple[int, int], list[str]] = {}
+    for source, exercise_id in cuts:
+        edits.update(_edits(source, exercise_id))
+    for (start, stop), replacement in sorted(edits.items(), reverse=True):
+        lines[start:stop] = replacement
+    return "\n".join(lines)
+
+
+def _edits(source: ObjectSource, exercise_id: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
+    """Yield ranges of lines in the object's file, with what takes their place."""
+    first = source.first
+    if isinstance(source.node, ast.FunctionDef):
+        yield _body_edit(source.node, first + len(source.lines), source, exercise_id)
+    elif source.regions:
+        # What a class gives beside the regions is the student's too, and stays.
+        for region in source.regions:
+            marker = source.lines[region.begin]
+            indent = marker[: len(marker) - len(marker.lstrip())]
+            span = (first + region.begin, first + region.end + 1)
+            yield span, _refusal(indent, exercise_id)
+    else:
+        for method in source.node.body:
+            if isinstance(method, ast.FunctionDef):
+                yield _body_edit(method, method.end_lineno or method.lineno, source, exercise_id)
+
+
+def _body_edit(
+    function: ast.FunctionDef, stop: int, source: ObjectSource, exercise_id: str
+) -> tuple[tuple[int, int], list[str]]:
+    """Replace a function's body; signature, decorators and docstring stay."""
+    start = function.lineno - 1
+    lines = list(source.lines[start - source.first : stop - source.first])
+    row, column = _signature_end(lines)
+    kept = [*lines[:row], lines[row][:column]]
+    docstring = function.body[0]
+    if ast.get_docstring(function) is not None and docstring.lineno > start + row + 1:
+        span = slice(docstring.lineno - 1 - start, (docstring.end_lineno or 0) - start)
+        kept += lines[span]
+    indent = " " * (function.col_offset + 4)
+    return (start, stop), kept + _refusal(indent, exercise_id)
+
+
+def _signature_end(lines: list[str]) -> tuple[int, int]:
+    """Return row and column after the colon that ends a function's signature."""
+    depth = 0
+    for token in tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline):
+        if token.type == tokenize.OP:
+            depth += (token.string in "([{") - (token.string in ")]}")
+            if token.string == ":" and depth == 0:
+                return token.end[0] - 1, token.end[1]
+    raise AssertionError("a definition that ast has read has a colon")
+
+
+def _refusal(indent: str, exercise_id: str) -> list[str]:
+    # Imported on the spot: the module's own names cannot get in the way.
+    return [
+        f"{indent}from minigrad.errors import ExerciseNotDone",
+        "",
+        f'{indent}raise ExerciseNotDone("{exercise_id}")',
+    ]
+
+
+def _class_project(course: Course, files: Mapping[str, bytes]) -> str:
+    """Return the project's own pyproject.toml, reduced to what a student installs."""
+    file = course.source.parent.parent / "pyproject.toml"
+    if not file.is_file():
+        raise EditionError(f"{file} is missing, which says what students need; work in a clone of the repository")
+    whole = tomllib.loads(file.read_text(encoding="utf-8"))
+    project = whole["project"]
+    kept = {key: project[key] for key in ("name", "version", "description", "requires-python", "dependencies")}
+    kept["dependencies"] = [each for each in kept["dependencies"] if _is_needed(each, files)]
+    submitting = [each for each in project["optional-dependencies"]["course"] if _package_of(each) == "nbgrader"]
+    return "\n".join(
+        [
+            GENERATED,
+            "[build-system]",
+            # Strings and lists of strings are the same in JSON and in TOML.
+            *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in whole["build-system"].items()),
+            "",
+            "[project]",
+            *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in kept.items()),
+            "",
+            "# for a class that hands in by `nbgrader submit`",
+            "[project.optional-dependencies]",
+            f"nbgrader = {json.dumps(submitting)}",
+            "",
+            "[project.scripts]",
+            f"minigrad = {json.dumps(project['scripts']['minigrad'])}",
+            "",
+            "[tool.hatch.build.targets.wheel]",
+            'packages = ["minigrad"]',
+            "",
+        ]
+    )
+
+
+def _is_needed(requirement: str, files: Mapping[str, bytes]) -> bool:
+    """Whether an edition needs a package: a compiler is large, and only for modules that import it."""
+    package = _package_of(requirement)
+    if package not in COMPILERS:
+        return True
+    uses = re.compile(rf"^\s*(import|from) {package}\b", re.MULTILINE)
+    return any(uses.search(content.decode()) for name, content in files.items() if name.endswith(".py"))
+
+
+def _package_of(requirement: str) -> str:
+    return re.split(r"[^\w-]", requirement, maxsplit=1)[0]
+
+
+def _library_files(source: Path) -> list[Path]:
+    found = []
+    for path in sorted(source.rglob("*")):
+        parts = path.relative_to(source).parts
+        if path.is_file() and not any(fnmatch(part, name) for part in parts for name in LEFT_OUT):
+            found.append(path)
+    return found
+
+
+def _content_hash(files: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name, content in sorted(files.items()):
+        digest.update(f"{name}\n{len(content)}\n".encode() + content)
+    return digest.hexdigest()[:16]
+
+
+def _write_package(files: Mapping[str, bytes], out: Path) -> None:
+    """Write `minigrad` into a directory: aside first, then renamed into place."""
+    with Aside(out) as aside:
+        for name, content in files.items():
+            path = aside / "minigrad" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            put(path, content)
+        (aside / "minigrad" / MARK).touch()
+        package = out / "minigrad"
+        if package.exists():
+            package.rename(aside / "before")
+        (aside / "minigrad").rename(package)

@@ -1,0 +1,205 @@
+"""Notebooks as the build writes them: from MyST Markdown, with legal ids that every build repeats, as bytes."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+from autograder.building.questions import STUB_TEXT, Question, is_answer
+from autograder.building.slicing import ExerciseSource, clear_solutions, header
+from autograder.course import CourseError, Exercise
+
+# jsonschema imports it for a format that notebooks do not use, and that import takes a second.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+import jupytext  # noqa: E402 - after the line above
+import nbformat  # noqa: E402
+from nbgrader.utils import compute_checksum  # noqa: E402
+
+__all__ = [
+    "Cell",
+    "Notebook",
+    "check_cell",
+    "dump",
+    "is_generated",
+    "new_notebook",
+    "placement",
+    "question_cells",
+    "read_lesson",
+    "setup_texts",
+    "solution_cell",
+    "stamp_of",
+    "student_version",
+    "text_cell",
+]
+
+Notebook = nbformat.NotebookNode
+Cell = nbformat.NotebookNode
+
+NBGRADER_SCHEMA = 3
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+_PLACEMENT = re.compile(r"#\s*exercise\s*:\s*(\S*)")
+
+
+def read_lesson(path: Path) -> Notebook:
+    """Read a lesson from MyST Markdown.
+
+    Raises:
+        CourseError: If it cannot be read.
+    """
+    try:
+        notebook: Notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst")
+        return notebook
+    except (OSError, ValueError) as error:
+        raise CourseError(f"{path.name}: is not a lesson in MyST Markdown ({error}); correct it") from error
+
+
+def setup_texts(path: Path) -> list[str]:
+    """Return the text of each setup cell of a lesson, which may be half written.
+
+    Raises:
+        CourseError: If it cannot be read.
+    """
+    return [cell.source for cell in read_lesson(path).cells if "setup" in cell.metadata.get("tags", ())]
+
+
+def placement(cell: Cell) -> str | None:
+    """Return the id of the exercise that a cell places, or None for an ordinary cell.
+
+    Raises:
+        ValueError: If the cell begins like a placement but is not one line ``# exercise: ID``.
+    """
+    if cell.cell_type != "code":
+        return None
+    text = cell.source.strip()
+    match = _PLACEMENT.match(text)
+    if match is None:
+        return None
+    if text != header(match[1]):
+        raise ValueError(text.split("\n")[0])
+    return match[1]
+
+
+def solution_cell(source: ExerciseSource) -> Cell:
+    """Make nbgrader's solution cell of an exercise, with the answer in it."""
+    exercise = source.exercise
+    return _graded(exercise.solution_id, source.reference_cell, solution=True)
+
+
+def check_cell(exercise: Exercise) -> Cell:
+    """Make the locked cell that checks an exercise and carries its points."""
+    cell = _graded(exercise.graded_id, f'check("{exercise.id}")', solution=False)
+    cell.metadata["nbgrader"]["points"] = exercise.points
+    return cell
+
+
+def _graded(grade_id: str, source: str, *, solution: bool) -> Cell:
+    cell: Cell = nbformat.v4.new_code_cell(source)
+    cell.id = _hash(grade_id)
+    cell.metadata["nbgrader"] = nbformat.from_dict(
+        {
+            "grade": not solution,
+            "grade_id": grade_id,
+            "locked": not solution,
+            "schema_version": NBGRADER_SCHEMA,
+            "solution": solution,
+            "task": False,
+        }
+    )
+    return cell
+
+
+def question_cells(question: Question) -> list[Cell]:
+    """Make the cells that ask a question and take its answer, with the model answer in it."""
+    asked, answer = question.cells()
+    answer.id = _hash(answer.metadata["nbgrader"]["grade_id"])
+    return [asked, answer]
+
+
+def text_cell(text: str, original: Cell) -> Cell:
+    """Make a Markdown cell of a part of another."""
+    cell: Cell = nbformat.v4.new_markdown_cell(text, metadata=copy.deepcopy(original.metadata))
+    return cell
+
+
+def new_notebook(lesson: str, version: str, cells: list[Cell]) -> Notebook:
+    """Assemble a notebook: ordinary cells get ids, outputs and foreign metadata go."""
+    seen: Counter[str] = Counter()
+    for cell in cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+            cell.execution_count = None
+        if "nbgrader" not in cell.metadata:
+            key = f"{lesson}\n{cell.cell_type}\n{cell.source}"
+            cell.id = _hash(f"{key}\n{seen[key]}")
+            seen[key] += 1
+    minigrad = {"lesson": lesson, "version": version}
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}, "minigrad": minigrad}
+    notebook: Notebook = nbformat.v4.new_notebook(cells=cells, metadata=nbformat.from_dict(metadata))
+    notebook.nbformat_minor = 5
+    return notebook
+
+
+def student_version(notebook: Notebook) -> Notebook:
+    """Return what nbgrader's `generate_assignment` makes of a source notebook: the release."""
+    student = copy.deepcopy(notebook)
+    for cell in student.cells:
+        nbgrader = cell.metadata.get("nbgrader")
+        if nbgrader is None:
+            continue
+        cell.metadata["deletable"] = False
+        if nbgrader["grade"] and not nbgrader["solution"]:
+            cell.metadata["editable"] = False
+        cell.source = clear_solutions(cell.source, STUB_TEXT if is_answer(cell) else "")
+        nbgrader["checksum"] = compute_checksum(cell)
+        nbgrader["cell_type"] = cell.cell_type
+    return student
+
+
+def is_generated(path: Path) -> bool:
+    """Whether a file is a notebook that a build wrote."""
+    try:
+        return "stamp" in json.loads(path.read_bytes())["metadata"]["minigrad"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def is_worked_in(path: Path) -> bool:
+    """Whether someone has run or answered a student notebook; a build leaves no outputs, and each stub as it was."""
+    try:
+        cells = nbformat.from_dict(json.loads(path.read_bytes())["cells"])
+        return any(_was_run(cell) or _is_answered(cell) for cell in cells)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False
+
+
+def _was_run(cell: Cell) -> bool:
+    return cell.cell_type == "code" and bool(cell.outputs or cell.execution_count is not None)
+
+
+def _is_answered(cell: Cell) -> bool:
+    """Whether an answer's cell holds anything else than was given out, and be it beside a stub that is left."""
+    nbgrader = cell.metadata.get("nbgrader", {})
+    cell.source = "".join(cell.source)
+    return bool(nbgrader.get("solution") and compute_checksum(cell) != nbgrader["checksum"])
+
+
+def stamp_of(notebook: Notebook) -> str:
+    """Return a short hash of a notebook's content."""
+    return _hash(dump(notebook))
+
+
+def dump(notebook: Notebook) -> str:
+    """Return the notebook as the text of its file."""
+    text: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
+    return text + "\n"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,208 @@
+"""The course as `course/course.toml` describes it: assignments, lessons, exercises, points, dates."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import minigrad
+from autograder.course.tables import CourseError
+
+__all__ = ["Assignment", "Course", "CourseError", "Exercise", "Lesson", "split_object"]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """Something a student writes, and what it is worth.
+
+    Attributes:
+        id: The exercise's name, for example ``"autodiff.topological_sort"``.
+        lesson: The lesson that places it.
+        objects: The functions and classes it consists of, dotted, without ``minigrad.``.
+        gives_away: Further modules and objects that would show the answer.
+        points: What the exercise is worth.
+        groups: Points of each group of hidden tests, all or nothing; they sum to `points`.
+        uses: Packages that are imported before its sandbox runs anything, such as a compiler.
+        limits: Limits of its sandbox that differ from the course's.
+    """
+
+    id: str
+    lesson: str
+    objects: tuple[str, ...]
+    gives_away: tuple[str, ...]
+    points: float
+    groups: Mapping[str, float]
+    uses: tuple[str, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def solution_id(self) -> str:
+        """The grade id of the solution cell."""
+        return re.sub(r"[^A-Za-z0-9_-]", "-", self.id)
+
+    @property
+    def graded_id(self) -> str:
+        """The grade id of the graded cell."""
+        return f"{self.solution_id}-check"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One authored lesson: a MyST Markdown file that becomes one notebook.
+
+    Attributes:
+        name: Its name.
+        assignment: The assignment that it belongs to.
+        path: The file, which a draft need not have yet.
+        setup: What its answers need above them, for a draft without a file; a file says so by its setup cells.
+    """
+
+    name: str
+    assignment: str
+    path: Path
+    setup: str = ""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What is released and handed in together.
+
+    Attributes:
+        name: nbgrader's name of the assignment.
+        title: The title people read.
+        lessons: Names of its lessons, in order.
+        due: When it is to be handed in, if there is such a time.
+        answers_open: The day from which students may see the answers; None means never.
+        draft: Whether it is still being written: its exercises are graded and proved, and nothing is built of it.
+        examples_open: The day from which reports show the inputs that failed; None means at once.
+        quotes_open: The day from which reports repeat what a student's code says; None means at once.
+    """
+
+    name: str
+    title: str
+    lessons: tuple[str, ...]
+    due: dt.datetime | None = None
+    answers_open: dt.date | None = None
+    draft: bool = False
+    examples_open: dt.date | None = None
+    quotes_open: dt.date | None = None
+
+
+@dataclass(frozen=True)
+class Course:
+    """A whole course.
+
+    Attributes:
+        path: The file it was read from.
+        name: The course's name; nbgrader's course id.
+        version: Stamped into releases.
+        seed: Seed of the property tests, the same for everyone.
+        assignments: Those that students get, by name, in order.
+        lessons: Their lessons, by name, in order.
+        exercises: By id, in the file's order, those of drafts among them.
+        limits: Limits of the sandbox that differ from its defaults.
+        drafts: The assignments that are still being written, by name.
+        draft_lessons: Their lessons, by name.
+    """
+
+    path: Path
+    name: str
+    version: str
+    seed: int
+    assignments: Mapping[str, Assignment]
+    lessons: Mapping[str, Lesson]
+    exercises: Mapping[str, Exercise]
+    limits: Mapping[str, float] = field(default_factory=dict)
+    drafts: Mapping[str, Assignment] = field(default_factory=dict)
+    draft_lessons: Mapping[str, Lesson] = field(default_factory=dict)
+
+    @property
+    def directory(self) -> Path:
+        """The directory that holds course.toml; nbgrader's root."""
+        return self.path.parent
+
+    @property
+    def source(self) -> Path:
+        """The library's sources, where the exercises' bodies live: those beside the course, else the installed ones."""
+        return self._beside if self._has_library else Path(minigrad.__file__).resolve().parent
+
+    @property
+    def notebooks(self) -> Path:
+        """Where students' notebooks are built."""
+        return (self.directory.parent if self._has_library else self.directory) / "notebooks"
+
+    @property
+    def catalogue(self) -> Path:
+        """What the build tells the library of the course; a library that is only borrowed is left as it is."""
+        return (self._beside if self._has_library else self.directory) / "course.json"
+
+    @property
+    def _beside(self) -> Path:
+        return self.directory.parent / "src" / "minigrad"
+
+    @property
+    def _has_library(self) -> bool:
+        """Whether the course stands beside a library of its own, as in the repository."""
+        return (self._beside / "__init__.py").is_file()
+
+    def exercise(self, exercise_id: str) -> Exercise:
+        """Return the exercise of that id.
+
+        Raises:
+            CourseError: If there is none.
+        """
+        if exercise_id not in self.exercises:
+            raise CourseError(
+                f"{self.path.name}: there is no exercise {exercise_id!r}; "
+                "add an [[exercise]] with that id or correct the name"
+            )
+        return self.exercises[exercise_id]
+
+    def of_lesson(self, lesson: str) -> list[Exercise]:
+        """Return the exercises of a lesson, in the file's order."""
+        return [exercise for exercise in self.exercises.values() if exercise.lesson == lesson]
+
+    def of_assignment(self, assignment: str) -> list[Exercise]:
+        """Return the exercises of an assignment, lesson by lesson."""
+        lessons = {**self.assignments, **self.drafts}[assignment].lessons
+        return [exercise for lesson in lessons for exercise in self.of_lesson(lesson)]
+
+    def lesson_of(self, exercise: Exercise) -> Lesson:
+        """Return the lesson that places an exercise, or is to place it."""
+        return self.draft_lessons[exercise.lesson] if self.is_draft(exercise) else self.lessons[exercise.lesson]
+
+    def assignment_of(self, exercise: Exercise) -> Assignment:
+        """Return the assignment that an exercise belongs to."""
+        return {**self.assignments, **self.drafts}[self.lesson_of(exercise).assignment]
+
+    def is_draft(self, exercise: Exercise) -> bool:
+        """Whether an exercise belongs to an assignment that is still being written."""
+        return exercise.lesson in self.draft_lessons
+
+    @property
+    def released(self) -> list[Exercise]:
+        """The exercises that students get, in the file's order."""
+        return [exercise for exercise in self.exercises.values() if not self.is_draft(exercise)]
+
+
+def split_object(source: Path, dotted: str) -> tuple[Path, tuple[str, ...]]:
+    """Find the file that a dotted name of the library points into.
+
+    Returns:
+        The module's file (or the package's directory), and the names inside it: none for a whole module.
+
+    Raises:
+        FileNotFoundError: If no module matches.
+    """
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        module = source.joinpath(*parts[:count])
+        inside = tuple(parts[count:])
+        if module.with_name(f"{module.name}.py").is_file():
+            return module.with_name(f"{module.name}.py"), inside
+        if (module / "__init__.py").is_file():
+            return (module / "__init__.py" if inside else module), inside
+    raise FileNotFoundError(dotted)

@@ -1,0 +1,291 @@
+"""Reading and checking `course/course.toml`.
+
+Every inconsistency is refused with one sentence that names the file, the key and what to do, so that a mistake never
+reaches a student.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import importlib.util
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from autograder.common.python_text import parses
+from autograder.course import Assignment, Course, CourseError, Exercise, Lesson, split_object
+from autograder.course.tables import DOTTED, LESSON, MODULE, NAME, Table
+
+__all__ = ["DEFAULT_COURSE", "find_course", "load_course"]
+
+DEFAULT_COURSE = Path(__file__).resolve().parents[2] / "course"
+"""The repository's own course."""
+
+
+def find_course(*, anywhere: bool = True) -> Path:
+    """Return the directory of the course that is meant where none is named.
+
+    It is the current folder, or `course` in it, if there is a course.toml, else the nearest folder above of which
+    that is true; else the repository's course.
+
+    Args:
+        anywhere: Whether the repository's course may be meant from outside of the repository.
+
+    Raises:
+        CourseError: If there is none.
+    """
+    here = Path.cwd()
+    for above in (here, *here.parents):
+        for folder in (above, above / "course"):
+            if (folder / "course.toml").is_file():
+                return folder
+    inside = here.is_relative_to(DEFAULT_COURSE.parent)
+    if (anywhere or inside) and (DEFAULT_COURSE / "course.toml").is_file():
+        if not inside:
+            print(f"course: {DEFAULT_COURSE}", file=sys.stderr)  # no one has named it, and marks may be written there
+        return DEFAULT_COURSE
+    raise CourseError(f"{here}: has no course.toml; go to the folder of your course, or name it by --course DIR")
+
+
+def load_course(path: Path | str = DEFAULT_COURSE, *, tree: bool = True) -> Course:
+    """Read and check a course.
+
+    Args:
+        path: `course.toml`, or the directory that holds it.
+        tree: Whether to look for its objects in the library's sources as well.
+
+    Raises:
+        CourseError: If the file cannot be read, contradicts itself, or names what does not exist.
+    """
+    file = Path(path).resolve()
+    if file.is_dir():
+        file = file / "course.toml"
+        if not file.exists():
+            raise CourseError(f"{file.parent}: has no course.toml; give the folder of a course")
+    top = Table(file.name, _read(file))
+    head = top.table("course")
+    name, version = head.name("name", NAME), head.text("version")
+    seed = head.take("seed", int)
+    head.close()
+    assignments, lessons = _assignments(top, file.parent / "lessons")
+    exercises = _exercises(top, lessons)
+    limits = _limits(top)
+    top.close()
+    drafts = {each.name for each in assignments.values() if each.draft}
+    course = Course(
+        file,
+        name,
+        version,
+        seed,
+        assignments={name: each for name, each in assignments.items() if name not in drafts},
+        lessons={name: each for name, each in lessons.items() if each.assignment not in drafts},
+        exercises=exercises,
+        limits=limits,
+        drafts={name: each for name, each in assignments.items() if name in drafts},
+        draft_lessons={name: each for name, each in lessons.items() if each.assignment in drafts},
+    )
+    if tree:
+        _check_tree(course)
+    return course
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{file}: is not text in UTF-8; save it as UTF-8") from error
+    except RecursionError as error:
+        raise CourseError(f"{file.name}: nests too deeply; no value of a course needs more than two levels") from error
+    except OSError as error:
+        raise CourseError(f"{file}: cannot be read ({error}); give the path of a course.toml") from error
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{file.name}: is not TOML: {error}; correct that place") from error
+
+
+def _assignments(top: Table, folder: Path) -> tuple[dict[str, Assignment], dict[str, Lesson]]:
+    assignments: dict[str, Assignment] = {}
+    lessons: dict[str, Lesson] = {}
+    for row in top.tables("assignment"):
+        assignment = _assignment(row)
+        if assignment.name in assignments:
+            raise row.fail("two assignments have that name; rename one")
+        assignments[assignment.name] = assignment
+        for lesson in assignment.lessons:
+            if lesson in lessons:
+                other = lessons[lesson].assignment
+                raise row.fail(f"the lesson {lesson!r} belongs to {other!r} already; remove it from one of the two")
+            lessons[lesson] = Lesson(lesson, assignment.name, folder / f"{lesson}.md")
+    drafts = {name for name, lesson in lessons.items() if assignments[lesson.assignment].draft}
+    for name, setup in _setups(top, drafts, lessons):
+        lessons[name] = replace(lessons[name], setup=setup)
+    return assignments, lessons
+
+
+def _setups(top: Table, drafts: set[str], lessons: Mapping[str, Lesson]) -> Iterator[tuple[str, str]]:
+    """What the answers of lessons need that are not written yet."""
+    table = top.table("lesson", optional=True)
+    for name in table.keys():  # noqa: SIM118 - a table of the file, not a dict
+        row = table.table(name)
+        setup = row.text("setup")
+        if not parses(setup):
+            raise row.fail("'setup' is not Python; correct it")
+        row.close()
+        if name not in lessons:
+            raise row.fail("no [[assignment]] has that lesson; add it to one or correct the name")
+        if name not in drafts or lessons[name].path.is_file():
+            raise row.fail(f"'setup' is for a draft without a file; move it to a setup cell of lessons/{name}.md")
+        yield name, setup
+
+
+def _assignment(row: Table) -> Assignment:
+    name, title = row.name("name", NAME), row.text("title")
+    lessons = row.names("lessons", LESSON)
+    if not lessons:
+        raise row.fail("'lessons' is empty; name at least one lesson")
+    due = row.take("due", dt.datetime, optional=True)
+    if due is not None and due.tzinfo is None:
+        raise row.fail(f"'due' is {due.isoformat()} of no time zone; add an offset, such as Z")
+    opens = row.take("answers_open", dt.date, optional=True)
+    if isinstance(opens, dt.datetime):
+        raise row.fail("'answers_open' has a time; write a date alone, such as 2027-02-15")
+    if due and opens and opens <= due.date():
+        raise row.fail(
+            f"'answers_open' is {opens}, not after 'due' ({due.date()}); "
+            "open the answers later, when the last extension is over"
+        )
+    draft = bool(row.take("draft", bool, optional=True))
+    if draft and (due or opens):
+        raise row.fail("is a draft, which nobody gets, and has a date; remove one of the two")
+    examples, quotes = (_from_when(row, key, opens) for key in ("examples", "quotes"))
+    row.close()
+    return Assignment(name, title, lessons, due, opens, draft, examples, quotes)
+
+
+def _from_when(row: Table, key: str, opens: dt.date | None) -> dt.date | None:
+    """The day until which reports keep something back; None if they do not."""
+    said: str | None = row.take(key, str, optional=True)
+    if said not in (None, "at once", "with answers"):
+        raise row.fail(f"{key!r} is {said!r}; write 'at once' or 'with answers'")
+    if said == "with answers" and opens is None:
+        raise row.fail(f"{key!r} wait for the answers, and 'answers_open' is missing; add it")
+    return opens if said == "with answers" else None
+
+
+def _exercises(top: Table, lessons: Mapping[str, Lesson]) -> dict[str, Exercise]:
+    exercises: dict[str, Exercise] = {}
+    owner: dict[str, str] = {}
+    cells: dict[tuple[str, str], str] = {}
+    for row in top.tables("exercise"):
+        exercise = _exercise(row)
+        if exercise.id in exercises:
+            raise row.fail("two exercises have that id; rename one")
+        if exercise.lesson not in lessons:
+            raise row.fail(f"its lesson {exercise.lesson!r} is in no [[assignment]]; add it to one or correct the name")
+        for dotted in exercise.objects:
+            if dotted in owner:
+                raise row.fail(f"{dotted!r} belongs to {owner[dotted]!r} already; remove it from one of the two")
+            owner[dotted] = exercise.id
+            # A check finds a student's object by its last name in the notebook.
+            place = (exercise.lesson, dotted.rpartition(".")[2])
+            if place in cells:
+                raise row.fail(
+                    f"{dotted!r} and {cells[place]!r} would have one name in lesson {exercise.lesson!r}; "
+                    "move one to another lesson"
+                )
+            cells[place] = dotted
+        exercises[exercise.id] = exercise
+    return exercises
+
+
+def _exercise(row: Table) -> Exercise:
+    exercise_id = row.name("id", DOTTED)
+    lesson = row.name("lesson", LESSON)
+    objects = row.names("objects", DOTTED, [exercise_id])
+    if not objects:
+        raise row.fail("'objects' is empty; name what the student writes, or remove the key")
+    gives_away = row.names("gives_away", MODULE, [])
+    for dotted in objects:
+        # Cut with its module, an object is missing: then no answer earns anything.
+        own = [name for name in gives_away if dotted == name or dotted.startswith(f"{name}.")]
+        if own:
+            raise row.fail(f"'gives_away' names {own[0]!r}, which holds {dotted!r} itself; name what else shows it")
+    # 0 drops an exercise, or a group of tests: nbgrader takes no cell away once something was handed in.
+    points = row.number("points", zero=True)
+    table = row.table("groups")
+    groups = {name: table.number(name, zero=True) for name in table.keys()}  # noqa: SIM118 - a table of the file, not a dict
+    if abs(sum(groups.values()) - points) > 1e-9:
+        raise row.fail(f"'groups' sum to {sum(groups.values())} but 'points' is {points}; make them equal")
+    uses = row.names("uses", MODULE, [])
+    limits = _limits(row)
+    row.close()
+    return Exercise(exercise_id, lesson, objects, gives_away, points, groups, uses, limits)
+
+
+def _limits(row: Table) -> dict[str, float]:
+    table = row.table("limits", optional=True)
+    limits = {name: table.number(name) for name in table.keys()}  # noqa: SIM118 - as above
+    if limits:
+        _check_limits(limits, table)
+    return limits
+
+
+def _check_limits(limits: Mapping[str, float], table: Table) -> None:
+    from autograder.sandbox.model import Limits  # a course is read in places that never start a sandbox
+
+    try:
+        Limits.from_mapping(limits)
+    except ValueError as error:
+        raise table.fail(f"{error}; correct or remove it") from error
+
+
+def _check_tree(course: Course) -> None:
+    """Refuse a course that names objects or packages which do not exist, and a draft that is out already."""
+    source = course.source
+    file = course.path.name
+    for lesson in course.draft_lessons.values():
+        _check_not_built(course, lesson)
+    for exercise in course.exercises.values():
+        _check_uses(course, exercise)
+        for dotted in (*exercise.objects, *exercise.gives_away):
+            if not _exists(source, dotted, whole=dotted in exercise.gives_away):
+                raise CourseError(
+                    f"{file}: [[exercise]] {exercise.id}: {source} has no {dotted!r}; "
+                    "write it there or correct the name"
+                )
+
+
+def _check_not_built(course: Course, lesson: Lesson) -> None:
+    """A draft has no notebook: the next build would remove it, and what students hand in of it could not be graded."""
+    name = f"{lesson.name}.ipynb"
+    for path in (course.notebooks / name, course.directory / "source" / lesson.assignment / name):
+        if path.is_file():
+            raise CourseError(
+                f"{course.path.name}: [[assignment]] {lesson.assignment}: is a draft, but {path} was built of it and "
+                "students may have it; remove 'draft', or delete that file if nobody has it"
+            )
+
+
+def _check_uses(course: Course, exercise: Exercise) -> None:
+    for package in exercise.uses:
+        if importlib.util.find_spec(package.partition(".")[0]) is None:
+            raise CourseError(
+                f"{course.path.name}: [[exercise]] {exercise.id}: 'uses' names {package!r}, which is not installed "
+                "here; install it or correct the name"
+            )
+
+
+def _exists(source: Path, dotted: str, *, whole: bool) -> bool:
+    """Whether a dotted name is a top-level function or class, or (if `whole` allows it) a module."""
+    try:
+        file, names = split_object(source, dotted)
+    except FileNotFoundError:
+        return False
+    if not names:
+        return whole
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return len(names) == 1 and any(isinstance(n, kinds) and n.name == names[0] for n in tree.body)

@@ -1,0 +1,1 @@
+"""The connection to nbgrader: its steps, its gradebook, its feedback pages, and the archives of learning platforms."""

@@ -1,0 +1,327 @@
+"""What makes a stock nbgrader course grade by hidden tests, in a sandbox, and survive any submission.
+
+`course/nbgrader_config.py` calls `configure`. nbgrader then does what it always does, with three parts
+exchanged at the places that it offers for that:
+
+- `collect` takes a submission into a clean tree of grafted notebooks and keeps the original aside;
+- `autograde` reads through `GraftExporter`, so that nothing but text comes from the student;
+- `JudgePreprocessor` stands where `Execute` was: it executes nothing in this process, and puts into every
+  graded cell the report and exactly one number, which nbgrader's own SaveAutoGrades stores.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from traitlets import Bool, Unicode
+
+from autograder.course import Course, CourseError
+from autograder.grafting.collecting import regraft
+from autograder.grafting.graft import Grafted, grafted_from
+from autograder.grafting.tidying import ORIGINALS, clear_up, course_of, take_in_or_refuse, tidy
+from autograder.grafting.written import Marks, answers_of
+from autograder.reading import one_line
+from autograder.results import Graded, Submission
+from autograder.results.causes import SEEN
+from autograder.results.changes import afresh
+from autograder.results.ledger import Entry, write_recorded
+from autograder.results.regrade_log import AFRESH, logged
+from autograder.telling.report import as_html, as_text
+
+if TYPE_CHECKING:
+    from autograder.judging.judge import Judge
+
+__all__ = [
+    "GraftExporter",
+    "GraftingCollect",
+    "JudgePreprocessor",
+    "SaveGrades",
+    "configure",
+    "fill",
+    "found_already",
+    "mark_of",
+    "tidy",
+]
+
+GRADES = ".grades"
+
+STANDS = (
+    "it was given by other tests, points, limits or another library; `autograder regrade --diff` lists what today's "
+    "would change"
+)
+"""Why a recorded mark is not another one, after something else has changed."""
+
+_HERE = "autograder.gradebook.nbgrader_hooks"
+EXPORTER = f"{_HERE}.GraftExporter"
+STEPS = [
+    f"{_HERE}.JudgePreprocessor",
+    f"{_HERE}.SaveGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+"""What `nbgrader autograde` does with a sanitized notebook."""
+
+
+def configure(config: Any, root: Path) -> None:
+    """Exchange nbgrader's parts.
+
+    Args:
+        config: nbgrader's configuration, `c` in nbgrader_config.py.
+        root: The course's directory.
+    """
+    config.ExchangeFactory.collect = f"{_HERE}.GraftingCollect"
+    config.Autograde.exporter_class = EXPORTER
+    config.Autograde.pre_convert_hook = tidier(root)
+    config.Autograde.autograde_preprocessors = list(STEPS)
+    config.GenerateFeedback.preprocessors = [
+        "autograder.gradebook.feedback.CurrentReports",
+        "nbgrader.preprocessors.GetGrades",
+        "autograder.gradebook.feedback.Contents",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    ]
+    # Formgrader and feedback pages show what students wrote.
+    config.HTMLExporter.filters = {"markdown2html": "autograder.gradebook.harmless.markdown2html"}
+
+
+class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships no types
+    """`nbgrader collect`, into a clean tree."""
+
+    def copy_files(self) -> None:
+        """Take all submissions in; one that the disk refuses does not keep the others out."""
+        clear_up(Path(self.coursedir.root))
+        self.failed: list[str] = []
+        super().copy_files()
+        if self.failed:
+            self.fail(f"could not be collected: {', '.join(self.failed)}")
+
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Take one submission in; the original stays under `originals/`."""
+        clean, submission = Path(dest), Path(src)
+        student, assignment = clean.parent.name, clean.name
+        originals = Path(self.coursedir.root, ORIGINALS, student, assignment)
+        timestamp = f"{self._path_to_record(src)['timestamp']} UTC"
+        course = course_of(Path(self.coursedir.root))
+        try:
+            said = take_in_or_refuse(self.log, student, course, assignment, submission, clean, originals, timestamp)
+        except (OSError, CourseError) as error:
+            self.log.error("%s: could not be collected: %s", student, error)
+            self.failed.append(student)
+        else:
+            for sentence in said:
+                self.log.warning("%s: %s", student, one_line(sentence))
+
+
+def tidier(root: Path) -> Callable[..., None]:
+    """A hook of `nbgrader autograde` that takes in submissions which came another way than by `collect`."""
+
+    def hook(assignment: str, student: str, notebooks: list[str]) -> None:
+        if notebooks:
+            directory = (root / notebooks[0]).parent
+            tidy(root, directory)
+            # nbgrader goes on with this very list.
+            notebooks[:] = sorted(str(Path(notebooks[0]).parent / path.name) for path in directory.glob("*.ipynb"))
+
+    return hook
+
+
+class GraftExporter(NotebookExporter):
+    """Reads a submitted notebook by grafting it; everything else as nbconvert does."""
+
+    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
+        """Export a notebook file."""
+        info = (resources or {}).get("nbgrader")
+        if info is None or not self._is_submitted(filename, info):
+            return super().from_filename(filename, resources, **kw)
+        root = Path(self._coursedir.root)
+        originals = root / ORIGINALS / info["student"] / info["assignment"]
+        grafted = regraft(course_of(root), info["notebook"], Path(filename), originals)
+        for note in grafted.notes:
+            self.log.warning("%s: %s", info["student"], one_line(note.text))
+        resources["metadata"] = {"name": info["notebook"], "path": str(Path(filename).parent)}
+        export: Any = self.from_notebook_node
+        return export(grafted.notebook, resources, **kw)
+
+    @property
+    def _coursedir(self) -> Any:
+        converter: Any = self.parent
+        return converter.coursedir
+
+    def _is_submitted(self, filename: str, info: dict[str, str]) -> bool:
+        coursedir = self._coursedir
+        submitted = coursedir.format_path(coursedir.submitted_directory, info["student"], info["assignment"])
+        return Path(filename).absolute().parent == Path(coursedir.root, submitted).absolute()
+
+
+class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
+    """Fills a grafted notebook's graded cells with reports and points."""
+
+    isolation = Unicode(
+        "auto",
+        help="The sandbox's kind; 'auto' takes the best there is, and refuses to grade where there is none.",
+    ).tag(config=True)
+    hidden = Unicode(
+        str(Path(__file__).parents[1] / "hidden"),
+        help="The directory of hidden tests.",
+    ).tag(config=True)
+    fresh = Bool(
+        False,
+        help="Whether to grade again what is recorded already, by today's tests; marks that change are logged.",
+    ).tag(config=True)
+
+    def preprocess(
+        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        """Judge one notebook, unless it was judged before by the same tests: then say what was found."""
+        # Imported when it is needed: pytest and hypothesis would slow every other command of nbgrader.
+        from autograder.classes.work import Work, grade_notebook
+
+        info = resources["nbgrader"]
+        root, work = Path(self.parent.parent.coursedir.root), Work(info["student"], info["assignment"])
+        entry = _found.get((work.student, work.assignment, info["notebook"]))
+        if entry is None:
+            judge = _judge(root, self.isolation, Path(self.hidden))
+            graft = partial(self._graft, nb, info)
+            keep = not self.fresh
+            entry, kept = grade_notebook(judge, work, info["notebook"], keep=keep, write=True, graft=graft)
+            if kept and entry.state != judge.state(info["notebook"]):
+                self.log.warning("%s: %s keeps its mark: %s", info["student"], info["notebook"], STANDS)
+            if self._is_saved_later:
+                info["found"] = entry
+            else:  # by a step of the course's own, of which nobody hears when it is done
+                with logged(root, afresh(root, [entry]), AFRESH):
+                    write_recorded(root, entry)
+        fill(nb, entry.submission, course_of(root))
+        return nb, resources
+
+    @property
+    def _is_saved_later(self) -> bool:
+        """Whether a later step stores the grades, and the ledger after them."""
+        return any(isinstance(step, SaveGrades) and step.enabled for step in self.parent._preprocessors)
+
+    def _graft(self, nb: nbformat.NotebookNode, info: dict[str, str]) -> Grafted:
+        """What is graded, said before it is: it may take long, and nothing else is heard of it."""
+        count = len(course_of(Path(self.parent.parent.coursedir.root)).of_lesson(info["notebook"]))
+        what = f"{count} exercise{'s' * (count != 1)}"
+        self.log.info("%s: %s: %s, in the sandbox", info["student"], info["notebook"], what)
+        return grafted_from(nb)
+
+
+class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no types
+    """Stores grades as nbgrader does, and then in the ledger, which is never ahead of the gradebook.
+
+    A mark of an answer in words that has not changed needs no second look.
+    """
+
+    def preprocess(
+        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        """Store the grades of one notebook."""
+        info = resources["nbgrader"]
+        root = Path(self.parent.parent.coursedir.root)
+        marks, now = Marks(root, info["student"], info["assignment"], info["notebook"]), answers_of(nb)
+        before = marks.read()
+        self._marked = {grade_id for grade_id, answer in now.items() if before.get(grade_id) == answer}
+        found: Entry | None = info.pop("found", None)
+        with logged(root, afresh(root, [found] if found else []), AFRESH):
+            done: tuple[nbformat.NotebookNode, dict[str, Any]] = super().preprocess(nb, resources)
+            marks.write(now)
+            if found is not None:
+                write_recorded(root, found)
+        return done
+
+    def _add_score(self, cell: nbformat.NotebookNode, resources: dict[str, Any]) -> None:
+        grade_id = cell.metadata["nbgrader"]["grade_id"]
+        grade = self.gradebook.find_grade(grade_id, self.notebook_id, self.assignment_id, self.student_id)
+        waits = grade.needs_manual_grade
+        super()._add_score(cell, resources)
+        if grade_id in self._marked and grade.manual_score is not None:
+            grade.needs_manual_grade = waits
+            self.gradebook.db.commit()
+
+
+_found: dict[tuple[str, str, str], Entry] = {}
+
+
+@contextmanager
+def found_already(entries: Iterable[Entry]) -> Iterator[None]:
+    """Let nbgrader, run in this process, record what was found; whoever runs it writes the ledger afterwards."""
+    _found.update({(entry.student, entry.assignment, entry.lesson): entry for entry in entries})
+    try:
+        yield
+    finally:
+        _found.clear()
+
+
+def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course) -> None:
+    """Put the report and one number into every graded cell, and clear every other output."""
+    by_grade_id = {course.exercise(each.exercise).graded_id: each for each in submission.exercises}
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.outputs, cell.execution_count = [], None
+        nbgrader = cell.metadata.get("nbgrader", {})
+        graded = by_grade_id.get(nbgrader.get("grade_id", ""))
+        if graded is not None and nbgrader.get("grade"):
+            if nbgrader["points"] != graded.points:
+                raise CourseError(
+                    f"{graded.exercise} was graded by {graded.points:g} points but has {nbgrader['points']:g} in the "
+                    "gradebook; run `autograder build` and `nbgrader generate_assignment`, then grade again; a "
+                    "recorded mark is changed by `autograder regrade`"
+                )
+            cell.execution_count = 1
+            cell.outputs = _outputs(graded, submission)
+    about = notebook.metadata.setdefault("minigrad", nbformat.NotebookNode())
+    for place in ("notes", "unreadable"):
+        about.pop(place, None)
+    about["graded"] = mark_of(submission)
+
+
+def mark_of(submission: Submission) -> str:
+    """What tells, in a graded notebook, which result it shows."""
+    return hashlib.sha256(json.dumps(submission.as_json(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _outputs(graded: Graded, submission: Submission) -> list[nbformat.NotebookNode]:
+    """A graded cell's outputs. SaveAutoGrades takes no number for full marks."""
+    notes = submission.notes if graded == submission.exercises[0] else ()
+    report = {"text/html": as_html(graded, notes, lesson=submission.lesson), "text/plain": as_text(graded)}
+    points = repr(float(graded.earned))
+    return [
+        nbformat.v4.new_output("display_data", data=report),
+        nbformat.v4.new_output("execute_result", data={"text/plain": points}, execution_count=1),
+    ]
+
+
+_judges: dict[tuple[Path, str, Path], tuple[str, Judge]] = {}
+
+
+def _judge(root: Path, isolation: str, hidden: Path) -> Judge:
+    """The judge of a course, warm from one notebook to the next, and a new one after any file has changed."""
+    from autograder.judging.judge import Judge
+
+    course = course_of(root)
+    key, state = (root.resolve(), isolation, hidden), _state(course, hidden)
+    if key in _judges and _judges[key][0] != state:
+        _judges.pop(key)[1].close()
+    if key not in _judges:
+        judge = Judge(course, hidden=hidden, isolation=isolation, cache=root / GRADES)
+        atexit.register(judge.close)
+        _judges[key] = (state, judge)
+    return _judges[key][1]
+
+
+def _state(course: Course, hidden: Path) -> str:
+    """What tells whether a warm judge is still right: time and size of every file that it follows from."""
+    files = [course.path, *course.source.rglob("*.py"), *hidden.glob("*.py"), *hidden.parent.glob(str(SEEN))]
+    return repr([(str(file), (status := file.stat()).st_mtime_ns, status.st_size) for file in sorted(files)])

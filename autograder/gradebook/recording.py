@@ -1,0 +1,405 @@
+"""Write what grading found where stock nbgrader keeps it: its gradebook, and the folder `autograded`.
+
+`nbgrader autograde` opens the database nine times for each submission and copies each notebook five times. Here one
+opened database serves a whole class; what is written is the same, row by row and byte by byte. nbgrader's own classes
+decide whatever they decide there: what a cell scores, what it overwrites, what being late costs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import nbformat
+from nbgrader import utils
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
+from nbgrader.apps import AutogradeApp
+from nbgrader.converters import Autograde, NbGraderException
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session, scoped_session, sessionmaker
+
+from autograder.building.notebooks import dump
+from autograder.common.aside import PREFIX, Aside, sweep
+from autograder.common.files import copy, put
+from autograder.course import CourseError
+from autograder.course.opening import refuse_a_damaged_gradebook
+from autograder.gradebook.blueprints import Blueprint, has_id, score
+from autograder.gradebook.nbgrader_hooks import EXPORTER, STEPS, JudgePreprocessor, fill, found_already, mark_of
+from autograder.grafting.collecting import regraft
+from autograder.grafting.tidying import ORIGINALS, course_of
+from autograder.grafting.written import Marks, answers_of
+from autograder.results.ledger import Entry, write_recorded
+
+__all__ = ["Recorder", "hidden_of", "load_app", "refusals"]
+
+_CUSTOM = ("sanitize_preprocessors", "autograde_preprocessors", "exporter_class", "post_convert_hook")
+"""Settings of `c.Autograde` that say what is done with a notebook, step by step."""
+
+
+def load_app(root: Path, assignment: str) -> Any:
+    """nbgrader's own program with a course's configuration, before it does anything."""
+    with chdir(root):
+        app = AutogradeApp()
+        app.initialize(["--assignment", assignment])
+    return app
+
+
+def hidden_of(root: Path, assignment: str) -> Path:
+    """The directory of hidden tests that a course's configuration names, as seen from the course."""
+    return root / JudgePreprocessor(parent=load_app(root, assignment)).hidden
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Say in a sentence that the gradebook cannot be read or written, as while another program is at it for long."""
+    try:
+        yield
+    except (SQLAlchemyError, InvalidEntry) as error:
+        cause = error.__cause__ or error.__context__ or error
+        kind = type(cause).__name__
+        if "full" in str(cause) or "readonly" in str(cause):
+            raise CourseError(f"the gradebook cannot be written: {cause}; make room, or make it writable") from error
+        raise CourseError(
+            f"the gradebook refused it ({kind}); someone else may be writing to it: give the same command again"
+        ) from error
+
+
+class _Batch(Session):
+    """A database session whose `commit`, which nbgrader calls after each row, waits for `finish`."""
+
+    def commit(self) -> None:
+        """Send what has changed to the database, and hold it back there."""
+        self.flush()
+
+    def finish(self) -> None:
+        """Make it so."""
+        super().commit()
+
+
+class _Gradebook(Gradebook):  # type: ignore[misc]  # nbgrader ships no types
+    """nbgrader's gradebook, opened once for many submissions."""
+
+    def __init__(self, url: str, course_id: str) -> None:
+        super().__init__(url, course_id)
+        self.check_course()  # nbgrader's steps open it without the course's name, which adds a row
+        self.db.remove()
+        self.db: Any = scoped_session(sessionmaker(autoflush=True, bind=self.engine, class_=_Batch))
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """What was added for a student, and does not stand yet."""
+
+    student: str
+    entries: tuple[Entry, ...]
+    aside: Aside
+    answers: Mapping[str, Mapping[str, str]]
+
+
+class Recorder:
+    """Records submissions of one assignment; what was recorded stands when the block ends without an error.
+
+    Args:
+        root: The course's directory.
+        assignment: The assignment's name.
+
+    Raises:
+        CourseError: If the gradebook does not know the assignment.
+    """
+
+    def __init__(self, root: Path, assignment: str) -> None:
+        self.root, self.assignment = root.resolve(), assignment
+        self._course = course_of(root)
+        self._app = load_app(self.root, assignment)
+        self._settings: Any = Autograde(coursedir=self._app.coursedir, parent=self._app)
+        self._penalties: Any = AssignLatePenalties(parent=self._settings)
+        self._penalties.init_plugin()
+        refuse_a_damaged_gradebook(self._app.coursedir.db_url)
+        with refusals():
+            self._gradebook = _Gradebook(self._app.coursedir.db_url, self._app.coursedir.course_id)
+        try:
+            with refusals():
+                self._blueprints = self._read_blueprints()
+        except BaseException:
+            self._gradebook.close()
+            raise
+        self._pending: list[_Pending] = []
+        sweep((self.root / self._app.coursedir.autograded_directory).glob(f"{PREFIX}*"))
+        self._rest()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self.commit()
+        finally:
+            self._drop()
+            self._gradebook.close()
+
+    def commit(self) -> None:
+        """Make what was added stand: rows, then files, then the ledger. What is killed in between is done again.
+
+        Raises:
+            CourseError: If the database refuses; then nothing stands that was added since the last `commit`.
+        """
+        try:
+            with refusals():
+                self._gradebook.db().finish()
+        except BaseException:
+            self._gradebook.db.rollback()
+            self._drop()
+            raise
+        while self._pending:
+            each = self._pending.pop(0)
+            home = self._home(each.student)
+            with each.aside as folder:
+                home.parent.mkdir(parents=True, exist_ok=True)
+                if home.exists():
+                    home.rename(folder / "before")
+                (folder / self.assignment).rename(home)
+            for lesson, answers in each.answers.items():
+                self._marks(each.student, lesson).write(answers)
+            self.keep(each.entries)
+
+    def keep(self, entries: Iterable[Entry]) -> None:
+        """Put what is recorded into the ledger, from which feedback, reports and regrading take it."""
+        for entry in entries:
+            write_recorded(self.root, entry)
+
+    def _drop(self) -> None:
+        """Forget what was added and does not stand."""
+        while self._pending:
+            self._pending.pop().aside.close()
+
+    @property
+    def is_stock(self) -> bool:
+        """Whether the course's configuration leaves nbgrader's steps as the grader set them."""
+        return not self._own_steps()
+
+    def _own_steps(self) -> list[str]:
+        wanted = {"autograde_preprocessors": STEPS, "exporter_class": EXPORTER}
+        given = self._app.config.get("Autograde", {})
+        return [name for name in _CUSTOM if name in given and given[name] != wanted.get(name)]
+
+    @property
+    def excluded(self) -> frozenset[str]:
+        """Students whom the course's configuration leaves out."""
+        return frozenset(self._app.coursedir.student_id_exclude.split(",")) - {""}
+
+    def hand_over(self, student: str, entries: Sequence[Entry]) -> bool:
+        """Let `nbgrader autograde` itself record a student, where its steps are not the grader's; True if it did."""
+        self._app.coursedir.student_id = student
+        converter = Autograde(coursedir=self._app.coursedir, parent=self._app)
+        converter.force = True
+        try:
+            with found_already(entries):
+                converter.start()
+        except NbGraderException:
+            return False
+        self.keep(entries)
+        return True
+
+    def has_files(self, student: str) -> bool:
+        """Whether there is anything to make a student's graded notebooks from."""
+        return (self._came(student) if self.is_stock else self._submitted(student)).is_dir()
+
+    # What is recorded already --------------------------------------------------------------------------------
+
+    def is_recorded(self, student: str, entries: Sequence[Entry]) -> bool:
+        """Whether gradebook and `autograded` say already what was found.
+
+        Raises:
+            CourseError: If the gradebook cannot be read.
+        """
+        folder = self._home(student)
+        with refusals():
+            try:
+                return self._is_in_gradebook(student, entries) and all(self._shows(folder, entry) for entry in entries)
+            finally:
+                self._rest()
+
+    def _shows(self, folder: Path, entry: Entry) -> bool:
+        """Whether a graded notebook lies there and shows a result, and the answers in words that were handed in."""
+        path = folder / f"{entry.lesson}.ipynb"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError:
+            return False
+        blueprint = self._blueprints.get(entry.lesson)
+        if f'"graded": "{mark_of(entry.submission)}"' not in text:
+            return False
+        if blueprint is None or not blueprint.asks:
+            return True
+        came = self._grafted(entry, self._submitted(entry.student) / path.name)
+        try:
+            return answers_of(nbformat.reads(text, as_version=4)) == answers_of(came)
+        except ValueError:  # cut off: it is written again
+            return False
+
+    def _rest(self) -> None:
+        """Hold no lock on the database between submissions, so that Formgrader can be used meanwhile."""
+        if not self._pending:
+            self._gradebook.db.rollback()
+
+    def _is_in_gradebook(self, student: str, entries: Sequence[Entry]) -> bool:
+        try:
+            row = self._gradebook.find_submission(self.assignment, student)
+        except MissingEntry:
+            return False
+        wanted = {
+            (entry.lesson, self._course.exercise(each.exercise).graded_id): float(each.earned)
+            for entry in entries
+            for each in entry.submission.exercises
+        }
+        scores = {
+            (notebook.name, grade.name): grade.auto_score for notebook in row.notebooks for grade in notebook.grades
+        }
+        when = self._timestamp(student)
+        return (when is None or row.timestamp == when) and wanted.items() <= scores.items()
+
+    # Recording -----------------------------------------------------------------------------------------------
+
+    def add(self, student: str, entries: Sequence[Entry]) -> None:
+        """Record what was found in a student's notebooks.
+
+        Raises:
+            CourseError: If the gradebook has no such student and may not get one, or other points than course.toml;
+                then nothing stands that was added since the last `commit`.
+        """
+        notebooks = {entry.lesson: self._finished(entry) for entry in entries}
+        answers = {lesson: answers_of(notebook) for lesson, notebook in notebooks.items()}
+        self._pending.append(_Pending(student, tuple(entries), self._aside(), answers))
+        try:
+            self._write(student, notebooks, self._pending[-1].aside.folder / self.assignment)
+            with refusals():
+                self._add_rows(student, notebooks)
+        except BaseException:
+            self._gradebook.db.rollback()
+            self._drop()
+            raise
+
+    def _finished(self, entry: Entry) -> nbformat.NotebookNode:
+        """A notebook as nbgrader's steps leave it."""
+        blueprint = self._blueprints.get(entry.lesson)
+        if blueprint is None:
+            raise CourseError(
+                f"the gradebook has no notebook {entry.lesson} in {self.assignment}; run "
+                f"`nbgrader generate_assignment {self.assignment}`, then record again"
+            )
+        notebook = blueprint.apply(self._grafted(entry, self._notebook(entry)))
+        fill(notebook, entry.submission, self._course)
+        return notebook
+
+    def _grafted(self, entry: Entry, path: Path) -> nbformat.NotebookNode:
+        originals = self.root / ORIGINALS / entry.student / entry.assignment
+        return regraft(self._course, entry.lesson, path, originals).notebook
+
+    def _notebook(self, entry: Entry) -> Path:
+        """What was graded: in `autograded` still, where `submitted` has another notebook by now, or none."""
+        name = f"{entry.lesson}.ipynb"
+        came, shown = self._submitted(entry.student) / name, self._home(entry.student) / name
+        if not shown.is_file() or (came.is_file() and hashlib.sha256(came.read_bytes()).hexdigest() == entry.sha256):
+            return came
+        return shown
+
+    def _aside(self) -> Aside:
+        return Aside(self.root / self._app.coursedir.autograded_directory)
+
+    def _write(self, student: str, notebooks: Mapping[str, nbformat.NotebookNode], aside: Path) -> None:
+        """Write a student's graded files aside, with the permissions that nbgrader gives them."""
+        coursedir = self._app.coursedir
+        aside.mkdir()
+        source = Path(coursedir.format_path(coursedir.source_directory, ".", self.assignment))
+        kept_back = {str(source / name) for name in self._settings.exclude_overwriting.get(self.assignment, [])}
+        for folder in (self._came(student), source):
+            for file in utils.find_all_files(str(folder), [*coursedir.ignore, "*.ipynb"]):
+                if file not in kept_back:
+                    target = aside / Path(file).relative_to(folder)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    copy(Path(file), target)
+        for lesson, notebook in notebooks.items():
+            put(aside / f"{lesson}.ipynb", dump(notebook).encode())
+        self._set_permissions(aside)
+
+    def _set_permissions(self, folder: Path) -> None:
+        permissions = int(str(self._settings.permissions), 8)
+        for path in [folder, *folder.rglob("*")]:
+            if path.is_file():
+                path.chmod(permissions)
+            elif self._app.coursedir.groupshared:
+                path.chmod((path.stat().st_mode | 0o2770) & 0o2777)
+
+    def _add_rows(self, student: str, notebooks: Mapping[str, nbformat.NotebookNode]) -> None:
+        gradebook = self._gradebook
+        if self._settings.create_student:
+            gradebook.update_or_create_student(student)
+        when = self._timestamp(student)
+        stamp = {} if when is None else {"timestamp": when}
+        try:
+            row = gradebook.update_or_create_submission(self.assignment, student, **stamp)
+        except MissingEntry as error:
+            raise CourseError(
+                f"no student {student!r} is in the gradebook; add one by `nbgrader db student`"
+            ) from error
+        for submitted in row.notebooks:
+            notebook = notebooks.get(submitted.name)
+            if notebook is None:  # handed in before the assignment lost it
+                continue
+            cells = {cell.metadata["nbgrader"]["grade_id"]: cell for cell in notebook.cells if has_id(cell)}
+            marked = self._marked(student, submitted.name, notebook)
+            score(submitted, cells, self._blueprints[submitted.name].names, marked, self._settings.log)
+            self._penalise(row, submitted, student)
+
+    def _marks(self, student: str, lesson: str) -> Marks:
+        return Marks(self.root, student, self.assignment, lesson)
+
+    def _marked(self, student: str, lesson: str, notebook: nbformat.NotebookNode) -> set[str]:
+        """Answers in words that stand as they stood when they were recorded last."""
+        before = self._marks(student, lesson).read()
+        return {grade_id for grade_id, answer in answers_of(notebook).items() if before.get(grade_id) == answer}
+
+    def _penalise(self, row: Any, submitted: Any, student: str) -> None:
+        """What being late costs, by the course's own plugin."""
+        submitted.late_submission_penalty = None
+        late = row.total_seconds_late
+        if late > 0:
+            self._gradebook.db.flush()
+            self._gradebook.db.refresh(submitted)  # its score is computed by the database
+            penalty = self._penalties.plugin_inst.late_submission_penalty(student, submitted.score, late)
+            if penalty is not None:
+                submitted.late_submission_penalty = self._penalties._check_late_penalty(submitted, penalty)
+
+    def _submitted(self, student: str) -> Path:
+        return self.root / "submitted" / student / self.assignment
+
+    def _came(self, student: str) -> Path:
+        """Where a student's files are: with what was graded, if nothing is in `submitted` any more."""
+        submitted = self._submitted(student)
+        return submitted if submitted.is_dir() else self._home(student)
+
+    def _home(self, student: str) -> Path:
+        coursedir = self._app.coursedir
+        return Path(coursedir.format_path(coursedir.autograded_directory, student, self.assignment))
+
+    def _timestamp(self, student: str) -> Any:
+        return self._app.coursedir.get_existing_timestamp(str(self._submitted(student)))
+
+    def _read_blueprints(self) -> dict[str, Blueprint]:
+        try:
+            assignment = self._gradebook.find_assignment(self.assignment)
+        except MissingEntry as error:
+            raise CourseError(
+                f"the gradebook has no assignment {self.assignment}; run `nbgrader generate_assignment "
+                f"{self.assignment}` first"
+            ) from error
+        return {notebook.name: Blueprint(notebook) for notebook in assignment.notebooks}

@@ -1,0 +1,52 @@
+"""Whose solution a student's cell is: by nbgrader's grade id, by its first line, or by what it defines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from autograder.common.python_text import exercise_line
+from autograder.grafting.grafted import Slot
+from autograder.reading import StudentCell
+
+__all__ = ["claimed", "taken_apart"]
+
+_LINE = re.compile(r"^#\s*exercise\s*:\s*([^\s#]+)\s*$", re.MULTILINE)
+
+
+def claimed(cell: StudentCell, defined: Callable[[], set[str]], slots: Sequence[Slot]) -> Slot | None:
+    """The slot that a cell is the solution of, or None if it does not say so.
+
+    A grade id and a first line that contradict each other are decided by what the cell defines, and a grade id alone
+    gives way to the names of another exercise.
+    """
+    marked = next((slot for slot in slots if slot.grade_id == cell.grade_id), None)
+    line = exercise_line(cell.text)
+    named = next((slot for slot in slots if slot.exercise == line), None)
+    if marked and named and marked != named:
+        return named if len(named.names & defined()) > len(marked.names & defined()) else marked
+    if marked and not named and not marked.names & defined():
+        others = [slot for slot in slots if slot.names and slot.names <= defined()]
+        return others[0] if len(others) == 1 else marked
+    return marked or named
+
+
+def taken_apart(cells: Iterable[StudentCell], slots: Sequence[Slot]) -> Iterator[StudentCell]:
+    """The cells, those that hold several exercises cut at their first lines."""
+    known = {slot.exercise: slot for slot in slots}
+    exercise_of = {slot.grade_id: slot.exercise for slot in slots}
+    for cell in cells:
+        starts, current = [0], exercise_of.get(cell.grade_id) or exercise_line(cell.text)
+        for match in _LINE.finditer(cell.text):
+            if match[1] in known and match[1] != current:
+                current = match[1]
+                if cell.text[starts[-1] : match.start()].strip():
+                    starts.append(match.start())
+        if len(starts) == 1:
+            yield cell
+            continue
+        texts = [cell.text[a:b].rstrip("\n") for a, b in zip(starts, [*starts[1:], None], strict=True)]
+        yield replace(cell, text=texts[0])
+        for text in texts[1:]:
+            yield replace(cell, text=text, grade_id="", id="")

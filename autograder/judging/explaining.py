@@ -1,0 +1,360 @@
+"""Replay what the judge saw of one exercise of one submission, for its instructor.
+
+The submitted notebook is grafted and run in the sandbox again, by the judge itself; nothing is recorded. What it finds
+is laid beside what was recorded: the two must agree, and where they do not, it is said why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.course import Course, CourseError, Exercise
+from autograder.grafting.collecting import regraft
+from autograder.grafting.grafted import Grafted
+from autograder.judging.expect import Expectation
+from autograder.judging.hurried import Hurried
+from autograder.judging.judge import Judge, source_cells
+from autograder.judging.plugin import HiddenTests
+from autograder.judging.student import Asked
+from autograder.reading import StudentNotebook, Unreadable, read_bytes, read_notebook
+from autograder.results import Graded, Verdict
+from autograder.results.causes import essence
+from autograder.results.ledger import read_entry
+from autograder.sandbox import CellOutcome, ExerciseSpec, Session, SourceCell, pack_probe
+
+__all__ = ["CellRun", "Examined", "Explanation", "Question", "explain"]
+
+MAX_VALUE = 600
+"""Characters of one value."""
+
+MAX_QUESTIONS = 8
+"""Questions of one test that are shown, the last ones: they led to the verdict."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a hidden test asked of the student's code, and what came back.
+
+    Attributes:
+        given: The probe's arguments, by name.
+        came: The answer; empty where none came.
+    """
+
+    given: tuple[tuple[str, str], ...]
+    came: str
+
+
+@dataclass(frozen=True)
+class Examined:
+    """One hidden test at work.
+
+    Attributes:
+        verdict: What it found.
+        where: Its file and line.
+        asked: How many questions it asked in all; a property test asks many.
+        questions: The last of them.
+        wanted: What the failed comparison wanted; empty where nothing was compared, or all agreed.
+        cause: Why its misconception was confirmed, or was not; empty where it names none.
+    """
+
+    verdict: Verdict
+    where: str
+    asked: int
+    questions: tuple[Question, ...]
+    wanted: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """One cell of the grafted notebook.
+
+    Attributes:
+        label: What it is.
+        exercise: The exercise that it solves; empty for others.
+        origin: Where its text came from.
+        outcome: How it ended; empty where it was not run.
+        output: What it printed, the beginning of it.
+        source: Its text.
+    """
+
+    label: str
+    exercise: str
+    origin: str
+    outcome: str
+    output: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Everything that led to a mark.
+
+    Attributes:
+        student: Whose.
+        assignment: Of which assignment.
+        lesson: Of which lesson.
+        notes: What grafting repaired or ignored, for this exercise and the whole notebook.
+        cells: The cells that the sandbox runs.
+        graded: What the judge found, as a report has it.
+        tests: The hidden tests, in their order; empty where none ran.
+        recorded: What the ledger has; None where nothing was recorded.
+        differences: Why the two disagree; empty where they agree.
+    """
+
+    student: str
+    assignment: str
+    lesson: str
+    notes: tuple[str, ...]
+    cells: tuple[CellRun, ...]
+    graded: Graded
+    tests: tuple[Examined, ...]
+    recorded: Graded | None
+    differences: tuple[str, ...]
+
+
+def explain(
+    course: Course, student: str, exercise_id: str, *, hidden: Path, isolation: str = "auto", cache: Path | None = None
+) -> Explanation:
+    """Run one exercise of a submission again, and tell all that was seen.
+
+    Args:
+        course: The course.
+        student: nbgrader's student id.
+        exercise_id: The exercise.
+        hidden: The directory of hidden tests.
+        isolation: The sandbox's kind.
+        cache: Kept results, for the other exercises of the notebook alone.
+
+    Raises:
+        CourseError: If there is no such exercise, or nothing was submitted.
+    """
+    exercise = course.exercise(exercise_id)
+    if course.is_draft(exercise):
+        raise CourseError(f"{exercise_id} belongs to a draft, which nobody has handed in")
+    lesson, assignment = exercise.lesson, course.assignment_of(exercise).name
+    place = course.directory / "submitted" / student / assignment / f"{lesson}.ipynb"
+    if Path(student).name != student or not place.parent.is_dir():
+        raise CourseError(f"{student} has handed in nothing of {assignment}; there is no {place.parent}")
+    originals = course.directory / "originals" / student / assignment
+    grafted = regraft(course, lesson, place, originals)
+    with _Watcher(course, exercise, hidden=hidden, isolation=isolation, cache=cache) as judge:
+        submission = judge.grade(grafted, lesson)
+    graded = next(each for each in submission.exercises if each.exercise == exercise_id)
+    entry = read_entry(course.directory, student, assignment, lesson)
+    recorded = (
+        next((each for each in entry.submission.exercises if each.exercise == exercise_id), None) if entry else None
+    )
+    changed = entry is not None and entry.sha256 != _sha256(place)
+    notes = (grafted.unreadable, *(note.text for note in grafted.notes if note.exercise in ("", exercise_id)))
+    return Explanation(
+        student,
+        assignment,
+        lesson,
+        tuple(filter(None, notes)),
+        tuple(_cell_runs(grafted, judge.outcomes, _Originals(originals))),
+        graded,
+        tuple(judge.tests(graded)),
+        recorded,
+        tuple(_differences(graded, recorded, changed)) if recorded else (),
+    )
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+class _Watcher(Judge):
+    """A judge that keeps what it sees of one exercise; it takes no kept result for that one, and keeps none."""
+
+    def __init__(self, course: Course, exercise: Exercise, **options: Any) -> None:
+        super().__init__(course, **options)
+        self._watched = exercise.id
+        self._listener: _Listener | None = None
+        self._session: Session | None = None
+
+    @property
+    def outcomes(self) -> Mapping[int, CellOutcome]:
+        """How the cells ended, by their index; nothing where none was run."""
+        return dict(enumerate(self._session.cells)) if self._session else {}
+
+    def tests(self, graded: Graded) -> Iterator[Examined]:
+        """What the tests saw, with the verdicts of a report."""
+        seen = self._seen.get(self._watched, {})
+        verdicts = {verdict.test: verdict for verdict in graded.verdicts}
+        for run in self._listener.runs if self._listener else ():
+            # What was seen is compared as it is; a report may have shortened it.
+            cause = _cause(verdicts[run.verdict.test], run.verdict.reason, seen)
+            yield replace(run, verdict=verdicts[run.verdict.test], cause=cause)
+
+    def _kept(self, exercise: Exercise, *others: Any) -> Path | None:
+        return None if exercise.id == self._watched else super()._kept(exercise, *others)
+
+    def _plugin(self, exercise: Exercise, asked: Hurried, points_only: bool) -> HiddenTests:
+        if exercise.id != self._watched:
+            return super()._plugin(exercise, asked, points_only)
+        counting = _Counting(asked)
+        seed, shrink = self.course.seed, self.shrink_seconds
+        self._listener = _Listener(exercise.id, self._groups, counting, pack_probe, seed, shrink, points_only)
+        self._listener.counting = counting
+        return self._listener
+
+    def _sandbox(self, exercise: Exercise, edition: Path) -> Any:
+        box = super()._sandbox(exercise, edition)
+        return _WatchedBox(box, self) if exercise.id == self._watched else box
+
+    def keep(self, session: Session) -> None:
+        """Remember the session of the exercise in which its cells were run: the first of them."""
+        self._session = self._session or session
+
+
+class _WatchedBox:
+    """A sandbox whose session is remembered."""
+
+    def __init__(self, box: Any, watcher: _Watcher) -> None:
+        self._box = box
+        self._watcher = watcher
+
+    @contextmanager
+    def session(self, cells: list[SourceCell], exercise: ExerciseSpec) -> Iterator[Session]:
+        with self._box.session(cells, exercise) as session:
+            self._watcher.keep(session)
+            yield session
+
+
+class _Counting:
+    """A session that counts what it is asked."""
+
+    def __init__(self, asked: Hurried) -> None:
+        self._asked = asked
+        self.count = 0
+
+    def observe(self, probe: bytes, args: list[Any]) -> Any:
+        self.count += 1
+        return self._asked.observe(probe, args)
+
+
+class _Listener(HiddenTests):
+    """The hidden tests of an exercise, each with what it asked and wanted."""
+
+    counting: _Counting
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.runs: list[Examined] = []
+
+    def prepare(self, item: pytest.Item) -> None:
+        self.counting.count = 0
+        super().prepare(item)
+
+    def conclude(self, item: pytest.Item, when: str, error: BaseException | None) -> None:
+        known = len(self.verdicts)
+        super().conclude(item, when, error)
+        for verdict in self.verdicts[known:]:
+            asked = self._asked if self._failed_asked is None else self._failed_asked
+            failure = error if isinstance(error, Expectation) or self._failure is None else self._failure
+            wanted = _shown(failure.wanted) if isinstance(failure, Expectation) and not verdict.passed else ""
+            questions = tuple(_question(each) for each in asked[-MAX_QUESTIONS:])
+            where = f"{item.path}:{(item.location[1] or 0) + 1}"
+            self.runs.append(Examined(verdict, where, self.counting.count, questions, wanted))
+
+
+def _question(asked: Asked) -> Question:
+    # A probe of *args has fewer names than arguments.
+    names = (*asked.names, *("" for _ in asked.args[len(asked.names) :]))
+    given = tuple((name, _shown(value)) for name, value in zip(names, asked.args, strict=False))
+    return Question(given, _shown(asked.value) if asked.answered else "")
+
+
+def _shown(value: object) -> str:
+    """A value as Python writes it, as much of it as is read."""
+    try:
+        text = repr(value)
+    except Exception as error:  # an int of more digits than Python writes, or nested too deep
+        text = f"<{type(value).__name__}, which cannot be written: {type(error).__name__}>"
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]} ... ({len(text):,} characters)"
+
+
+def _cause(verdict: Verdict, saw: str, seen: Mapping[str, Mapping[str, str]]) -> str:
+    """Why a misconception is named in the report, or why it is not."""
+    name = verdict.misconception
+    if verdict.passed or not name:
+        return ""
+    if verdict.confirmed:
+        return "named in the report, since this test sees the same of the known wrong answer"
+    not_named = "not named in the report, which says only what was seen"
+    if name not in seen:
+        return f"{not_named}; no wrong answer of that name is recorded, which `autograder verify --record` does"
+    if verdict.test not in seen[name]:
+        return f"{not_named}; the known wrong answer passes this test"
+    if seen[name][verdict.test] != essence(saw):
+        return f"{not_named}; of the known wrong answer this test saw: {seen[name][verdict.test]}"
+    return f"{not_named}; it fits, but so do other mistakes, and another one fits the other tests better"
+
+
+def _cell_runs(grafted: Grafted, outcomes: Mapping[int, CellOutcome], originals: _Originals) -> Iterator[CellRun]:
+    for index, cell in enumerate(source_cells(grafted.notebook)):
+        outcome = outcomes.get(index)
+        origin = "the master" if cell.kind == "setup" else originals.place_of(cell.source)
+        said = outcome.sentence().removeprefix(f"{outcome.label}: ") if outcome else ""
+        said += "".join(f"; {note}" for note in outcome.notes) if outcome else ""
+        yield CellRun(cell.label, cell.exercise or "", origin, said, outcome.output if outcome else "", cell.source)
+
+
+class _Originals:
+    """The notebooks that a student handed in, in which the text of a grafted cell is looked for."""
+
+    def __init__(self, folder: Path) -> None:
+        kept = (path for path in folder.glob("*/**/*.ipynb")) if folder.is_dir() else ()
+        newest = sorted(kept, key=lambda path: (-path.lstat().st_mtime_ns, path))
+        self._notebooks = [(path, notebook) for path in newest if (notebook := _notebook(path)) is not None]
+
+    def place_of(self, text: str) -> str:
+        """Where a text stands in what was handed in: the whole of it, else its parts."""
+        for path, notebook in self._notebooks:
+            for number, cell in enumerate(notebook.cells, start=1):
+                if cell.text.strip() == text.strip():
+                    return f"cell {number} of {path.name}"
+        for path, notebook in self._notebooks:
+            parts = [n for n, cell in enumerate(notebook.cells, start=1) if cell.text.strip() and cell.text in text]
+            if parts:
+                return f"cells {', '.join(map(str, parts))} of {path.name}, put together"
+        return (
+            "the master, since no cell that was handed in has this text"
+            if self._notebooks
+            else "unknown: no original is kept"
+        )
+
+
+def _notebook(path: Path) -> StudentNotebook | None:
+    try:
+        return read_notebook(read_bytes(path))
+    except Unreadable:
+        return None
+
+
+def _differences(now: Graded, then: Graded, changed: bool) -> Iterator[str]:
+    """In what a mark differs from the recorded one, and what may be the reason."""
+    same_marks = (now.earned, now.points) == (then.earned, then.points)
+    passed = {verdict.test: verdict.passed for verdict in then.verdicts}
+    others = [verdict.test for verdict in now.verdicts if passed.pop(verdict.test, None) != verdict.passed]
+    others += passed
+    if same_marks and not others and now.reason == then.reason:
+        return
+    if changed:
+        yield "the submitted notebook was changed after it was graded"
+    if not same_marks:
+        yield f"{now.earned:g} of {now.points:g} points now, {then.earned:g} of {then.points:g} recorded"
+    if others:
+        yield f"other verdicts now: {', '.join(sorted(others))}"
+    if now.reason != then.reason:
+        yield f"recorded was: {then.reason or 'hidden tests ran'}"
+    if not changed:
+        yield "tests, library or course were changed since; `autograder regrade --diff` lists every mark that changes"

@@ -1,0 +1,40 @@
+"""Points from what hidden tests found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from autograder.course import Exercise
+from autograder.judging.student import HiddenTestError
+from autograder.results import Graded, GroupScore, Verdict
+
+__all__ = ["scored", "scored_again", "zero"]
+
+
+def zero(exercise: Exercise, reason: str, notes: tuple[str, ...] = ()) -> Graded:
+    """No points for an exercise, for a reason that stands above any test."""
+    groups = tuple(GroupScore(name, points, 0) for name, points in exercise.groups.items())
+    return Graded(exercise.id, exercise.points, groups, reason=reason, notes=notes)
+
+
+def scored(exercise: Exercise, verdicts: Sequence[Verdict], notes: tuple[str, ...] = ()) -> Graded:
+    """Points from verdicts: a group earns all of its points if each of its tests passed, else none.
+
+    Raises:
+        HiddenTestError: If a group has no test, so that its points would mean nothing.
+    """
+    groups = []
+    for name, points in exercise.groups.items():
+        passed = [verdict.passed for verdict in verdicts if verdict.group == name]
+        if not passed:
+            raise HiddenTestError(f"{exercise.id}: no hidden test is in the group {name!r}; write one")
+        groups.append(GroupScore(name, points, points if all(passed) else 0))
+    return Graded(exercise.id, exercise.points, tuple(groups), tuple(verdicts), notes=notes)
+
+
+def scored_again(exercise: Exercise, graded: Graded) -> Graded:
+    """What the same verdicts are worth today: points may be others than when the exercise was judged."""
+    none = tuple(GroupScore(name, points, 0) for name, points in exercise.groups.items())
+    groups = scored(exercise, graded.verdicts).groups if graded.verdicts else none
+    return replace(graded, points=exercise.points, groups=groups)

@@ -1,0 +1,270 @@
+"""The part of a submission that a witness can watch and believe.
+
+Whether a kernel runs in parallel, waits and spares memory is seen by `minigrad.debug` and `minigrad.checks.launches`,
+inside the sandbox, in the process in which the submission's cells were run. The threat: a kernel that is right but
+sequential, in a notebook that tampers with what watches. A cell replaces a piece of NumPy, a finder in `sys.meta_path`,
+`sys.modules`, `builtins.__import__`; or it finds the detector through the garbage collector, a frame, a profiler or an
+address in memory, as soon as a probe has imported it. To import it anew before each probe stops few of these.
+
+So exercises whose hidden tests ask witnesses are judged in a session of their own, in which nothing was run but plain
+code (`plain_code`): the exercise's definitions and those that they need, cut out of the cells without running them.
+Plots, prints and experiments around them cost nothing, whatever they do. All tests of the exercise are asked there, so
+that no function can be right in one session and parallel in another. What is left to plain code is taken away when the
+session begins: compiled code checks its indices, so that it reaches no memory but its arrays, and the text of a
+signature, which Numba evaluates, may name types only.
+
+Where the definitions are not plain, the tests that watch are answered with the sentence that says why; the others are
+asked after all cells, as everywhere. A kernel that looks whether it is watched (fresh memory is filled then) is plain:
+the hidden tests compare what it computes with and without a witness.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from autograder.common.python_text import names_bound, parse, python_of
+from autograder.judging.plain_code import BUILTINS, fault_of, free_names
+from autograder.sandbox import SourceCell
+
+__all__ = ["MAX_STATEMENTS", "Watched", "watched_cells"]
+
+MAX_STATEMENTS = 2_000
+"""Statements that an exercise's definitions may need, all together."""
+
+_ALLOWED = "loops, numbers, arrays, your own functions, and those of numpy, math, numba and cuda"
+
+_FIRST = SourceCell(
+    """from __future__ import annotations
+def _begin():
+    import re
+    from numba.core import config, sigutils, types
+    config.BOUNDSCHECK = 1
+    evaluated = sigutils._parse_signature_string
+    def parse(text):
+        names = re.findall(r"[^\\W\\d]\\w*", text)
+        if not re.fullmatch(r"[\\w\\s\\[\\]().,:]*", text) or not all(
+            isinstance(getattr(types, name, None), types.Type) or name in ("Tuple", "UniTuple") for name in names
+        ):
+            raise TypeError(f"{text[:80]!r} is no signature: it may name Numba's types only")
+        return evaluated(text)
+    sigutils._parse_signature_string = parse
+_begin()
+del _begin
+""",
+    "setup",
+    None,
+    "what is run before a kernel is watched",
+)
+
+_Decorated = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Simple = _Decorated | ast.Assign | ast.AnnAssign | ast.Import | ast.ImportFrom
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a witness is given.
+
+    Attributes:
+        cells: The cells of the session in which it watches.
+        refusal: Why it cannot, in a sentence for the student; the empty string if it can.
+    """
+
+    cells: tuple[SourceCell, ...] = ()
+    refusal: str = ""
+
+
+class _Refused(Exception):
+    """A definition cannot be watched; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Unit:
+    """Top-level statements of a cell that share lines, nearly always a single one."""
+
+    cell: int
+    label: str
+    statements: tuple[ast.stmt, ...]
+    binds: frozenset[str]
+    is_simple: bool
+    is_import: bool
+
+    @functools.cached_property
+    def lines(self) -> range:
+        """The lines that they stand on."""
+        return range(min(map(_first_line, self.statements)), max(map(_last_line, self.statements)) + 1)
+
+    @functools.cached_property
+    def fault(self) -> str:
+        """What is not plain in it, and where; the empty string if it all is."""
+        found = min((each for each in map(fault_of, self.statements) if each is not None), default=None)
+        return f"`{found[1]}` in the {self.label}, line {found[0]}" if found else ""
+
+    @functools.cached_property
+    def reads(self) -> set[str]:
+        """Names that it needs of others."""
+        return set().union(*(free_names(each) for each in self.statements))
+
+    def mentions(self, name: str) -> str:
+        """Where it reads a name."""
+        nodes = (node for each in self.statements for node in ast.walk(each) if isinstance(node, ast.Name))
+        line = min((node.lineno for node in nodes if node.id == name), default=self.lines.start)
+        return f"`{name}` in the {self.label}, line {line}"
+
+
+def watched_cells(cells: Sequence[SourceCell], objects: Sequence[str]) -> Watched:
+    """Cut an exercise's definitions, and what they need, out of the cells of a submission.
+
+    Args:
+        cells: The submission's cells, in order.
+        objects: The dotted names of the exercise's objects.
+    """
+    try:
+        return Watched((_FIRST, *_Cut(cells).around({name.rpartition(".")[2] for name in objects})))
+    except _Refused as refused:
+        return Watched(
+            refusal=f"it could not be watched, because of {refused}; what is watched may use {_ALLOWED}: leave the "
+            "rest out, or keep it in lines that the answer does not need"
+        )
+    except (RecursionError, MemoryError):
+        return Watched(refusal="it could not be watched: its definitions nest too deeply")
+
+
+class _Cut:
+    """The statements of a submission by the names that they bind."""
+
+    def __init__(self, cells: Sequence[SourceCell]) -> None:
+        self._cells = cells
+        self._texts: dict[int, str] = {}
+        self._given = set[str]()  # by the lesson's setup
+        self._binding: dict[str, list[_Unit]] = defaultdict(list)
+        for number, cell in enumerate(cells):
+            if cell.kind == "setup":
+                self._given |= names_bound(parse(cell.source) or ast.Module([], []))
+            elif (found := python_of(cell.source)) is not None:
+                tree, self._texts[number] = found
+                for unit in _units(tree, number, cell.label):
+                    for name in unit.binds:
+                        self._binding[name].append(unit)
+
+    def around(self, names: Collection[str]) -> Iterator[SourceCell]:
+        """The cells with what these names need, and nothing else.
+
+        Raises:
+            _Refused: If that is not plain.
+        """
+        kept: dict[int, set[int]] = defaultdict(set)
+        seen, to_do, count = set(names), list(names), 0
+        while to_do:
+            for unit in self._kept(to_do.pop()):
+                if unit.lines.start in kept[unit.cell]:
+                    continue
+                count += 1
+                if count > MAX_STATEMENTS:
+                    raise _Refused(f"more than {MAX_STATEMENTS:,} statements that need each other")
+                kept[unit.cell].update(unit.lines)
+                new = unit.reads - seen
+                seen |= new
+                to_do += sorted(new)
+        for number, cell in enumerate(self._cells):
+            if cell.kind == "setup":
+                yield cell
+            else:
+                yield replace(cell, source=self._text(number, kept.get(number, set())))
+
+    def _kept(self, name: str) -> list[_Unit]:
+        """The plain statements that bind a name.
+
+        One that is not plain is left out where another takes its place later, where it is a loop or the like beside
+        another, and where it imports what the lesson's setup imports as well.
+        """
+        units = self._binding.get(name, [])
+        faults = [self._fault(unit) for unit in units]
+        plain = [index for index, fault in enumerate(faults) if not fault and units[index].is_simple]
+        last = plain[-1] if plain else -1
+        for unit, fault in list(zip(units, faults, strict=True))[last + 1 :]:
+            is_definition = unit.is_simple and not (unit.is_import and name in self._given)
+            if fault and (is_definition or (last < 0 and name not in self._given)):
+                raise _Refused(fault)
+        return [unit for unit, fault in zip(units, faults, strict=True) if not fault]
+
+    def _fault(self, unit: _Unit) -> str:
+        """What is not plain in a unit, the names that Python itself binds included; the empty string if it all is.
+
+        A builtin that is not listed stays one where a cell gives its name to something else: that may never be run.
+        """
+        if unit.fault:
+            return unit.fault
+        others = unit.reads - self._given - BUILTINS
+        if found := sorted(name for name in others if hasattr(builtins, name)):
+            return unit.mentions(found[0])
+        if others - self._binding.keys() and "*" in self._binding:
+            return self._binding["*"][0].fault
+        return ""
+
+    def _text(self, number: int, lines: Collection[int]) -> str:
+        """The chosen lines of a cell, each at its place."""
+        text = self._texts.get(number, "")
+        chosen = "\n".join(
+            line if place in lines else "" for place, line in enumerate(text.split("\n"), start=1)
+        ).rstrip()
+        _refuse_other_code(text, chosen, lines, self._cells[number].label)
+        return chosen
+
+
+def _refuse_other_code(text: str, chosen: str, lines: Collection[int], label: str) -> None:
+    """What is run must be what was looked at, however strange the ends of lines are."""
+    before, after = parse(text), python_of(chosen)
+    wanted = [ast.dump(each) for each in (before.body if before else ()) if _first_line(each) in lines]
+    if after is None or after[1] != chosen or [ast.dump(each) for each in after[0].body] != wanted:
+        raise _Refused(f"strange ends of lines in the {label}")
+
+
+def _first_line(statement: ast.stmt) -> int:
+    above = statement.decorator_list if isinstance(statement, _Decorated) else []
+    return min([statement.lineno, *(each.lineno for each in above)])
+
+
+def _last_line(statement: ast.stmt) -> int:
+    return statement.end_lineno or statement.lineno
+
+
+def _units(tree: ast.Module, cell: int, label: str) -> Iterator[_Unit]:
+    """The statements of a cell, those together that share a line."""
+    together: list[ast.stmt] = []
+    for statement in tree.body:
+        if together and _first_line(statement) > _last_line(together[-1]):
+            yield _unit(together, cell, label)
+            together = []
+        together.append(statement)
+    if together:
+        yield _unit(together, cell, label)
+
+
+def _unit(statements: list[ast.stmt], cell: int, label: str) -> _Unit:
+    simple = all(isinstance(each, _Simple) for each in statements)
+    names = frozenset(name for each in statements for name in _bound_by(each))
+    imports = all(isinstance(each, ast.Import | ast.ImportFrom) for each in statements)
+    return _Unit(cell, label, tuple(statements), names, simple, imports)
+
+
+def _bound_by(statement: ast.stmt) -> Iterator[str]:
+    """Names that a statement gives to its module, at any depth but in functions; global ones are refused there."""
+    if isinstance(statement, _Simple):
+        yield from names_bound(ast.Module([statement], []))
+        return
+    to_do: list[ast.AST] = [statement]
+    while to_do:
+        node = to_do.pop()
+        if isinstance(node, _Decorated):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif not isinstance(node, ast.Lambda):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
+            to_do += ast.iter_child_nodes(node)

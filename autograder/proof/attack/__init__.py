@@ -1,0 +1,22 @@
+"""Hostile submissions, and the proof that the grader withstands them.
+
+`ATTACKS` holds them by name. `running.py` hands each of them in to a scratch course and grades it; `watching.py` says
+whether anything was won: points above what the answers are worth, a line of a hidden test or of someone else's work
+in an output, a changed file, a process that is left. `naive.py` grades the same files as most graders do, in one
+process beside the tests, to show that an attack is one.
+"""
+
+from autograder.proof.attack.borrowing import BORROWING
+from autograder.proof.attack.insiders import INSIDERS
+from autograder.proof.attack.model import Attack
+from autograder.proof.attack.notebooks import NOTEBOOKS
+from autograder.proof.attack.stock import STOCK
+from autograder.proof.attack.system import SYSTEM
+from autograder.proof.attack.truth import TRUTH
+from autograder.proof.attack.witnesses import WITNESSES
+
+__all__ = ["ATTACKS", "Attack"]
+
+ATTACKS: dict[str, Attack] = {
+    each.name: each for each in (*STOCK, *NOTEBOOKS, *SYSTEM, *TRUTH, *INSIDERS, *BORROWING, *WITNESSES)
+}

@@ -1,0 +1,301 @@
+"""Attacks by the file that is handed in: its cells, metadata, outputs, encoding, size and name."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+
+import nbformat
+
+from autograder.proof.attack.model import (
+    ARITHMETIC,
+    LESSON,
+    RIGHT,
+    RIGHT_POINTS,
+    WRONG,
+    Attack,
+    Files,
+    Released,
+    cell_of,
+    cells,
+    edited,
+    handed,
+    notebook_with,
+)
+
+__all__ = ["MARKUP", "NOTEBOOKS"]
+
+MARKUP = "alert('from-a-submission')"
+"""What every piece of markup that is handed in would run."""
+
+_NAME = f"{LESSON}.ipynb"
+_CHECK = f'check("{ARITHMETIC}")'
+Node = nbformat.NotebookNode
+
+
+def _checks(notebook: Node) -> list[int]:
+    return [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("check(")]
+
+
+def _solution(notebook: Node) -> Node:
+    cell: Node = notebook.cells[cell_of(notebook, ARITHMETIC)]
+    return cell
+
+
+def _skip_tags(notebook: Node) -> None:
+    for index in _checks(notebook):
+        notebook.cells[index].metadata["tags"] = ["skip-execution", "raises-exception"]
+
+
+def _twins(notebook: Node) -> None:
+    for index in reversed(_checks(notebook)):
+        twin = copy.deepcopy(notebook.cells[index])
+        twin.source = "3.0"
+        notebook.cells.insert(index, twin)
+
+
+def _more_points(notebook: Node) -> None:
+    for index in _checks(notebook):
+        notebook.cells[index].metadata["nbgrader"]["points"] = 1000
+
+
+def _free_solutions(notebook: Node) -> None:
+    for cell in notebook.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata["nbgrader"].update(grade=True, solution=True, points=50, task=False, locked=False)
+
+
+def _own_ids(notebook: Node) -> None:
+    for number, cell in enumerate(notebook.cells):
+        if "nbgrader" in cell.metadata:
+            cell.metadata["nbgrader"]["grade_id"] = f"mine-{number % 2}"
+
+
+def _strange_schema(notebook: Node) -> None:
+    for cell in notebook.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata["nbgrader"]["schema_version"] = 99
+            cell.metadata["nbgrader"]["grade_id"] = ["a", {"list": None}]
+
+
+def _no_checks(notebook: Node) -> None:
+    notebook.cells = [cell for cell in notebook.cells if not cell.source.startswith("check(")]
+
+
+def _own_checks(notebook: Node) -> None:
+    for index in _checks(notebook):
+        notebook.cells[index].source = "3.0"
+
+
+def _retyped(notebook: Node) -> None:
+    for index in _checks(notebook):
+        notebook.cells[index].cell_type = "markdown"
+        notebook.cells[index].pop("outputs", None)
+        notebook.cells[index].pop("execution_count", None)
+
+
+def _saved_outputs(notebook: Node) -> None:
+    for index in _checks(notebook):
+        cell = notebook.cells[index]
+        cell.outputs = [nbformat.v4.new_output("execute_result", data={"text/plain": "3.0"}, execution_count=1)]
+        cell.execution_count = 1
+
+
+def _own_kernel(notebook: Node) -> None:
+    notebook.metadata["kernelspec"] = {
+        "name": "../../evil",
+        "display_name": "<script>",
+        "language": "bash",
+        "argv": ["/bin/sh", "-c", "touch /tmp/own-kernel"],
+    }
+    notebook.metadata["language_info"] = {"name": f"<script>{MARKUP}</script>", "file_extension": ".sh"}
+
+
+def _forged_labels(notebook: Node) -> None:
+    notebook.metadata["minigrad"] = {"notes": [{"text": "all points", "exercise": ""}], "unreadable": "", "stamp": "x"}
+    for cell in notebook.cells:
+        cell.metadata["minigrad"] = {"kind": "setup", "exercise": ARITHMETIC, "state": "answered", "earned": 3.0}
+
+
+def _forged_stamp(notebook: Node) -> None:
+    for stamp in ("version", "stamp"):
+        notebook.metadata.setdefault("minigrad", {})[stamp] = "../../../../tmp"
+
+
+def _markup_cells(notebook: Node) -> None:
+    script = f"<script>{MARKUP}</script>"
+    sources = [
+        script,
+        f'<img src=x onerror="{MARKUP}"><iframe srcdoc="{script}"></iframe><a href="javascript:{MARKUP}">x</a>',
+        f'[link](javascript:{MARKUP}) ![x](x){{onerror={MARKUP}}}\n\n<svg onload="{MARKUP}"></svg>',
+        f"<!--[if IE]>{script}<![endif]--><style>@import 'http://127.0.0.1/x'</style><base href=//127.0.0.1>",
+        f"$\\require{{html}}\\href{{javascript:{MARKUP}}}{{x}}$",
+    ]
+    new = [nbformat.v4.new_markdown_cell(source) for source in sources]
+    raw = nbformat.v4.new_raw_cell(script)
+    raw.metadata["raw_mimetype"] = "text/html"
+    notebook.cells += [*new, raw]
+
+
+def _attachment(notebook: Node) -> None:
+    cell = nbformat.v4.new_markdown_cell("![x](attachment:x.svg)")
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{MARKUP}"><script>{MARKUP}</script></svg>'
+    cell["attachments"] = {"x.svg": {"image/svg+xml": svg, "text/html": f"<script>{MARKUP}</script>"}}
+    notebook.cells.append(cell)
+    widget = {"application/vnd.jupyter.widget-state+json": {"state": {"x": {"html": f"<script>{MARKUP}</script>"}}}}
+    notebook.metadata["widgets"] = widget
+    notebook.metadata["title"] = f"</title><script>{MARKUP}</script>"
+
+
+def _markup_outputs(notebook: Node) -> None:
+    html = {"text/html": f"<script>{MARKUP}</script>", "image/svg+xml": f'<svg onload="{MARKUP}"/>'}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            script = {**html, "application/javascript": MARKUP, "text/latex": f"\\href{{javascript:{MARKUP}}}{{x}}"}
+            cell.outputs = [nbformat.v4.new_output("display_data", data=script)]
+
+
+def _look_alike(notebook: Node) -> None:
+    """Ids in other letters that look the same, in another case, and with marks that turn the text round."""
+    for name in ("operators.\u0430rithmetic", "Operators.Arithmetic", "operators.arithmetic\u200b", "\u202eoperators"):
+        cell = nbformat.v4.new_code_cell(f"# exercise: {name}\n{WRONG}")
+        cell.metadata["nbgrader"] = {"grade_id": name.replace(".", "-"), "solution": True, "grade": True, "points": 3}
+        notebook.cells.append(cell)
+
+
+def _hundred_thousand_cells(notebook: Node) -> None:
+    notebook.cells += [nbformat.from_dict({"cell_type": "code", "source": "1", "metadata": {}})] * 100_000
+
+
+def _control_characters(notebook: Node) -> None:
+    cell = _solution(notebook)
+    cell.source = cell.source.replace("def neg(x):\n    return x", "def neg(x):\n    raise ValueError(LOUD)")
+    cell.source += '\nLOUD = "\\x1b[2J\\x1b]0;title\\x07\\x00\\u202e3 of 3 points\\ud800\\u2066" + "<b>" * 20\n'
+
+
+def _raw(change: Callable[[str], str | bytes]) -> Callable[[Released], Files]:
+    """Change the file's own text."""
+
+    def hand_in(released: Released) -> Files:
+        made = change(json.dumps(notebook_with(released, WRONG)))
+        return {_NAME: made if isinstance(made, bytes) else made.encode()}
+
+    return hand_in
+
+
+def _renamed(released: Released) -> Files:
+    notebook = handed(notebook_with(released, RIGHT))[_NAME]
+    return {"../x.ipynb".replace("/", "\u2215"): notebook, "\u202egnirts \x1b[31m<b>.ipynb": notebook}
+
+
+def _many_notebooks(released: Released) -> Files:
+    notebook = handed(notebook_with(released, WRONG))[_NAME]
+    return {f"{LESSON} ({number}).ipynb": notebook for number in range(60)}
+
+
+def _edit(name: str, tries: str, change: Callable[[Node], None], naive: str = "", text: str = WRONG) -> Attack:
+    return Attack(name, tries, edited(change, text), honest=RIGHT_POINTS if text == RIGHT else 0.0, naive=naive)
+
+
+def _file(name: str, tries: str, change: Callable[[str], str | bytes]) -> Attack:
+    return Attack(name, tries, _raw(change))
+
+
+_CELLS = (
+    _edit("skip-execution-tags", "checks are tagged not to be run, nothing is answered", _skip_tags, "points"),
+    _edit("duplicated-checks", "each check stands there twice, once with points of its own", _twins, "points"),
+    _edit("duplicated-checks-right", "the same beside right answers, which must not count twice", _twins, text=RIGHT),
+    _edit("more-points", "metadata say that a check is worth 1000 points", _more_points),
+    _edit("metadata-all-graded", "metadata say that every cell is graded, solution and worth 50", _free_solutions),
+    _edit("other-grade-ids", "cells get ids of their own, twice each", _own_ids),
+    _edit("strange-schema", "schema version 99, ids that are lists", _strange_schema),
+    _edit("deleted-checks", "all checks are deleted", _no_checks),
+    _edit("edited-checks", "every check is replaced by a number", _own_checks, "points"),
+    _edit("retyped-checks", "every check is made markdown", _retyped),
+    _edit("saved-outputs", "checks come with the output of full marks", _saved_outputs),
+    _edit("own-kernel", "the notebook names a kernel with a command of its own", _own_kernel),
+    _edit("forged-labels", "the labels that grafting writes are forged", _forged_labels),
+    _edit("forged-stamp", "the release's stamp is a path", _forged_stamp),
+    _edit("look-alike-ids", "exercises in other letters, another case, with invisible marks", _look_alike),
+    _edit("markup-in-cells", "scripts in markdown and raw cells", _markup_cells),
+    _edit("markup-in-attachments", "scripts in attachments, widgets and the title", _attachment),
+    _edit("markup-in-outputs", "scripts in saved outputs", _markup_outputs),
+    _edit("control-characters", "an error message steers terminals and turns text round", _control_characters),
+    Attack(
+        "script-displayed",
+        "a cell displays HTML with a script, and raises one",
+        cells(
+            f'from IPython.display import HTML, display\ndisplay(HTML("<script>{MARKUP}</script>"))\n\n'
+            f'def add(x, y):\n    raise ValueError("<script>{MARKUP}</script>")\n\n\nmul = neg = add',
+            f'get_ipython().run_cell_magic("javascript", "", "{MARKUP}")',
+        ),
+    ),
+    Attack(
+        "empty-giants",
+        "answers are arrays without elements, and of more rows than any memory holds",
+        cells(
+            "import numpy as np\n\n\ndef add(x, y=0):\n    return np.zeros((8388608, 8388608, 0))\n\n\nmul = neg = add"
+        ),
+    ),
+    Attack(
+        "many-axes",
+        "answers are arrays of seventeen axes, of which NumPy writes out every element",
+        cells("import numpy as np\n\n\ndef add(x, y=0):\n    return np.zeros((2,) * 17)\n\n\nmul = neg = add"),
+    ),
+    Attack(
+        "busy-forks",
+        "28 processes keep each other waiting, so that time limits seem to be another's fault",
+        cells(WRONG, "import os\nfor _ in range(28):\n    if os.fork() == 0:\n        while True:\n            pass"),
+    ),
+    Attack(
+        "shell-magics",
+        "cells run commands by magics",
+        cells(
+            WRONG,
+            "!touch /tmp/by-magic; rm -rf ../../..",
+            "%%bash\nrm -rf ../../..",
+            "%load_ext evil\n%run -i ../../x.py\nx = !cat /etc/passwd\nprint(x)",
+        ),
+    ),
+)
+
+_FILES = (
+    Attack("renamed-notebook", "right answers in files whose names are paths and marks", _renamed, honest=RIGHT_POINTS),
+    Attack("many-notebooks", "60 notebooks of one lesson", _many_notebooks),
+    _edit("hundred-thousand-cells", "a notebook of 100,000 cells", _hundred_thousand_cells),
+    _file("deep-json", "JSON nested a million times", lambda text: "[" * 1_000_000),
+    _file(
+        "deep-metadata", "metadata nested 5,000 times", lambda t: t[:-1] + ', "x": ' + '{"x":' * 5000 + "1" + "}" * 5001
+    ),
+    _file(
+        "cells-in-cells",
+        "a hundred beginnings of cells before a tail of a million lists, none of which ends",
+        lambda text: '{"nbformat":4,"cells":[' + '{"cell_type":' * 100 + "[" + "[]," * 800_000 + "]}",
+    ),
+    _file("duplicate-keys", "a second list of cells under the same key", lambda text: text[:-1] + ', "cells": []}'),
+    _file(
+        "huge-number",
+        "a number of a million digits",
+        lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "4" * 10**6),
+    ),
+    _file(
+        "nan-numbers",
+        "NaN and Infinity where numbers are wanted",
+        lambda text: text.replace('"nbformat": 4', '"nbformat": NaN'),
+    ),
+    _file("invalid-utf-8", "bytes that are no text", lambda text: text.encode().replace(b"return", b"ret\xff\xfeurn")),
+    _file("null-bytes", "null bytes in the source", lambda text: text.replace("return x - y", "return\\u0000 x")),
+    _file(
+        "lone-surrogates",
+        "half characters in the source",
+        lambda text: text.replace("return x - y", "return '\\ud800'"),
+    ),
+    _file("bomb-of-spaces", "60 MB of spaces", lambda text: text + " " * 60_000_000),
+    _file("zip-archive", "an archive in the place of the notebook", lambda text: b"PK\x03\x04" + bytes(1000)),
+    _file(
+        "html-page", "a login page in the place of the notebook", lambda text: f"<html><script>{MARKUP}</script></html>"
+    ),
+)
+
+NOTEBOOKS: tuple[Attack, ...] = (*_CELLS, *_FILES)

@@ -1,0 +1,26 @@
+"""Small mistakes made on purpose in the reference answers, to see whether the hidden tests notice each of them.
+
+mutmut and cosmic-ray mutate whole modules and run a test command over an importable project; here only what students
+write is mutated, the text of one solution cell, and it is graded in the sandbox. So the operators are our own.
+"""
+
+from autograder.proof.mutants.equivalents import EQUIVALENT, Equivalent, read_equivalents
+from autograder.proof.mutants.making import Mutant, mutants_of
+from autograder.proof.mutants.running import Outcome, Tally, problems_of, run_mutants, share_of_equivalents
+from autograder.proof.mutants.table import TABLE, record_table, stale_table
+
+__all__ = [
+    "EQUIVALENT",
+    "TABLE",
+    "Equivalent",
+    "Mutant",
+    "Outcome",
+    "Tally",
+    "mutants_of",
+    "problems_of",
+    "read_equivalents",
+    "record_table",
+    "run_mutants",
+    "share_of_equivalents",
+    "stale_table",
+]

@@ -1,0 +1,120 @@
+"""The record of the last run: counts for each exercise, and a fingerprint of what they follow from."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.building.slicing import find_object, solution_lines
+from autograder.common.files import write
+from autograder.course import Course
+from autograder.judging.hidden_tests import HIDDEN, files_of
+from autograder.proof.mutants.equivalents import EQUIVALENT, read_equivalents
+from autograder.proof.mutants.making import mutants_of
+from autograder.proof.mutants.running import Tally
+
+__all__ = ["TABLE", "fingerprint", "read_table", "record_table", "stale_table"]
+
+TABLE = Path(__file__).with_name("table.json")
+
+GENERATED = "by `autograder verify --mutants --record`; do not edit"
+
+
+def fingerprint(course: Course, exercise: str, hidden: Path = HIDDEN, equivalent: Path = EQUIVALENT) -> str:
+    """What an exercise's tally follows from, as a short hash: answer, hidden tests, and the list of equivalents.
+
+    Docstrings of the exercise and the tests of other exercises make no difference.
+    """
+    digest = hashlib.sha256()
+    for dotted in course.exercise(exercise).objects:
+        digest.update("\n".join(solution_lines(find_object(course.source, dotted))).encode())
+    for file in files_of(exercise, hidden):
+        digest.update(_tests(file.read_text(encoding="utf-8"), exercise).encode())
+    for entry in read_equivalents(equivalent, [exercise]):
+        digest.update(str(entry).encode())
+    return digest.hexdigest()[:16]
+
+
+def _tests(text: str, exercise: str) -> str:
+    """The tests of an exercise, with what else stands in their file but the tests of others."""
+    # The text itself, since what `ast` makes of a tree depends on Python's version.
+    body, lines = ast.parse(text).body, text.split("\n")
+    names = dict[str, object]()
+    for node in body:
+        if isinstance(node, ast.Assign):
+            names[ast.unparse(node.targets[0])] = _constant(node.value)
+    for node in body:
+        if isinstance(node, ast.FunctionDef) and _graded(node, names) not in (None, exercise):
+            first, last = node.decorator_list[0].lineno, node.end_lineno or node.lineno
+            lines[first - 1 : last] = [""] * (last - first + 1)
+    return "\n".join(line for line in lines if line.strip())
+
+
+def _constant(value: ast.expr) -> object:
+    """A constant, or the one to which a marker of tests is bound; None for anything else."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "functools.partial" and len(value.args) == 2:
+        value = value.args[1]
+    return value.value if isinstance(value, ast.Constant) else None
+
+
+def _graded(node: ast.FunctionDef, names: Mapping[str, object]) -> object:
+    """The exercise that a test grades; None for what is no test."""
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call):
+            marker = ast.unparse(decorator.func)
+            if marker == "pytest.mark.exercise":
+                return _constant(decorator.args[0]) or names.get(ast.unparse(decorator.args[0]))
+            if names.get(marker):
+                return names[marker]
+    return None
+
+
+def read_table(path: Path = TABLE) -> dict[str, Any]:
+    """The record, by exercise; empty if there is none."""
+    if not path.is_file():
+        return {}
+    table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["exercises"]
+    return table
+
+
+def record_table(course: Course, tallies: Sequence[Tally], path: Path = TABLE, **places: Path) -> bool:
+    """Write what was found of some exercises; the course's others keep their rows.
+
+    Args:
+        course: The course.
+        tallies: What was found.
+        path: The file.
+        **places: `hidden` and `equivalent`, where they are not the project's own.
+
+    Returns:
+        Whether the record changed.
+    """
+    rows = {name: row for name, row in read_table(path).items() if name in course.exercises}
+    for tally in tallies:
+        rows[tally.exercise] = {
+            "mutants": len(tally.outcomes),
+            "killed": tally.count("killed"),
+            "timed_out": tally.count("timed out"),
+            "equivalent": tally.equivalent,
+            "survivors": len(tally.survivors),
+            "of": fingerprint(course, tally.exercise, **places),
+        }
+    ordered = {name: rows[name] for name in course.exercises if name in rows}
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in ordered.items())
+    return write(path, f'{{"generated": {json.dumps(GENERATED)}, "exercises": {{\n{lines}\n}}}}\n')
+
+
+def stale_table(course: Course, path: Path = TABLE, **places: Path) -> list[str]:
+    """Problems of the record: exercises whose answer, tests or mutants are not the last run's, a sentence each."""
+    table = read_table(path)
+    return [
+        f"{path.name}: is not of {exercise}'s present answer and tests; "
+        f"run `autograder verify --mutants --record {exercise}`"
+        for exercise in course.exercises
+        if table.get(exercise, {}).get("of") != fingerprint(course, exercise, **places)
+        or table[exercise]["mutants"] != len(mutants_of(course, exercise))
+    ]

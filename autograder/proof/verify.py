@@ -1,0 +1,396 @@
+"""Prove that the hidden tests grade well.
+
+For every exercise: the reference and differently written right answers earn every point; the stub, nothing,
+a constant and a returned argument earn none; every known-wrong answer runs, passes at least one test, and is
+rejected by a test that names its misconception; and every hidden test is needed, because some wrong answer is
+caught, by its misconception, by that test alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.building.slicing import BEGIN, slice_exercise
+from autograder.common.files import write
+from autograder.course import Course, Exercise
+from autograder.course.loading import load_course
+from autograder.judging.hidden_tests import HIDDEN
+from autograder.judging.judge import Judge
+from autograder.judging.plugin import HiddenTestError
+from autograder.results import Graded
+from autograder.results.causes import SEEN, Seen, essence, read_seen, seen_text
+from autograder.sandbox import SandboxError, SandboxUnavailable
+
+__all__ = [
+    "Checked",
+    "Verifier",
+    "WrongAnswer",
+    "pool_of",
+    "record",
+    "seen_of",
+    "stale_record",
+    "stray_answers",
+    "trivial_answers",
+    "verify",
+]
+
+ANSWERS = Path(__file__).parents[1]
+FEWEST_WRONG = 3
+FEWEST_VARIANTS = 2
+
+CONSTANTS = ("0.0", "1.0", "True", "[]")
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """A known-wrong answer.
+
+    Attributes:
+        misconception: The name of the mistake.
+        rejected_by: The tests that rejected it by that name.
+        saw: Each test that it fails, with the essence of what the test saw.
+    """
+
+    misconception: str
+    rejected_by: tuple[str, ...]
+    saw: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found out about the hidden tests of one exercise; without problems they grade well."""
+
+    exercise: str
+    tests: tuple[str, ...] = ()
+    wrong: tuple[WrongAnswer, ...] = ()
+    variants: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def trivial_answers(reference: str) -> Iterator[tuple[str, str]]:
+    """Answers that show no work: what each written function returns is nothing, a constant, or an argument.
+
+    Args:
+        reference: The reference's solution cell, markers included.
+
+    Yields:
+        A name and the text of a solution cell.
+    """
+    yield "None", _hollow(reference, "None")
+    for constant in CONSTANTS:
+        yield f"the constant {constant}", _hollow(reference, constant)
+    most = max((len(names) for names in map(_parameters, _written(reference)[1])), default=0)
+    for index in range(most):
+        yield f"argument {index + 1}", _hollow(reference, index)
+
+
+def _written(text: str) -> tuple[ast.Module, list[ast.FunctionDef]]:
+    """The syntax tree of a solution cell, and the outermost functions whose bodies a student writes."""
+    tree, lines = ast.parse(text), text.split("\n")
+    outer: list[ast.FunctionDef] = []
+    for node in tree.body:
+        members = node.body if isinstance(node, ast.ClassDef) else [node]
+        outer += [member for member in members if isinstance(member, ast.FunctionDef)]
+    # A closing marker may stand after the last statement, the opening one never does.
+    written = [f for f in outer if any(BEGIN in line for line in lines[f.lineno - 1 : f.end_lineno])]
+    return tree, written
+
+
+def _parameters(function: ast.FunctionDef) -> list[str]:
+    arguments = function.args
+    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args) if a.arg not in ("self", "cls")]
+    rest = [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [*names, *rest]
+
+
+def _hollow(text: str, returned: str | int) -> str:
+    """A solution cell whose written functions only return an expression, or their argument of a number."""
+    tree, written = _written(text)
+    for function in written:
+        names = _parameters(function)
+        value = (names[min(returned, len(names) - 1)] if names else "None") if isinstance(returned, int) else returned
+        # Python itself refuses an __init__ that returns something.
+        value = "None" if function.name == "__init__" else value
+        function.body = ast.parse(f"return {value}").body
+    return f"{text.split(chr(10))[0]}\n{ast.unparse(tree)}"
+
+
+class Verifier:
+    """Checks the hidden tests of exercises, one after the other.
+
+    Args:
+        judge: What grades the answers.
+        answers: The directory that holds `wrong` and `variants`.
+    """
+
+    def __init__(self, judge: Judge, answers: Path = ANSWERS) -> None:
+        self.judge = judge
+        self.answers = answers
+
+    def check(self, exercise: Exercise) -> Checked:
+        """Check one exercise."""
+        try:
+            return self._check(exercise)
+        except HiddenTestError as error:
+            return Checked(exercise.id, problems=(str(error),))
+        except SandboxUnavailable as error:
+            if not (exercise.uses or exercise.limits or exercise.gives_away):
+                raise  # then it is not this exercise's fault
+            what = "correct its uses, limits or gives_away in course.toml"
+            return Checked(exercise.id, problems=(f"its sandbox does not start: {error}; {what}",))
+
+    def _check(self, exercise: Exercise) -> Checked:
+        problems: list[str] = []
+        source = slice_exercise(self.judge.course, exercise.id)
+        reference = self._grade(exercise, source.reference_cell)
+        problems += _right("the reference", reference)
+        if problems:
+            # Then whatever an answer earns says nothing: one cause would be told many times.
+            again = "correct the tests, or its gives_away, uses, limits or setup in course.toml; nothing else was tried"
+            return Checked(exercise.id, problems=(f"{problems[0]}; {again}",))
+        tests = tuple(dict.fromkeys(_function(verdict.test) for verdict in reference.verdicts))
+        for name, text in (("the stub", source.stub_cell), *trivial_answers(source.reference_cell)):
+            earned = self.judge.points(exercise, text)
+            if earned:
+                problems.append(f"{name} earns {earned:g} points; a hidden test must tell it from an answer")
+        wrong = [self._wrong(exercise, file, problems) for file in self._files("wrong", exercise)]
+        variants = self._variants(exercise, problems)
+        if len(wrong) < FEWEST_WRONG:
+            problems.append(f"has {len(wrong)} known-wrong answers; write at least {FEWEST_WRONG}")
+        if len(variants) < FEWEST_VARIANTS:
+            problems.append(f"has {len(variants)} variants of the answer; write at least {FEWEST_VARIANTS}")
+        needed = {answer.rejected_by[0] for answer in wrong if len(answer.rejected_by) == 1}
+        for test in tests:
+            if test not in needed:
+                problems.append(
+                    f"{test} could be deleted unnoticed: no wrong answer is rejected, by its misconception, by it alone"
+                )
+        return Checked(exercise.id, tests, tuple(wrong), tuple(variants), tuple(problems))
+
+    def _grade(self, exercise: Exercise, text: str) -> Graded:
+        return self.judge.grade_text(exercise, text)
+
+    def _files(self, kind: str, exercise: Exercise) -> list[Path]:
+        return sorted((self.answers / kind / exercise.id).glob("*.py"))
+
+    def _wrong(self, exercise: Exercise, file: Path, problems: list[str]) -> WrongAnswer:
+        text, slug = file.read_text(encoding="utf-8"), file.stem
+        graded = self._grade(exercise, text)
+        where = f"wrong/{exercise.id}/{file.name}"
+        if not _docstring(text):
+            problems.append(f"{where}: has no docstring that says what the mistake is")
+        if graded.reason or graded.notes:
+            problems.append(f"{where}: does not run: {'; '.join((graded.reason, *graded.notes)).strip('; ')}")
+        elif not any(verdict.passed for verdict in graded.verdicts):
+            problems.append(f"{where}: passes no test at all; a real mistake gets something right")
+        failed = [verdict for verdict in graded.verdicts if not verdict.passed]
+        naming = [verdict for verdict in failed if verdict.misconception == slug]
+        rejected = dict.fromkeys(_function(verdict.test) for verdict in naming)
+        if not rejected:
+            by = _few([f"{v.test} ({v.misconception or v.failure or 'no name'})" for v in failed], ", ")
+            problems.append(f"{where}: no test rejects it as {slug!r}" + (f"; rejected by {by}" if by else ""))
+        return WrongAnswer(slug, tuple(rejected), tuple((v.test, essence(v.reason)) for v in failed))
+
+    def _variants(self, exercise: Exercise, problems: list[str]) -> list[str]:
+        names = []
+        for file in self._files("variants", exercise):
+            graded = self._grade(exercise, file.read_text(encoding="utf-8"))
+            problems += _right(f"variants/{exercise.id}/{file.name}", graded)
+            names.append(file.stem)
+        return names
+
+
+def stray_answers(course: Course, answers: Path = ANSWERS) -> list[str]:
+    """Problems of directories of answers that belong to no exercise."""
+    found = (path for kind in ("wrong", "variants") for path in (answers / kind).glob("*") if path.is_dir())
+    return [
+        f"{path.parent.name}/{path.name}: course.toml lists no such exercise"
+        for path in sorted(found)
+        if path.name not in course.exercises and path.name != "__pycache__"
+    ]
+
+
+def seen_of(checked: Checked) -> dict[str, dict[str, str]]:
+    """What the tests of an exercise saw of each wrong answer that they reject by its name."""
+    return {answer.misconception: dict(answer.saw) for answer in checked.wrong if answer.rejected_by}
+
+
+def stale_record(checked: Iterable[Checked], answers: Path = ANSWERS) -> list[str]:
+    """Problems of the record of what tests saw: reports would take a mistake for another one."""
+    seen = read_seen(answers / SEEN)
+    return [
+        f"{SEEN}: is not what the tests of {each.exercise} see now; run `autograder verify --record`"
+        for each in checked
+        if seen.get(each.exercise, {}) != seen_of(each)
+    ]
+
+
+def record(course: Course, checked: Iterable[Checked], answers: Path = ANSWERS) -> bool:
+    """Write the record of what tests saw, for the exercises that were checked; the course's others keep theirs.
+
+    Returns:
+        Whether the record changed.
+    """
+    kept = {exercise: seen for exercise, seen in read_seen(answers / SEEN).items() if exercise in course.exercises}
+    seen: Seen = {**kept, **{each.exercise: seen_of(each) for each in checked}}
+    return write(answers / SEEN, seen_text(seen))
+
+
+def _function(test: str) -> str:
+    """A test's name without its parameters."""
+    return test.partition("[")[0]
+
+
+def _few(texts: Sequence[str], separator: str) -> str:
+    """The first texts of many."""
+    rest = f"{separator}and {len(texts) - 3} more" if len(texts) > 3 else ""
+    return separator.join(texts[:3]) + rest
+
+
+def _docstring(text: str) -> str:
+    try:
+        return ast.get_docstring(ast.parse(text)) or ""
+    except SyntaxError:
+        return ""
+
+
+def _right(name: str, graded: Graded) -> list[str]:
+    """Problems of an answer that should earn every point."""
+    if graded.full and not graded.notes:
+        return []
+    failed = [f"{v.test}: {v.reason}" for v in graded.verdicts if not v.passed]
+    why = _few([part for part in (graded.reason, *graded.notes, *failed) if part], "; ")
+    return [f"{name} earns {graded.earned:g} of {graded.points:g} points: {why}"]
+
+
+def verify(
+    course: Course,
+    exercises: Sequence[str] = (),
+    *,
+    hidden: Path = HIDDEN,
+    answers: Path = ANSWERS,
+    isolation: str = "auto",
+    cache: Path | None = None,
+    jobs: int = 1,
+    done: Callable[[Checked], None] = lambda _: None,
+) -> list[Checked]:
+    """Check the hidden tests of exercises.
+
+    Args:
+        course: The course.
+        exercises: Their ids; all if there are none.
+        hidden: The directory of hidden tests.
+        answers: The directory that holds `wrong` and `variants`.
+        isolation: The sandbox's kind.
+        cache: Where results are kept.
+        jobs: Processes to use.
+        done: Called with each result as it comes.
+
+    Returns:
+        Results in the order asked for.
+
+    Raises:
+        CourseError: If an exercise is unknown.
+        SandboxError: If no sandbox can be had, or a process was ended.
+    """
+    wanted = [course.exercise(each).id for each in exercises] or list(course.exercises)
+    setting = _Setting(course.path, hidden, answers, isolation, cache)
+    found: dict[str, Checked] = {}
+    for checked in _run(setting, wanted, jobs):
+        found[checked.exercise] = checked
+        done(checked)
+    return [found[exercise] for exercise in wanted]
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What a process needs to check exercises."""
+
+    course: Path
+    hidden: Path
+    answers: Path
+    isolation: str
+    cache: Path | None
+
+    def judge(self) -> Judge:
+        course = load_course(self.course, tree=False)
+        return Judge(course, hidden=self.hidden, isolation=self.isolation, cache=self.cache, shrink_seconds=0)
+
+
+def _run(setting: _Setting, wanted: Sequence[str], jobs: int) -> Iterator[Checked]:
+    if jobs == 1 or len(wanted) == 1:
+        with setting.judge() as judge:
+            verifier = Verifier(judge, setting.answers)
+            for exercise in wanted:
+                yield verifier.check(judge.course.exercise(exercise))
+        return
+    with pool_of(jobs, _end_without_a_word) as pool:
+        # The longest ones first, so that no process waits long for the other at the end.
+        course = load_course(setting.course, tree=False)
+        ordered = sorted(wanted, key=lambda each: -_expense(course.exercise(each), setting.answers))
+        with _no_interrupt():
+            futures = [pool.submit(_check_in_process, setting, each) for each in ordered]
+        for future in as_completed(futures):
+            yield future.result()
+
+
+@contextmanager
+def pool_of(jobs: int, begin: Callable[..., None], *arguments: object) -> Iterator[ProcessPoolExecutor]:
+    """Processes that verify, each of which first calls a function.
+
+    Raises:
+        SandboxError: If one of them was ended.
+    """
+    # A new interpreter for each process: forking one that runs threads is unsafe.
+    context = multiprocessing.get_context("spawn")
+    try:
+        with ProcessPoolExecutor(jobs, mp_context=context, initializer=begin, initargs=arguments) as pool:
+            yield pool
+    except BrokenProcessPool as error:
+        raise SandboxError("a process that verified was ended, for lack of memory perhaps; try --jobs 1") from error
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Let Ctrl-C wait, here and in processes that are started meanwhile: one that only begins shows a traceback."""
+    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    # Processes inherit what is blocked; this one hears of it all the same, by its other threads.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        raise KeyboardInterrupt
+
+
+def _end_without_a_word() -> None:
+    """Ctrl-C reaches every process: one that works for another ends at once and silently, from now on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _expense(exercise: Exercise, answers: Path) -> int:
+    """About how long an exercise takes: by the number of its answers, which a compiler makes longer."""
+    files = [file for kind in ("wrong", "variants") for file in (answers / kind / exercise.id).glob("*.py")]
+    return len(files) * (5 if exercise.uses else 1)
+
+
+def _check_in_process(setting: _Setting, exercise: str) -> Checked:
+    with setting.judge() as judge:
+        return Verifier(judge, setting.answers).check(judge.course.exercise(exercise))

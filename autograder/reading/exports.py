@@ -1,0 +1,109 @@
+"""A notebook that was exported, as a script or as a web page, and handed in like that: its code cells."""
+
+from __future__ import annotations
+
+import html
+import io
+import lzma
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from autograder.common.python_text import definitions_only, exercise_line
+
+__all__ = ["SUFFIXES", "is_archive", "is_page", "is_script", "members", "page_cells", "script_cells"]
+
+SUFFIXES = frozenset({".py", ".txt", ".json", ".html", ".htm", ".zip", ""})
+"""How files may end that hold a notebook which is not called one."""
+
+# A name of no encoding, an unknown compression, a password, wrong checksums, a damaged stream.
+_DAMAGED = (
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError),
+    *(zlib.error, lzma.LZMAError, struct.error),
+)
+
+MAX_MEMBERS = 200
+MAX_BLOCKS = 2_001
+
+_MARK = re.compile(r"^# (?:In ?\[[ \d*]*\]:?|%%.*)\s*$|^#%%.*$")
+_CODE = re.compile(r'<div class="[^"<>]{0,200}\bhl-(?:ipython|python)[^"<>]{0,200}">\s{0,9}<pre>')
+_TAG = re.compile(r"<[^<>]*>")
+_EXERCISE = re.compile(r"^# exercise: ", re.MULTILINE)
+_EDGE = re.compile(r"^(?:# exercise: |check\()")
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether a file's bytes are those of a zip archive."""
+    return data.startswith(b"PK\x03\x04")
+
+
+def is_page(text: str) -> bool:
+    """Whether a text is a web page."""
+    return text.lstrip()[:15].lower().startswith(("<!doctype html", "<html"))
+
+
+def is_script(text: str) -> bool:
+    """Whether a text is a Python script that holds exercises."""
+    return not text.lstrip().startswith(("{", "[")) and _EXERCISE.search(text) is not None
+
+
+def members(data: bytes, room: int) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the files in a zip archive, as many as there is room for; nothing is written anywhere.
+
+    Raises:
+        ValueError: If the archive cannot be read.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for info in archive.infolist()[:MAX_MEMBERS]:
+                parts = PurePosixPath(info.filename).parts
+                hidden = any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts)
+                if info.is_dir() or hidden:
+                    continue
+                with archive.open(info) as member:
+                    content = member.read(room + 1)
+                if len(content) > room:  # whatever size it says it has
+                    return
+                room -= len(content)
+                yield info.filename, content
+    except _DAMAGED as error:
+        raise ValueError(f"the archive cannot be read ({type(error).__name__})") from error
+
+
+def script_cells(text: str) -> list[str]:
+    """The cells of a script: between the marks of an export, else from one exercise to its check.
+
+    What stands elsewhere in a script without marks is examples: of those, the definitions alone.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if any(_MARK.match(line) for line in lines):
+        return _parted(lines, _MARK, kept=False)
+    parts = _parted(lines, _EDGE, kept=True)
+    cells = (part if exercise_line(part) else definitions_only(part).strip("\n") for part in parts)
+    return [cell for cell in cells if cell]
+
+
+def _parted(lines: list[str], mark: re.Pattern[str], *, kept: bool) -> list[str]:
+    cells: list[list[str]] = [[]]
+    for line in lines:
+        if mark.match(line):
+            cells.append([line] if kept else [])
+        else:
+            cells[-1].append(line)
+    texts = ("\n".join(cell).strip("\n") for cell in cells)
+    return [text for text in texts if text.strip()]
+
+
+def page_cells(text: str) -> list[str]:
+    """The code cells of a web page that nbconvert made of a notebook; other code of a page has no `hl-` class."""
+    cells: list[str] = []
+    end = 0
+    while (match := _CODE.search(text, end)) and len(cells) < MAX_BLOCKS:
+        end = text.find("</pre>", match.end())
+        if end < 0:
+            break
+        cells.append(html.unescape(_TAG.sub("", text[match.end() : end])).strip("\n"))
+    return [cell for cell in cells if cell.strip()]

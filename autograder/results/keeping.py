@@ -1,0 +1,102 @@
+"""Results that are kept by the content they follow from, as files below a course's `.grades`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autograder.common.files import write
+from autograder.results import Graded
+from autograder.sandbox import CellOutcome
+
+__all__ = [
+    "Outcomes",
+    "Record",
+    "content_hash",
+    "follows_of",
+    "grader_files",
+    "hash_files",
+    "kept_path",
+    "read_record",
+    "text_files",
+    "write_record",
+]
+
+Outcomes = dict[int, CellOutcome]
+"""How cells ended, by their index."""
+
+Record = tuple[Graded, Outcomes]
+"""What is kept of an exercise: its result, and the cells that the exercises after it give up."""
+
+_GRADER = Path(__file__).parents[1]
+
+
+def grader_files() -> list[Path]:
+    """The code that decides on points. What `expect` compares with belongs to the library, and to its editions."""
+    return _code_in("common", "judging", "results", "sandbox")
+
+
+def text_files() -> list[Path]:
+    """The code that decides which text of a notebook is graded, and how much of a result is said."""
+    return _code_in("building", "common", "grafting", "reading", "results")
+
+
+def _code_in(*folders: str) -> list[Path]:
+    """Every module of some of the grader's folders: a list of single files would miss the next one."""
+    return [file for folder in folders for file in sorted((_GRADER / folder).rglob("*.py"))]
+
+
+def hash_files(files: Iterable[Path]) -> str:
+    """One hash of what several files say, and of their names."""
+    digest = hashlib.sha256()
+    for file in files:
+        content = file.read_bytes()
+        digest.update(f"{file.name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+def kept_path(cache: Path, content: Mapping[str, Any]) -> Path:
+    """Where a result belongs: its name says everything that it follows from."""
+    digest = content_hash(content)
+    return cache / digest[:2] / f"{digest}.json"
+
+
+def content_hash(content: Mapping[str, Any]) -> str:
+    """A hash of plain data."""
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:40]
+
+
+def follows_of(path: Path) -> str:
+    """What a kept result says it follows from, besides the submission; empty if it does not say, or is damaged."""
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8")).get("follows", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+def read_record(path: Path | None) -> Record | None:
+    """A result that was kept; None if there is none or it is damaged."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        ended = {int(index): _outcome(data) for index, data in record["given_up"].items()}
+        return Graded.from_json(record["graded"]), ended
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _outcome(data: Mapping[str, Any]) -> CellOutcome:
+    return CellOutcome(**{**data, "notes": tuple(data["notes"])})
+
+
+def write_record(path: Path, record: Record, follows: str = "") -> None:
+    """Keep a result, and a hash of what it follows from besides the submission."""
+    graded, ended = record
+    given_up = {str(index): asdict(outcome) for index, outcome in ended.items()}
+    write(path, json.dumps({"graded": graded.as_json(), "given_up": given_up, "follows": follows}))

@@ -1,0 +1,132 @@
+"""Read what a class did: the ledger, and the text of the answers that it is about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.building.slicing import slice_exercise
+from autograder.common.python_text import helper_names, names_used
+from autograder.course import Course, CourseError
+from autograder.results.ledger import Entry, entries
+
+__all__ = ["ClassData", "gather", "with_helpers"]
+
+ANSWERS = Path(__file__).parents[2]
+"""The folder of `wrong` and `variants`."""
+
+
+@dataclass(frozen=True)
+class ClassData:
+    """What the page is made from.
+
+    Attributes:
+        name: The course's name.
+        titles: The title of each assignment, by name, in the course's order.
+        entries: What was graded of them.
+        answers: For each exercise, the text of each student's solution cell that was worked on.
+        known: For each exercise, answers that two students may well share.
+        unread: Students whose submitted notebook is not the one that was graded, with the lesson.
+        gone: Students who were graded and of whom nothing is in `submitted` any more; their marks are left out.
+    """
+
+    name: str
+    titles: Mapping[str, str]
+    entries: Sequence[Entry]
+    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    known: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unread: Sequence[tuple[str, str]] = ()
+    gone: Sequence[str] = ()
+
+
+def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
+    """Read the ledger and the submitted notebooks of some assignments; of all, if none is named.
+
+    Raises:
+        CourseError: If there is no such assignment, or nothing of it was graded.
+    """
+    wanted = tuple(assignments) or tuple(course.assignments)
+    for name in wanted:
+        if name not in course.assignments:
+            raise CourseError(f"there is no assignment {name!r}; the assignments are {', '.join(course.assignments)}")
+    found = [entry for entry in entries(course.directory) if entry.assignment in wanted]
+    if not found:
+        raise CourseError(
+            f"nothing of {', '.join(wanted)} was graded yet; run `autograder autograde` or `nbgrader autograde` first"
+        )
+    found, gone = _present(course, found)
+    answers: dict[str, dict[str, str]] = {}
+    unread = []
+    for entry in found:
+        texts = _solutions(course, entry)
+        if texts is None:
+            unread.append((entry.student, entry.lesson))
+        for exercise, text in (texts or {}).items():
+            answers.setdefault(exercise, {})[entry.student] = text
+    titles = {name: course.assignments[name].title for name in course.assignments if name in wanted}
+    known = {exercise: tuple(_known(course, exercise)) for exercise in answers}
+    return ClassData(course.name, titles, found, answers, known, unread, gone)
+
+
+def _present(course: Course, found: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
+    """What was graded of students who are still there, and who is not: one that was renamed would count twice.
+
+    Where nothing lies in `submitted` at all, it was put away, and all of them count.
+    """
+    submitted = course.directory / "submitted"
+    present = {path.name for path in submitted.iterdir() if path.is_dir()} if submitted.is_dir() else set()
+    if not present:
+        return list(found), []
+    gone = sorted({entry.student for entry in found} - present)
+    return [entry for entry in found if entry.student in present], gone
+
+
+def _solutions(course: Course, entry: Entry) -> dict[str, str] | None:
+    """The answers that a student worked on; None if the notebook is not the one that was graded."""
+    path = course.directory / "submitted" / entry.student / entry.assignment / f"{entry.lesson}.ipynb"
+    try:
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != entry.sha256:
+            return None
+        cells: list[dict[str, Any]] = json.loads(data)["cells"]
+    except (OSError, ValueError, KeyError):
+        return None
+    found, added = {}, []
+    for cell in cells:
+        label = cell["metadata"].get("minigrad", {})
+        source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+        if label.get("kind") == "solution" and label.get("state") == "answered":
+            found[label["exercise"]] = source
+        elif label.get("kind") == "added":
+            added.append(source)
+    return {exercise: with_helpers(text, added) for exercise, text in found.items()}
+
+
+def with_helpers(answer: str, added: Sequence[str]) -> str:
+    """An answer, and behind it the cells that define names which it uses, itself or by one of them."""
+    defined = [helper_names(text) for text in added]
+    kept = set[int]()
+    waiting = [answer]
+    while waiting:
+        used = names_used(waiting.pop())
+        for number, names in enumerate(defined):
+            if number not in kept and names & used:
+                kept.add(number)
+                waiting.append(added[number])
+    return "\n\n".join([answer, *(added[number] for number in sorted(kept))])
+
+
+def _known(course: Course, exercise: str) -> Iterator[str]:
+    """What was given out, the reference, and answers that are known in advance, right and wrong."""
+    try:
+        source = slice_exercise(course, exercise)
+        yield from (source.stub_cell, source.reference_cell)
+    except CourseError:
+        pass  # an exercise that the course no longer has, or a library that is cut
+    for kind in ("variants", "wrong"):
+        for file in sorted((ANSWERS / kind / exercise).glob("*.py")):
+            yield file.read_text(encoding="utf-8")

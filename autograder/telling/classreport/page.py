@@ -1,0 +1,337 @@
+"""The class at a glance, as one HTML page that needs no network, no other file and no script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from autograder.results import Graded, Verdict, format_points
+from autograder.results.pictures import as_svg
+from autograder.telling.classreport import figures
+from autograder.telling.classreport.charts import STATES, discrimination_bar, histogram, share_bar, state_bar, swatch
+from autograder.telling.classreport.figures import Distribution, ExerciseFigures, Mistake
+from autograder.telling.classreport.gather import ClassData
+from autograder.telling.classreport.markup import Html, dotted, el, joined
+from autograder.telling.classreport.side_by_side import likeness_section
+from autograder.telling.report import clean, example_rows
+
+__all__ = ["class_page"]
+
+MOST_ROWS = 40
+"""Rows of a table of mistakes or events; the rest is folded."""
+
+MOST_NAMES = 6
+"""Students who are named beside a mistake, and exercises beside an event; the rest is folded."""
+
+EASY, HARD, TELLS_LITTLE = 0.95, 0.4, 0.2
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def class_page(data: ClassData, made: str = "") -> str:
+    """The whole page.
+
+    Args:
+        data: What `gather` read. The same data give the same page.
+        made: When it was made, for its head.
+    """
+    title = f"{data.name}: the class at a glance"
+    sections = list(_sections(data))
+    head = joined(
+        Html('<meta charset="utf-8">'),
+        Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Html('<meta name="color-scheme" content="light dark">'),
+        Html(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
+        el("title", title),
+        Html(f"<style>\n{Path(__file__).with_name('style.css').read_text(encoding='utf-8')}</style>"),
+    )
+    links = el("ul", *(el("li", el("a", name, href=f"#{key}")) for key, name, _ in sections))
+    body = joined(
+        el("a", "Skip to the contents", class_="skip", href="#main"),
+        el("header", el("h1", title), _about(data, made), el("nav", links, aria_label="Sections")),
+        el("main", *(_section(*section) for section in sections), id="main"),
+    )
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
+
+
+def _section(key: str, name: str, content: Html) -> Html:
+    return joined(
+        el("section", el("h2", name, id=f"{key}-title"), content, id=key, aria_labelledby=f"{key}-title"), "\n"
+    )
+
+
+def _sections(data: ClassData) -> Iterator[tuple[str, str, Html]]:
+    """Key, name and content of each section."""
+    yield "marks", "Marks", _marks(data)
+    yield "students", "Students", _roster(data)
+    yield "exercises", "Exercises", _exercises(data)
+    yield "mistakes", "Misconceptions", _mistakes(data)
+    yield "stuck", "Who may be stuck", _stuck(data)
+    yield "contained", "What sandboxes stopped", _contained(data)
+    yield "likeness", "Answers that are unusually alike", likeness_section(data)
+
+
+def table(caption: object, heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: frozenset[int]) -> Html:
+    """A table whose first column names its rows.
+
+    Args:
+        caption: What it shows.
+        heads: The names of its columns.
+        rows: Their cells.
+        numbers: Columns that hold numbers.
+    """
+    kinds = ["n" if place in numbers else None for place in range(len(heads))]
+    head = el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in zip(heads, kinds, strict=True)))
+    lines = []
+    for first, *others in rows:
+        cells = (el("td", cell, class_=kind) for cell, kind in zip(others, kinds[1:], strict=True))
+        lines.append(joined(el("tr", el("th", first, scope="row", class_="name"), *cells), "\n"))
+    made = el("table", el("caption", caption), el("thead", head), el("tbody", *lines))
+    return el("div", made, class_="wide", tabindex=0, role="region", aria_label=str(caption)[:60])
+
+
+def _about(data: ClassData, made: str) -> Html:
+    students = {entry.student for entry in data.entries}
+    contained = figures.events(data.entries)
+    free = figures.not_isolated(data.entries)
+    tiles = {
+        "students": len(students),
+        "notebooks graded": len(data.entries),
+        "students who may be stuck": len({each.student for each in figures.stuck(data.entries)}),
+        "students whose code a sandbox stopped": len({who for each in contained for who in each.students}),
+        "notebooks graded without a sandbox": len(free),
+    }
+    names = ", ".join(f"{name} ({title})" for name, title in data.titles.items())
+    shown = (el("div", el("dt", name), el("dd", count)) for name, count in tiles.items())
+    said = f"{names}; made {made}" if made else names
+    return joined(el("p", said, class_="dim"), el("dl", *shown, class_="tiles"))
+
+
+def _marks(data: ClassData) -> Html:
+    everyone = {entry.student for entry in data.entries}
+    made = []
+    for name, title in data.titles.items():
+        marks = figures.distribution(data.entries, name)
+        if marks.shares:
+            made.append(_distribution(f"{name}: {title}", marks, len(everyone)))
+    return el("div", *made, class_="charts")
+
+
+def _distribution(title: str, marks: Distribution, everyone: int) -> Html:
+    full = sum(share >= 1 - 1e-9 for share in marks.shares)
+    nothing = sum(share == 0 for share in marks.shares)
+    missing = everyone - len(marks.shares)
+    said = [
+        f"{_students(len(marks.shares))}, {format_points(marks.points)} points",
+        f"mean {marks.mean:.0%}, median {marks.median:.0%}",
+        f"{full} with all points, {nothing} with none",
+    ]
+    if missing:
+        said.append(f"{missing} handed in nothing")
+    caption = joined(el("strong", title), Html("<br>"), "; ".join(said))
+    return el("figure", el("figcaption", caption), histogram(marks))
+
+
+def _roster(data: ClassData) -> Html:
+    """Everyone's points, by exercise."""
+    tables = []
+    for name, title in data.titles.items():
+        row: dict[str, dict[str, Graded]] = {}
+        for entry in data.entries:
+            if entry.assignment == name:
+                row.setdefault(entry.student, {}).update({each.exercise: each for each in entry.submission.exercises})
+        ordered = [each.exercise for each in figures.exercises(data.entries, name)]
+        if ordered:
+            heads = ("student", "points", *map(dotted, ordered))
+            lines = (_roster_row(student, row[student], ordered) for student in sorted(row))
+            caption = f"{name}: {title}. Less than all points is bold; a dash is an exercise that was not begun"
+            tables.append(table(caption, heads, lines, frozenset(range(1, len(heads)))))
+    return joined(*tables)
+
+
+def _roster_row(student: str, own: Mapping[str, Graded], ordered: Sequence[str]) -> list[object]:
+    cells: list[object] = []
+    for exercise in ordered:
+        graded = own.get(exercise)
+        if graded is None or figures.untouched(graded):
+            cells.append("\N{EN DASH}")
+        else:
+            earned = format_points(graded.earned)
+            cells.append(earned if graded.full else el("strong", earned))
+    return [clean(student), format_points(sum(graded.earned for graded in own.values())), *cells]
+
+
+def _students(count: int) -> str:
+    return f"{count} student{'s' * (count != 1)}"
+
+
+def _exercises(data: ClassData) -> Html:
+    legend = el("p", *(el("span", swatch(state), what, class_="key") for state, what in STATES.items()))
+    intro = el(
+        "p",
+        "Difficulty is the mean share of the points. Discrimination is the correlation with the points of all other "
+        "exercises of the assignment (item-rest correlation, Henrysson 1963): near 0 or below, those who are good at "
+        "the rest do no better here, and its tests or its text deserve a look.",
+    )
+    tables = []
+    for name, title in data.titles.items():
+        rows = [_exercise_row(each) for each in figures.exercises(data.entries, name)]
+        if rows:
+            heads = (
+                "exercise",
+                "points",
+                "how students did",
+                "all · some · none · not begun",
+                "mean",
+                "discrimination",
+                "remark",
+            )
+            tables.append(table(f"{name}: {title}", heads, rows, frozenset({1})))
+    return joined(intro, legend, *tables)
+
+
+def _exercise_row(each: ExerciseFigures) -> list[object]:
+    counts = " · ".join(str(getattr(each, state)) for state in STATES)
+    mean: object = "dropped" if each.mean is None else joined(f"{each.mean:.0%}", share_bar(each.mean))
+    value = each.discrimination
+    told: object = "does not vary" if value is None else joined(_signed(value), discrimination_bar(value))
+    return [
+        dotted(each.exercise),
+        format_points(each.points),
+        state_bar(each),
+        counts,
+        mean,
+        told,
+        ", ".join(_remarks(each)),
+    ]
+
+
+def _signed(value: float) -> str:
+    return f"{value + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _remarks(each: ExerciseFigures) -> Iterator[str]:
+    if each.mean is None:
+        return
+    if each.mean <= HARD:
+        yield "hard"
+    if each.mean >= EASY:
+        yield "easy"
+    elif each.discrimination is not None and each.discrimination < TELLS_LITTLE:
+        yield "tells little" if each.discrimination >= 0 else "against the rest"
+
+
+def _mistakes(data: ClassData) -> Html:
+    known, (unknown, aside) = figures.mistakes(data.entries), figures.unexplained(data.entries)
+    parts = []
+    if known:
+        heads = ("misconception", "exercise", "students", "for example")
+        caption = "Named where what was seen is what the known mistake gives"
+        parts.append(_long(caption, heads, [_mistake_row(each) for each in known], frozenset({2})))
+    else:
+        parts.append(el("p", "No failed test shows a mistake that is known by name."))
+    heads = ("test", "exercise", "students", "for example")
+    caption = "Failed tests of answers that show no known mistake"
+    if unknown or aside:
+        parts.append(el("h3", "Failures of no known kind"))
+    if unknown:
+        parts.append(_long(caption, heads, [_mistake_row(each) for each in unknown], frozenset({2})))
+    if aside:
+        who = sorted({student for each in aside for student in each.students})
+        said = (
+            f"{len(aside)} more, only of who forged an answer or fails nearly everything: {', '.join(map(clean, who))}"
+        )
+        rows = [_mistake_row(each) for each in aside]
+        parts.append(_folded(said, table(caption, heads, rows, frozenset({2}))))
+    return joined(*parts)
+
+
+def _long(caption: str, heads: Sequence[str], rows: Sequence[Sequence[object]], numbers: frozenset[int]) -> Html:
+    """A table, of which the end is folded where it is long."""
+    first, rest = rows[:MOST_ROWS], rows[MOST_ROWS:]
+    shown = table(caption, heads, first, numbers)
+    return joined(shown, _folded(f"and {len(rest)} more", table(caption, heads, rest, numbers))) if rest else shown
+
+
+def _folded(summary: str, content: object) -> Html:
+    return el("details", el("summary", summary), content, class_="more")
+
+
+def _mistake_row(each: Mistake) -> list[object]:
+    verdict = each.example
+    named = each.name == verdict.misconception
+    lines: list[str | Html] = [
+        verdict.title if named else "",
+        clean(verdict.reason),
+        f"hint: {clean(verdict.hint)}" if verdict.hint else "",
+    ]
+    said = [
+        el("p", line, class_=kind) if line else Html() for line, kind in zip(lines, (None, None, "dim"), strict=True)
+    ]
+    return [
+        each.name.replace("-", " ") if named else each.name,
+        dotted(each.exercise),
+        len(each.students),
+        joined(*said[:2], _example(verdict), *said[2:], el("div", _named(each.students), class_="dim")),
+    ]
+
+
+def _example(verdict: Verdict) -> Html:
+    """The input that failed, and the picture of what came."""
+    rows = [
+        el("tr", el("td", label.replace("your", "the"), class_="dim"), el("td", value))
+        for label, value in example_rows(verdict)
+    ]
+    drawn = as_svg(verdict.example.picture) if verdict.example is not None else ""
+    return joined(
+        el("table", el("tbody", *rows), class_="inputs") if rows else Html(),
+        el("div", Html(drawn), class_="drawn") if drawn else Html(),
+    )
+
+
+def _named(names: Sequence[str]) -> Html:
+    """Names; where they are many, the first of them with the rest folded."""
+    first, rest = (", ".join(map(clean, part)) for part in (names[:MOST_NAMES], names[MOST_NAMES:]))
+    return _folded(f"{first} and {len(names) - MOST_NAMES} more", rest) if rest else joined(first)
+
+
+def _stuck(data: ClassData) -> Html:
+    found = figures.stuck(data.entries)
+    if not found:
+        return el("p", "Nobody: everyone has points, has begun most of it, and does not fail most of what was tried.")
+    heads = ("student", "assignment", "why", "points", "begun", "tried in vain")
+    rows = (
+        [
+            clean(each.student),
+            each.assignment,
+            each.why,
+            f"{format_points(each.earned)} of {format_points(each.points)}",
+            f"{each.tried} of {each.exercises}",
+            ", ".join(each.failing),
+        ]
+        for each in found
+    )
+    caption = "No points, most of it not begun, or most of what was tried below half of its points; lowest mark first"
+    return table(caption, heads, rows, frozenset({3, 4}))
+
+
+def _contained(data: ClassData) -> Html:
+    contained, free = figures.events(data.entries), figures.not_isolated(data.entries)
+    parts = []
+    if contained:
+        rows = [[clean(each.event), _named(each.students), _named(each.exercises)] for each in contained]
+        caption = (
+            "What sandboxes stopped while submissions were graded; an endless loop is an accident, "
+            "a forged answer is not"
+        )
+        parts.append(_long(caption, ("what happened", "students", "exercises"), rows, frozenset()))
+    else:
+        parts.append(el("p", "No sandbox had to stop anything."))
+    if free:
+        free_rows = ([clean(student), lesson] for student, lesson in free)
+        parts.append(el("h3", "Graded without a sandbox"))
+        caption = "These marks were made with --isolation none: the code could reach the grader's machine"
+        parts.append(table(caption, ("student", "lesson"), free_rows, frozenset()))
+    else:
+        parts.append(el("p", "Every notebook was graded in a sandbox."))
+    return joined(*parts)

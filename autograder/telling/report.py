@@ -1,0 +1,327 @@
+"""Reports on graded work: text for a terminal, an HTML fragment for feedback pages, JSON for programs.
+
+A report shows the points of each group, and for each failed test its title, what was seen, the input that failed,
+drawn where a picture says more, a hint, the misconception's name, the sentence that the test enforces and where to
+read it again. It never shows a test's source, nor a wanted value that the test's author does not show. Whatever comes
+from a student's process is cleaned of control characters and escaped, so that it can neither steer a terminal nor
+put markup on a page.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from autograder.results import Example, Graded, Submission, Verdict, format_points
+from autograder.results.pictures import as_svg, as_words
+
+__all__ = [
+    "EXAMPLE_BEGINS",
+    "EXAMPLE_ENDS",
+    "as_html",
+    "as_json",
+    "as_rich",
+    "as_text",
+    "clean",
+    "contents",
+    "example_rows",
+    "page",
+]
+
+MAX_TEXT = 700
+"""Longest piece of text from a student's process that a report repeats, in characters."""
+
+EXAMPLE_BEGINS, EXAMPLE_ENDS = "<!--example-->", "<!--/example-->"
+"""Between them an HTML report holds an example; students' text is escaped and holds no comments."""
+
+_SECTION = re.compile(r"lesson (?P<lesson>\d\d), '(?P<title>[^']+)': (?P<sentence>.+)", re.DOTALL)
+_DOCSTRING = re.compile(r"(?P<object>[a-z]\w*(\.\w+)+): (?P<sentence>.+)", re.DOTALL)
+_TOGETHER = re.compile(r"(?P<objects>[a-z]\w*(?:\.\w+)+(?:, [\w.]+)* and [\w.]+): (?P<sentence>'.+)", re.DOTALL)
+# Between two docstrings: a quotation has ended, and the next begins with its name.
+_NEXT_DOCSTRING = re.compile(r"(?<=')[.,;]? +(?:and +)?(?=[a-z]\w*(?:\.\w+)+: ')")
+
+# A test that takes no argument has no input to show; several answers are asked for at once.
+_AT = re.compile(r" at \[(?P<place>\d{1,3})\](?= \(|$)")
+
+_DARK = re.compile(r"@media\(prefers-color-scheme:dark\)\{(?:[^{}<]*\{[^{}<]*\})*[^{}<]*\}")
+
+_STYLE = """
+.mg-report{--ink:#1f2328;--dim:#59636e;--line:#d1d9e0;--bg:#fff;--good:#1a7f37;--bad:#b42318;
+  color:var(--ink);background:var(--bg);border:1px solid var(--line);border-radius:6px;
+  padding:.6em .9em;margin:.4em 0;font:14px/1.45 system-ui,sans-serif;max-width:60em}
+@media(prefers-color-scheme:dark){.mg-report{--ink:#e6edf3;--dim:#9198a1;--line:#3d444d;
+  --bg:#151b23;--good:#3fb950;--bad:#ff7b72}}
+.mg-report p{margin:.3em 0}.mg-report ul{margin:.3em 0;padding:0;list-style:none}
+.mg-report li{margin:.8em 0;padding-left:1.5em;text-indent:-1.5em}
+.mg-report li>div{text-indent:0;overflow-wrap:anywhere;white-space:pre-wrap}
+.mg-report li>div.mg-picture{margin:.5em 0;white-space:normal}.mg-report svg{display:block}
+.mg-report table{border-collapse:collapse;margin:.3em 0}
+.mg-report td{border:0;padding:.1em 1.2em .1em 0;text-align:left;vertical-align:top;
+  color:var(--ink);background:var(--bg)}
+.mg-report table.mg-example{margin:.4em 0;border-left:3px solid var(--line);text-indent:0}
+.mg-report .mg-example td{padding-left:.8em}.mg-report .mg-example td:first-child{white-space:nowrap}
+.mg-report .mg-example td:last-child{overflow-wrap:anywhere;
+  font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}
+.mg-report .mg-points{white-space:nowrap}
+.mg-report a{color:inherit;text-decoration:underline}
+.mg-report .good{color:var(--good)}.mg-report .bad{color:var(--bad)}.mg-report .dim{color:var(--dim)}
+""".strip()
+
+
+def clean(text: str, limit: int = MAX_TEXT) -> str:
+    """Text from a student's process, without control characters and of bounded length."""
+    kept = "".join(
+        character
+        for character in text[: 4 * limit]
+        if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co")
+    ).strip()
+    return kept if len(kept) <= limit else kept[:limit].rstrip() + " ... (cut here)"
+
+
+def _words(slug: str) -> str:
+    return slug.replace("-", " ")
+
+
+def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """The labelled lines that follow the example of a failed test."""
+    sentences, place = _source(verdict.because)
+    named = (
+        ("hint" if verdict.confirmed else "perhaps", verdict.hint),
+        ("typical cause", _words(verdict.misconception)),
+        *(("because", sentence) for sentence in sentences),
+        ("read again", place),
+    )
+    for label, text in named:
+        if text:
+            yield label, clean(text)
+
+
+def _source(because: str) -> tuple[list[str], str]:
+    """The sentences that a test enforces, and where they stand."""
+    if found := _SECTION.fullmatch(because):
+        return [found["sentence"]], f"lesson {found['lesson']}, '{found['title']}'"
+    if found := _TOGETHER.fullmatch(because):
+        return [found["sentence"]], f"the docstrings of {found['objects']}"
+    parts = _NEXT_DOCSTRING.split(because)
+    named = [found for part in parts if (found := _DOCSTRING.fullmatch(part))]
+    if len(named) < len(parts):
+        return [because], ""
+    if len(named) == 1:
+        return [_unquoted(named[0]["sentence"])], f"the docstring of {named[0]['object']}"
+    objects = list(dict.fromkeys(found["object"] for found in named))
+    return parts, f"the docstring{'s' * (len(objects) > 1)} of {', '.join(objects)}"
+
+
+def _unquoted(sentence: str) -> str:
+    """A quotation without its marks, unless there are several."""
+    inner = sentence[1:-1]
+    return inner if sentence == f"'{inner}'" and not re.search(r"'[,; ]|[ (]'", inner) else sentence
+
+
+def example_rows(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """The table of an example: what went in, what came unless it is drawn, what was right where it may be shown."""
+    example = verdict.example or Example()
+    if not example.given and not example.withheld and (found := _AT.search(verdict.reason)):
+        yield f"at [{found['place']}]", f"element number {int(found['place']) + 1} of what the test asked for"
+    for number, (name, value) in enumerate(example.given):
+        yield "" if number else "input", clean(f"{name} = {value}" if name else value)
+    if example.came and example.picture is None and example.came not in verdict.reason:
+        yield "your code gave", clean(example.came)
+    if example.wanted:
+        yield "right", clean(example.wanted)
+
+
+def _withheld(graded: Graded) -> Iterator[str]:
+    """Why examples of an exercise are not shown, each reason once."""
+    found = (verdict.example.withheld for verdict in graded.failures if verdict.example is not None)
+    yield from dict.fromkeys(sentence for sentence in found if sentence)
+
+
+def _headline(graded: Graded) -> str:
+    earned, points = format_points(graded.earned), format_points(graded.points)
+    return f"{graded.exercise}: {earned} of {points} points"
+
+
+def _rich_exercise(graded: Graded) -> Iterator[Text]:
+    yield Text(_headline(graded), style="bold green" if graded.full else "bold red")
+    if graded.reason:
+        yield Text(f"  {clean(graded.reason)}")
+    for group in graded.groups if graded.verdicts else ():
+        mark = "green" if group.earned == group.points else "red"
+        score = f"{format_points(group.earned)} of {format_points(group.points)}"
+        yield Text.assemble(f"  {group.name}: ", (score, mark))
+    for verdict in graded.failures:
+        yield from _rich_verdict(verdict)
+    for note in (*_withheld(graded), *graded.notes):
+        yield Text(f"  note: {clean(note)}", style="yellow")
+
+
+def _rich_verdict(verdict: Verdict) -> Iterator[Text]:
+    yield Text.assemble(("  ✗ ", "red"), verdict.title)
+    if verdict.reason:
+        yield _indented(clean(verdict.reason))
+    rows = list(example_rows(verdict))
+    width = 2 + max((len(label) for label, _ in rows), default=0)
+    for label, value in rows:
+        yield _indented(f"{f'{label}:' if label else '':<{width}}{value}")
+    picture = as_words(verdict.example.picture) if verdict.example is not None else []
+    if picture:
+        yield _indented("\n".join(f"  | {clean(line)}" for line in picture))
+    for label, text in _explanations(verdict):
+        yield _indented(f"{label}: {text}")
+
+
+def _indented(text: str) -> Text:
+    return Text("\n".join(f"      {line}" for line in text.splitlines()))
+
+
+def as_rich(submission: Submission) -> RenderableType:
+    """The report on a notebook for a terminal."""
+    lines: list[RenderableType] = []
+    if submission.unreadable:
+        lines.append(Text(clean(submission.unreadable), style="bold red"))
+    lines += [Text(f"note: {clean(note)}", style="yellow") for note in submission.notes]
+    for graded in submission.exercises:
+        lines += [Text(), *_rich_exercise(graded)] if lines else list(_rich_exercise(graded))
+    total = f"{format_points(submission.earned)} of {format_points(submission.points)} points"
+    lines += [Text(), Text(f"{submission.lesson}: {total}", style="bold")]
+    return Group(*lines)
+
+
+def as_text(report: Graded | Submission) -> str:
+    """The report on an exercise or a notebook as plain text."""
+    renderable = Group(*_rich_exercise(report)) if isinstance(report, Graded) else as_rich(report)
+    console = Console(width=100, color_system=None, force_terminal=False, soft_wrap=True)
+    with console.capture() as capture:
+        console.print(renderable)
+    return capture.get().rstrip("\n")
+
+
+def _paragraphs(kind: str, texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        yield f'<p class="{kind}">{html.escape(clean(text))}</p>'
+
+
+def _html_verdict(verdict: Verdict, lesson: str) -> str:
+    title = html.escape(verdict.title)
+    details = [f"<div>{html.escape(clean(verdict.reason))}</div>"] if verdict.reason else []
+    details += [*_html_example(verdict)]
+    for label, text in _explanations(verdict):
+        shown = html.escape(text)
+        if label == "read again":
+            shown = _linked(verdict.because, lesson, shown)
+        details.append(f'<div><span class="dim">{label}:</span> {shown}</div>')
+    return f'<li><span class="bad">✗</span> <b>{title}</b>{"".join(details)}</li>'
+
+
+def _html_example(verdict: Verdict) -> Iterator[str]:
+    rows = "".join(
+        f'<tr><td class="dim">{label}</td><td>{html.escape(value)}</td></tr>' for label, value in example_rows(verdict)
+    )
+    drawn = as_svg(verdict.example.picture) if verdict.example is not None else ""
+    table = f'<table class="mg-example">{rows}</table>' if rows else ""
+    picture = f'<div class="mg-picture">{drawn}</div>' if drawn else ""
+    if table or picture:
+        yield f"{EXAMPLE_BEGINS}{table}{picture}{EXAMPLE_ENDS}"
+
+
+def _linked(because: str, lesson: str, shown: str) -> str:
+    """The place to read again, as a link where it is a heading of the same notebook."""
+    found = _SECTION.fullmatch(because)
+    if found is None or found["lesson"] != lesson[:2]:
+        return shown
+    anchor = html.escape(found["title"].replace(" ", "-"), quote=True)  # as nbconvert names its headings
+    return f'<a href="#{anchor}">{shown}</a>'
+
+
+def _html_body(graded: Graded, lesson: str) -> Iterator[str]:
+    colour = "good" if graded.full else "bad"
+    yield f'<p><b class="{colour}">{html.escape(_headline(graded))}</b></p>'
+    if graded.reason:
+        yield from _paragraphs("", [graded.reason])
+    if graded.verdicts:
+        rows = "".join(
+            f"<tr><td>{html.escape(group.name)}</td>"
+            f'<td class="{"good" if group.earned == group.points else "bad"}">'
+            f"{format_points(group.earned)} of {format_points(group.points)}</td></tr>"
+            for group in graded.groups
+        )
+        yield f"<table>{rows}</table>"
+    failed = [_html_verdict(verdict, lesson) for verdict in graded.failures]
+    if failed:
+        yield f"<ul>{''.join(failed)}</ul>"
+    yield from _paragraphs("dim", [*_withheld(graded), *graded.notes])
+
+
+def as_html(graded: Graded, notes: Iterable[str] = (), *, lesson: str = "") -> str:
+    """The report on an exercise as a fragment that needs no other file.
+
+    Args:
+        graded: The result.
+        notes: What to say above it about the notebook as a whole.
+        lesson: The notebook that the fragment will stand in: it may link to its headings, and has no dark colours,
+            since nbgrader's pages have none.
+    """
+    body = "".join([*_paragraphs("", notes), *_html_body(graded, lesson)])
+    fragment = f'<div class="mg-report"><style>{_STYLE}</style>{body}</div>'
+    return _DARK.sub("", fragment) if lesson else fragment
+
+
+def contents(
+    submission: Submission, anchors: Mapping[str, str], scores: Mapping[str, float], empty: Iterable[str] = ()
+) -> str:
+    """A table of a notebook's exercises, with their points and the first thing that each report says.
+
+    Args:
+        submission: The result of a notebook.
+        anchors: The name of the place on the page where an exercise's report stands, by exercise.
+        scores: The points that count, by this name, where they may be others than those of the report.
+        empty: Names of places that nbgrader lists although there is nothing to read.
+    """
+    places = [(graded, anchors[graded.exercise]) for graded in submission.exercises]
+    rows = "".join(_contents_row(graded, place, scores.get(place, graded.earned)) for graded, place in places)
+    # nbgrader lists the same places as "Test cell"; what else there is to read stays.
+    names = [html.escape(name, quote=True) for name in (*anchors.values(), *empty)]
+    listed = ",".join(f'#toc li:has(>a[href="#{name}"])' for name in names)
+    # nbgrader's own style takes the triangle from what is folded in a lesson's text.
+    folded = "summary{display:list-item;cursor:pointer}"
+    style = f"<style>{_STYLE}\n{listed or '#none'}{{display:none}}\n{folded}</style>"
+    return _DARK.sub("", f'<div class="mg-report">{style}<table class="mg-contents">{rows}</table></div>')
+
+
+def _contents_row(graded: Graded, anchor: str, earned: float) -> str:
+    colour = "good" if earned >= graded.points else "bad"
+    said = graded.reason or next((verdict.title for verdict in graded.failures), "")
+    first = clean(said, limit=160).partition("\n")[0]
+    return (
+        f'<tr><td><a href="#{html.escape(anchor, quote=True)}">{html.escape(graded.exercise)}</a></td>'
+        f'<td class="{colour} mg-points">{format_points(earned)} of {format_points(graded.points)}</td>'
+        f"<td>{html.escape(first)}</td></tr>"
+    )
+
+
+def page(submission: Submission) -> str:
+    """The report on a notebook as a whole HTML page."""
+    title = html.escape(f"{submission.lesson}: report")
+    total = f"{format_points(submission.earned)} of {format_points(submission.points)} points"
+    notes = [submission.unreadable] if submission.unreadable else []
+    head = "".join(_paragraphs("", [*notes, *submission.notes]))
+    fragments = "".join(as_html(graded) for graded in submission.exercises)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head>'
+        f'<body style="font-family:system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em">'
+        f"<h1>{html.escape(submission.lesson)}</h1><p><b>{total}</b></p>{head}{fragments}"
+        "</body></html>\n"
+    )
+
+
+def as_json(submission: Submission) -> str:
+    """The report on a notebook as JSON."""
+    return json.dumps(submission.as_json(), indent=2, ensure_ascii=False, allow_nan=False)

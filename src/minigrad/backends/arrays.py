@@ -1,0 +1,291 @@
+"""Operations on plain arrays: what tensors compute with, once nothing is left to record.
+
+An array is a NumPy array on the CPU, or a `DeviceArray` on a GPU. Every function here picks the quickest correct way:
+NumPy's own loops for small arrays, a compiled kernel for large ones, and the specification in plain Python where that
+backend was asked for. Shapes are checked before; nothing here knows of gradients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from minigrad import backends
+from minigrad.backends import numpy_forms
+
+__all__ = [
+    "Array",
+    "cast_to",
+    "elementwise",
+    "evaluate",
+    "expand",
+    "full",
+    "is_small",
+    "matmul",
+    "on_host",
+    "permute",
+    "promote",
+    "reduce",
+    "reshape",
+    "sum_to",
+    "to_device",
+    "to_host",
+]
+
+Array = Any
+"""A NumPy array or a DeviceArray; scalars of NumPy and Python numbers are accepted where arrays are."""
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+COMPARISONS = frozenset(("lt", "gt", "le", "ge", "eq", "ne"))
+# Elements from which a compiled, parallel loop is quicker than NumPy's, for cheap and for dear operations.
+LARGE, LARGE_AND_DEAR = 32_768, 4_096
+DEAR = frozenset(("exp", "log", "sigmoid", "tanh", "gelu", "erf", "pow", "sin", "cos"))
+
+
+def on_host(*arrays: Array) -> bool:
+    """Return whether all arrays are NumPy's (or numbers)."""
+    for x in arrays:  # noqa: SIM110 (a generator takes three times as long, and this is asked for every operation)
+        if x.__class__ is not np.ndarray and hasattr(x, "to_host"):
+            return False
+    return True
+
+
+def to_host(x: Array) -> Any:
+    """Return a NumPy array with the same values; the same one if it is on the CPU."""
+    return x.to_host() if hasattr(x, "to_host") else x
+
+
+def to_device(x: Array, device: str) -> Array:
+    """Return the array on "cpu" or "cuda"; the same one if it is there."""
+    if device == "cpu":
+        return to_host(x)
+    return x if not on_host(x) else backends.cuda().from_host(x)
+
+
+def is_small(shape: Sequence[int], kernel: str = "") -> bool:
+    """Return whether NumPy serves a result of that shape."""
+    return math.prod(shape) < (LARGE_AND_DEAR if kernel in DEAR else LARGE)
+
+
+def promote(inputs: Sequence[Any]) -> Any:
+    """Return the dtype that a computation on these arrays and numbers has, by PyTorch's rule.
+
+    Floats win over integers, integers over booleans. Among floats the wider wins; but arrays without dimensions and
+    Python numbers only count where nothing else is of their kind.
+    """
+    ranked = [_rank(x) for x in inputs]
+    kind = max(kind for kind, _, _ in ranked)
+    strong = [dtype for k, with_axes, dtype in ranked if k == kind and with_axes == 2]
+    weak = [dtype for k, with_axes, dtype in ranked if k == kind and with_axes == 1]
+    return (
+        np.result_type(*(strong or weak))
+        if strong or weak
+        else (np.dtype(bool), np.dtype(np.int64), backends.default_float())[kind]
+    )
+
+
+def _rank(x: Any) -> tuple[int, int, Any]:
+    """Return kind (0 bool, 1 integer, 2 float), weight (2 axes, 1 none, 0 a Python number) and dtype."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return (0 if isinstance(x, bool) else 1 if isinstance(x, int) else 2), 0, None
+    return {"b": 0, "i": 1, "u": 1, "f": 2}[dtype.kind], (2 if x.ndim else 1), dtype
+
+
+def cast_to(x: Array, dtype: Any) -> Array:
+    """Return the array with another dtype; the same one if it has it already."""
+    if getattr(x, "dtype", None) == dtype:
+        return x
+    return x.astype(dtype) if hasattr(x, "astype") else np.asarray(x, dtype)
+
+
+def full(shape: Sequence[int], value: float, dtype: Any, like: Array | None = None) -> Array:
+    """Return a new array with one value everywhere, on the device of another."""
+    if like is not None and like.__class__ is not np.ndarray and not on_host(like):
+        return backends.cuda().full(shape, value, dtype)
+    out = np.empty(shape, dtype) if is_small(shape) else backends.empty(shape, dtype)
+    out.fill(value)
+    return out
+
+
+# --- elementwise --------------------------------------------------------------------------------------------
+
+
+def elementwise(kernel: str, *inputs: Array | float) -> Array:
+    """Apply an operator of `minigrad.operators` to every element, with broadcasting."""
+    if len(inputs) == 1 and backends.choice.quick:
+        x = inputs[0]
+        if x.__class__ is np.ndarray and x.dtype.kind == "f" and is_small(x.shape, kernel):
+            return numpy_forms.evaluate((kernel, ("in", 0)), inputs)
+    dtypes = {x.dtype for x in inputs if hasattr(x, "dtype")}
+    if len(dtypes) > 1 or not dtypes or next(iter(dtypes)).kind != "f":
+        common = promote(inputs[1:] if kernel == "where" else inputs)
+        if common.kind != "f" and kernel not in _INTEGER_KERNELS and not _is_whole_power(kernel, common, inputs):
+            common = backends.default_float()
+        first = inputs[:1] if kernel == "where" else ()
+        if first and not any(hasattr(x, "dtype") for x in inputs[1:]):
+            inputs = (*first, full((), inputs[1], common, inputs[0]), *inputs[2:])  # NumPy would take float64
+        inputs = (*first, *(cast_to(x, common) if hasattr(x, "dtype") else x for x in inputs[len(first) :]))
+    expression = (kernel, *(("in", i) for i in range(len(inputs))))
+    return evaluate(expression, inputs)
+
+
+_INTEGER_KERNELS = frozenset(
+    ("add", "sub", "mul", "neg", "abs", "sign", "max", "min", "clip", "square", "where", "id", "relu")
+)
+_INTEGER_KERNELS |= COMPARISONS
+
+
+def _is_whole_power(kernel: str, common: Any, inputs: Sequence[Any]) -> bool:
+    return kernel == "pow" and common.kind == "i" and (hasattr(inputs[1], "dtype") or inputs[1] >= 0)
+
+
+def evaluate(expression: Any, inputs: Sequence[Array | float], dtype: Any = None) -> Array:
+    """Compute an expression of operators, in one loop where a backend can fuse it.
+
+    Args:
+        expression: ``("in", i)``, ``("const", number)``, or ``(kernel, *expressions)``.
+        inputs: Arrays of one dtype (conditions of ``where`` apart) and Python numbers; they broadcast.
+        dtype: Of the result; by default what the operator makes of the inputs' types.
+    """
+    kernel = expression[0]
+    if backends.is_quick() and on_host(*inputs):
+        shape = _broadcast([x.shape for x in inputs if hasattr(x, "shape")])
+        if is_small(shape, kernel) or any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in inputs):
+            return numpy_forms.evaluate(expression, inputs)
+    if dtype is None:
+        dtype = np.dtype(bool) if kernel in COMPARISONS else promote(inputs[1:] if kernel == "where" else inputs)
+    return backends.current(*inputs).elementwise(expression, inputs, dtype)
+
+
+def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    first = shapes[0] if shapes else ()
+    return first if all(shape == first for shape in shapes) else np.broadcast_shapes(*shapes)
+
+
+# --- reductions and products --------------------------------------------------------------------------------
+
+
+def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
+    """Fold axes away with "add", "mul", "max" or "min".
+
+    Args:
+        kernel: The operator.
+        x: Any array.
+        axes: Sorted, from 0; none leaves the array as it is.
+        keepdims: Whether the axes stay, with size 1.
+    """
+    if not axes:
+        return x
+    is_float, is_array = x.dtype.kind == "f", x.__class__ is np.ndarray
+    if kernel == "add" and is_array and is_float and x.size < LARGE and backends.choice.quick:
+        # The most frequent case, without detours; who calls it has switched warnings off.
+        out = _add_up(x, None if len(axes) == x.ndim else axes, None, None, keepdims)
+        return out if out.__class__ is np.ndarray else np.asarray(out)
+    dtype = x.dtype if is_float or kernel in ("max", "min") else np.dtype(np.int64)
+    if backends.choice.quick and on_host(x) and (x.size < LARGE or dtype.kind != "f"):
+        return numpy_forms.reduce(kernel, x, axes, keepdims, dtype)
+    out = backends.current(x).reduce(kernel, x, axes, dtype)
+    if not keepdims:
+        return out
+    return reshape(out, tuple(1 if axis in axes else n for axis, n in enumerate(x.shape)))
+
+
+_add_up: Any = np.add.reduce
+
+
+def matmul(a: Array, b: Array) -> Array:
+    """Multiply matrices: (..., n, k) by (..., k, m), leading axes broadcast."""
+    if backends.choice.quick and on_host(a, b) and (a.size < LARGE and b.size < LARGE):
+        return numpy_forms.matmul(a, b)
+    return backends.current(a, b).matmul(a, b)
+
+
+# --- views --------------------------------------------------------------------------------------------------
+
+
+def expand(x: Array, shape: tuple[int, ...]) -> Array:
+    """Return a view in which axes of size 1, and missing ones in front, repeat with stride 0."""
+    if x.__class__ is not np.ndarray:
+        return x.expand(*shape) if hasattr(x, "to_host") else np.broadcast_to(x, shape)
+    if x.shape == shape:
+        return x
+    missing = len(shape) - x.ndim
+    strides = [0] * missing + [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
+    if math.prod(shape) == 0:
+        return np.broadcast_to(x, shape).copy()  # broadcast_to alone makes it read-only
+    # The constructor is several times quicker than broadcast_to and as_strided, and keeps x alive as the base.
+    return _strided(x, shape, tuple(strides))
+
+
+def _strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    if x.flags.c_contiguous:
+        return np.ndarray(shape, x.dtype, x, 0, strides)
+    return np.lib.stride_tricks.as_strided(x, shape, strides)
+
+
+def permute(x: Array, order: tuple[int, ...]) -> Array:
+    """Return a view with the axes in another order."""
+    return x.transpose(order) if isinstance(x, np.ndarray) else x.permute(*order)
+
+
+def reshape(x: Array, shape: tuple[int, ...]) -> Array:
+    """Return the elements in row-major order with another shape: a view where the strides allow it, else a copy."""
+    return x.reshape(shape)
+
+
+def contiguous(x: Array) -> Array:
+    """Return a fresh row-major copy."""
+    if backends.is_quick() and on_host(x) and x.size < LARGE:
+        return cast(Any, np.array(x, order="C"))
+    return backends.current(x).contiguous(x)
+
+
+def add_in_place(x: Array, y: Array) -> Array:
+    """Add y, which broadcasts, into a fresh x; return x, or a new array where that is not possible."""
+    if backends.is_quick() and on_host(x, y) and x.dtype == y.dtype:
+        return np.add(x, y, x)
+    return elementwise("add", x, y)
+
+
+def fused(form: str, x: Any, dim: int) -> Callable[..., Array] | None:
+    """Return a backend's own form of a function along the last axis, where it has one and x is a large array."""
+    if x.__class__ is not np.ndarray or not backends.is_quick() or x.size < LARGE or dim != x.ndim - 1:
+        return None
+    return getattr(backends.current(x), form, None)
+
+
+def evaluate_and_sum(expression: Any, inputs: Sequence[Array | float], shape: tuple[int, ...], dtype: Any) -> Array:
+    """Compute an expression and add it up to a shape that broadcasts to its own, in one pass where possible."""
+    full_shape = np.broadcast_shapes(*[x.shape for x in inputs if hasattr(x, "shape")])
+    if full_shape == shape:
+        return evaluate(expression, inputs, dtype)
+    form = getattr(backends.current(*inputs), "reduce_expression", None)
+    axes = stretched_axes(full_shape, shape)
+    if form is None or is_small(full_shape) or not backends.is_quick():
+        return reshape(reduce("add", evaluate(expression, inputs, dtype), axes), shape)
+    return reshape(form(expression, "add", inputs, axes, dtype), shape)
+
+
+def stretched_axes(full_shape: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the axes along which a shape was repeated to become a full shape."""
+    missing = len(full_shape) - len(shape)
+    return tuple(axis for axis, n in enumerate(full_shape) if axis < missing or (shape[axis - missing] == 1 and n != 1))
+
+
+def sum_to(x: Array, shape: tuple[int, ...]) -> Array:
+    """Add up an array to a shape that broadcasts to its own.
+
+    Raises:
+        ValueError: If it does not.
+    """
+    if x.shape == shape:
+        return x
+    missing = x.ndim - len(shape)
+    x = reduce("add", x, stretched_axes(x.shape, shape), True)
+    if x.shape[missing:] != shape:  # reshape would take whatever has as many elements
+        raise ValueError(f"cannot add up an array to shape {shape}: {x.shape} is left where sizes may differ")
+    return reshape(x, shape) if missing else x

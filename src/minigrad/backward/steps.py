@@ -1,0 +1,169 @@
+"""One step back: from the gradient of a result to the gradients of its inputs.
+
+On arrays there are three ways. A function that is not elementwise runs its rule. An elementwise rule of a small tensor
+has a quick twin (`quick_rules`), or runs on NumPy arrays. That of a large tensor is traced once, with symbols, and
+computed as one fused loop for each gradient. On tensors the rule runs as it is written, and can be recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad import autodiff, standing_aside
+from minigrad.backends import arrays
+from minigrad.backward.changes import check_unchanged, last_change
+from minigrad.backward.contexts import OUTPUT, context_of, saved_pattern
+from minigrad.backward.tracing import Symbol
+from minigrad.functions import Function
+
+if TYPE_CHECKING:
+    from minigrad.tensors import Tensor
+
+__all__ = ["step_on_arrays", "step_on_tensors"]
+
+Rules = dict[type[Function], Callable[..., Any]]
+
+try:
+    from minigrad.backward.quick_rules import RULES
+except ImportError:  # an edition for students leaves out the twins, which give answers away
+    RULES: Rules = {}  # type: ignore[no-redef]
+
+rules: Rules = dict(RULES)
+_traced: dict[tuple[type[Function], int], Any] = {}
+
+
+def _forget() -> None:
+    """Drop what was found out about functions that may have been replaced."""
+    _traced.clear()
+    rules.clear()
+    if not standing_aside.any_of("functions"):
+        rules.update(RULES)
+
+
+standing_aside.on_change(_forget)
+
+
+class _Saved:
+    """The least that a rule needs of a context."""
+
+    __slots__ = ("saved_values",)
+
+    def __init__(self, saved_values: tuple[Any, ...]) -> None:
+        self.saved_values = saved_values
+
+
+def step_on_arrays(result: Tensor, d_output: Any) -> Sequence[Any]:
+    """Return the gradient arrays of a result's inputs; None for those that want none."""
+    function, inputs, ctx = result._fn, result._inputs, result._ctx
+    if ctx is not None:
+        if not function.raw:
+            return _step_of_user(result, d_output)
+        check_unchanged(result, ctx.saved_values)
+        derivatives: Any = function.backward(ctx, d_output)
+        return derivatives if derivatives.__class__ is tuple else (derivatives,)
+    small = d_output.size < arrays.LARGE_AND_DEAR
+    rule = rules.get(function) if small else None
+    if rule is not None and last_change[0] < result._tick:
+        return rule(d_output, result)  # type: ignore[no-any-return]
+    values = [getattr(x, "_array", x) for x in inputs]
+    places = saved_pattern(function, len(inputs))
+    saved = tuple([result._array if place == OUTPUT else values[place] for place in places])
+    check_unchanged(result, saved)
+    if rule is not None:
+        return rule(d_output, result)  # type: ignore[no-any-return]
+    if small or d_output.dtype.kind != "f":
+        return function._backward(_with_count(saved, inputs), d_output)  # type: ignore[no-any-return]
+    return _fused_step(result, d_output, saved)
+
+
+class _Counted(_Saved):
+    """The same, knowing how many inputs there were."""
+
+    __slots__ = ("values",)
+
+    values: Sequence[Any]
+
+    def as_variables(self) -> _Counted:
+        """Return itself: a rule that is traced is given symbols already."""
+        return self
+
+
+def _with_count(saved: tuple[Any, ...], inputs: Sequence[Any]) -> Any:
+    ctx = _Counted(saved)
+    ctx.values = inputs
+    return ctx
+
+
+def _fused_step(result: Tensor, d_output: Any, saved: tuple[Any, ...]) -> Sequence[Any]:
+    """Compute an elementwise rule of a large tensor: one loop for each gradient, summed to its shape at once."""
+    function, inputs = result._fn, result._inputs
+    expressions = _expressions(function, len(inputs), len(saved))
+    if expressions is None:
+        with np.errstate(all="ignore"):
+            return function._backward(_with_count(saved, inputs), d_output)  # type: ignore[no-any-return]
+    dtype, gradients = d_output.dtype, list[Any]()
+    operands = (d_output, *[x if getattr(x, "dtype", dtype).kind != "f" else arrays.cast_to(x, dtype) for x in saved])
+    for x, expression in zip(inputs, expressions, strict=True):
+        if expression is None or not getattr(x, "requires_grad", False):
+            gradients.append(None)
+        elif expression == UNCHANGED:
+            gradients.append(d_output)
+        else:
+            formula, used = expression
+            gradients.append(arrays.evaluate_and_sum(formula, [operands[i] for i in used], x._array.shape, dtype))
+    return gradients
+
+
+UNCHANGED = (("in", 0), (0,))
+"""The expression of a rule that hands its gradient on."""
+
+
+def _compact(expression: Any) -> Any:
+    """Return an expression that numbers only the inputs it uses, and which these are."""
+    if expression is None:
+        return None
+    used = tuple(sorted(_inputs_of(expression)))
+    return _renumbered(expression, {old: new for new, old in enumerate(used)}), used
+
+
+def _inputs_of(expression: Any) -> set[int]:
+    if expression[0] == "in":
+        return {expression[1]}
+    return set().union(*(_inputs_of(x) for x in expression[1:] if isinstance(x, tuple)))
+
+
+def _renumbered(expression: Any, places: dict[int, int]) -> Any:
+    if expression[0] == "in":
+        return "in", places[expression[1]]
+    return tuple(_renumbered(x, places) if isinstance(x, tuple) else x for x in expression)
+
+
+def _expressions(function: type[Function], n: int, saved: int) -> Sequence[Any] | None:
+    """Return each gradient's expression, and which of (d_output, *saved) it uses; None if a rule cannot be traced."""
+    key = (function, n)
+    if key not in _traced:
+        symbols = [Symbol(("in", i)) for i in range(saved + 1)]
+        ctx = _with_count(tuple(symbols[1:]), range(n))
+        try:
+            _traced[key] = [_compact(Symbol.expression_of(g)) for g in function._backward(ctx, symbols[0])]
+        except Exception:  # whatever a rule does to a symbol: it is then given the arrays themselves
+            _traced[key] = None
+    return _traced[key]  # type: ignore[no-any-return]
+
+
+def _step_of_user(result: Tensor, d_output: Any) -> Sequence[Any]:
+    """Run the rule of a function that takes and returns tensors."""
+    tensor = result._of_array
+    with autodiff.no_grad():
+        derivatives = step_on_tensors(result, tensor(d_output))
+    return [getattr(d, "_array", d) for d in derivatives]
+
+
+def step_on_tensors(result: Tensor, d_output: Tensor) -> Sequence[Any]:
+    """Return the gradients, tensors, of a result's inputs, recorded if recording is on."""
+    ctx = context_of(result)
+    check_unchanged(result, ctx.saved_values)
+    return result._fn._backward(ctx, d_output)  # type: ignore[no-any-return]

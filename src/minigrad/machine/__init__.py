@@ -1,0 +1,1 @@
+"""This machine: whether it has a GPU, and the one place that imports Numba."""

@@ -1,0 +1,71 @@
+"""The one place that imports Numba, after GPU or simulator was decided (see `minigrad.machine.cuda_choice`)."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from minigrad.machine import cuda_choice
+from minigrad.machine.cuda_choice import has_device
+
+__all__ = ["cuda", "has_device", "is_simulator", "numba", "why_no_cuda"]
+
+cuda_choice.choose()
+_came_too_late = cuda_choice.came_too_late()
+
+import numba  # noqa: E402 (after the choice)
+from numba import cuda  # noqa: E402
+
+
+def _offer_tbb() -> None:
+    """Load the tbb of this environment, which lies where the system's loader does not look."""
+    path = Path(sys.prefix) / "lib" / "libtbb.so.12"
+    with suppress(OSError):  # it is not there, or cannot be loaded, and Numba has other ways
+        ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+
+
+def _keep_openmp_from_spinning() -> None:
+    """Load GNU OpenMP with another setting than its own.
+
+    Its threads wait in a busy loop, for milliseconds, in the way of every other thread: on a machine with something
+    else to do a small kernel takes ten times as long. The variable is read when the library is loaded, and other copies
+    of it in this process keep their own manners.
+    """
+    if "GOMP_SPINCOUNT" in os.environ or "OMP_WAIT_POLICY" in os.environ:
+        return
+    os.environ["GOMP_SPINCOUNT"] = "2000"
+    try:
+        with suppress(ImportError):  # there is none on every system
+            importlib.import_module("numba.np.ufunc.omppool")
+    finally:
+        del os.environ["GOMP_SPINCOUNT"]
+
+
+# At once, and not with the library's first kernel: one that a student had compiled may start Numba's threads before.
+_offer_tbb()
+_keep_openmp_from_spinning()
+
+
+def is_simulator() -> bool:
+    """Return whether `cuda` is the simulator."""
+    return str(cuda.jit.__module__).startswith("numba.cuda.simulator")
+
+
+def why_no_cuda() -> str:
+    """Return one sentence on what keeps CUDA kernels from running here; empty where they run."""
+    if is_simulator():
+        return ""
+    if _came_too_late:
+        return (
+            "numba.cuda was imported before minigrad could choose the simulator, and this machine has no NVIDIA "
+            "device: import minigrad first, or set NUMBA_ENABLE_CUDASIM=1 before Python starts"
+        )
+    if not has_device():
+        return "NUMBA_ENABLE_CUDASIM asks for a GPU, and this machine has no NVIDIA device: unset it, or set it to 1"
+    if not cuda.is_available():  # type: ignore[no-untyped-call]
+        return "an NVIDIA device is attached, but its driver or the CUDA toolkit cannot be used: run `numba -s`"
+    return ""

@@ -1,0 +1,779 @@
+"""Tensor: an array that remembers how it was computed.
+
+    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    y.backward()
+    x.grad                      # tensor([2., 4.])
+
+A result keeps its function and inputs in slots; `history`, `grad_fn` and contexts are views made on demand. The array
+has its own strides (see `tensor_data`), so that permuting, slicing and expanding copy nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+
+from minigrad import autodiff, backends, engine, functions, standing_aside, tensor_data, tensor_functions
+from minigrad.autodiff import History, grad_mode
+from minigrad.backends import arrays, numpy_forms
+from minigrad.backward import walking
+from minigrad.engine import TensorContext, ticks
+from minigrad.errors import FunctionError, GraphError
+from minigrad.functions import Elementwise, Function
+from minigrad.layout import type_name
+from minigrad.tensor_data import TensorData
+from minigrad.tensor_functions import TWINS
+from minigrad.tensors.grad_fn import GradFn
+from minigrad.tensors.inplace import InPlace
+from minigrad.tensors.methods import Methods
+from minigrad.tensors.printing import printed
+from minigrad.tensors.shapes import ALL_AXES
+
+__all__ = ["Tensor", "function_of", "need_tensors"]
+
+NUMBERS = frozenset((float, int, bool))
+_CONVERT = "make a tensor of it with minigrad.tensor(...)"
+_ndarray = np.ndarray
+_small = arrays.LARGE_AND_DEAR
+_float32, _float64 = arrays.FLOATS
+
+
+class Tensor(Methods, InPlace):
+    """A multi-dimensional array with gradients.
+
+    Tensors are made by `minigrad.tensor`, `minigrad.zeros` and their kin; the constructor wraps an array as it is.
+
+    Args:
+        array: A NumPy array (strides >= 0) or a `DeviceArray`; not copied.
+        requires_grad: Whether this is a leaf that `backward` gives a gradient.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_ctx", "_extra", "_fn", "_grad", "_inputs", "_tick", "requires_grad")
+
+    _array: Any
+    _fn: Any
+    _inputs: Any  # a tuple of tensors and numbers; None once the graph is freed
+    _ctx: Any  # None for an elementwise result, whose inputs and output are all that can be saved
+    _grad: Tensor | None
+    _extra: dict[str, Any] | None  # what few tensors have: a name, hooks
+    _tick: int  # the clock's reading when it was made: see `minigrad.backward.changes`
+    requires_grad: bool
+
+    def __init__(self, array: Any, requires_grad: bool = False) -> None:
+        if array.__class__ is not _ndarray:
+            array = _wrapped(array, requires_grad)
+        self._array = array
+        self._fn = self._ctx = self._grad = self._extra = None
+        self._inputs = ()
+        self._tick = next(ticks)
+        self.requires_grad = False
+        if requires_grad:
+            self.requires_grad_()
+
+    # --- making tensors from arrays -------------------------------------------------------------------------
+
+    @staticmethod
+    def _of_array(array: Any) -> Tensor:
+        """Wrap an array as a constant."""
+        return Tensor(array)
+
+    def from_host(self, array: Any) -> Tensor:
+        """Wrap a NumPy array as a constant on this tensor's device."""
+        return Tensor(array if arrays.on_host(self._array) else backends.cuda().from_host(array))
+
+    def _new(self, data: TensorData) -> Tensor:
+        """Wrap a `TensorData` as a constant on this tensor's device."""
+        return Tensor(data.array if arrays.on_host(self._array) else backends.cuda().from_data(data))
+
+    @property
+    def _tensor(self) -> TensorData:
+        """The storage, shape, strides and offset, by MiniTorch's name."""
+        array = self._array
+        return TensorData.of(array) if isinstance(array, np.ndarray) else array.data
+
+    # --- applying functions ---------------------------------------------------------------------------------
+
+    @classmethod
+    def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
+        """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
+        if function in _twins and inputs[0]._array.__class__ is np.ndarray:
+            function = _twins[function]
+        elif issubclass(function, Elementwise):
+            return _elementwise(function, inputs)
+        if not function.raw:
+            return _apply_to_tensors(function, inputs, options)
+        values = [getattr(x, "_array", x) for x in inputs]
+        ctx = TensorContext(inputs, values, options)
+        array = numpy_forms.call(function.forward, ctx, *values, **options)
+        if array.__class__ is np.ndarray and not arrays.on_host(*values) and function.__name__ != "ToDevice":
+            array = arrays.to_device(array, "cuda")  # it was computed by NumPy, for want of a kernel
+        return _recorded(function, inputs, ctx, array)
+
+    # --- the Variable protocol ------------------------------------------------------------------------------
+
+    @property
+    def unique_id(self) -> int:
+        """A number that no other living object has."""
+        return id(self)
+
+    @property
+    def name(self) -> str:
+        """The name given by the user, or the unique id."""
+        return (self._extra or {}).get("name") or str(self.unique_id)
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._further()["name"] = name
+
+    @property
+    def history(self) -> History | None:
+        """How this tensor was made: empty for a leaf, None for a constant."""
+        if not self.requires_grad:
+            return None
+        if self._fn is None:
+            return History()
+        return History(self._fn, engine.context_of(self), self.parents)
+
+    @property
+    def parents(self) -> tuple[Tensor, ...]:
+        """The inputs of the function that made this tensor, constants included; none for a leaf."""
+        if self._inputs is None:
+            raise engine.freed(self)
+        return tuple([x if isinstance(x, Tensor) else _constant(x, self) for x in self._inputs])
+
+    def is_constant(self) -> bool:
+        """Whether no gradient is wanted here, or beyond."""
+        return not self.requires_grad
+
+    def chain_rule(self, d_output: Any) -> Iterable[tuple[Tensor, Tensor]]:
+        """Return each input that is not constant, with its gradient in the input's shape and type."""
+        if self._extra is not None:
+            d_output = engine.notice(self, d_output)
+        engine.check_unchanged(self, engine.context_of(self).saved_values)
+        pairs = autodiff.chain_rule(self, d_output)
+        return [(x, engine.own_gradient(x, d)) for x, d in cast(Any, pairs)]
+
+    def accumulate_derivative(self, x: Any) -> None:
+        """Add x to the gradient of this leaf."""
+        if not self.requires_grad or self._fn is not None:
+            raise GraphError("accumulate_derivative: only a leaf stores a gradient, not a constant or a result")
+        x = engine.fit_tensor(self, x)
+        if self._extra is not None:
+            x = engine.notice(self, x)
+        engine.accumulate_grad(self, x)
+
+    # --- gradients ------------------------------------------------------------------------------------------
+
+    @property
+    def is_leaf(self) -> Any:
+        """Whether this tensor was not computed from one that requires gradients; callable, as in MiniTorch."""
+        return _Answer(self._fn is None)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have added up here, or None."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(f"grad: a gradient is a Tensor or None, not {type(value).__name__}")
+        if value is not None and value.shape != self.shape:
+            raise ValueError(f"grad: a gradient of shape {value.shape} for a tensor of shape {self.shape}")
+        self._grad = value
+
+    derivative = grad  # MiniTorch's name
+
+    @property
+    def grad_fn(self) -> GradFn | None:
+        """The backward step of the function that made this tensor; None for leaves and constants."""
+        return None if self._fn is None else GradFn(self)
+
+    def backward(self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False) -> None:
+        """Add the gradient of this tensor to the ``grad`` of every leaf that it depends on.
+
+        Args:
+            gradient: The gradient to start from, in this tensor's shape; may be left out for a single element.
+            retain_graph: True keeps the graph for another pass; by default as create_graph.
+            create_graph: True records the pass itself, so that the gradients can be differentiated again.
+
+        Raises:
+            GraphError: If nothing here requires gradients, the graph was freed, or a value that a rule needs was
+                changed in place.
+            ValueError: If gradient is missing or has another shape.
+        """
+        start = self._start(gradient, "backward")
+        keep = create_graph if retain_graph is None else retain_graph
+        walking.differentiate([(self, start)], None, keep, create_graph)
+
+    def _start(self, gradient: Any, operation: str) -> Tensor:
+        """Return the gradient to start from, checked."""
+        if not self.requires_grad:
+            raise GraphError(
+                f"{operation}: this tensor depends on none that requires gradients (it is a constant, or was computed "
+                "under no_grad)"
+            )
+        if gradient is None:
+            if self.numel() != 1:
+                raise ValueError(
+                    f"{operation}: a tensor of shape {self.shape} has no single gradient; give one of that shape, or "
+                    "reduce it first, for example with sum()"
+                )
+            array = self._array
+            one = _ones.get(array.dtype) if array.__class__ is np.ndarray and not array.ndim else None
+            return Tensor(arrays.full(array.shape, 1.0, array.dtype, array) if one is None else one)
+        gradient = gradient if isinstance(gradient, Tensor) else self.from_host(np.asarray(gradient, self._array.dtype))
+        if gradient._array.shape != self._array.shape:
+            raise ValueError(
+                f"{operation}: a gradient of shape {gradient.shape} for a tensor of shape {self.shape}; they must be "
+                "the same"
+            )
+        return cast(Tensor, gradient)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Make this leaf want gradients, or not, and return it."""
+        if self._fn is not None and not requires_grad:
+            raise GraphError("requires_grad_: only a leaf can be changed; use detach() to cut a result off its graph")
+        if requires_grad and self._array.dtype.kind != "f":
+            raise TypeError(
+                f"requires_grad: a tensor of {self._array.dtype} has no derivative; only floating-point tensors can "
+                "require gradients: convert it first with .float() or .double()"
+            )
+        self.requires_grad = requires_grad
+        return self
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this result too, in ``grad``, when backward passes by."""
+        if not self.requires_grad:
+            raise GraphError("retain_grad: this tensor does not require gradients")
+        self._further()["retain_grad"] = True
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad` was called on this result."""
+        return self._fn is not None and bool((self._extra or {}).get("retain_grad"))
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
+        """Call a function with the gradient of this tensor when a backward pass has it complete.
+
+        Args:
+            hook: May return another gradient, which takes its place.
+
+        Returns:
+            A handle with ``remove()``.
+        """
+        if not self.requires_grad:
+            raise GraphError("register_hook: this tensor does not require gradients")
+        hooks = self._further().setdefault("hooks", {})
+        key = next(ticks)
+        hooks[key] = hook
+        return _Handle(hooks, key)
+
+    def _further(self) -> dict[str, Any]:
+        """Return the dictionary of what few tensors have: a name, hooks."""
+        if self._extra is None:
+            self._extra = {}
+        return self._extra
+
+    def detach(self) -> Tensor:
+        """Return a constant that shares this tensor's memory, cut off the graph."""
+        # A view of its own, so that a rule which saves this array is not taken to have saved the other tensor's.
+        return Tensor(self._array[...])
+
+    @property
+    def data(self) -> Tensor:
+        """The same as `detach`; assigning a tensor replaces the values without recording."""
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if value.shape != self.shape:
+            raise ValueError(f"data: needs a tensor of shape {self.shape}")
+        self._array = arrays.cast_to(value._array, self._array.dtype)
+
+    # --- operators ------------------------------------------------------------------------------------------
+
+    __add__: Callable[[Any, Any], Tensor]  # these eight are made below, by `_arithmetic`
+    __radd__: Callable[[Any, Any], Tensor]
+    __sub__: Callable[[Any, Any], Tensor]
+    __rsub__: Callable[[Any, Any], Tensor]
+    __mul__: Callable[[Any, Any], Tensor]
+    __rmul__: Callable[[Any, Any], Tensor]
+    __truediv__: Callable[[Any, Any], Tensor]
+    __rtruediv__: Callable[[Any, Any], Tensor]
+
+    def __pow__(self, other: Any) -> Tensor:
+        if other.__class__ in NUMBERS and other == 2:
+            return _elementwise(functions.Square, (self,))
+        return _operate(functions.Pow, self, other)
+
+    def __rpow__(self, other: Any) -> Tensor:
+        return _operate(functions.Pow, other, self)
+
+    def __neg__(self) -> Tensor:
+        return _elementwise(functions.Neg, (self,))
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def __abs__(self) -> Tensor:
+        return _elementwise(functions.Abs, (self,))
+
+    def __matmul__(self, other: Any) -> Tensor:
+        if _is_array(other):
+            raise TypeError(f"matmul: the other factor must be a Tensor, not {type_name(other)}; {_CONVERT}")
+        return self.matmul(other) if isinstance(other, Tensor) else cast(Tensor, NotImplemented)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return self.__matmul__(other)  # which refuses arrays; a tensor on the left has answered itself
+
+    def __lt__(self, other: Any) -> Tensor:
+        return _operate(functions.LT, self, other)
+
+    def __gt__(self, other: Any) -> Tensor:
+        return _operate(functions.GT, self, other)
+
+    def __le__(self, other: Any) -> Tensor:
+        return _operate(functions.LE, self, other)
+
+    def __ge__(self, other: Any) -> Tensor:
+        return _operate(functions.GE, self, other)
+
+    def __eq__(self, other: Any) -> Tensor:
+        return _operate(functions.EQ, self, other)
+
+    def __ne__(self, other: Any) -> Tensor:
+        return _operate(functions.NE, self, other)
+
+    def __invert__(self) -> Tensor:
+        if self._array.dtype.kind == "f":
+            raise TypeError("~: only tensors of booleans or integers can be inverted")
+        return self.from_host(~arrays.to_host(self._array))
+
+    def __and__(self, other: Any) -> Tensor:
+        return self._logical("&", np.bitwise_and, other)
+
+    def __or__(self, other: Any) -> Tensor:
+        return self._logical("|", np.bitwise_or, other)
+
+    def __xor__(self, other: Any) -> Tensor:
+        return self._logical("^", np.bitwise_xor, other)
+
+    def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
+        value = other._array if isinstance(other, Tensor) else other
+        if "f" in (self._array.dtype.kind, getattr(getattr(value, "dtype", None), "kind", "")):
+            raise TypeError(f"{sign}: only tensors of booleans or integers can be combined")
+        return self.from_host(form(arrays.to_host(self._array), arrays.to_host(value)))
+
+    __hash__ = object.__hash__  # two tensors of the same values are two tensors
+
+    # --- as a Python object ---------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("len: a tensor without axes has no length")
+        return int(self._array.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.ndim:
+            raise TypeError("iteration: a tensor without axes has no elements to go through; use item()")
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise ValueError(
+                f"the truth of a tensor of shape {self.shape} is ambiguous; use .any() or .all(), or compare numbers"
+            )
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self._array.dtype.kind not in "iub":
+            raise TypeError(f"index: a tensor of {self._array.dtype} is no index; convert it with .long()")
+        return int(self.item())
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = arrays.to_host(self._array)
+        return np.array(array, dtype=dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Tensor:
+        """Answer NumPy: its numbers take part in operators, its arrays and functions are refused in words."""
+        names = _UFUNCS.get(ufunc.__name__)
+        if names and method == "__call__" and not options:
+            left, right = map(python_number, inputs)
+            on_the_left = isinstance(left, Tensor)
+            answer = getattr(left, names[0])(right) if on_the_left else getattr(right, names[1])(left)
+            if answer is not NotImplemented:
+                return cast(Tensor, answer)
+        raise TypeError(
+            f"numpy.{ufunc.__name__}: functions of NumPy take no Tensor; use those of minigrad, or give them "
+            "tensor.detach().numpy()"
+        )
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self.requires_grad:
+            raise GraphError("dlpack: a tensor that requires gradients cannot be shared; use detach() first")
+        return arrays.to_host(self._array).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return cast("tuple[int, int]", arrays.to_host(self._array).__dlpack_device__())
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _rebuilt, (type(self), arrays.to_host(self._array), self.requires_grad, self.device)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self._fn is not None:
+            raise GraphError("deepcopy: only leaves can be copied with their gradients' state; use detach().clone()")
+        twin = type(self)(arrays.contiguous(self._array), self.requires_grad)
+        twin._grad = None if self._grad is None else self._grad.clone()
+        memo[id(self)] = twin
+        return twin
+
+    def __repr__(self) -> str:
+        return printed(self)
+
+    def __format__(self, spec: str) -> str:
+        if not self._array.ndim and type(self) is Tensor:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
+
+
+def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool, device: str) -> Tensor:
+    return kind(array if device == "cpu" else backends.cuda().from_host(array), requires_grad)
+
+
+class _Answer(int):
+    """True or False, which can also be called: `is_leaf` in PyTorch, `is_leaf()` in MiniTorch."""
+
+    def __call__(self) -> bool:
+        return bool(self)
+
+    def __repr__(self) -> str:
+        return repr(bool(self))
+
+
+class _Handle:
+    """What `register_hook` returns."""
+
+    def __init__(self, hooks: dict[int, Any], key: int) -> None:
+        self._hooks, self._key = hooks, key
+
+    def remove(self) -> None:
+        """Call the hook no more."""
+        self._hooks.pop(self._key, None)
+
+
+def _constant(value: Any, like: Tensor) -> Tensor:
+    return Tensor(arrays.full((), value, np.dtype(type(value)), like._array))
+
+
+# --- how functions are applied ------------------------------------------------------------------------------
+
+
+def _recorded(function: Any, inputs: Sequence[Any], ctx: Any, array: Any) -> Tensor:
+    """Wrap a result, and record it if an input wants gradients."""
+    if array.__class__ is not np.ndarray and not hasattr(array, "to_host"):
+        array = np.asarray(array)  # a number of NumPy's
+    result = Tensor(array)
+    if grad_mode.enabled and function.differentiable and array.dtype.kind == "f":
+        for x in inputs:
+            if x.__class__ not in NUMBERS and isinstance(x, Tensor) and x.requires_grad:
+                result.requires_grad = True
+                result._fn, result._inputs, result._ctx = function, tuple(inputs), ctx
+                break
+    return result
+
+
+def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
+    """Run a function whose forward takes and returns tensors."""
+    ctx = TensorContext(inputs, [getattr(x, "_array", x) for x in inputs], options)
+    with autodiff.no_grad():
+        try:
+            output = function.forward(ctx, *inputs, **options)
+        except TypeError:
+            functions._check_arity(function, len(inputs), options)
+            raise
+    if not isinstance(output, Tensor):
+        raise FunctionError(f"{function.__name__}.forward returned {type(output).__name__}; it must return a Tensor")
+    result = _recorded(function, inputs, ctx, output._array)
+    if any(saved is output for saved in ctx.saved_values):
+        ctx.result = output._array
+        ctx.saved_values = tuple([output._array if saved is output else saved for saved in ctx.saved_values])
+    return result
+
+
+def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
+    """Compute an elementwise function of tensors and numbers."""
+    values = [x._array if isinstance(x, Tensor) else x for x in inputs]
+    _check_operands(function, inputs, values)
+    try:
+        array = numpy_forms.call(arrays.elementwise, function.kernel, *values)
+    except ValueError:
+        _check_shapes(function, values)
+        raise
+    return _recorded(function, inputs, None, array)
+
+
+def _check_operands(function: type[Function], inputs: Sequence[Any], values: Sequence[Any]) -> None:
+    for x in inputs:
+        if not isinstance(x, Tensor | Real):
+            raise TypeError(f"{function.__name__}: an operand is a tensor or a number, not {type_name(x)}; {_CONVERT}")
+    if not arrays.on_host(*values):
+        _check_devices(function, inputs)
+
+
+def _is_array(value: Any) -> bool:
+    """Return whether a value is NumPy's, or an array of another library, which is not asked for its opinion."""
+    return isinstance(value, np.ndarray | np.bool_) or (hasattr(value, "__dlpack__") and not isinstance(value, Tensor))
+
+
+def python_number(value: Any) -> Any:
+    """Return a number of NumPy's, or an array without axes, as Python's: so it widens no type of its kind.
+
+    A truth value becomes 1.0 or 0.0, as in PyTorch. NumPy hands on its own numbers so in comparisons.
+    """
+    number = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+    if isinstance(number, np.bool_ | np.floating):
+        return float(number)
+    return number.item() if isinstance(number, np.number) else number
+
+
+def _wrapped(array: Any, requires_grad: Any) -> Any:
+    """Return what the constructor of tensors wraps, an array also of a number of NumPy's.
+
+    Raises:
+        TypeError: If it is anything else.
+    """
+    if isinstance(array, np.ndarray) or hasattr(array, "to_host"):
+        return array
+    if isinstance(array, np.generic):
+        return np.asarray(array)
+    sizes = f"{array}, {requires_grad}" if isinstance(requires_grad, int) and requires_grad > 1 else f"{array}"
+    of_sizes = f", and minigrad.empty({sizes}) one of that shape" if isinstance(array, int) else ""
+    raise TypeError(
+        f"Tensor: wraps an array as it is, not {type_name(array)}; minigrad.tensor(data) makes a tensor of numbers or "
+        f"lists{of_sizes}"
+    )
+
+
+def _check_devices(function: type[Function], inputs: Sequence[Any]) -> None:
+    tensors = [x for x in inputs if isinstance(x, Tensor)]
+    if len({x.device for x in tensors}) > 1:
+        where = " and ".join(f"{x.shape} on {x.device!r}" for x in tensors)
+        raise ValueError(f"{function.__name__}: operands are on different devices ({where}); move one with .to(device)")
+
+
+def _check_shapes(function: type[Function], values: Sequence[Any]) -> None:
+    """Raise a sentence that names the axis if shapes do not broadcast."""
+    shape: Sequence[int] = ()
+    for value in values:
+        shape = tensor_data.shape_broadcast(shape, getattr(value, "shape", ()))
+
+
+def _arithmetic(function: type[Elementwise], form: Any, reverse: bool) -> Any:
+    """Make the method of an operator, and its quick twin for small arrays of one floating type.
+
+    This is `_elementwise`, `_recorded` and `Tensor.__init__` written out for the most frequent case: three times as
+    quick as calling them.
+    """
+
+    def specified(self: Tensor, other: Any) -> Tensor:
+        return _operate(function, other, self) if reverse else _operate(function, self, other)
+
+    def quick(self: Tensor, other: Any) -> Tensor:
+        x, wants = self._array, self.requires_grad
+        dtype = x.dtype
+        if isinstance(other, Tensor):
+            y = other._array
+            if y.dtype is not dtype or y.size >= _small:
+                return specified(self, other)
+            if x.size * y.size >= _small and x.shape != y.shape:  # two small ones may broadcast to a large one
+                return specified(self, other)
+            wants = wants or other.requires_grad
+        elif other.__class__ in NUMBERS:
+            y = other
+        else:
+            return specified(self, other)
+        if x.size >= _small or not (dtype is _float32 or dtype is _float64):
+            return specified(self, other)
+        token = _silence()
+        try:
+            array = form(y, x) if reverse else form(x, y)
+        except (TypeError, ValueError):  # an array on a device, or shapes that do not broadcast
+            return specified(self, other)
+        finally:
+            _speak(token)
+        result = _new(Tensor)
+        result._array = array if array.__class__ is np.ndarray else np.asarray(array)
+        result._grad = result._ctx = result._extra = None
+        result._tick = next(ticks)
+        if wants and grad_mode.enabled:
+            result.requires_grad = True
+            result._fn = function
+            result._inputs = (other, self) if reverse else (self, other)
+        else:
+            result.requires_grad = False
+            result._fn = None
+            result._inputs = ()
+        return result
+
+    return specified, quick
+
+
+def _unary(name: str, function: type[Elementwise]) -> Any:
+    """Return a method of `Methods`, and its quick twin for small arrays of a floating type."""
+    specified, form = getattr(Methods, name), numpy_forms.FORMS[function.kernel]
+
+    @functools.wraps(specified)
+    def quick(self: Tensor) -> Tensor:
+        x = self._array
+        if x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
+            return cast(Tensor, specified(self))
+        token = _silence()
+        try:
+            array = form(x)
+        finally:
+            _speak(token)
+        return _recorded(function, (self,), None, array)
+
+    return specified, quick
+
+
+_UNARY = {
+    name: _unary(name, function)
+    for name, function in (
+        ("exp", functions.Exp),
+        ("log", functions.Log),
+        ("relu", functions.ReLU),
+        ("sigmoid", functions.Sigmoid),
+        ("tanh", functions.Tanh),
+        ("sqrt", functions.Sqrt),
+        ("square", functions.Square),
+    )
+}
+
+
+def _whole_sum() -> Any:
+    """Return `Methods.sum`, and its quick twin for all elements of a small array of a floating type."""
+    specified, function, add_up = Methods.sum, TWINS[tensor_functions.Sum], np.add.reduce
+
+    @functools.wraps(specified)
+    def quick(self: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        x = self._array
+        some = dim is not None or axis is not None or keepdim
+        if some or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
+            return specified(self, dim, keepdim, axis=axis)
+        axes = ALL_AXES[x.ndim]
+        ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
+        ctx.shape, ctx.dim, ctx.keepdim = x.shape, axes, False
+        token = _silence()
+        try:
+            array = add_up(x, None)
+        finally:
+            _speak(token)
+        return _recorded(function, (self,), ctx, array)
+
+    return specified, quick
+
+
+_ARITHMETIC = {
+    f"__{side}{name}__": _arithmetic(function, form, side == "r")
+    for side in ("", "r")
+    for name, function, form in (
+        ("add", functions.Add, np.add),
+        ("sub", functions.Sub, np.subtract),
+        ("mul", functions.Mul, np.multiply),
+        ("truediv", functions.Div, np.true_divide),
+    )
+}
+
+
+_UFUNCS = {
+    "add": ("__add__", "__radd__"),
+    "subtract": ("__sub__", "__rsub__"),
+    "multiply": ("__mul__", "__rmul__"),
+    "divide": ("__truediv__", "__rtruediv__"),
+    "power": ("__pow__", "__rpow__"),
+    "matmul": ("__matmul__", "__rmatmul__"),
+    "equal": ("__eq__", "__eq__"),
+    "not_equal": ("__ne__", "__ne__"),
+    "less": ("__lt__", "__gt__"),
+    "less_equal": ("__le__", "__ge__"),
+    "greater": ("__gt__", "__lt__"),
+    "greater_equal": ("__ge__", "__le__"),
+}
+"""NumPy's operators by their names there, and the methods that answer with a tensor on the left and on the right."""
+
+
+def need_tensors(operation: str, *values: Any) -> None:
+    """Refuse what is no tensor.
+
+    Raises:
+        TypeError: If a value is anything else.
+    """
+    for value in values:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{operation}: needs a Tensor, not {type_name(value)}; {_CONVERT}")
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """Return a method as a function: ``exp(x)`` for ``x.exp()``."""
+
+    @functools.wraps(getattr(Tensor, name))
+    def function(input: Tensor, *args: Any, **options: Any) -> Any:
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name}: needs a Tensor, not {type_name(input)}; {_CONVERT}")
+        return getattr(input, name)(*args, **options)  # looked up late: quick twins come and go
+
+    return function
+
+
+_SUM = _whole_sum()
+
+_twins: dict[type[Function], type[Function]] = {}
+
+
+def _choose_twins() -> None:
+    """Let quick twins take the place of what they are equal to, unless that is a student's."""
+    quick = backends.is_quick()
+    for name, (specified, twin) in (_ARITHMETIC | _UNARY).items():
+        setattr(Tensor, name, twin if quick else specified)
+    Tensor.sum = _SUM[quick and not standing_aside.any_of("tensor_functions")]  # type: ignore[method-assign]
+    _twins.clear()
+    if quick and not standing_aside.any_of("tensor_functions"):
+        _twins.update(TWINS)
+
+
+backends.on_change(_choose_twins)
+_choose_twins()
+
+_ones = {dtype: np.ones((), dtype) for dtype in arrays.FLOATS}
+for _one in _ones.values():
+    _one.flags.writeable = False
+_new = Tensor.__new__
+_silence: Any = numpy_forms.silence
+_speak: Any = numpy_forms.speak
+
+
+def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
+    """Apply a function for an operator; Python turns NotImplemented into its TypeError for unsupported operands."""
+    if all(isinstance(x, Tensor | Real) for x in inputs):
+        return _elementwise(function, tuple(map(python_number, inputs)))
+    if any(map(_is_array, inputs)):
+        inputs = tuple(map(python_number, inputs))
+        _check_operands(function, inputs, ())
+        return _elementwise(function, inputs)
+    return cast(Tensor, NotImplemented)

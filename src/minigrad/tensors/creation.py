@@ -1,0 +1,428 @@
+"""Making tensors, and the functions of tensors that are no methods; names and meanings are PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import backends, functions, layout, tensor_functions
+from minigrad.backends import arrays
+from minigrad.tensors import Tensor, need_tensors, python_number
+from minigrad.tensors.types import dtype_of
+
+__all__ = [
+    "Generator",
+    "arange",
+    "as_tensor",
+    "cat",
+    "concat",
+    "default_generator",
+    "empty",
+    "eye",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "full_like",
+    "linear",
+    "linspace",
+    "manual_seed",
+    "ones",
+    "ones_like",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "randperm",
+    "stack",
+    "tensor",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+
+class Generator:
+    """A stream of random numbers that a seed determines.
+
+    Args:
+        seed: Any integer that is not negative; None for one that differs each time.
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = np.random.default_rng(None if seed is None else _seed(seed))
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the stream of a seed, and return the generator."""
+        self._random = np.random.default_rng(_seed(seed))
+        return self
+
+    def uniform(self, low: float, high: float, shape: Sequence[int]) -> Tensor:
+        """Return float64 numbers, evenly from [low, high)."""
+        return Tensor(np.asarray(self._random.uniform(low, high, tuple(shape))))
+
+    def normal(self, mean: float, std: float, shape: Sequence[int]) -> Tensor:
+        """Return float64 numbers from the normal distribution."""
+        return Tensor(np.asarray(self._random.normal(mean, std, tuple(shape))))
+
+    def integers(self, low: int, high: int, shape: Sequence[int]) -> Tensor:
+        """Return int64 numbers, evenly from low to high - 1."""
+        return Tensor(np.asarray(self._random.integers(low, high, tuple(shape)), np.int64))
+
+    def permutation(self, n: int) -> Tensor:
+        """Return the numbers from 0 to n - 1 in random order."""
+        return Tensor(self._random.permutation(n).astype(np.int64))
+
+
+def _seed(seed: Any) -> int:
+    number = layout.integer(seed, "manual_seed: a seed")
+    if number < 0:
+        raise ValueError(f"manual_seed: a seed is at least 0, not {number}")
+    return number
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seed the generator that random functions use by default, and return it."""
+    return default_generator.manual_seed(seed)
+
+
+def _made(array: Any, requires_grad: bool, device: str | None) -> Tensor:
+    device = device or ("cuda" if backends.chosen() == "cuda" else "cpu")
+    moved = Tensor(array).to(device=device)
+    return Tensor(moved._array, requires_grad)
+
+
+def tensor(data: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+    """Copy numbers, nested lists or arrays into a new tensor.
+
+    Args:
+        data: Any of these. Python floats get the default type (see `set_default_dtype`), ints int64, bools bool;
+            NumPy's floats and arrays, and tensors, keep theirs, also in lists, where the widest one is taken.
+        dtype: Another type.
+        device: "cpu" or "cuda".
+        requires_grad: Whether the tensor is a leaf that backward gives a gradient.
+
+    Raises:
+        ValueError: If lists are not of equal lengths.
+        TypeError: If something is no number.
+    """
+    array = _array_of(data)
+    array = np.array(array, dtype_of(dtype) if dtype is not None else _natural(array, data), order="C")
+    return _made(array, requires_grad, device)
+
+
+def _array_of(data: Any) -> Any:
+    if isinstance(data, Tensor):
+        return arrays.to_host(data._array)
+    if isinstance(data, list | tuple):
+        data = _without_tensors(data)
+    try:
+        array = np.asarray(data)
+    except ValueError:
+        raise ValueError("tensor: nested lists must have equal lengths along each axis") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"tensor: needs numbers, not {type(data).__name__} with elements of type {array.dtype}")
+    return array
+
+
+def _without_tensors(data: Any) -> Any:
+    if isinstance(data, Tensor):
+        return arrays.to_host(data._array)
+    if isinstance(data, list | tuple) and not _are_numbers(set(map(type, data))):
+        return [_without_tensors(x) for x in data]
+    return data
+
+
+def _are_numbers(kinds: set[type]) -> bool:
+    """Return whether a list holds numbers alone: such lists are long, and looked at with the speed of C."""
+    return kinds <= _PLAIN or all(issubclass(kind, _NUMBERS) for kind in kinds)
+
+
+_PLAIN = {bool, int, float}
+_NUMBERS = (int, float, np.generic)
+
+
+def _natural(array: Any, data: Any) -> Any:
+    if array.dtype.kind == "b":
+        return np.dtype(bool)
+    if array.dtype.kind in "iu":
+        return np.dtype(np.int64)
+    return np.result_type(*(_floats(data) or {backends.default_float()}))
+
+
+def _floats(data: Any) -> set[Any]:
+    """Return the floating-point types of a number, an array, or what lists hold."""
+    if isinstance(data, list | tuple):
+        kinds = set(map(type, data))
+        if kinds == {float}:  # as most rows of a matrix
+            return {backends.default_float()}
+        return set().union(*map(_floats_of, kinds) if _are_numbers(kinds) else map(_floats, data))
+    if isinstance(data, _NUMBERS):
+        return _floats_of(type(data))
+    return _kept(_array_of(data).dtype) if hasattr(data, "dtype") else {backends.default_float()}
+
+
+def _floats_of(kind: type) -> set[Any]:
+    """Return the floating-point type of numbers of one class: NumPy's keep theirs, Python's have the default one."""
+    if issubclass(kind, np.generic):
+        return _kept(np.dtype(kind))
+    return {backends.default_float()} if issubclass(kind, float) else set()
+
+
+def _kept(dtype: Any) -> set[Any]:
+    """Return a floating-point type of NumPy's if tensors have it, else the default one."""
+    if dtype.kind != "f":
+        return set()
+    own = dtype.newbyteorder("=")
+    return {own if own in _shared_types else backends.default_float()}
+
+
+def as_tensor(data: Any, dtype: Any = None, device: str | None = None) -> Tensor:
+    """Return a tensor of the data; it shares memory with a NumPy array, and a tensor is returned as it is."""
+    if isinstance(data, Tensor):
+        return data.to(dtype=dtype, device=device)
+    if isinstance(data, np.ndarray) and data.dtype in _shared_types:
+        return from_numpy(data).to(dtype=dtype, device=device)
+    return tensor(data, dtype, device)
+
+
+_shared_types = frozenset(map(np.dtype, (np.float32, np.float64, np.int64, np.bool_)))
+
+
+def from_numpy(array: Any) -> Tensor:
+    """Return a tensor that shares memory with a NumPy array.
+
+    Raises:
+        TypeError: If it is no array of float32, float64, int64 or bool.
+        ValueError: If strides are negative; such an array must be copied first.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"from_numpy: needs a NumPy array, not {type(array).__name__}")
+    if array.dtype not in _shared_types:
+        raise TypeError(
+            f"from_numpy: cannot share an array of {array.dtype}; convert it to one of the types of tensors"
+        )
+    result = Tensor(array)
+    _ = result._tensor  # which refuses strides that tensors cannot have
+    return result
+
+
+def from_dlpack(source: Any) -> Tensor:
+    """Return a tensor that shares memory with an array of another library, by the DLPack protocol."""
+    return from_numpy(np.from_dlpack(source))
+
+
+def _shape(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
+    shape = layout.sizes_of(given, operation)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"{operation}: sizes are at least 0, not {shape}")
+    return tuple(shape)
+
+
+def full(
+    size: Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a tensor with one value everywhere; its type is by default that of the value, as a number of Python's."""
+    shape = _shape((size,), "full")
+    is_scalar = isinstance(fill_value, Tensor) and not fill_value.ndim
+    value = fill_value.item() if is_scalar else python_number(fill_value)
+    if not isinstance(value, int | float):
+        raise TypeError(f"full: fills with one number, not {layout.type_name(fill_value)}")
+    kind = dtype_of(dtype) if dtype is not None else _natural(np.asarray(value), value)
+    return _made(arrays.full(shape, value, kind), requires_grad, device)
+
+
+def zeros(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+    """Return zeros."""
+    kind = dtype_of(dtype) if dtype is not None else backends.default_float()
+    return full(_shape(size, "zeros"), 0, kind, device, requires_grad)
+
+
+def ones(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+    """Return ones."""
+    kind = dtype_of(dtype) if dtype is not None else backends.default_float()
+    return full(_shape(size, "ones"), 1, kind, device, requires_grad)
+
+
+def empty(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+    """Return a tensor with arbitrary values."""
+    kind = dtype_of(dtype) if dtype is not None else backends.default_float()
+    return _made(backends.empty(_shape(size, "empty"), kind), requires_grad, device)
+
+
+def full_like(like: Tensor, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return one value everywhere, in another tensor's shape, type and device."""
+    return full(like.shape, fill_value, dtype or like.dtype, like.device, requires_grad)
+
+
+def zeros_like(like: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return zeros in another tensor's shape, type and device."""
+    return full_like(like, 0, dtype, requires_grad)
+
+
+def ones_like(like: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return ones in another tensor's shape, type and device."""
+    return full_like(like, 1, dtype, requires_grad)
+
+
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return start, start + step, ... below end; with one argument, from 0 below it. Integers give int64."""
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise ValueError("arange: the step must not be 0")
+    values = np.arange(start, end, step)
+    return _made(values.astype(dtype_of(dtype) if dtype is not None else _natural(values, 0)), requires_grad, device)
+
+
+def linspace(
+    start: float, end: float, steps: int, dtype: Any = None, device: str | None = None, requires_grad: bool = False
+) -> Tensor:
+    """Return that many numbers at equal distances, from start to end, both included."""
+    if steps < 0:
+        raise ValueError(f"linspace: the number of steps is at least 0, not {steps}")
+    kind = dtype_of(dtype) if dtype is not None else backends.default_float()
+    return _made(np.linspace(start, end, steps).astype(kind), requires_grad, device)
+
+
+def eye(n: int, m: int | None = None, dtype: Any = None, device: str | None = None) -> Tensor:
+    """Return the identity matrix of n rows and m columns (by default n)."""
+    return _made(np.eye(n, m, dtype=dtype_of(dtype) if dtype is not None else backends.default_float()), False, device)
+
+
+def _random(values: Tensor, dtype: Any, device: str | None, requires_grad: bool) -> Tensor:
+    kind = dtype_of(dtype) if dtype is not None else backends.default_float()
+    return _made(values._array.astype(kind), requires_grad, device)
+
+
+def rand(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return random numbers, evenly from [0, 1)."""
+    made = (generator or default_generator).uniform(0.0, 1.0, _shape(size, "rand"))
+    result = _random(made, dtype, device, requires_grad)
+    if result.dtype == np.float32:  # rounding may reach 1
+        np.minimum(result._array, np.float32(1.0 - 2.0**-24), out=result._array) if result.device == "cpu" else None
+    return result
+
+
+def randn(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return random numbers from the standard normal distribution."""
+    made = (generator or default_generator).normal(0.0, 1.0, _shape(size, "randn"))
+    return _random(made, dtype, device, requires_grad)
+
+
+def rand_like(like: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return `rand` in another tensor's shape, type and device."""
+    return rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
+
+
+def randn_like(like: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return `randn` in another tensor's shape, type and device."""
+    return randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)
+
+
+def randint(low: int, high: Any = None, size: Any = None, generator: Generator | None = None) -> Tensor:
+    """Return random integers from low to high - 1; ``randint(high, size)`` starts at 0."""
+    if size is None:
+        low, high, size = 0, low, high
+    return (generator or default_generator).integers(low, high, _shape((size,), "randint"))
+
+
+def randperm(n: int, generator: Generator | None = None) -> Tensor:
+    """Return the numbers from 0 to n - 1 in random order."""
+    return (generator or default_generator).permutation(n)
+
+
+# --- functions of several tensors ---------------------------------------------------------------------------
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Return tensors one behind the other along an axis.
+
+    Args:
+        tensors: At least one; the shapes may differ along that axis only.
+        dim: The axis.
+    """
+    parts = _parts(tensors, dim, "cat")
+    if not parts:
+        raise ValueError("cat: needs at least one tensor")
+    axis = layout.normal_axis(dim, parts[0].ndim, "cat")
+    for part in parts[1:]:
+        others = [[n for i, n in enumerate(p.shape) if i != axis] for p in (parts[0], part)]
+        if part.ndim != parts[0].ndim or others[0] != others[1]:
+            raise ValueError(f"cat: {parts[0].shape} and {part.shape}; all sizes but that of axis {dim} must match")
+    common = arrays.promote([part._array for part in parts])
+    return Tensor._apply(tensor_functions.Cat, [part.to(dtype=common) for part in parts], dim=axis)
+
+
+concat = cat
+
+
+def _parts(tensors: Any, dim: Any, operation: str) -> list[Tensor]:
+    """Return the tensors to be joined, in a list."""
+    if isinstance(tensors, Tensor) or isinstance(dim, Tensor):
+        raise TypeError(f"{operation}: joins the tensors of a list: {operation}([a, b], dim)")
+    parts = list(tensors)
+    for part in parts:
+        if not isinstance(part, Tensor):
+            raise TypeError(f"{operation}: joins tensors, not {layout.type_name(part)}; make a tensor of it")
+    return parts
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Return tensors of one shape side by side along a new axis."""
+    parts = _parts(tensors, dim, "stack")
+    for part in parts[1:]:
+        if part.shape != parts[0].shape:
+            raise ValueError(f"stack: {parts[0].shape} and {part.shape}; all shapes must be the same")
+    return cat([part.unsqueeze(dim) for part in parts], dim)
+
+
+def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
+    """Return input where the condition holds, else other; with the condition alone, the indices where it holds."""
+    if input is None or other is None:
+        return tuple(Tensor(index) for index in np.nonzero(arrays.to_host(condition._array)))
+    return Tensor._apply(functions.Where, (condition, python_number(input), python_number(other)))
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return input W^T + bias.
+
+    Args:
+        input: (..., k).
+        weight: (m, k).
+        bias: (m,), or None.
+    """
+    need_tensors("linear", input, weight, *(() if bias is None else (bias,)))
+    if input.ndim == 0 or weight.ndim != 2 or input.shape[-1] != weight.shape[1]:
+        raise ValueError(
+            f"linear: input {input.shape} and weight {weight.shape}; the last axis of the input must have the size of "
+            "the weight's last"
+        )
+    if bias is not None and bias.shape != (weight.shape[0],):
+        raise ValueError(f"linear: weight {weight.shape} gives {weight.shape[0]} outputs, but bias has {bias.shape}")
+    inputs = (input, weight) if bias is None else (input, weight, bias)
+    return Tensor._apply(tensor_functions.Linear, inputs)

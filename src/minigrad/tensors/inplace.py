@@ -1,0 +1,268 @@
+"""Operations that change a tensor's values where they stand, and what differentiation cannot allow of them.
+
+After ``x.mul_(2.0)`` the tensor x has a new history, and what was computed from the old values still belongs to the
+old one: the tensor before the change lives on as a node of its own (`changes.before_change`). A rule that saved the
+overwritten values refuses to run (`changes.note_change`).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from minigrad import autodiff, functions, tensor_functions
+from minigrad.autodiff import grad_mode
+from minigrad.backends import arrays
+from minigrad.backward import changes, contexts
+from minigrad.errors import GraphError, IndexingError
+from minigrad.functions import Function
+
+if TYPE_CHECKING:
+    from minigrad.tensors import Tensor
+
+__all__ = ["InPlace"]
+
+
+class InPlace:
+    """The methods of `Tensor` that end with an underscore, and their operators."""
+
+    __slots__ = ()
+
+    def add_(self, other: Any, alpha: float = 1.0) -> Tensor:
+        """Add other, times alpha."""
+        return _change(self, "add_", functions.Add, other * alpha if alpha != 1.0 else other)
+
+    def sub_(self, other: Any, alpha: float = 1.0) -> Tensor:
+        """Subtract other, times alpha."""
+        return _change(self, "sub_", functions.Sub, other * alpha if alpha != 1.0 else other)
+
+    def mul_(self, other: Any) -> Tensor:
+        """Multiply by other."""
+        return _change(self, "mul_", functions.Mul, other)
+
+    def div_(self, other: Any) -> Tensor:
+        """Divide by other."""
+        return _change(self, "div_", functions.Div, other)
+
+    def pow_(self, other: Any) -> Tensor:
+        """Raise to the power other."""
+        return _change(self, "pow_", functions.Pow, other)
+
+    def neg_(self) -> Tensor:
+        """Change every sign."""
+        return _change(self, "neg_", functions.Neg)
+
+    def exp_(self) -> Tensor:
+        """Replace every element by its exponential."""
+        return _change(self, "exp_", functions.Exp)
+
+    def sqrt_(self) -> Tensor:
+        """Replace every element by its square root."""
+        return _change(self, "sqrt_", functions.Sqrt)
+
+    def tanh_(self) -> Tensor:
+        """Replace every element by its hyperbolic tangent."""
+        return _change(self, "tanh_", functions.Tanh)
+
+    def sigmoid_(self) -> Tensor:
+        """Replace every element by its sigmoid."""
+        return _change(self, "sigmoid_", functions.Sigmoid)
+
+    def relu_(self) -> Tensor:
+        """Replace negative elements by 0."""
+        return _change(self, "relu_", functions.ReLU)
+
+    def clamp_(self, min: float | None = None, max: float | None = None) -> Tensor:
+        """Move every element into [min, max]."""
+        if cast(Any, self)._array.dtype.kind != "f" and (min is None) != (max is None):  # infinity is no integer
+            return _change(self, "clamp_", *((functions.Max, min) if max is None else (functions.Min, max)))
+        low, high = -np.inf if min is None else min, np.inf if max is None else max
+        return _change(self, "clamp_", functions.Clip, low, high)
+
+    def zero_(self) -> Tensor:
+        """Set every element to 0."""
+        return self.fill_(0.0)
+
+    def fill_(self, value: Any) -> Tensor:
+        """Set every element to a value."""
+        return self._put("fill_", (...,), value)
+
+    def copy_(self, other: Any) -> Tensor:
+        """Set every element to that of another tensor, which may broadcast and have another type."""
+        return self._put("copy_", (...,), other)
+
+    def masked_fill_(self, mask: Any, value: Any) -> Tensor:
+        """Set the elements where a mask of booleans holds."""
+        return _change(self, "masked_fill_", functions.Where, value, mask)
+
+    def uniform_(self, low: float = 0.0, high: float = 1.0, generator: Any = None) -> Tensor:
+        """Fill with random numbers, evenly from [low, high)."""
+        from minigrad.tensors.creation import default_generator
+
+        return self.copy_((generator or default_generator).uniform(low, high, cast(Any, self).shape))
+
+    def normal_(self, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+        """Fill with random numbers from the normal distribution."""
+        from minigrad.tensors.creation import default_generator
+
+        return self.copy_((generator or default_generator).normal(mean, std, cast(Any, self).shape))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._put("assignment", cast(Any, self)._key(key), value)
+
+    def _put(self, operation: str, key: Any, value: Any) -> Tensor:
+        tensor = cast("Tensor", self)
+        if not hasattr(value, "chain_rule"):
+            value = tensor.from_host(_values(value, tensor._array.dtype, operation))
+        recorded = _check(tensor, operation, (value,))
+        if recorded and _base_of(tensor):
+            twin = tensor.clone()
+            return _write_through(tensor, operation, cast(Any, twin)._put(operation, key, value))
+        target, values = tensor._array, value._array
+        try:
+            target[key] = arrays.to_device(values, tensor.device)
+        except IndexError as error:
+            raise IndexingError(f"{operation}: cannot index shape {tensor.shape}: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{operation} to a tensor of shape {tensor.shape}: {error}") from None
+        changes.note_change(target)
+        if recorded:
+            _record(tensor, tensor_functions.IndexPut, (tensor, value), target, key=key)
+        return tensor
+
+    def __iadd__(self, other: Any) -> Tensor:
+        return self.add_(other)
+
+    def __isub__(self, other: Any) -> Tensor:
+        return self.sub_(other)
+
+    def __imul__(self, other: Any) -> Tensor:
+        return self.mul_(other)
+
+    def __itruediv__(self, other: Any) -> Tensor:
+        return self.div_(other)
+
+    def __ipow__(self, other: Any) -> Tensor:
+        return self.pow_(other)
+
+
+def _values(value: Any, dtype: Any, operation: str) -> Any:
+    """Return a number, list or array as an array of a type."""
+    if value is not None:
+        try:
+            return np.asarray(value, dtype)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(f"{operation}: {value!r} is neither a tensor nor numbers")
+
+
+def _change(tensor: Any, operation: str, function: type[Function], *others: Any) -> Tensor:
+    """Replace a tensor's values by a function of them."""
+    recorded = _check(tensor, operation, others)
+    if recorded and _base_of(tensor):
+        twin = tensor.clone()
+        _change(twin, operation, function, *[twin if x is tensor else x for x in others])
+        return _write_through(tensor, operation, twin)
+    inputs = (others[1], others[0], tensor) if function is functions.Where else (tensor, *others)
+    with autodiff.no_grad():
+        result = function.apply(*inputs)
+    if result.shape != tensor.shape:
+        raise ValueError(
+            f"{operation}: the result has shape {result.shape}, but a tensor of shape {tensor.shape} keeps its shape; "
+            "use the operation that makes a new tensor"
+        )
+    if "biuf".index(result._array.dtype.kind) > "biuf".index(tensor._array.dtype.kind):
+        raise TypeError(f"{operation}: a result of {result._array.dtype} cannot be kept in {tensor._array.dtype}")
+    position = next(i for i, x in enumerate(inputs) if x is tensor)
+    keeps = recorded and position in contexts.saved_pattern(cast(Any, function), len(inputs))
+    before = arrays.contiguous(tensor._array) if keeps else tensor._array
+    _overwrite(tensor, result._array)
+    if recorded:
+        _record(tensor, function, inputs, before)
+    return cast("Tensor", tensor)
+
+
+def _overwrite(tensor: Any, values: Any) -> None:
+    tensor._array[...] = values
+    changes.note_change(tensor._array)
+
+
+def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
+    """Refuse what differentiation cannot allow; return whether the change has to be recorded."""
+    strides = tensor.stride()
+    if tensor.numel() and any(stride == 0 and n > 1 for stride, n in zip(strides, tensor.shape, strict=True)):
+        raise ValueError(
+            f"{operation}: several elements of this expanded tensor of shape {tensor.shape} share their memory; "
+            "clone() it first"
+        )
+    wanted = any(getattr(x, "requires_grad", False) for x in others)
+    if not grad_mode.enabled or not (tensor.requires_grad or wanted):
+        return False
+    if tensor.requires_grad and tensor._fn is None:
+        raise GraphError(
+            f"{operation}: a leaf that requires gradients cannot be changed in place; do it under no_grad(), or use "
+            "the operation that makes a new tensor"
+        )
+    if tensor._array.dtype.kind != "f":
+        raise TypeError(f"{operation}: a tensor of {tensor._array.dtype} cannot keep gradients")
+    if _base_of(tensor) is None and (
+        tensor._fn.__name__ in changes.VIEWS and tensor._inputs is None if tensor._fn else _shares_memory(tensor._array)
+    ):
+        raise GraphError(
+            f"{operation}: this tensor is a view of another, whose history would not know of the change; assign to "
+            "the other one, as in x[0] = value, or clone() the view"
+        )
+    changes.refuse_stale_view(tensor, np.inf)
+    return True
+
+
+def _shares_memory(array: Any) -> bool:
+    """Return whether another array has an array's memory too; where a rule reshaped its result, nobody else has."""
+    base = getattr(array, "base", None)
+    return isinstance(base, np.ndarray) and sys.getrefcount(base) > 3  # the view's name, this one, and the argument
+
+
+def _base_of(view: Any) -> tuple[Any, Any, dict[str, Any]] | None:
+    """Return the tensor that a view looks at, with the function and the options that made the view; None for others."""
+    if changes.is_view(view):
+        return view._inputs[0], view._fn, view._ctx.options
+    return (view._extra or {}).get("view_of") if view._fn is None else None
+
+
+def _write_through(view: Any, operation: str, values: Any) -> Tensor:
+    """Give a view new values, by way of the tensor that it looks at: so the histories of both know of the change."""
+    base, function, options = cast(Any, _base_of(view))
+    if function.__name__ == "Index":
+        base._put(operation, options["key"], values)
+    elif function.__name__ == "Permute":
+        order = options["order"]
+        base._put(operation, (...,), values.permute(*sorted(range(len(order)), key=order.__getitem__)))
+    else:
+        base._put(operation, (...,), values.reshape(base.shape))
+    again = view._apply(function, (base,), **options)
+    changes.before_change(view, view._array)
+    view._fn, view._inputs, view._ctx, view.requires_grad = again._fn, again._inputs, again._ctx, True
+    view._tick = next(changes.ticks)
+    return cast("Tensor", view)
+
+
+def _record(tensor: Any, function: type[Function], inputs: tuple[Any, ...], before: Any, **options: Any) -> None:
+    """Give a changed tensor its new history; the old one goes on in a node of its own.
+
+    Args:
+        tensor: The tensor, changed already.
+        function: What changed it.
+        inputs: The function's inputs, the tensor among them.
+        before: Its values before, where the rule needs them; else its array.
+        **options: Of the function.
+    """
+    old = changes.before_change(tensor, before)
+    inputs = tuple([old if x is tensor else x for x in inputs])
+    ctx = None
+    if function.raw:
+        ctx = contexts.TensorContext(inputs, [getattr(x, "_array", x) for x in inputs], options)
+        function.forward(ctx, *ctx.values, **options)
+    tensor._fn, tensor._inputs, tensor._ctx, tensor.requires_grad = function, inputs, ctx, True
+    tensor._tick = next(changes.ticks)

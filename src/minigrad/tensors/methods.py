@@ -1,0 +1,442 @@
+"""The methods of `Tensor` that compute or look, by PyTorch's names; `minigrad.exp(x)` and its kin call them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from minigrad import backends, functions, standing_aside, tensor_data, tensor_functions
+from minigrad.backends import arrays, numpy_forms
+from minigrad.tensors.shapes import Shapes, axes_of, axis_of
+
+if TYPE_CHECKING:
+    from minigrad.tensors import Tensor
+
+__all__ = ["Methods", "ValuesAndIndices"]
+
+
+class ValuesAndIndices(NamedTuple):
+    """What `max` and `min` along an axis return."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _float(x: Any) -> Any:
+    """Return a floating-point tensor: integers and booleans are converted as in PyTorch."""
+    return x if x._array.dtype.kind == "f" else x.to(backends.default_float())
+
+
+class Methods(Shapes):
+    """Elementwise functions, reductions, products."""
+
+    __slots__ = ()
+
+    # --- elementwise ----------------------------------------------------------------------------------------
+
+    def exp(self) -> Tensor:
+        """Return e to the power of every element."""
+        return functions.Exp.apply(self)
+
+    def log(self) -> Tensor:
+        """Return the natural logarithm of every element."""
+        return functions.Log.apply(self)
+
+    def sqrt(self) -> Tensor:
+        """Return the square root of every element."""
+        return functions.Sqrt.apply(self)
+
+    def square(self) -> Tensor:
+        """Return the square of every element."""
+        return functions.Square.apply(self)
+
+    def sin(self) -> Tensor:
+        """Return the sine of every element."""
+        return functions.Sin.apply(self)
+
+    def cos(self) -> Tensor:
+        """Return the cosine of every element."""
+        return functions.Cos.apply(self)
+
+    def tanh(self) -> Tensor:
+        """Return the hyperbolic tangent of every element."""
+        return functions.Tanh.apply(self)
+
+    def sigmoid(self) -> Tensor:
+        """Return 1 / (1 + e^-x) of every element."""
+        return functions.Sigmoid.apply(self)
+
+    def relu(self) -> Tensor:
+        """Return every element, or 0 where it is negative."""
+        return functions.ReLU.apply(self)
+
+    def gelu(self) -> Tensor:
+        """Return every element times the probability that a standard normal number is below it."""
+        return functions.Gelu.apply(self)
+
+    def erf(self) -> Tensor:
+        """Return the error function of every element."""
+        return functions.Erf.apply(self)
+
+    def abs(self) -> Tensor:
+        """Return every element without its sign."""
+        return functions.Abs.apply(self)
+
+    def sign(self) -> Tensor:
+        """Return -1, 0 or 1 for every element."""
+        return functions.Sign.apply(self)
+
+    def neg(self) -> Tensor:
+        """Return every element with the other sign."""
+        return functions.Neg.apply(self)
+
+    def reciprocal(self) -> Tensor:
+        """Return 1 over every element."""
+        return functions.Inv.apply(self)
+
+    def pow(self, exponent: Any) -> Tensor:
+        """Return every element to a power."""
+        return cast(Any, self) ** exponent
+
+    def add(self, other: Any, alpha: float = 1.0) -> Tensor:
+        """Return self + alpha * other."""
+        return functions.Add.apply(self, other * alpha if alpha != 1.0 else other)
+
+    def sub(self, other: Any, alpha: float = 1.0) -> Tensor:
+        """Return self - alpha * other."""
+        return functions.Sub.apply(self, other * alpha if alpha != 1.0 else other)
+
+    def mul(self, other: Any) -> Tensor:
+        """Return self * other."""
+        return functions.Mul.apply(self, other)
+
+    def div(self, other: Any) -> Tensor:
+        """Return self / other."""
+        return functions.Div.apply(self, other)
+
+    def maximum(self, other: Any) -> Tensor:
+        """Return the larger element of each pair; nan where one is nan."""
+        return functions.Max.apply(self, other)
+
+    def minimum(self, other: Any) -> Tensor:
+        """Return the smaller element of each pair; nan where one is nan."""
+        return functions.Min.apply(self, other)
+
+    def clamp(self, min: Any = None, max: Any = None) -> Tensor:
+        """Return every element moved into [min, max].
+
+        Args:
+            min: The lower bound, a number or a tensor; None for none.
+            max: The upper bound, likewise.
+        """
+        if min is None and max is None:
+            raise ValueError("clamp: give min, max or both")
+        if cast(Any, self)._array.dtype.kind != "f" and (min is None or max is None):  # infinity is no integer
+            return self.maximum(min) if max is None else self.minimum(max)
+        return functions.Clip.apply(self, -np.inf if min is None else min, np.inf if max is None else max)
+
+    clip = clamp
+
+    def where(self, condition: Any, other: Any) -> Tensor:
+        """Return the element where the condition holds, else that of other."""
+        return functions.Where.apply(condition, self, other)
+
+    def masked_fill(self, mask: Any, value: Any) -> Tensor:
+        """Return a value where a mask of booleans holds, else the element."""
+        return functions.Where.apply(mask, value, self)
+
+    def isnan(self) -> Tensor:
+        """Return where elements are nan."""
+        return functions.NE.apply(self, self)
+
+    def isinf(self) -> Tensor:
+        """Return where elements are infinite."""
+        return functions.EQ.apply(self.abs(), np.inf)
+
+    def isfinite(self) -> Tensor:
+        """Return where elements are neither nan nor infinite."""
+        return functions.LT.apply(self.abs(), np.inf)
+
+    # --- reductions -----------------------------------------------------------------------------------------
+
+    def sum(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Add up the elements, all of them or along axes.
+
+        Args:
+            dim: An axis or several; None for all.
+            keepdim: Whether these axes stay, with size 1.
+            axis: NumPy's name for dim, which every reduction takes.
+        """
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "sum")
+        x = cast(Any, self)
+        return tensor_functions.Sum.apply(x, dim=axes_of(x, dim, "sum"), keepdim=keepdim)
+
+    def mean(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return the mean of the elements, all of them or along axes; nan where there are none."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "mean")
+        x = cast(Any, self)
+        if x._array.dtype.kind != "f":
+            raise TypeError(f"mean: a tensor of {x._array.dtype} has no mean of its type; convert it with .float()")
+        axes = axes_of(x, dim, "mean")
+        count = 1
+        for axis in axes:
+            count *= x._array.shape[axis]
+        total = tensor_functions.Sum.apply(x, dim=axes, keepdim=keepdim)
+        return total * (1.0 / count) if count else total / 0.0
+
+    def var(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return the variance: the mean squared distance from the mean.
+
+        Args:
+            dim: An axis or several; None for all.
+            unbiased: Whether to divide by n - 1 instead of n.
+            keepdim: Whether these axes stay, with size 1.
+            axis: NumPy's name for dim, which every reduction takes.
+        """
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "var")
+        x = cast(Any, self)
+        axes = axes_of(x, dim, "var")
+        count = int(np.prod([x._array.shape[axis] for axis in axes], dtype=int)) - int(unbiased)
+        distance = x - x.mean(axes, True)
+        total = distance.square().sum(axes, keepdim)
+        return total * (1.0 / count) if count > 0 else total * float("nan")
+
+    def std(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return the square root of the variance."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "std")
+        variance = self.var(dim, unbiased, keepdim)
+        constant = variance == 0.0  # there, the gradient is 0 and not that of the square root, as in PyTorch
+        if not constant.any():
+            return variance.sqrt()
+        return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
+
+    def prod(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Multiply the elements, all of them or along axes."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "prod")
+        x = cast(Any, self)
+        return tensor_functions.Prod.apply(x, dim=axes_of(x, dim, "prod"), keepdim=keepdim)
+
+    def max(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """Return the largest element; along an axis, the largest elements and where the first of them are.
+
+        Without dim, equal elements share the gradient; with dim, the first one gets it.
+        """
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "max")
+        return self._extreme("max", tensor_functions.Amax, dim, keepdim)
+
+    def min(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """Return the smallest element; along an axis, the smallest elements and where the first of them are."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "min")
+        return self._extreme("min", tensor_functions.Amin, dim, keepdim)
+
+    def _extreme(self, name: str, whole: Any, dim: Any, keepdim: bool) -> Any:
+        x = cast(Any, self)
+        if isinstance(dim, Shapes):  # torch.max(a, b)
+            return x.maximum(dim) if name == "max" else x.minimum(dim)
+        if dim is None:
+            _refuse_empty(x, tuple(range(x.ndim)), name)
+            return whole.apply(x, dim=tuple(range(x.ndim)), keepdim=keepdim)
+        axis = axis_of(x, dim, name)
+        _refuse_empty(x, (axis,), name)
+        if name == "max":
+            values = tensor_functions.Max.apply(x, dim=axis) if x.ndim else x
+        elif x._array.dtype.kind == "b":
+            values = ~tensor_functions.Max.apply(~x, dim=axis) if x.ndim else x
+        else:
+            values = -tensor_functions.Max.apply(-x, dim=axis) if x.ndim else x
+        indices = getattr(x, f"arg{name}")(dim, keepdim)
+        return ValuesAndIndices(values.unsqueeze(axis) if keepdim and x.ndim else values, indices)
+
+    def amax(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return the largest elements along axes; equal ones share the gradient."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "amax")
+        x = cast(Any, self)
+        axes = axes_of(x, dim, "amax")
+        _refuse_empty(x, axes, "amax")
+        return tensor_functions.Amax.apply(x, dim=axes, keepdim=keepdim)
+
+    def amin(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return the smallest elements along axes; equal ones share the gradient."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "amin")
+        x = cast(Any, self)
+        axes = axes_of(x, dim, "amin")
+        _refuse_empty(x, axes, "amin")
+        return tensor_functions.Amin.apply(x, dim=axes, keepdim=keepdim)
+
+    def argmax(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return where the largest element is, the first of equal ones: in the flattened tensor, or along an axis."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "argmax")
+        return self._where_extreme("argmax", dim, keepdim)
+
+    def argmin(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return where the smallest element is, the first of equal ones: in the flattened tensor, or along an axis."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "argmin")
+        return self._where_extreme("argmin", dim, keepdim)
+
+    def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
+        x = cast(Any, self)
+        axis = None if dim is None else axis_of(x, dim, name)
+        _refuse_empty(x, tuple(range(x.ndim)) if axis is None else (axis,), name)
+        array = arrays.to_host(x._array)
+        if not array.ndim:
+            return cast("Tensor", x.from_host(np.zeros((), np.int64)))
+        return cast("Tensor", x.from_host(np.asarray(getattr(np, name)(array, axis=axis, keepdims=keepdim))))
+
+    def any(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return whether an element is not 0."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "any")
+        return self._truth(np.any, dim, keepdim, "any")
+
+    def all(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return whether no element is 0."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "all")
+        return self._truth(np.all, dim, keepdim, "all")
+
+    def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
+        x = cast(Any, self)
+        array = arrays.to_host(x._array)
+        result = form(array, axis=axes_of(x, dim, operation), keepdims=keepdim)
+        return cast("Tensor", x.from_host(np.asarray(result)))
+
+    def logsumexp(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+        """Return log(e^x1 + e^x2 + ...) along axes, without overflow."""
+        dim = dim if axis is None else _by_numpys_name(dim, axis, "logsumexp")
+        x = _float(self)
+        if not x.numel():
+            return x.exp().sum(dim, keepdim).log()
+        axes = axes_of(x, dim, "logsumexp")
+        if standing_aside.is_cut(tensor_functions.LogSumExp.forward):
+            from minigrad.nn import standing_in
+
+            return standing_in.logsumexp(x, axes, keepdim)
+        return tensor_functions.LogSumExp.apply(x, dim=axes, keepdim=keepdim)
+
+    def softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
+        """Return e^x over the sum of e^x along an axis."""
+        x = _float(self)
+        axis = axis_of(x, dim if axis is None else axis, "softmax")
+        if not x.numel() or not x.ndim:
+            return x * 0.0 + 1.0
+        if standing_aside.is_cut(tensor_functions.Softmax.forward):
+            from minigrad.nn import functional
+
+            return functional.softmax(x, axis)
+        return tensor_functions.Softmax.apply(x, dim=axis)
+
+    def log_softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
+        """Return the logarithm of the softmax along an axis."""
+        x = _float(self)
+        axis = axis_of(x, dim if axis is None else axis, "log_softmax")
+        if not x.numel() or not x.ndim:
+            return x * 0.0
+        if standing_aside.is_cut(tensor_functions.LogSoftmax.forward):
+            from minigrad.nn import functional
+
+            return functional.logsoftmax(x, axis)
+        return tensor_functions.LogSoftmax.apply(x, dim=axis)
+
+    logsoftmax = log_softmax
+
+    def reduce_with(self, kernel: str, dim: Sequence[int], keepdim: bool = False) -> Tensor:
+        """Fold axes away with a kernel, without recording: what forward rules are written with.
+
+        Args:
+            kernel: "add", "mul", "max" or "min".
+            dim: The axes, counted from 0.
+            keepdim: Whether they stay, with size 1.
+        """
+        x = cast(Any, self)
+        return x._of_array(numpy_forms.call(arrays.reduce, kernel, x._array, tuple(sorted(dim)), keepdim))
+
+    # --- products -------------------------------------------------------------------------------------------
+
+    def dot(self, other: Tensor) -> Tensor:
+        """Return the sum of the products of two vectors' elements.
+
+        Raises:
+            ValueError: If they are not two vectors of one length.
+        """
+        a, b = cast(Any, self), cast(Any, other)
+        if a.ndim != 1 or b.ndim != 1 or a.shape != b.shape:
+            raise ValueError(f"dot: {a.shape} and {b.shape}; both must be vectors of one length")
+        return (a * b).sum()
+
+    def matmul(self, other: Tensor) -> Tensor:
+        """Multiply matrices in the last two axes; leading axes broadcast.
+
+        A vector is a row on the left and a column on the right.
+
+        Raises:
+            ValueError: If the sizes do not fit, or an operand has no axes.
+        """
+        a, b = cast(Any, self), cast(Any, other)
+        _check_matmul(a, b)
+        if a.ndim == 1 and b.ndim == 1:
+            return a.dot(b)
+        if b.ndim == 1:
+            return (a @ b.unsqueeze(1)).squeeze(-1)
+        if a.ndim == 1:
+            return (a.unsqueeze(0) @ b).squeeze(-2)
+        if a._array.dtype != b._array.dtype:
+            common = arrays.promote((a._array, b._array))
+            a, b = a.to(common), b.to(common)
+        return tensor_functions.MatMul.apply(a, b)
+
+    def mm(self, other: Tensor) -> Tensor:
+        """Multiply two matrices."""
+        return self._matmul_of(2, "mm", other)
+
+    def bmm(self, other: Tensor) -> Tensor:
+        """Multiply two batches of matrices, of one batch size."""
+        return self._matmul_of(3, "bmm", other)
+
+    def _matmul_of(self, rank: int, name: str, other: Tensor) -> Tensor:
+        a, b = cast(Any, self), cast(Any, other)
+        if a.ndim != rank or getattr(b, "ndim", 0) != rank or a.shape[:-2] != b.shape[:-2]:
+            shapes = f"{a.shape} and {tuple(getattr(b, 'shape', ()))}"
+            raise ValueError(f"{name}: {shapes}; both need {rank} axes and the same batch; matmul broadcasts")
+        return self.matmul(other)
+
+    # --- comparing whole tensors ----------------------------------------------------------------------------
+
+    def allclose(self, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+        """Return whether all elements differ by at most atol + rtol * |other|."""
+        a, b = (np.asarray(arrays.to_host(getattr(x, "_array", x))) for x in (self, other))
+        return bool(np.allclose(a, b, rtol, atol, equal_nan))
+
+    def equal(self, other: Any) -> bool:
+        """Return whether shapes and all elements are the same."""
+        a, b = (np.asarray(arrays.to_host(getattr(x, "_array", x))) for x in (self, other))
+        return bool(np.array_equal(a, b))
+
+
+def _by_numpys_name(dim: Any, axis: Any, operation: str) -> Any:
+    """Return the axis that was given by NumPy's name, which PyTorch takes too."""
+    if dim is not None:
+        raise TypeError(f"{operation}: dim is {dim} and axis is {axis}; they are two names for one thing, give one")
+    return axis
+
+
+def _refuse_empty(x: Any, axes: Sequence[int], operation: str) -> None:
+    for axis in axes:
+        if x._array.shape and x._array.shape[axis] == 0:
+            raise ValueError(f"{operation}: a tensor of shape {x.shape} has no element along axis {axis}")
+
+
+def _check_matmul(a: Any, b: Any) -> None:
+    if not hasattr(b, "_array"):
+        raise TypeError(f"matmul: the other factor must be a Tensor, not {type(b).__name__}")
+    if not a.ndim or not b.ndim:
+        raise ValueError(f"matmul: {a.shape} times {b.shape}; both factors need at least one axis, use * for numbers")
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        raise ValueError(
+            f"matmul: {a.shape} times {b.shape}; the last axis of the first has size {a.shape[-1]}, the "
+            f"{'second to last' if b.ndim > 1 else 'only'} axis of the second {inner}; they must match"
+        )
+    if a.device != b.device:
+        raise ValueError(f"matmul: {a.shape} is on {a.device!r}, {b.shape} on {b.device!r}; move one with .to(device)")
+    if a._array.shape[:-2] != b._array.shape[:-2]:
+        tensor_data.shape_broadcast(tuple(a._array.shape[:-2]), tuple(b._array.shape[:-2]))

@@ -1,0 +1,379 @@
+"""The methods of `Tensor` about its form: shapes, views, indexing, types, devices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from minigrad import layout, tensor_functions
+from minigrad.backends import arrays
+from minigrad.backward import changes
+from minigrad.errors import GraphError, IndexingError
+from minigrad.tensors.types import Types
+
+if TYPE_CHECKING:
+    from minigrad.tensors import Tensor
+
+__all__ = ["ALL_AXES", "Shapes", "axes_of", "axis_of"]
+
+
+ALL_AXES = [tuple(range(n)) for n in range(65)]
+"""By the number of axes, all of them; NumPy has no more than 64."""
+
+
+def axis_of(x: Any, dim: Any, operation: str) -> int:
+    """Return an axis counted from the front; a tensor without axes may be asked for axis 0 or -1."""
+    return layout.normal_axis(dim, max(x._array.ndim, 1), operation)
+
+
+def axes_of(x: Any, dim: Any, operation: str) -> tuple[int, ...]:
+    """Return axes counted from the front and sorted; all of them for None.
+
+    Raises:
+        IndexingError: If there is no such axis.
+        ValueError: If one is named twice.
+    """
+    n = x._array.ndim
+    if dim is None:
+        return ALL_AXES[n]
+    given = [layout.normal_axis(d, max(n, 1), operation) for d in (dim if isinstance(dim, Sequence) else (dim,))]
+    if len(set(given)) < len(given):
+        raise ValueError(f"{operation}: axes {dim} name one axis twice")
+    return tuple(sorted(axis for axis in given if axis < n))
+
+
+class Shapes(Types):
+    """What a tensor looks like, and views of it."""
+
+    __slots__ = ()
+
+    # --- form -----------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of each axis."""
+        return cast("tuple[int, ...]", _array(self).shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return cast(int, _array(self).ndim)
+
+    def dim(self) -> int:
+        """Return the number of axes."""
+        return self.ndim
+
+    def size(self, dim: int | None = None) -> Any:
+        """Return the shape, or the size of one axis."""
+        return self.shape if dim is None else self.shape[layout.normal_axis(dim, self.ndim, "size")]
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return int(_array(self).size)
+
+    nelement = numel
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Return the steps in elements from one index to the next, for all axes or one."""
+        strides = cast(Any, self)._tensor.strides
+        return strides if dim is None else strides[layout.normal_axis(dim, self.ndim, "stride")]
+
+    def storage_offset(self) -> int:
+        """Return the position of the first element in its storage."""
+        return int(cast(Any, self)._tensor.offset)
+
+    def is_contiguous(self) -> bool:
+        """Return whether the elements lie in memory in row-major order, without gaps."""
+        return bool(cast(Any, self)._tensor.is_contiguous())
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the elements, a NumPy dtype."""
+        return _array(self).dtype
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return int(_array(self).itemsize)
+
+    def element_size(self) -> int:
+        """Return the bytes of one element."""
+        return self.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.numel() * self.itemsize
+
+    @property
+    def device(self) -> str:
+        """Where the elements are: "cpu" or "cuda"."""
+        return "cpu" if arrays.on_host(_array(self)) else "cuda"
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the elements are on a CUDA device."""
+        return self.device == "cuda"
+
+    def is_floating_point(self) -> bool:
+        """Return whether the elements are floats."""
+        return bool(self.dtype.kind == "f")
+
+    # --- views ----------------------------------------------------------------------------------------------
+
+    def view(self, *shape: Any) -> Tensor:
+        """Return the same elements, in row-major order, with another shape, without copying.
+
+        Args:
+            *shape: The sizes, one of which may be -1.
+
+        Raises:
+            ValueError: If the sizes do not multiply to the number of elements, or the strides do not allow it.
+        """
+        new_shape = layout.view_shape(self.shape, layout.sizes_of(shape, "view"))
+        array = _array(self)
+        if not (isinstance(array, np.ndarray) and array.flags.c_contiguous):
+            cast(Any, self)._tensor.view(*new_shape)  # which says where strides do not allow it
+        return tensor_functions.View.apply(self, shape=new_shape)
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """Return the elements, in row-major order, with another shape: a view where strides allow it, else a copy."""
+        new_shape = layout.view_shape(self.shape, layout.sizes_of(shape, "reshape"))
+        array = _array(self)
+        if isinstance(array, np.ndarray) and array.flags.c_contiguous:
+            return tensor_functions.View.apply(self, shape=new_shape)
+        data = cast(Any, self)._tensor
+        fits = not data.size or layout.view_strides(data.shape, data.strides, new_shape) is not None
+        return tensor_functions.View.apply(self if fits else cast(Any, self).clone(), shape=new_shape)
+
+    def view_as(self, other: Any) -> Tensor:
+        """Return a view with another tensor's shape."""
+        return self.view(*other.shape)
+
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+        """Return the elements with the axes from start_dim to end_dim in one."""
+        if not self.ndim:
+            return self.reshape(1)
+        first = layout.normal_axis(start_dim, self.ndim, "flatten")
+        last = layout.normal_axis(end_dim, self.ndim, "flatten")
+        if first > last:
+            raise ValueError(f"flatten: start_dim {start_dim} is behind end_dim {end_dim} for shape {self.shape}")
+        shape = self.shape
+        return self.reshape(*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
+
+    def unflatten(self, dim: int, sizes: Sequence[int]) -> Tensor:
+        """Return the elements with one axis cut into several."""
+        axis = layout.normal_axis(dim, self.ndim, "unflatten")
+        return self.reshape(*self.shape[:axis], *sizes, *self.shape[axis + 1 :])
+
+    def permute(self, *order: Any) -> Tensor:
+        """Return a view whose axis i is axis ``order[i]`` of this tensor."""
+        given = layout.sizes_of(order, "permute")
+        axes = [layout.normal_axis(axis, self.ndim, "permute") for axis in given]
+        if sorted(axes) != list(range(self.ndim)):
+            raise ValueError(f"permute: {tuple(given)} is not an order of the {self.ndim} axes of shape {self.shape}")
+        return tensor_functions.Permute.apply(self, order=tuple(axes))
+
+    def transpose(self, dim0: int, dim1: int) -> Tensor:
+        """Return a view with two axes exchanged."""
+        order = list(range(self.ndim))
+        a, b = axis_of(self, dim0, "transpose"), axis_of(self, dim1, "transpose")
+        if order:
+            order[a], order[b] = b, a
+        return self.permute(*order)
+
+    def t(self) -> Tensor:
+        """Return the transpose of a matrix; a vector as it is."""
+        if self.ndim > 2:
+            raise ValueError(f"t: shape {self.shape} has more than two axes; use transpose(dim0, dim1)")
+        return self.permute(*reversed(range(self.ndim)))
+
+    @property
+    def T(self) -> Tensor:
+        """The view with all axes in reverse order."""
+        return self.permute(*reversed(range(self.ndim)))
+
+    @property
+    def mT(self) -> Tensor:
+        """The view with the last two axes exchanged."""
+        return self.transpose(-1, -2)
+
+    def squeeze(self, dim: Any = None) -> Tensor:
+        """Return a view without axes of size 1: all of them, or those in dim that have it."""
+        axes = axes_of(self, dim, "squeeze")
+        return self.view([n for axis, n in enumerate(self.shape) if axis not in axes or n != 1])
+
+    def unsqueeze(self, dim: int) -> Tensor:
+        """Return a view with a new axis of size 1 before axis dim."""
+        axis = layout.normal_axis(dim, self.ndim + 1, "unsqueeze")
+        shape = list(self.shape)
+        shape.insert(axis, 1)
+        return self[(slice(None),) * axis + (None,)] if not self.is_contiguous() else self.view(*shape)
+
+    def expand(self, *sizes: Any) -> Tensor:
+        """Return a view in which axes of size 1 repeat, and new axes stand in front; -1 keeps a size."""
+        data = cast(Any, self)._tensor
+        shape, _ = layout.expand(data.shape, data.strides, layout.sizes_of(sizes, "expand"))
+        return tensor_functions.Expand.apply(self, shape=tuple(shape))
+
+    def expand_as(self, other: Any) -> Tensor:
+        """Return a view expanded to another tensor's shape."""
+        return self.expand(*other.shape)
+
+    broadcast_to = expand
+
+    def flip(self, *dims: Any) -> Tensor:
+        """Return a copy with the elements in reverse order along some axes."""
+        return tensor_functions.Flip.apply(self, dims=axes_of(self, layout.sizes_of(dims, "flip"), "flip"))
+
+    def contiguous(self) -> Tensor:
+        """Return the tensor itself if its elements lie in row-major order, else a copy in which they do."""
+        return cast("Tensor", self) if self.is_contiguous() else cast(Any, self).clone()
+
+    # --- parts ----------------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Tensor:
+        if key.__class__ is slice and (key.step is None or (key.step.__class__ is int and key.step > 0)):
+            chosen: Any = key  # the most frequent key needs no closer look
+        else:
+            chosen = self._key(key)
+        try:
+            part = tensor_functions.Index.apply(self, key=chosen)
+        except IndexError as error:
+            if tensor_functions._is_basic(chosen):
+                layout.slice_view(self.shape, self.shape, chosen)  # which says what is wrong
+            raise IndexingError(f"cannot index shape {self.shape}: {error}") from None
+        if not cast(Any, self).requires_grad and _looks_at(part._array, _array(self)):
+            part._extra = {"view_of": (self, tensor_functions.Index, {"key": chosen})}  # for x[0] += what is recorded
+        return part
+
+    def _key(self, key: Any) -> Any:
+        """Return a key of NumPy's for one of ours: tensors and lists become arrays, and it always gives an array."""
+        parts = [_part(part, self.shape) for part in (key if isinstance(key, tuple) else (key,))]
+        if any(isinstance(part, slice) and (part.step or 1) < 1 for part in parts):
+            raise ValueError(f"cannot index shape {self.shape}: a slice's step must be at least 1; use flip()")
+        if tensor_functions._is_basic(tuple(parts)) and not any(part is Ellipsis for part in parts):
+            parts.append(Ellipsis)  # or NumPy would return a number for a single element
+        return tuple(parts)
+
+    def gather(self, dim: int, index: Tensor) -> Tensor:
+        """Return the elements at given places along an axis: ``out[i][j] = self[index[i][j]][j]`` for axis 0.
+
+        Args:
+            dim: The axis.
+            index: int64, with as many axes; no larger than this tensor along the others.
+        """
+        axis = axis_of(self, dim, "gather")
+        if index.ndim != self.ndim and self.ndim:
+            raise ValueError(f"gather: shape {self.shape} with an index of shape {index.shape}; both need as many axes")
+        return self[tensor_functions._along(index, axis)] if self.ndim else self.expand(index.shape)
+
+    def scatter_to(self, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
+        """Return zeros of a shape, with this tensor's values at given places along an axis: `gather` turned round."""
+        key = tensor_functions._along(index, axis_of(self, dim, "scatter_to"))
+        return tensor_functions.IndexAdd.apply(self, shape=tuple(shape), key=key)
+
+    def index_select(self, dim: int, index: Tensor) -> Tensor:
+        """Return the slices along an axis that a vector of int64 names."""
+        return self[(slice(None),) * axis_of(self, dim, "index_select") + (index,)]
+
+    def select(self, dim: int, index: int) -> Tensor:
+        """Return one slice along an axis, without that axis."""
+        return self[(slice(None),) * axis_of(self, dim, "select") + (index,)]
+
+    def narrow(self, dim: int, start: int, length: int) -> Tensor:
+        """Return a view of some slices along an axis."""
+        axis = axis_of(self, dim, "narrow")
+        n = self.shape[axis]
+        first = start + n if start < 0 else start
+        if first < 0 or length < 0 or first + length > n:
+            raise IndexingError(f"narrow: {length} slices from {start} on, but axis {dim} of {self.shape} has size {n}")
+        return self[(slice(None),) * axis + (slice(first, first + length),)]
+
+    def split(self, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+        """Cut into views along an axis.
+
+        Args:
+            split_size: The size of each part (the last may be smaller), or a list of sizes.
+            dim: The axis.
+        """
+        axis = axis_of(self, dim, "split")
+        n = self.shape[axis]
+        if isinstance(split_size, int):
+            if split_size < 1:
+                raise ValueError(f"split: a part needs a size of at least 1, not {split_size}")
+            split_size = [min(split_size, n - start) for start in range(0, n, split_size)] or [0]
+        if sum(split_size) != n:
+            raise ValueError(
+                f"split: sizes {list(split_size)} add up to {sum(split_size)}, but axis {dim} has size {n}"
+            )
+        ends = np.cumsum(split_size).tolist()
+        return tuple(self.narrow(axis, end - size, size) for size, end in zip(split_size, ends, strict=True))
+
+    def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+        """Cut into at most that many views of equal size along an axis; the last may be smaller."""
+        n = self.shape[axis_of(self, dim, "chunk")]
+        return self.split(max(1, -(-n // chunks)), dim)
+
+    def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
+        """Return all slices along an axis, without that axis."""
+        axis = axis_of(self, dim, "unbind")
+        return tuple(self.select(axis, i) for i in range(self.shape[axis]))
+
+    # --- values ---------------------------------------------------------------------------------------------
+
+    def item(self) -> Any:
+        """Return the only element as a Python number.
+
+        Raises:
+            ValueError: If there is not exactly one.
+        """
+        if self.numel() != 1:
+            raise ValueError(f"item: a tensor of shape {self.shape} has {self.numel()} elements, not one")
+        return arrays.to_host(_array(self)).item()
+
+    def tolist(self) -> Any:
+        """Return nested lists of Python numbers."""
+        return arrays.to_host(_array(self)).tolist()
+
+    def numpy(self) -> Any:
+        """Return the NumPy array that shares this tensor's memory (on the CPU).
+
+        Raises:
+            GraphError: If the tensor requires gradients, which the array would not know of.
+        """
+        if cast(Any, self).requires_grad:
+            raise GraphError("numpy: this tensor requires gradients; use detach().numpy()")
+        return arrays.to_host(_array(self))
+
+
+def _array(x: Any) -> Any:
+    return x._array
+
+
+def _looks_at(part: Any, whole: Any) -> bool:
+    """Return whether what a key selected is a view: NumPy's views have the base of what they were taken from."""
+    if whole.__class__ is not np.ndarray:
+        return changes.owner_of(part) is changes.owner_of(whole)
+    return part.base is not None and (part.base is whole or part.base is whole.base)
+
+
+def _part(part: Any, shape: Sequence[int]) -> Any:
+    """Return one part of a key as NumPy takes it."""
+    if hasattr(part, "_array"):
+        part = arrays.to_host(part._array)
+    elif isinstance(part, list | range) or (isinstance(part, tuple) and part):
+        part = np.asarray(part)
+        part = part.astype(np.int64) if not part.size else part
+    elif isinstance(part, bool | np.bool_):
+        part = np.asarray(part)
+    if not isinstance(part, np.ndarray):
+        if part is None or part is Ellipsis or isinstance(part, slice):
+            return part
+        return layout.integer(part, f"cannot index shape {tuple(shape)}: what is neither slice, None nor ...")
+    if part.dtype.kind not in "iub":
+        raise TypeError(f"cannot index shape {tuple(shape)} with {part.dtype}: an index has integers or booleans")
+    return int(part) if part.ndim == 0 and part.dtype.kind in "iu" else part

@@ -1,0 +1,137 @@
+"""The methods of `Tensor` that change its type or device, or copy it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from minigrad import layout, tensor_functions
+from minigrad.backends import arrays
+
+if TYPE_CHECKING:
+    from minigrad.tensors import Tensor
+
+__all__ = ["DTYPES", "Types", "dtype_of"]
+
+DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.int64, np.bool_)))
+
+
+class Types:
+    """Conversions and copies."""
+
+    __slots__ = ()
+
+    def clone(self) -> Tensor:
+        """Return a row-major copy; gradients pass through."""
+        if _array(self).dtype.kind != "f":
+            return cast("Tensor", cast(Any, self)._of_array(arrays.contiguous(_array(self))))
+        return tensor_functions.Clone.apply(self)
+
+    def to(self, *args: Any, dtype: Any = None, device: str | None = None) -> Tensor:
+        """Return the tensor with another type or on another device; itself if it is so already.
+
+        Args:
+            *args: A dtype, a device ("cpu" or "cuda"), or another tensor to be like.
+            dtype: The type.
+            device: The device.
+        """
+        for given in args:
+            if hasattr(given, "_array"):
+                dtype, device = given.dtype, given.device
+            elif isinstance(given, str) and not hasattr(np, given):
+                device = given
+            else:
+                dtype = given
+        x = cast(Any, self)
+        if device is not None and _device(device) != x.device:
+            moved = tensor_functions.ToDevice.apply(x, device=_device(device))
+            x = moved
+        return cast("Tensor", x if dtype is None else _cast(x, dtype))
+
+    def type(self, dtype: Any = None) -> Any:
+        """Return the tensor with another type; without one, the name of its type."""
+        return str(_array(self).dtype) if dtype is None else self.to(dtype=dtype)
+
+    def type_as(self, other: Tensor) -> Tensor:
+        """Return the tensor with another tensor's type."""
+        return self.to(dtype=other.dtype)
+
+    def float(self) -> Tensor:
+        """Return the tensor as float32."""
+        return self.to(dtype=np.float32)
+
+    def double(self) -> Tensor:
+        """Return the tensor as float64."""
+        return self.to(dtype=np.float64)
+
+    def long(self) -> Tensor:
+        """Return the tensor as int64, rounded towards 0."""
+        return self.to(dtype=np.int64)
+
+    int = long
+
+    def bool(self) -> Tensor:
+        """Return where elements are not 0."""
+        return self.to(dtype=np.bool_)
+
+    def cpu(self) -> Tensor:
+        """Return the tensor in the memory of the CPU."""
+        return self.to(device="cpu")
+
+    def cuda(self) -> Tensor:
+        """Return the tensor on the CUDA device."""
+        return self.to(device="cuda")
+
+    def new_zeros(self, *shape: Any) -> Tensor:
+        """Return zeros of this tensor's type and device."""
+        return self.new_full(layout.sizes_of(shape, "new_zeros"), 0.0)
+
+    def new_ones(self, *shape: Any) -> Tensor:
+        """Return ones of this tensor's type and device."""
+        return self.new_full(layout.sizes_of(shape, "new_ones"), 1.0)
+
+    def new_full(self, shape: Sequence[Any], value: Any) -> Tensor:
+        """Return one value everywhere, with this tensor's type and device."""
+        from minigrad.tensors import creation
+
+        this = cast(Any, self)
+        return creation.full(shape, value, this.dtype, this.device)
+
+
+def _device(name: str) -> str:
+    kind = str(name).split(":")[0]
+    if kind not in ("cpu", "cuda"):
+        raise ValueError(f"there is no device {name!r}; the devices are 'cpu' and 'cuda'")
+    return kind
+
+
+def dtype_of(dtype: Any) -> Any:
+    """Return a type that tensors may have.
+
+    Raises:
+        TypeError: If it is another.
+    """
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in DTYPES:
+        name = getattr(dtype, "__name__", dtype)
+        raise TypeError(f"{name} is no type of tensors: those are float32, float64, int64 and bool")
+    return found
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    dtype = dtype_of(dtype)
+    if x.dtype == dtype:
+        return x
+    if dtype.kind == "f" and x.dtype.kind == "f":
+        return tensor_functions.Cast.apply(x, dtype=dtype)
+    with np.errstate(all="ignore"):
+        return x._of_array(arrays.cast_to(x._array, dtype))
+
+
+def _array(x: Any) -> Any:
+    return x._array

@@ -1,0 +1,260 @@
+"""What a student has done so far: `.minigrad/progress.json` in the working folder.
+
+The working folder is the nearest folder, from the current one upwards, that holds a `.minigrad`; `minigrad start` makes
+it. From the folder around it, it is found under its usual name. Without one nothing is recorded, nor while a grader is
+at work.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from minigrad import exercises
+from minigrad.files import locked, write
+
+if TYPE_CHECKING:
+    from minigrad.checks.runner import CheckReport
+
+__all__ = [
+    "DEFAULT",
+    "FOLDER",
+    "Done",
+    "LessonProgress",
+    "Progress",
+    "progress",
+    "read",
+    "record",
+    "saw_hint",
+    "working_folder",
+]
+
+FOLDER = ".minigrad"
+DEFAULT = "my-notebooks"
+
+_said = set[str]()  # what was said once in this session
+
+
+@dataclass(frozen=True)
+class Done:
+    """What is known of one exercise.
+
+    Attributes:
+        passed: Whether the last check passed.
+        earned: The points that the last check showed.
+        points: The points there are.
+        checks: How often it was checked.
+        hints: How many of its three hints were seen.
+        last: When it was checked last, in UTC; empty if it never was.
+        live: When it was checked last in a running notebook, which may differ from the saved one.
+    """
+
+    passed: bool = False
+    earned: float = 0.0
+    points: float = 0.0
+    checks: int = 0
+    hints: int = 0
+    last: str = ""
+    live: str = ""
+
+
+def working_folder(start: Path | None = None) -> Path | None:
+    """Return the nearest folder that holds a `.minigrad`, from a folder upwards; None if there is none.
+
+    Whoever has begun with `minigrad start` and stands in the folder around `my-notebooks` means that one.
+    """
+    here = (start or Path.cwd()).resolve()
+    return next((each for each in (here, here / DEFAULT, *here.parents) if (each / FOLDER).is_dir()), None)
+
+
+def record(report: CheckReport, start: Path | None = None, *, live: bool = True) -> None:
+    """Note what a check showed.
+
+    Args:
+        report: The check's report.
+        start: Where to look for the working folder; by default the current folder.
+        live: Whether it was run in a notebook, and not on a saved file.
+    """
+
+    def changed(done: Done) -> Done:
+        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+        counted = replace(done, checks=done.checks + 1, last=now, live=now if live else done.live)
+        return replace(counted, passed=report.passed, earned=report.earned, points=report.points)
+
+    _change(report.exercise, changed, start)
+
+
+def saw_hint(id: str, tier: int, start: Path | None = None) -> None:
+    """Note that a hint was seen."""
+    points = exercises.get(id).points
+
+    def changed(done: Done) -> Done:
+        return replace(done, points=done.points or points, hints=max(done.hints, tier))
+
+    _change(id, changed, start)
+
+
+def read(start: Path | None = None) -> dict[str, Done]:
+    """Return what is known, by exercise; nothing where there is no working folder."""
+    folder = working_folder(start)
+    if folder is None or _is_grading():
+        return {}
+    path = folder / FOLDER / "progress.json"
+    try:
+        return _read(path)
+    except OSError as error:
+        _say_once(f"Your progress in {path} could not be read: {error.strerror or error}.")
+        return {}
+
+
+def _is_grading() -> bool:
+    return bool(os.environ.get("MINIGRAD_SANDBOX"))
+
+
+def _change(id: str, changed: Callable[[Done], Done], start: Path | None) -> None:
+    """Change what is known of one exercise, if there is a place to note it; a full disk costs no check."""
+    folder = working_folder(start)
+    if folder is None or _is_grading():
+        return
+    path = folder / FOLDER / "progress.json"
+    try:
+        with locked(path.with_suffix(".lock")):
+            known = _read(path)
+            known[id] = changed(known.get(id, Done()))
+            write(path, _text(known).encode())
+    except OSError as error:
+        _say_once(f"Your progress could not be noted in {path}: {error.strerror or error}.")
+
+
+def _text(known: Mapping[str, Done]) -> str:
+    content = {"version": 1, "exercises": {id: asdict(done) for id, done in known.items()}}
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _read(path: Path) -> dict[str, Done]:
+    """Read a file of progress; one whose content is damaged is set aside, not written over.
+
+    Raises:
+        OSError: If it cannot be read; it may be whole.
+    """
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    try:
+        return {str(id): _done(each) for id, each in json.loads(text)["exercises"].items()}
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        now = dt.datetime.now(dt.UTC)
+        aside = path.with_name(f"progress-damaged-{now:%Y%m%d-%H%M%S-%f}.json")
+        try:
+            path.rename(aside)
+        except OSError:  # another program did
+            return {}
+        _say_once(f"The file of your progress could not be read: it is kept as {aside.name}, and a new one begins.")
+        return {}
+
+
+def _done(each: Mapping[str, Any]) -> Done:
+    kinds: dict[str, Callable[[Any], Any]] = {"passed": bool, "earned": float, "points": float, "checks": int}
+    kinds |= {"hints": int, "last": str, "live": str}
+    done = Done(**{name: kind(each[name]) for name, kind in kinds.items() if name in each})
+    if not 0.0 <= done.earned <= done.points or (done.live and dt.datetime.fromisoformat(done.live).tzinfo is None):
+        raise ValueError("no such points, or no such time")
+    return done
+
+
+def _say_once(sentence: str) -> None:
+    if sentence not in _said:
+        _said.add(sentence)
+        print(sentence)
+
+
+# --- what is shown of it --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LessonProgress:
+    """A lesson's share: how many of its exercises pass, the points they show, checks and hints."""
+
+    lesson: str
+    done: int
+    exercises: int
+    earned: float
+    points: float
+    checks: int
+    hints: int
+
+    @property
+    def share(self) -> float:
+        """The part of the points that is earned, from 0 to 1."""
+        return self.earned / self.points if self.points else 0.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """All lessons; Jupyter shows them as a table."""
+
+    lessons: tuple[LessonProgress, ...]
+    folder: Path | None
+
+    @property
+    def total(self) -> LessonProgress:
+        """All lessons together."""
+        counts = [(e.done, e.exercises, e.earned, e.points, e.checks, e.hints) for e in self.lessons]
+        done, count, earned, points, checks, hints = (sum(column) for column in zip(*counts, strict=True))
+        return LessonProgress("together", int(done), int(count), earned, points, int(checks), int(hints))
+
+    @property
+    def note(self) -> str:
+        """What the table rests on."""
+        if self.folder is None:
+            return "Nothing is recorded here: `minigrad start` makes a working folder, in which progress is kept."
+        return "Points are those of the checks in the notebooks; hidden tests decide when the notebooks are graded."
+
+    def __repr__(self) -> str:
+        rows = [("lesson", "exercises", "points", "checks", "hints")]
+        for each in (*self.lessons, self.total):
+            rows.append((each.lesson, *cells(each)))
+        widths = [max(len(row[column]) for row in rows) for column in range(5)]
+        aligned = ("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
+        return "\n".join([*aligned, self.note])
+
+    def _repr_html_(self) -> str:
+        from minigrad.tutor.progress_page import as_html
+
+        return as_html(self)
+
+
+def cells(each: LessonProgress) -> tuple[str, str, str, str]:
+    """Return what a row says of a lesson: exercises done, points, checks, hints."""
+    return f"{each.done}/{each.exercises}", f"{each.earned:g}/{each.points:g}", str(each.checks), str(each.hints)
+
+
+def progress(start: Path | None = None) -> Progress:
+    """Return how far you are: for each lesson the exercises that pass, their points, checks and hints seen."""
+    known = read(start)
+    lessons: dict[str, list[exercises.Exercise]] = {}
+    for exercise in exercises.catalogue().values():
+        if not exercise.draft:
+            lessons.setdefault(exercise.lesson, []).append(exercise)
+    rows = tuple(_row(lesson, placed, known) for lesson, placed in lessons.items())
+    return Progress(rows, working_folder(start))
+
+
+def _row(lesson: str, placed: list[exercises.Exercise], known: Mapping[str, Done]) -> LessonProgress:
+    done = [known.get(each.id, Done()) for each in placed]
+    return LessonProgress(
+        lesson,
+        sum(each.passed for each in done),
+        len(placed),
+        # Of what a check showed, as a share: a later version of the course may give other points.
+        round(sum(d.earned / d.points * e.points for d, e in zip(done, placed, strict=True) if d.points), 2),
+        sum(each.points for each in placed),
+        sum(each.checks for each in done),
+        sum(each.hints for each in done),
+    )

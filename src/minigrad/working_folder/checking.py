@@ -1,0 +1,254 @@
+"""Checking notebooks from a terminal: each in a process of its own, so that a loop without an end ends.
+
+The process that runs the student's code writes one line of JSON for each thing that it begins or has done; the one that
+waits for it knows from the last line what to blame when nothing more comes.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import CodeType
+from typing import IO, Any
+
+from minigrad import exercises
+from minigrad.checks import runner
+from minigrad.checks.runner import CheckReport, CheckResult
+from minigrad.errors import MinigradError
+from minigrad.tutor import hints
+
+__all__ = ["Checked", "as_line", "check_folder", "check_notebook", "failed", "is_as_given", "most_seconds", "not_begun"]
+
+SECONDS = 20.0
+"""After which a cell that has not ended is left out."""
+
+_STARTING = 120.0  # seconds in which the other process must have imported the library, on the slowest machine
+
+
+@dataclass
+class Checked:
+    """What checking one notebook gave.
+
+    Attributes:
+        notebook: The notebook, or the folder of answers to MiniTorch.
+        reports: A report for each exercise in it.
+        remarks: Sentences about cells that could not be run.
+        seen: Names of mistakes that were looked for and found (see `survivors`).
+    """
+
+    notebook: Path
+    reports: list[CheckReport] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+
+
+def check_notebook(
+    notebook: Path, ids: Sequence[str], seconds: float = SECONDS, endless: set[int | str] | None = None
+) -> Checked:
+    """Check the answers in a notebook, in processes that are stopped when they take too long.
+
+    Args:
+        notebook: The notebook.
+        ids: Its exercises that are wanted.
+        seconds: How long a cell may take; a check may take its own time as well.
+        endless: Cells that did not end when other notebooks were checked; more of them may be added.
+
+    Raises:
+        MinigradError: If the notebook cannot be read.
+    """
+    exercises.answer_cells(notebook)  # raises here, not over there
+    return _check(notebook, ids, seconds, endless)
+
+
+def check_folder(folder: Path, ids: Sequence[str], seconds: float = SECONDS) -> Checked:
+    """Check the answers to MiniTorch's tasks in a folder, in the same manner."""
+    return _check(folder, ids, seconds)
+
+
+def _check(place: Path, ids: Sequence[str], seconds: float, endless: set[int | str] | None = None) -> Checked:
+    checked = Checked(place)
+    skipped = set() if endless is None else endless
+    while waiting := [id for id in ids if id not in {report.exercise for report in checked.reports}]:
+        at, how = _one_process(checked, waiting, skipped, seconds)
+        if "cell" in at:
+            skipped.add(at["cell"])
+            checked.remarks.append(exercises.left_out(at.get("notebook", place.name), at["text"], f"it {how}"))
+        elif "check" in at:
+            checked.reports.append(failed(at["check"], f"the check {how}"))
+        else:
+            reason = f"the process for the checks {how or 'gave no result'}"
+            checked.reports += [failed(id, reason) for id in waiting if not _has(checked, id)]
+    checked.reports.sort(key=lambda report: ids.index(report.exercise))
+    return checked
+
+
+def _has(checked: Checked, id: str) -> bool:
+    return any(report.exercise == id for report in checked.reports)
+
+
+def failed(id: str, reason: str) -> CheckReport:
+    """Return the report of a check that did not come to its end."""
+    result = CheckResult("The check comes to an end", False, reason)
+    return CheckReport(id, exercises.get(id).points, (result,), hints.pointer(id))
+
+
+def _one_process(
+    checked: Checked, ids: Sequence[str], skipped: Iterable[int | str], seconds: float
+) -> tuple[dict[str, Any], str]:
+    """Run a process until it ends or takes too long; return what it was at then, and how it came to an end."""
+    task = {"place": str(checked.notebook.resolve()), "ids": list(ids), "skipped": list(skipped)}
+    command = [sys.executable, "-P", "-m", "minigrad.working_folder.checking"]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    path = os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH")]))
+    at: dict[str, Any] = {}
+    # As in Jupyter, the notebook's folder is the current one.
+    place = checked.notebook.resolve()
+    folder, variables = place if place.is_dir() else place.parent, {**os.environ, "PYTHONPATH": path}
+    with subprocess.Popen(command, cwd=folder, env=variables, **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            with process.stdin:
+                process.stdin.write(json.dumps(task).encode())
+            lines, limit = _lines(process.stdout), _STARTING
+            while (line := lines.get(timeout=limit)) is not None:
+                limit = seconds + line.get("seconds", 0.0)
+                at = line if line.keys() & {"cell", "check"} else {}
+                _take(checked, line)
+                if "end" in line:
+                    return {}, ""
+            return at, "ended Python, instead of coming to its own end"
+        except BrokenPipeError:
+            return at, "could not be started"
+        except queue.Empty:
+            return at, f"was still running after {limit:g} s: does its loop end?"
+        finally:
+            process.kill()
+
+
+def _take(checked: Checked, line: dict[str, Any]) -> None:
+    if "remark" in line and line["remark"] not in checked.remarks:
+        checked.remarks.append(line["remark"])
+    if "seen" in line and line["seen"] not in checked.seen:
+        checked.seen.append(line["seen"])
+    if "report" in line:
+        given = line["report"]
+        results = tuple(CheckResult(**each) for each in given["results"])
+        checked.reports.append(CheckReport(**{**given, "results": results}))
+
+
+def _lines(stream: IO[bytes]) -> queue.Queue[dict[str, Any] | None]:
+    """Read a stream in a thread, since only a queue can be waited for on every system; None is its end."""
+    lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
+
+    def read() -> None:
+        for line in stream:
+            lines.put(json.loads(line))
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
+
+
+def not_begun(id: str, notebook: Path) -> bool:
+    """Whether the cell of an exercise is as it was given out, or empty; one that was deleted is not."""
+    cells = [source for source in exercises.answer_cells(notebook) if exercises.exercise_of(source) == id]
+    return bool(cells) and all(is_as_given(id, source) for source in cells)
+
+
+def is_as_given(id: str, source: str) -> bool:
+    """Whether everything that an exercise asks for can still come to the stub's line, or only comments are there."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # the one who runs the cell is told
+            code = compile(source, "<an answer>", "exec", dont_inherit=True)
+            is_empty = not ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return False
+    names = {name.rpartition(".")[2] for name in exercises.get(id).objects}
+    asked = [each for each in code.co_consts if isinstance(each, CodeType) and each.co_name in names]
+    return is_empty or all(map(exercises.gives_up, asked or [code]))
+
+
+# --- the other process ----------------------------------------------------------------------------------------
+
+
+def _work(task: dict[str, Any], out: IO[str]) -> None:
+    """Run the answers, then their checks, and say each step."""
+    place, ids, skipped = Path(task["place"]), task["ids"], set(task["skipped"])
+    if place.is_dir():
+        from minigrad.working_folder.minitorch import answers
+
+        lines = answers(place, ids, skipped)
+    else:
+        lines = _steps(place, ids, skipped)
+        sys.path.insert(0, str(place.parent))  # a module beside the notebook can be imported, as in Jupyter
+    for line in itertools.chain(lines, [{"end": True}]):
+        out.write(json.dumps(line) + "\n")
+        out.flush()
+
+
+def _steps(notebook: Path, ids: Sequence[str], skipped: set[int | str]) -> Iterator[dict[str, Any]]:
+    for earlier in exercises.lessons_before(notebook):
+        names: dict[str, Any] = {"__name__": "__main__"}
+        yield from (line for line in _cells(earlier, names, skipped) if "remark" not in line)
+        exercises.stand_in(names)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    yield from _cells(notebook, namespace, skipped)
+    placed = exercises.placed_in(notebook)
+    for id in ids:
+        yield {"check": id, "seconds": most_seconds(id)}
+        lacks = "in a cell that runs to its end" if id in placed else "where the cell of this exercise is missing"
+        yield as_line(runner.run(id, namespace, f"{notebook.name}, {lacks}"))
+
+
+def _cells(notebook: Path, namespace: dict[str, Any], skipped: set[int | str]) -> Iterator[dict[str, Any]]:
+    """Run the cells that answers consist of, and say each."""
+    try:
+        cells = exercises.answer_cells(notebook)
+    except MinigradError:  # it was looked at before, unless it is another lesson: whoever checks that one is told
+        return
+    for number, source in enumerate(cells, start=1):
+        cell = f"{notebook}, {number}"
+        if cell in skipped:
+            continue
+        text = source.strip().partition("\n")[0][:80]
+        yield {"cell": cell, "notebook": notebook.name, "text": text}
+        if left_out := exercises.run_answer(notebook.name, number, source, namespace):
+            yield {"remark": left_out}
+
+
+def as_line(report: CheckReport) -> dict[str, Any]:
+    """Return a report as the line that the other process reads."""
+    return {"report": {**asdict(report), "results": [asdict(each) for each in report.results]}}
+
+
+def most_seconds(id: str) -> float:
+    """Return how long the tests of an exercise may take together, by their own limits, where one of them compiles."""
+    limits = (runner.SLOW_SECONDS if test in runner._slow else runner.SECONDS for test, _ in runner._tests_of(id))
+    return runner.SLOW_SECONDS + sum(limits)
+
+
+def main() -> None:
+    """Do the task on the standard input; what the student prints goes nowhere."""
+    task = json.load(sys.stdin)
+    hints.speak_to_a_terminal()
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    sys.stdin = open(os.devnull)  # noqa: SIM115 - for as long as the process lives
+    _work(task, out)
+    os._exit(0)  # whatever threads the student's code has left
+
+
+if __name__ == "__main__":
+    main()

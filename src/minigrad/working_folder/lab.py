@@ -1,0 +1,92 @@
+"""JupyterLab in a working folder: this Python as kernel, no news, and all that it writes inside the folder."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from minigrad.errors import MinigradError
+from minigrad.files import write
+from minigrad.tutor.progressing import FOLDER
+
+__all__ = ["command", "environment", "prepare", "run"]
+
+QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+"""Settings that differ from JupyterLab's own: no window that asks about news, no question to the network."""
+
+KERNEL = {
+    "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+    "display_name": "Python 3",
+    "language": "python",
+    "metadata": {"debugger": True},
+}
+
+
+def run(folder: Path, *, browser: bool = True, port: int | None = None) -> int:
+    """Run JupyterLab until it is stopped, and return its exit code.
+
+    Raises:
+        MinigradError: If the folder does not exist, or JupyterLab is not installed.
+    """
+    if not folder.is_dir():
+        raise MinigradError(f"lab: there is no folder {str(folder)!r}; `minigrad start {folder}` makes one")
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise MinigradError(
+            f"lab: JupyterLab is not installed; install it by: {sys.executable} -m pip install jupyterlab"
+        )
+    prepare(folder)
+    with subprocess.Popen(command(folder, browser, port), env=environment(folder, os.environ)) as process:
+        # Ctrl-C reaches JupyterLab too, which asks whether it is meant, and has to be waited for.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return process.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+def command(folder: Path, browser: bool, port: int | None) -> list[str]:
+    """Return the command that starts JupyterLab."""
+    words = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
+    words += [] if browser else ["--no-browser"]
+    words += ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []  # as in containers
+    return words + ([] if port is None else [f"--port={port}"])
+
+
+def environment(folder: Path, variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables JupyterLab is started with: it reads the user's own settings, and writes into the folder."""
+    home = _home(folder)
+    own = variables.get("JUPYTER_CONFIG_DIR") or str(Path.home() / ".jupyter")
+    paths = [own, *filter(None, [variables.get("JUPYTER_CONFIG_PATH")])]
+    return {
+        **variables,
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(paths),
+        "JUPYTER_PATH": os.pathsep.join(filter(None, [str(home / "data"), variables.get("JUPYTER_PATH")])),  # is first
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "IPYTHONDIR": str(home / "ipython"),
+        "npm_config_logs_dir": str(home / "npm"),  # JupyterLab asks npm whether there are language servers
+    }
+
+
+def prepare(folder: Path) -> None:
+    """Write what JupyterLab is to find: its settings, and this Python as the kernel that the lessons ask for."""
+    home = _home(folder)
+    write(home / "config" / "labconfig" / "default_setting_overrides.json", _json(QUIET))
+    write(home / "data" / "kernels" / "python3" / "kernel.json", _json(KERNEL))
+
+
+def _home(folder: Path) -> Path:
+    return folder.resolve() / FOLDER / "jupyter"
+
+
+def _json(content: object) -> bytes:
+    return (json.dumps(content, indent=1) + "\n").encode()
