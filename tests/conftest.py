@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from coverage import Coverage
 from hypothesis import settings
+from places import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -26,9 +27,6 @@ settings.load_profile("minigrad")
 # Whoever imports numba first decides whether numba.cuda is a GPU's or the simulator; here that is any of the tests.
 if not any(Path(device).exists() for device in ("/dev/nvidia0", "/dev/dxg", "/proc/driver/nvidia/version")):
     os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
-
-ROOT = Path(__file__).resolve().parent.parent
-
 
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 """The variable by which coverage measures every process that is started."""

@@ -156,6 +156,17 @@ def test_every_test_says_what_it_expects(root):
     assert silent == []
 
 
+def test_no_test_module_imports_another(root):
+    """What test modules share stands in helper modules: a test module may be moved, renamed and run by itself."""
+    taken = re.compile(r"^\s*(?:from|import) ((?:test_\w+|conftest)\b.*)", re.MULTILINE)
+    found = [
+        f"{file.relative_to(root)}: {line}"
+        for file in sorted((root / "tests").rglob("*.py"))
+        for line in taken.findall(file.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
 def test_make_help_lists_every_target(root):
     """`make help` lists exactly the phony targets of the Makefile, each with a sentence."""
     phony = re.search(r"^\.PHONY: (.*)$", (root / "Makefile").read_text(), re.MULTILINE)

@@ -1,38 +1,17 @@
 """What lies aside is kept for whoever is at it, and swept away when nobody is."""
 
-import contextlib
 import errno
 import os
 import resource
-import signal
 from pathlib import Path
 
 import pytest
+from processes import standing
 
 from autograder.common import aside, files
 from autograder.common.aside import PREFIX, Aside, lock, remove, sweep, unlock
 from autograder.common.files import write
 from autograder.grafting.tidying import clear_up
-
-
-@contextlib.contextmanager
-def standing(work):
-    """A process that does something and stands still in the midst of it, where it calls what it is given; then dies."""
-    ready, say = os.pipe()
-    process = os.fork()
-    if process == 0:
-        try:
-            work(lambda: (os.write(say, b"!"), signal.pause()))
-        finally:
-            os._exit(1)
-    os.close(say)
-    try:
-        assert os.read(ready, 1) == b"!", "the process never came so far"
-        yield
-    finally:
-        os.close(ready)
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
 
 
 def make_a_folder(parent, stop):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from typer.testing import CliRunner
 
 from autograder.cli import app
@@ -23,7 +24,6 @@ from autograder.proof.attack.running import CANARY, Arena
 from autograder.proof.attack.watching import Secrets, descendants, live_markup, quick_state, secret_lines, state
 from autograder.sandbox import Limits, SandboxUnavailable, choose
 
-ROOT = Path(__file__).parents[2]
 PROVED = (
     "patched-assert", "equal-to-everything", "reads-input-history", "writes-manual-score", "os-exit",
     "loopback-connection", "forged-result", "skip-execution-tags",

@@ -7,10 +7,9 @@ import shutil
 
 import nbformat
 import pytest
-from nbgrader.apps import NbGraderAPI
+from class_runs import generate_assignment
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 from small_course import SmallCourse
-from traitlets.config import PyFileConfigLoader
 
 from autograder.building import build as building
 from autograder.building.notebooks import is_generated
@@ -192,16 +191,6 @@ def test_tags_of_ordinary_cells_stay(built):
     """`setup`, by which the grader knows imports, reaches every notebook."""
     tagged = [cell.source for cell in student_of(built).cells if "setup" in cell.metadata.get("tags", [])]
     assert tagged == ["import math"]
-
-
-def generate_assignment(root, course_dir, assignment):
-    """Run stock nbgrader as this course configures it."""
-    shutil.copy(root / "course" / "nbgrader_config.py", course_dir)
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(course_dir)).load_config()
-    config.CourseDirectory.root = str(course_dir)
-    result = NbGraderAPI(config=config).generate_assignment(assignment)
-    assert result["success"], result["log"]
-    return course_dir / "release" / assignment
 
 
 def test_a_release_is_the_student_notebook(built, root):

@@ -11,15 +11,15 @@ import subprocess
 import sys
 import weakref
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from class_runs import generate, rows, times, write
 from nbgrader.converters import Autograde, GenerateFeedback
+from places import ROOT
+from processes import descendants, is_running, left_aside, until
 from rich.console import Console
 from rich.text import Text
 from sqlalchemy.exc import OperationalError
-from test_class_killed import descendants, is_running, left_aside, times, until
-from test_class_recording import generate, rows, write
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
@@ -34,7 +34,6 @@ from autograder.gradebook.recording import Recorder, load_app
 from autograder.judging.judge import Judge
 from autograder.results.ledger import WAITING, read_entry, write_entry
 
-ROOT = Path(__file__).parents[2]
 ADDED = """
 [[exercise]]
 id = "operators.elementary"

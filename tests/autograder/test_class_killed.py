@@ -1,6 +1,5 @@
 """A class that is graded survives whatever stops it, and is graded alike however it is shared out."""
 
-import contextlib
 import os
 import random
 import re
@@ -10,9 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from class_runs import files, generate, grade, rows, times, write
 from nbgrader.converters import GenerateFeedback
-from test_aside import standing
-from test_class_recording import files, generate, grade, rows, write
+from places import ROOT
+from processes import descendants, is_running, left_aside, standing, until
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.classes import grade_class, handed_in
@@ -24,7 +24,6 @@ from autograder.results.ledger import LEDGER, WAITING
 from autograder.telling.classreport.gather import gather
 from autograder.telling.classreport.page import class_page
 
-ROOT = Path(__file__).parents[2]
 SEED = int(os.environ.get("MINIGRAD_SEED", "4"))
 KILLS = int(os.environ.get("MINIGRAD_KILLS", "3"))
 """How often the run is killed; `MINIGRAD_KILLS=10` is the long form."""
@@ -77,56 +76,6 @@ def ledger(course, place=LEDGER):
     found = sorted((course / place).rglob("*.json"))
     lines = {str(path.relative_to(course / place)): path.read_text().splitlines() for path in found}
     return {name: [line for line in text if '"graded":' not in line] for name, text in lines.items()}
-
-
-def times(course):
-    """When each notebook was graded, as its file says, recorded or not."""
-    found = {}
-    for place in (WAITING, LEDGER):
-        for path in (course / place).rglob("*.json"):
-            with contextlib.suppress(FileNotFoundError):  # it is being recorded at this moment
-                found[path.relative_to(course / place)] = path.stat().st_mtime_ns
-    return found
-
-
-def descendants(process):
-    """All processes below one."""
-    parents = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    found, below = set(), [process]
-    while below:
-        above = below.pop()
-        children = {pid for pid, parent in parents.items() if parent == above} - found
-        found |= children
-        below += children
-    return found
-
-
-def is_running(process):
-    """Whether a process is there, and not merely waiting to be reaped."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def until(condition, seconds=600):
-    """Wait for a condition; whether it came before so much time that no machine is that busy."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def left_aside(course):
-    """What lies anywhere in a course and was never finished."""
-    return [path for path in course.rglob(".*") if path.name.startswith((".new-", ".tidy-"))]
 
 
 def kill_a_run(course, moment):

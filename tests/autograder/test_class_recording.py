@@ -1,100 +1,26 @@
 """A class graded in one command leaves what `nbgrader autograde` would have left: rows, files, marks."""
 
-import json
 import shutil
 import sqlite3
-import stat
-from pathlib import Path
 
-import nbformat
 import pytest
+from class_runs import autograde, files, generate, grade, rows, write
 from flushing import Flushes
 from nbgrader.api import Gradebook
-from nbgrader.converters import Autograde, GenerateAssignment
+from places import ROOT
 from sqlalchemy.exc import OperationalError
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
-from autograder.classes import grade_class, handed_in
+from autograder.classes import handed_in
 from autograder.course import CourseError
 from autograder.course.loading import load_course
 from autograder.gradebook import recording
-from autograder.gradebook.recording import Recorder, hidden_of, load_app
+from autograder.gradebook.recording import Recorder, hidden_of
 from autograder.judging.judge import Judge
 from autograder.regrading import hidden_tests
 from autograder.results.ledger import entries
 
-ROOT = Path(__file__).parents[2]
-WHEN = "2027-01-01 10:00:00.000000 UTC"
 LATE = "2027-03-01 10:00:00.000000 UTC"
-
-
-def write(course, student, texts, when=WHEN):
-    """Put a submission where `nbgrader collect` of another grader would have put it."""
-    folder = course / "submitted" / student / "week0"
-    folder.mkdir(parents=True)
-    (folder / "timestamp.txt").write_text(when)
-    (folder / "submission_secret.txt").write_text("5" * 64)
-    for lesson, text in texts.items():
-        notebook = nbformat.read(course / "release" / "week0" / f"{lesson}.ipynb", as_version=4)
-        if text:
-            next(cell for cell in notebook.cells if cell.source.startswith("# exercise")).source = text
-        (folder / f"{lesson}.ipynb").write_text(json.dumps(notebook))
-
-
-def generate(course):
-    """`nbgrader generate_assignment week0`, and a picture beside the notebooks."""
-    (course / "source" / "week0" / "picture.svg").write_text("<svg/>")
-    app = load_app(course, "week0")
-    GenerateAssignment(coursedir=app.coursedir, parent=app).start()
-
-
-def autograde(course, force=False):
-    """`nbgrader autograde week0`."""
-    app = load_app(course, "week0")
-    converter = Autograde(coursedir=app.coursedir, parent=app)
-    converter.force = force
-    converter.start()
-
-
-def grade(course, **options):
-    """`autograder autograde week0`; returns what was yielded."""
-    loaded, works = load_course(course, tree=False), handed_in(course, "week0")
-    with (
-        Recorder(course, "week0") as recorder,
-        Judge(loaded, hidden=hidden_of(course, "week0"), cache=course / ".grades") as judge,
-    ):
-        outcomes = [each for each in grade_class(judge, works, write=True, **options) if each is not None]
-        for outcome in outcomes:
-            recorder.add(outcome.work.student, outcome.entries)
-            recorder.commit()
-    return outcomes
-
-
-ROWS = {
-    "student": "select id from student",
-    "course": "select id from course",
-    "submission": "select student_id, timestamp, extension from submitted_assignment",
-    "notebook": """select a.student_id, n.name, s.flagged, s.late_submission_penalty from submitted_notebook s
-        join notebook n on n.id = s.notebook_id join submitted_assignment a on a.id = s.assignment_id""",
-    "grade": """select a.student_id, b.name, g.auto_score, g.manual_score, g.extra_credit, g.needs_manual_grade
-        from grade g join base_cell b on b.id = g.cell_id join submitted_notebook s on s.id = g.notebook_id
-        join submitted_assignment a on a.id = s.assignment_id""",
-    "comment": """select a.student_id, b.name, c.auto_comment, c.manual_comment
-        from comment c join base_cell b on b.id = c.cell_id join submitted_notebook s on s.id = c.notebook_id
-        join submitted_assignment a on a.id = s.assignment_id""",
-}
-
-
-def rows(course):
-    """Everything in a gradebook that a person could ask for."""
-    with sqlite3.connect(course / "gradebook.db") as database:
-        return {name: sorted(database.execute(query).fetchall(), key=repr) for name, query in ROWS.items()}
-
-
-def files(course):
-    """Everything in `autograded`, with permissions."""
-    found = sorted(path for path in (course / "autograded").rglob("*") if path.is_file())
-    return {str(path.relative_to(course)): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) for path in found}
 
 
 @pytest.fixture(scope="module")

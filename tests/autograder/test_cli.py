@@ -9,8 +9,8 @@ import sys
 
 import nbformat
 import pytest
+from processes import descendants, until
 from rich.text import Text
-from test_class_killed import descendants, until
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 

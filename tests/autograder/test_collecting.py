@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from deep_folders import deep
 from flushing import Flushes
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
@@ -75,19 +76,6 @@ def nest():
 
     yield make
     subprocess.run(["rm", "-rf", *made], check=True)
-
-
-def deep(folder, depth):
-    """Make folders within folders, deeper than any path may be long."""
-    before = os.open(".", os.O_RDONLY)
-    try:
-        os.chdir(folder)
-        for _ in range(depth):
-            os.mkdir("d")
-            os.chdir("d")
-    finally:
-        os.chdir(before)
-        os.close(before)
 
 
 def collector(folder, submitted):

@@ -2,9 +2,8 @@
 
 import nbformat
 import pytest
-from test_classreport import invented
-from test_feedback_pages import exporter
-from test_pictures import DIAMOND
+from drawn_pages import DIAMOND, exporter
+from invented_class import invented
 
 from autograder.building.masters import find_master
 from autograder.course.loading import load_course

@@ -3,20 +3,19 @@
 import base64
 import datetime as dt
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
 import pytest
+from drawn_pages import exporter
 from nbconvert.exporters import HTMLExporter
-from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config, Configurable
 
 from autograder.course.loading import load_course
 from autograder.gradebook import feedback
 from autograder.gradebook.feedback import Contents, CurrentReports
 from autograder.gradebook.harmless import harmless
-from autograder.gradebook.nbgrader_hooks import configure, fill
+from autograder.gradebook.nbgrader_hooks import fill
 from autograder.grafting import tidying
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict, pictures
 from autograder.results.ledger import Entry, write_entry
@@ -53,18 +52,6 @@ HOSTILE = {
     "fence": "```x\"><img/src=x/onerror=window.owned=1>\ncode\n```",
     "clobber": '<img name="body"><a id="submission_id" name="$">x</a><input class="score">',
 }  # fmt: skip
-
-
-def exporter(root, kind):
-    """nbconvert's exporter as nbgrader makes it for feedback pages or for Formgrader, with the course's settings."""
-    config = Config()
-    config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
-    configure(config, root / "course")
-    config.HTMLExporter.template_name = kind
-    config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
-    bootstrap = Path(handlers.static_path, "node_modules", "bootstrap", "dist", "css")
-    config.HTMLExporter.extra_template_paths = [str(root / "course" / "templates" / kind), str(bootstrap)]
-    return HTMLExporter(config=config)
 
 
 RESOURCES = {

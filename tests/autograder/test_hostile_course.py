@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_class_recording import generate, write
+from class_runs import generate, write
+from places import ROOT
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
@@ -21,7 +22,6 @@ from autograder.telling.classreport.gather import gather, with_helpers
 from autograder.telling.likeness import pairs, uncompared
 
 SLOW = "def add(x, y):\n    while True:\n        pass\n\n\nmul = neg = add"
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,9 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from drawn_pages import DIAMOND
 
 from autograder.results import pictures
-
-DIAMOND = {"y": [("x", 2.0)], "a": [("y", 3.0)], "b": [("y", 5.0)], "z": [("a", 7.0), ("b", 11.0)]}
 
 
 def texts(svg):

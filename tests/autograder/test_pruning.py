@@ -3,11 +3,11 @@
 import datetime as dt
 import os
 import shutil
-from pathlib import Path
 
 import pytest
-from test_class_recording import generate, write
-from test_collecting import deep
+from class_runs import generate, write
+from deep_folders import deep
+from places import ROOT
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
@@ -17,8 +17,6 @@ from autograder.course.loading import load_course
 from autograder.grafting.collecting import take_in
 from autograder.judging.judge import Judge
 from autograder.regrading import pruning
-
-ROOT = Path(__file__).parents[2]
 
 
 def run(course, command, *arguments):

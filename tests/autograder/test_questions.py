@@ -5,12 +5,12 @@ import json
 
 import nbformat
 import pytest
+from class_runs import generate_assignment
+from damages import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manglings_of_answers import FIRST, MANGLINGS, SAID, SECOND, SOLUTION, at
 from small_course import SmallCourse
-from test_build import generate_assignment
-from test_fuzz_notebooks import damaged
 
 from autograder.building.notebooks import dump, is_worked_in, new_notebook, question_cells, student_version
 from autograder.building.questions import Question, heading, is_answer, split_questions

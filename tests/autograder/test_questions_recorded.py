@@ -2,13 +2,13 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import nbformat
 import pytest
+from class_runs import WHEN, autograde, files, generate, grade, rows
 from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateFeedback
-from test_class_recording import WHEN, autograde, files, generate, grade, rows
+from places import ROOT
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.building.build import build
@@ -16,7 +16,6 @@ from autograder.building.questions import heading
 from autograder.gradebook.recording import Recorder, load_app
 from autograder.results.ledger import entries
 
-ROOT = Path(__file__).parents[2]
 QUESTION = "\n:::{question} why-add\n:points: 2\nWhy is adding enough?\n:::\n"
 ANSWER = 'Because <script>alert("owned")</script> it **is**.'
 

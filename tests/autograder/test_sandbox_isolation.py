@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from processes import standing
 from small_edition import LIMITS, RIGHT, added, ask, run, works, write_edition
-from test_aside import standing
 
 from autograder.sandbox import Sandbox, SandboxUnavailable, backends, choose, describe, isolation, seccomp, view
 from autograder.sandbox.inside.files import empty

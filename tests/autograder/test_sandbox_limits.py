@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import ROOT
 from small_edition import LIMITS, RIGHT, added, ask, run, solution, works, write_edition
 
 from autograder.course.loading import load_course
@@ -78,7 +79,7 @@ def test_a_limit_bounds_and_says_so(edition: Path, name: str) -> None:
 
 def test_limits_come_from_the_course(tmp_path: Path) -> None:
     """The table [limits] of course.toml sets each of them, and one that is impossible is refused."""
-    root = Path(__file__).parents[2] / "course"
+    root = ROOT / "course"
     text = (root / "course.toml").read_text().partition("\n[limits]")[0]
     file = tmp_path / "course.toml"
     (tmp_path / "lessons").symlink_to(root / "lessons")

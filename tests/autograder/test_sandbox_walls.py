@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from small_edition import DAEMONS, ISOLATED, LIMITS, RIGHT, added, ask, available, outcome_of, run, works, write_edition
 
 from autograder.sandbox import Limits, Sandbox
@@ -37,7 +38,7 @@ def test_only_what_is_needed_can_be_read(jail, tmp_path):
     places = [
         secret,
         Path(__file__),
-        Path(__file__).parents[2] / "pyproject.toml",
+        ROOT / "pyproject.toml",
         Path.home() / ".bashrc",
         "/etc/shadow",
     ]
@@ -55,7 +56,7 @@ def test_only_what_is_needed_can_be_read(jail, tmp_path):
 
 def test_folders_cannot_be_searched_for_the_course(jail):
     """A walk over all that can be listed meets no hidden test, no lesson and no other submission."""
-    repository = Path(__file__).parents[2]
+    repository = ROOT
     cell = f"""
     import os
     for folder in ({str(repository)!r}, {str(repository / "autograder")!r}, "/root", "/home", "/tmp", "/var"):

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_aside import standing
+from processes import standing
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.building.masters import find_master

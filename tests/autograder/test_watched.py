@@ -1,9 +1,9 @@
 """What a witness is given of a submission: all that an honest kernel needs, and nothing that could tamper with it."""
 
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from places import ROOT
 
 from autograder.common.python_text import parse
 from autograder.course.loading import load_course
@@ -13,7 +13,6 @@ from autograder.judging.student_cells import solution_cell
 from autograder.judging.watched import MAX_STATEMENTS, watched_cells
 from autograder.sandbox import SandboxUnavailable, SourceCell, choose
 
-ROOT = Path(__file__).parents[2]
 KERNELS = ("fast_ops.", "cuda_ops.", "nn.kernels.")
 MAP = "fast_ops.tensor_map"
 SETUP = SourceCell("import numpy as np\nfrom numba import njit, prange", "setup", None, "setup cell 1")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from places import ROOT
 
-ROOT = Path(__file__).parents[2]
 LIMIT = 60  # seconds that a lesson may take on two cores
 
 # What the notebook would take if nothing else ran: no machine's load is in it. (A lesson may define `sum` and `max`.)

@@ -9,7 +9,7 @@ import sys
 
 import nbformat
 import pytest
-from executing import ROOT
+from places import ROOT
 
 from autograder.building.editions import class_edition
 from autograder.building.slicing import slice_exercise

@@ -5,8 +5,9 @@ import re
 
 import nbformat
 import pytest
-from executing import ROOT, execute
-from test_whole_course import HURRIED, cells, solved
+from executing import execute
+from places import ROOT
+from solving import HURRIED, cells, solved
 
 from autograder.building.editions import class_edition
 from autograder.course.loading import load_course

@@ -4,8 +4,7 @@ import re
 
 import pytest
 from executing import LIMIT, run_lesson
-from test_visible_checks import COURSE
-from test_visible_hints import check
+from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
 from autograder.proof.verify import ANSWERS

@@ -11,12 +11,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from test_visible_checks import COURSE
+from places import ROOT
+from visible import COURSE
 
 import minigrad
 from minigrad.tutor.hints import TIERS
 
-ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "course" / "lessons").glob("*.md"))
 LESSONS = {path.stem: path.read_text(encoding="utf-8") for path in FILES}
 BY_NUMBER = {name[:2]: name for name in LESSONS}

@@ -2,13 +2,12 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from autograder.course import split_object
 
-ROOT = Path(__file__).parents[2]
 HIDDEN = ROOT / "autograder" / "hidden"
 FILES = sorted(path.name for path in HIDDEN.glob("test_*.py"))
 

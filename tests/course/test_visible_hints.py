@@ -1,13 +1,10 @@
 """The visible checks name the mistake: what a known-wrong answer gives meets the hint that was written for it."""
 
-import linecache
-
 import pytest
-from test_visible_checks import COURSE, _namespace
+from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
 from autograder.proof.verify import ANSWERS
-from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone
 from minigrad.exercises import install
 
@@ -52,16 +49,6 @@ HINTS = [
     ("mlp.SGD", "zero-instead-of-none", "None says that there is no gradient"),
     ("mlp.SGD", "zeroed-on-the-box", "parameter.value.grad"),
 ]
-
-
-def check(id, answer):
-    """The report of the visible checks on the text of an answer."""
-    namespace = _namespace(COURSE.exercise(id))
-    text = f"from __future__ import annotations\n{answer}"
-    name = f"<answer to {id}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)  # as in a notebook
-    exec(compile(text, name, "exec", dont_inherit=True), namespace)
-    return run(id, namespace)
 
 
 @pytest.mark.parametrize(("id", "mistake", "words"), HINTS, ids=[f"{id}/{mistake}" for id, mistake, _ in HINTS])

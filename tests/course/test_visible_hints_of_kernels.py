@@ -3,7 +3,7 @@
 import linecache
 
 import pytest
-from test_visible_checks import COURSE, _namespace
+from visible import COURSE, names_above
 
 from autograder.building.slicing import slice_exercise
 from autograder.proof.verify import ANSWERS
@@ -13,7 +13,7 @@ from minigrad.checks.runner import _tests_of
 
 def check(id, text):
     """Run the visible checks on a text, which error messages can find as they find a notebook's cell."""
-    namespace = _namespace(COURSE.exercise(id))
+    namespace = names_above(COURSE.exercise(id))
     text = f"from __future__ import annotations\n{text}"
     name = f"<cell of {id} {hash(text)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)

@@ -1,8 +1,7 @@
 """The visible checks of lesson 06 name the mistake."""
 
 import pytest
-from test_visible_checks import COURSE
-from test_visible_hints import check
+from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
 from autograder.proof.verify import ANSWERS

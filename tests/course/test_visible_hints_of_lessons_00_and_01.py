@@ -1,8 +1,7 @@
 """The visible checks of lessons 00 and 01 name the mistake that a student can see in the own cell."""
 
 import pytest
-from test_visible_checks import COURSE
-from test_visible_hints import check
+from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
 from autograder.proof.verify import ANSWERS

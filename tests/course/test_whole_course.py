@@ -15,10 +15,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from executing import ROOT, execute
+from executing import execute
+from places import ROOT
+from solving import HURRIED, cells, solved
 
 from autograder.building.editions import class_edition
-from autograder.building.slicing import slice_exercise
 from autograder.course.loading import load_course
 
 LEFT_OUT = ("mlp.SGD", "tensor_ops.tensor_reduce", "fast_ops._tensor_matrix_multiply")
@@ -26,15 +27,6 @@ LEFT_OUT = ("mlp.SGD", "tensor_ops.tensor_reduce", "fast_ops._tensor_matrix_mult
 
 USE = "import minigrad\nminigrad.use()"
 
-HURRIED = """
-import time
-
-def hurried(clock=time.perf_counter):
-    return 60.0 * clock()
-
-time.perf_counter = hurried
-"""
-"""A clock by which the lessons' trainings, which end after so many seconds, end early."""
 
 TRAINING = """
 import minigrad
@@ -75,16 +67,6 @@ def edition(course, tmp_path_factory):
     return class_edition(tmp_path_factory.mktemp("edition"), course, dt.date(2026, 1, 1))
 
 
-def solved(course, lesson, left_out=()):
-    """Return a lesson's notebook with the right answers typed in."""
-    notebook = nbformat.read(course.notebooks / f"{lesson}.ipynb", as_version=4)
-    for cell in notebook.cells:
-        placed = re.match(r"# exercise: (\S+)\n", cell.source)
-        if placed and placed[1] not in left_out:
-            cell.source = slice_exercise(course, placed[1]).reference_cell
-    return notebook
-
-
 def solve(course, edition, folder, left_out):
     """Solve lesson after lesson in notebooks that lie side by side; yield each with what came of it.
 
@@ -105,11 +87,6 @@ def solve(course, edition, folder, left_out):
 def _lacks(id, report, left_out):
     """Whether an exercise is left out, or its checks say that one that is left out is not written."""
     return id in left_out or any(f"{each} is not written yet" in report for each in left_out)
-
-
-def cells(*sources):
-    """Code cells."""
-    return [nbformat.v4.new_code_cell(source) for source in sources]
 
 
 def said(notebook, source):

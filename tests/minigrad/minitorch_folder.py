@@ -1,10 +1,11 @@
 """A folder of answers to MiniTorch's tasks, in the shape of its files: made of the known-right variants."""
 
 import re
-from pathlib import Path
 from textwrap import indent
 
-VARIANTS = Path(__file__).resolve().parents[2] / "autograder" / "variants"
+from places import ROOT
+
+VARIANTS = ROOT / "autograder" / "variants"
 
 HEADS = {
     "operators.py": '''"""Operators."""

@@ -4,7 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from test_draw_storage import SVG, inside, texts, words
+from looking_into import SVG, inside, texts, words
 
 from minigrad import draw
 from minigrad.draw.broadcasting import LARGEST

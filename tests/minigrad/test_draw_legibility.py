@@ -2,7 +2,6 @@
 
 import base64
 import re
-import sys
 import xml.etree.ElementTree as ET
 from html import escape
 from itertools import combinations
@@ -19,8 +18,6 @@ from autograder.results.pictures import paper as feedback_paper
 from minigrad import draw
 from minigrad.debug import draw as accesses
 from minigrad.draw import graph, paper, plots
-
-sys.path.append(str(Path(__file__).parents[1] / "e2e"))
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 MEASURED = (Path(__file__).parent / "measured.js").read_text(encoding="utf-8")

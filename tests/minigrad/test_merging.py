@@ -6,45 +6,17 @@ import json
 import random
 
 import pytest
-from notebooks_by_hand import code, exercise, find, markdown, notebook, question, texts
+from lesson_versions import NEW, OLD, answer
+from notebooks_by_hand import code, exercise, find, markdown, notebook, texts
 
 from minigrad.exercises.reading import answer_cells
 from minigrad.working_folder import merging
 from minigrad.working_folder.merging import NotANotebook, dump, merge, parse
 
-OLD = notebook(
-    markdown("# Lesson"),
-    code("import math", tags=["setup"]),
-    markdown("Old prose."),
-    exercise("operators.one"),
-    markdown("Between."),
-    exercise("operators.two"),
-    question("why"),
-    markdown("The end."),
-)
-NEW = notebook(
-    markdown("# Lesson"),
-    code("import math\nimport random", tags=["setup"]),
-    markdown("New prose."),
-    markdown("More prose."),
-    exercise("operators.one"),
-    markdown("Between."),
-    exercise("operators.two", doc="The task, reworded."),
-    exercise("operators.three"),
-    question("why"),
-    version="2",
-)
-
 
 def mine():
     """The old lesson, to be worked in."""
     return copy.deepcopy(OLD)
-
-
-def answer(book, id, body="    return 2 * x"):
-    cell = find(book, f"# exercise: {id}")
-    cell["source"] = cell["source"].partition("    # YOUR CODE")[0] + body
-    return cell
 
 
 def test_without_work_the_result_is_the_new_lesson():

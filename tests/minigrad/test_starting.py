@@ -16,8 +16,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from lesson_versions import NEW, OLD, answer
 from notebooks_by_hand import code, exercise, find, load, markdown, notebook, save, texts
-from test_merging import NEW, OLD, answer
 
 from minigrad.checks import CheckReport, CheckResult
 from minigrad.errors import MinigradError
