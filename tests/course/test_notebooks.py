@@ -1,6 +1,6 @@
 """The notebooks that students open: clean by the project's own rules, small, and without anything left over.
 
-That a build makes exactly these is tested in tests/autograder/test_build.py.
+That a build makes exactly these is tested in tests/autograder/building/test_build.py.
 """
 
 import json
