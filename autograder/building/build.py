@@ -34,7 +34,6 @@ from autograder.building.notebooks import (
 from autograder.building.questions import Question, is_answer, split_questions
 from autograder.building.slicing import (
     ExerciseSource,
-    header,
     slice_exercise,
     squeeze,
     telling_lines,
@@ -42,6 +41,7 @@ from autograder.building.slicing import (
 from autograder.common.files import write
 from autograder.course import Course, CourseError, Exercise, Lesson
 from autograder.course.loading import DEFAULT_COURSE, load_course
+from minigrad.exercises.marker import marker
 
 __all__ = ["BuildReport", "BuiltFile", "BuiltLesson", "build", "build_lesson", "course_json"]
 
@@ -170,7 +170,7 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
         if exercise.id not in placed:
             raise CourseError(
                 f"lessons/{lesson.name}.md: does not place the exercise {exercise.id!r} that course.toml gives it; "
-                f"add a code cell that holds {header(exercise.id)!r}"
+                f"add a code cell that holds {marker(exercise.id)!r}"
             )
     source = new_notebook(lesson.name, course.version, cells)
     stamp = stamp_of(student_version(source))

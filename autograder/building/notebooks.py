@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import re
 import sys
 from collections import Counter
 from pathlib import Path
 
 from autograder.building.questions import STUB_TEXT, Question, is_answer
-from autograder.building.slicing import ExerciseSource, clear_solutions, header
+from autograder.building.slicing import ExerciseSource, clear_solutions
 from autograder.course import CourseError, Exercise
+from minigrad.exercises.marker import marker, named_on
 
 # jsonschema imports it for a format that notebooks do not use, and that import takes a second.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -43,8 +43,6 @@ Cell = nbformat.NotebookNode
 
 NBGRADER_SCHEMA = 3
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-
-_PLACEMENT = re.compile(r"#\s*exercise\s*:\s*(\S*)")
 
 
 def read_lesson(path: Path) -> Notebook:
@@ -78,12 +76,10 @@ def placement(cell: Cell) -> str | None:
     if cell.cell_type != "code":
         return None
     text = cell.source.strip()
-    match = _PLACEMENT.match(text)
-    if match is None:
-        return None
-    if text != header(match[1]):
+    named = named_on(text)
+    if named is not None and text != marker(named):
         raise ValueError(text.split("\n")[0])
-    return match[1]
+    return named
 
 
 def solution_cell(source: ExerciseSource) -> Cell:

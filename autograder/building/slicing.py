@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import Course, CourseError, Exercise, split_object
+from minigrad.exercises.marker import marker
 
 __all__ = [
     "BEGIN",
@@ -24,7 +25,6 @@ __all__ = [
     "Region",
     "clear_solutions",
     "find_object",
-    "header",
     "slice_exercise",
     "solution_lines",
     "squeeze",
@@ -93,17 +93,12 @@ class ExerciseSource:
     @property
     def reference_cell(self) -> str:
         """The whole solution cell, answered."""
-        return f"{header(self.exercise.id)}\n{self.reference}"
+        return f"{marker(self.exercise.id)}\n{self.reference}"
 
     @property
     def stub_cell(self) -> str:
         """The whole solution cell as a student gets it."""
-        return f"{header(self.exercise.id)}\n{self.stub}"
-
-
-def header(exercise_id: str) -> str:
-    """Return the first line of a solution cell; also what a lesson writes to place the exercise."""
-    return f"# exercise: {exercise_id}"
+        return f"{marker(self.exercise.id)}\n{self.stub}"
 
 
 def slice_exercise(course: Course, exercise_id: str) -> ExerciseSource:

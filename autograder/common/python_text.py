@@ -1,4 +1,4 @@
-"""What a cell's text says without being run: which exercise it solves, and which names it binds."""
+"""A cell's text, read without being run: whether it is Python, and which names it binds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 __all__ = [
     "defined_names",
     "definitions_only",
-    "exercise_line",
     "helper_names",
     "names_bound",
     "names_used",
@@ -20,19 +19,7 @@ __all__ = [
     "same_code",
 ]
 
-_EXERCISE = re.compile(r"\s*#\s*exercise\s*:\s*([^\s#]+)\s*$")
 _ESCAPE = re.compile(r"^([ \t]*)(?:[%!?].*|[\w.]+\?{1,2}[ \t]*|\w[\w., ]*=[ \t]*[%!].*)$", re.MULTILINE)
-
-
-def exercise_line(text: str) -> str | None:
-    """The exercise that a cell's first line names, comments and magics above it aside; or None."""
-    for line in text.split("\n"):
-        match = _EXERCISE.match(line)
-        if match:
-            return match[1]
-        if line.strip() and not line.lstrip().startswith(("#", "%", "!")):
-            break
-    return None
 
 
 def parse(text: str) -> ast.Module | None:

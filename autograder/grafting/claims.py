@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from autograder.common.python_text import exercise_line
 from autograder.grafting.grafted import Slot
 from autograder.reading import StudentCell
+from minigrad.exercises.marker import exercise_of, marked_lines
 
 __all__ = ["claimed", "taken_apart"]
-
-_LINE = re.compile(r"^#\s*exercise\s*:\s*([^\s#]+)\s*$", re.MULTILINE)
 
 
 def claimed(cell: StudentCell, defined: Callable[[], set[str]], slots: Sequence[Slot]) -> Slot | None:
@@ -22,7 +19,7 @@ def claimed(cell: StudentCell, defined: Callable[[], set[str]], slots: Sequence[
     gives way to the names of another exercise.
     """
     marked = next((slot for slot in slots if slot.grade_id == cell.grade_id), None)
-    line = exercise_line(cell.text)
+    line = exercise_of(cell.text)
     named = next((slot for slot in slots if slot.exercise == line), None)
     if marked and named and marked != named:
         return named if len(named.names & defined()) > len(marked.names & defined()) else marked
@@ -35,14 +32,14 @@ def claimed(cell: StudentCell, defined: Callable[[], set[str]], slots: Sequence[
 def taken_apart(cells: Iterable[StudentCell], slots: Sequence[Slot]) -> Iterator[StudentCell]:
     """The cells, those that hold several exercises cut at their first lines."""
     known = {slot.exercise: slot for slot in slots}
-    exercise_of = {slot.grade_id: slot.exercise for slot in slots}
+    marked = {slot.grade_id: slot.exercise for slot in slots}
     for cell in cells:
-        starts, current = [0], exercise_of.get(cell.grade_id) or exercise_line(cell.text)
-        for match in _LINE.finditer(cell.text):
-            if match[1] in known and match[1] != current:
-                current = match[1]
-                if cell.text[starts[-1] : match.start()].strip():
-                    starts.append(match.start())
+        starts, current = [0], marked.get(cell.grade_id) or exercise_of(cell.text)
+        for start, named in marked_lines(cell.text):
+            if named in known and named != current:
+                current = named
+                if cell.text[starts[-1] : start].strip():
+                    starts.append(start)
         if len(starts) == 1:
             yield cell
             continue

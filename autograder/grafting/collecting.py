@@ -30,7 +30,7 @@ from autograder.course import Course
 from autograder.grafting.graft import graft_notebook
 from autograder.grafting.grafted import Grafted, Note, alike, label, slots_of, stubs
 from autograder.grafting.written import claims, places_of
-from autograder.reading import StudentNotebook, exercise_line, read_notebook
+from autograder.reading import StudentNotebook, read_notebook
 from autograder.reading.handed_in import (
     MAX_KEPT,
     NBGRADER_FILES,
@@ -44,6 +44,7 @@ from autograder.reading.handed_in import (
     regular_files,
 )
 from autograder.reading.student_files import Unreadable, read_bytes, without_outputs
+from minigrad.exercises.marker import exercise_of
 
 __all__ = ["complete", "is_clean", "is_kept", "last_change", "match", "recorded", "refuse", "regraft", "take_in"]
 
@@ -242,7 +243,7 @@ def _without(
     cells = tuple(
         cell
         for cell in candidate.notebook.cells
-        if cell.text.strip() not in texts and cell.grade_id not in marks and exercise_line(cell.text) not in marks
+        if cell.text.strip() not in texts and cell.grade_id not in marks and exercise_of(cell.text) not in marks
     )
     return replace(candidate, notebook=replace(candidate.notebook, cells=cells))
 
@@ -281,7 +282,7 @@ def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
     by_name = {slot.exercise: slot for slot in slots}
     worked = set[str]()
     for cell in student.cells:
-        slot = by_grade_id.get(cell.grade_id) or by_name.get(exercise_line(cell.text) or "")
+        slot = by_grade_id.get(cell.grade_id) or by_name.get(exercise_of(cell.text))
         if slot is not None and not alike(cell.text, slot.stub) and _mentions(cell.text, slot.names):
             worked.add(slot.exercise)
     places = places_of(master)
@@ -292,14 +293,14 @@ def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
 
 def _mentions(text: str, names: Iterable[str]) -> bool:
     """Whether a cell says more than which exercise it is."""
-    lines = (line for line in text.split("\n") if not exercise_line(line))
+    lines = (line for line in text.split("\n") if not exercise_of(line))
     return not set(re.findall(r"\w+", "\n".join(lines))).isdisjoint(names)
 
 
 def match(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
     """How many exercises of a master a notebook has cells for."""
     grade_ids = {cell.grade_id for cell in student.cells}
-    named = {exercise_line(cell.text) for cell in student.cells}
+    named = {exercise_of(cell.text) for cell in student.cells}
     return sum(slot.grade_id in grade_ids or slot.exercise in named for slot in slots_of(master))
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.building.slicing import STUB
-from autograder.common.python_text import defined_names, exercise_line, helper_names, parses, same_code
+from autograder.common.python_text import defined_names, helper_names, parses, same_code
 from autograder.grafting.claims import claimed, taken_apart
 from autograder.grafting.grafted import (
     Grafted,
@@ -37,6 +37,7 @@ from autograder.grafting.ordering import helpers_first
 from autograder.grafting.written import claims, collect, found, places_of, put
 from autograder.reading import MAX_CELL, StudentCell, StudentNotebook, Unreadable, read_notebook
 from autograder.reading.student_files import without_outputs
+from minigrad.exercises.marker import exercise_of
 
 __all__ = ["Grafted", "Note", "Slot", "alike", "graft", "graft_notebook", "grafted_from", "slots_of", "stubs"]
 
@@ -141,7 +142,7 @@ class _Graft:
         exercises = {slot.exercise for slot in self.slots}
         for index, cell in enumerate(self.cells):
             place = claims(cell, self.places)
-            is_solution = exercise_line(cell.text) in exercises or (cell.code and self._defines_any(index))
+            is_solution = exercise_of(cell.text) in exercises or (cell.code and self._defines_any(index))
             if place is not None and not is_solution:
                 self.role[index] = place.index
 
@@ -173,7 +174,7 @@ class _Graft:
         edited = set[int]()
         for index, cell in ((i, self.cells[i]) for i in list(self._free())):
             same = by_text.get(cell.text.strip())
-            if same is None and (cell.grade_id in known or exercise_line(cell.text) in known):
+            if same is None and (cell.grade_id in known or exercise_of(cell.text) in known):
                 continue
             place = by_grade_id.get(cell.grade_id or "-", by_id.get(cell.id or "-"))
             if place is None or (same is not None and self.master.cells[place].source.strip() != cell.text.strip()):
@@ -384,7 +385,7 @@ class _Graft:
     def _note_unknown(self) -> None:
         known = {slot.exercise for slot in self.slots}
         for index in self._free():
-            exercise = exercise_line(self.cells[index].text)
+            exercise = exercise_of(self.cells[index].text)
             if exercise and exercise not in known:
                 self._note(
                     f"a cell names the exercise {exercise[:80]!r}, which this notebook does not have; "

@@ -10,7 +10,8 @@ from typing import Any
 import nbformat
 
 from autograder.building.questions import is_answer
-from autograder.common.python_text import defined_names, exercise_line
+from autograder.common.python_text import defined_names
+from minigrad.exercises.marker import exercise_of
 
 __all__ = [
     "Grafted",
@@ -74,7 +75,7 @@ def slots_of(master: nbformat.NotebookNode) -> list[Slot]:
     slots = []
     for index, cell in enumerate(master.cells):
         nbgrader = cell.metadata.get("nbgrader", {})
-        exercise = exercise_line(cell.source)
+        exercise = exercise_of(cell.source)
         if cell.cell_type == "code" and nbgrader.get("solution") and exercise:
             names = frozenset(defined_names(cell.source))
             slots.append(Slot(exercise, nbgrader["grade_id"], index, cell.source, names))

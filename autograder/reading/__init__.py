@@ -18,7 +18,6 @@ from autograder.common.effort import Effort
 from autograder.common.python_text import (
     defined_names,
     definitions_only,
-    exercise_line,
     helper_names,
     parses,
     same_code,
@@ -26,6 +25,7 @@ from autograder.common.python_text import (
 from autograder.reading.damaged import decode, has_marks, sides, whole_cells
 from autograder.reading.exports import is_archive, is_page, is_script, page_cells, script_cells
 from autograder.reading.student_files import MAX_BYTES, Unreadable, one_line, read_bytes, too_large
+from minigrad.exercises.marker import exercise_of
 
 __all__ = [
     "MAX_BYTES",
@@ -35,7 +35,6 @@ __all__ = [
     "Unreadable",
     "defined_names",
     "definitions_only",
-    "exercise_line",
     "helper_names",
     "one_line",
     "parses",
@@ -314,7 +313,7 @@ def _cell(item: object) -> StudentCell | None:
     text = "" if source is None else _plain(source)
     fence = None if code else _FENCE.fullmatch(text)
     return StudentCell(
-        text=fence[1] if fence and exercise_line(fence[1]) else text,
+        text=fence[1] if fence and exercise_of(fence[1]) else text,
         code=code,
         grade_id=grade_id if isinstance(grade_id, str) else "",
         id=cell_id if isinstance(cell_id, str) else "",

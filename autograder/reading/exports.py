@@ -9,10 +9,11 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-from autograder.common.python_text import definitions_only, exercise_line
+from autograder.common.python_text import definitions_only
+from minigrad.exercises.marker import exercise_of, marked_lines, named_on
 
 __all__ = ["SUFFIXES", "is_archive", "is_page", "is_script", "members", "page_cells", "script_cells"]
 
@@ -31,8 +32,6 @@ MAX_BLOCKS = 2_001
 _MARK = re.compile(r"^# (?:In ?\[[ \d*]*\]:?|%%.*)\s*$|^#%%.*$")
 _CODE = re.compile(r'<div class="[^"<>]{0,200}\bhl-(?:ipython|python)[^"<>]{0,200}">\s{0,9}<pre>')
 _TAG = re.compile(r"<[^<>]*>")
-_EXERCISE = re.compile(r"^# exercise: ", re.MULTILINE)
-_EDGE = re.compile(r"^(?:# exercise: |check\()")
 
 
 def is_archive(data: bytes) -> bool:
@@ -47,7 +46,7 @@ def is_page(text: str) -> bool:
 
 def is_script(text: str) -> bool:
     """Whether a text is a Python script that holds exercises."""
-    return not text.lstrip().startswith(("{", "[")) and _EXERCISE.search(text) is not None
+    return not text.lstrip().startswith(("{", "[")) and any(True for _ in marked_lines(text))
 
 
 def members(data: bytes, room: int) -> Iterator[tuple[str, bytes]]:
@@ -80,16 +79,16 @@ def script_cells(text: str) -> list[str]:
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if any(_MARK.match(line) for line in lines):
-        return _parted(lines, _MARK, kept=False)
-    parts = _parted(lines, _EDGE, kept=True)
-    cells = (part if exercise_line(part) else definitions_only(part).strip("\n") for part in parts)
+        return _parted(lines, lambda line: _MARK.match(line) is not None, kept=False)
+    parts = _parted(lines, lambda line: bool(named_on(line)) or line.startswith("check("), kept=True)
+    cells = (part if exercise_of(part) else definitions_only(part).strip("\n") for part in parts)
     return [cell for cell in cells if cell]
 
 
-def _parted(lines: list[str], mark: re.Pattern[str], *, kept: bool) -> list[str]:
+def _parted(lines: list[str], is_edge: Callable[[str], bool], *, kept: bool) -> list[str]:
     cells: list[list[str]] = [[]]
     for line in lines:
-        if mark.match(line):
+        if is_edge(line):
             cells.append([line] if kept else [])
         else:
             cells[-1].append(line)

@@ -23,10 +23,11 @@ import nbformat
 from autograder.building.build import build_lesson
 from autograder.building.masters import find_master
 from autograder.building.notebooks import dump
-from autograder.building.slicing import STUB, header, slice_exercise
+from autograder.building.slicing import STUB, slice_exercise
 from autograder.course import Course, Exercise
 from autograder.proof.demo.classroom import Classroom
 from autograder.proof.demo.typing_in import fill, read_answers, reference_answers
+from minigrad.exercises.marker import marker
 
 __all__ = ["HONEST", "SHARES", "Files", "Member", "hand_in", "in_own_words", "make_class"]
 
@@ -161,7 +162,7 @@ class _Desk:
         """Attacks: those of the demo where it has one, and objects and frames that claim to be right elsewhere."""
         preface, value = chance.choice(PRETENCES)
         forged = {
-            exercise: "\n".join((header(exercise), preface, *_returning(stub, value)))
+            exercise: "\n".join((marker(exercise), preface, *_returning(stub, value)))
             for exercise, stub in self.stubs.items()
         }
         return forged | {exercise: text for exercise, text in self.attacks.items() if exercise in forged}
@@ -178,7 +179,7 @@ def _released(course: Course, lesson: str) -> nbformat.NotebookNode:
 def _answers_of(kind: str, exercise: Exercise) -> list[str]:
     """Known answers as whole solution cells, without the sentence that says what is the matter with them."""
     texts = (file.read_text(encoding="utf-8") for file in sorted((ANSWERS / kind / exercise.id).glob("*.py")))
-    return [f"{header(exercise.id)}\n{_without_docstring(text)}" for text in texts]
+    return [f"{marker(exercise.id)}\n{_without_docstring(text)}" for text in texts]
 
 
 def _without_docstring(text: str) -> str:

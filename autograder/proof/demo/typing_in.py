@@ -8,7 +8,7 @@ What stands beside the functions (imports, helpers, experiments) is typed above 
 from __future__ import annotations
 
 import ast
-import re
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from textwrap import dedent, indent
@@ -17,17 +17,17 @@ import nbformat
 
 from autograder.building.slicing import BEGIN, END, STUB, slice_exercise
 from autograder.course import Course
+from minigrad.exercises.marker import exercise_of, marked_lines
 
 __all__ = ["answers", "fill", "read_answers", "reference_answers", "type_in"]
-
-_SECTION = re.compile(r"^# exercise: (\S+)$", re.MULTILINE)
 
 
 def read_answers(name: str) -> dict[str, str]:
     """Return the answers of a file of `autograder/proof/demo/answers`, by exercise id."""
     text = files("autograder.proof.demo").joinpath("answers", f"{name}.py").read_text(encoding="utf-8")
-    _, *parts = _SECTION.split(text)
-    return {exercise: body.strip() for exercise, body in zip(parts[::2], parts[1::2], strict=True)}
+    sections = [*marked_lines(text), (len(text), "")]
+    parts = ((id, text[start:end]) for (start, id), (end, _) in itertools.pairwise(sections))
+    return {id: part.partition("\n")[2].strip() for id, part in parts}
 
 
 def reference_answers(course: Course, exercises: Iterable[str] | None = None) -> dict[str, str]:
@@ -51,9 +51,9 @@ def answers(course: Course, *names: str) -> dict[str, str]:
 def fill(notebook: nbformat.NotebookNode, given: Mapping[str, str]) -> None:
     """Type answers into the solution cells of a released notebook; cells without an answer stay as they are."""
     for cell in notebook.cells:
-        match = _SECTION.match(cell.source)
-        if cell.cell_type == "code" and match and match[1] in given:
-            cell.source = type_in(cell.source, given[match[1]])
+        exercise = exercise_of(cell.source)
+        if cell.cell_type == "code" and exercise in given:
+            cell.source = type_in(cell.source, given[exercise])
 
 
 def type_in(released: str, answer: str) -> str:
@@ -63,7 +63,7 @@ def type_in(released: str, answer: str) -> str:
         released: The cell's text, blanks in it.
         answer: A whole cell, which takes the released one's place, or definitions whose bodies fill the blanks.
     """
-    if _SECTION.match(answer):
+    if exercise_of(answer):
         return answer
     bodies = {name: _body(answer, function) for name, function in _functions(ast.parse(answer))}
     lines = released.split("\n")

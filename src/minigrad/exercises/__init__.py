@@ -24,7 +24,8 @@ from typing import Any
 
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath, UnknownExercise
 from minigrad.exercises.installing import Installation, install, installed, reference, take_out, written_by_student
-from minigrad.exercises.reading import answer_cells, exercise_of, is_reading, left_out, namespace_of, run_answer
+from minigrad.exercises.marker import exercise_of
+from minigrad.exercises.reading import answer_cells, is_reading, left_out, namespace_of, run_answer
 from minigrad.standing_aside import on_change
 
 __all__ = [

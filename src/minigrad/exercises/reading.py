@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import linecache
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from minigrad.errors import MinigradError
+from minigrad.exercises.marker import exercise_of, marker
 
-__all__ = ["answer_cells", "exercise_of", "grade_id_of", "is_reading", "left_out", "namespace_of", "run_answer"]
-
-_MARKER = re.compile(r"\s*#\s*exercise\s*:\s*([\w.]+)", re.IGNORECASE)
+__all__ = ["answer_cells", "grade_id_of", "is_reading", "left_out", "namespace_of", "run_answer"]
 
 _reading = False
 
@@ -65,16 +63,6 @@ def left_out(notebook: str, source: str, why: str) -> str:
     return f"{notebook}: {which} was left out: {why}"
 
 
-def exercise_of(source: str) -> str:
-    """Return the exercise that a cell is for: ``# exercise: ID`` above its code, with whatever magic and comments."""
-    for line in source.splitlines():
-        if found := _MARKER.match(line):
-            return found[1]
-        if line.strip() and not line.lstrip().startswith(("#", "%", "!")):
-            break
-    return ""
-
-
 def grade_id_of(cell: Mapping[str, Any]) -> str:
     """Return what nbgrader calls a cell: ``autodiff-chain_rule`` for the answer to ``autodiff.chain_rule``."""
     return str((cell["metadata"].get("nbgrader") or {}).get("grade_id") or "")
@@ -100,7 +88,7 @@ def _marked(cell: Mapping[str, Any]) -> str:
 
     source, id = "".join(cell["source"]), grade_id_of(cell).replace("-", ".")
     lost = id in catalogue() and cell["metadata"]["nbgrader"].get("solution") and not exercise_of(source)
-    return f"# exercise: {id}\n{source}" if lost else source
+    return f"{marker(id)}\n{source}" if lost else source
 
 
 def _without_magics(source: str) -> str:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
-from minigrad.exercises.reading import exercise_of, grade_id_of
+from minigrad.exercises.marker import exercise_of
+from minigrad.exercises.reading import grade_id_of
 
 __all__ = ["Cell", "Merged", "NotANotebook", "dump", "lesson_of", "merge", "parse", "text_of"]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from minigrad import exercises
 from minigrad.errors import MinigradError
-from minigrad.exercises.reading import answer_cells, exercise_of
+from minigrad.exercises.marker import exercise_of
+from minigrad.exercises.reading import answer_cells
 from minigrad.files import write
 from minigrad.tutor import progressing
 from minigrad.working_folder import merging
