@@ -9,7 +9,7 @@ serves the quick engine, which has nothing to record, and higher derivatives, wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -872,6 +872,29 @@ def _is_basic(key: Any) -> bool:
     """Whether a key selects a view: no array, and so no element twice."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(part is None or part is Ellipsis or isinstance(part, slice | int) for part in parts)
+
+
+def _whole(base: Tensor, values: Tensor, **options: Any) -> tuple[Any, Tensor]:
+    return (...,), values.reshape(base.shape)
+
+
+def _in_order(base: Tensor, values: Tensor, order: tuple[int, ...]) -> tuple[Any, Tensor]:
+    return (...,), values.permute(*sorted(range(len(order)), key=order.__getitem__))
+
+
+def _selected(base: Tensor, values: Tensor, key: Any) -> tuple[Any, Tensor]:
+    return key, values
+
+
+WRITE_BACK: dict[type[Function], Callable[..., tuple[Any, Tensor]]] = {
+    Index: _selected,
+    Permute: _in_order,
+    _QuickPermute: _in_order,
+    View: _whole,
+    _QuickView: _whole,
+    Expand: _whole,
+}
+"""The functions that make views. Each says where new values of a view go in the tensor that it looks at."""
 
 
 def all_functions() -> Sequence[type[Function]]:

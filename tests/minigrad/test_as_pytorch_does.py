@@ -192,6 +192,63 @@ def scaled(m):
     return Scaled
 
 
+OUR_NAMES = ("Index", "Permute", "View", "Expand", "Sum", "ToDevice", "Mul", "IndexPut")
+PARTS = {
+    "rows": (lambda m, x: x[1:], lambda m, d: m.cat([m.zeros(1, 2), d])),
+    "columns first": (lambda m, x: x.permute(1, 0), lambda m, d: d.permute(1, 0)),
+    "one axis": (lambda m, x: x.view(6), lambda m, d: d.contiguous().view(3, 2)),
+    "the same": (lambda m, x: x, lambda m, d: d),
+    "a copy": (lambda m, x: x.clone(), lambda m, d: d),
+}
+
+
+def named(m, name, part):
+    """Return a user's Function of that name, which returns a part of its input."""
+    forward, backward = PARTS[part]
+    members = {"forward": lambda ctx, x: forward(m, x), "backward": lambda ctx, d: backward(m, d)}
+    return type(name, (m.autograd.Function,), {name: staticmethod(rule) for name, rule in members.items()})
+
+
+@needs_torch
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", OUR_NAMES)
+def test_a_function_of_a_user_may_have_any_name(name, part):
+    """Its name decides nothing: values, gradients and errors are those of PyTorch, in views that are changed too."""
+
+    def through(m, *changes):
+        a = m.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], requires_grad=True)
+        base = a * 2.0
+        view = named(m, name, part).apply(base)
+        for change in changes:
+            change(base, view)
+        (view * view).sum().backward()
+        return view, a.grad
+
+    def outcome(m, *changes):
+        try:
+            return plain(through(m, *changes))
+        except (GraphError, RuntimeError):  # minigrad's and PyTorch's word for it
+            return "refused"
+
+    for changes in (
+        (),
+        (lambda base, view: view.mul_(3.0),),
+        (lambda base, view: view.view(-1).mul_(3.0) if part in ("rows", "one axis") else None,),
+        (lambda base, view: base.mul_(3.0),),
+    ):
+        assert outcome(mg, *changes) == outcome(torch, *changes)
+
+
+def test_a_view_made_by_a_user_is_not_changed_in_place():
+    """The tensor it looks at would not know of the change: the error names the function, and nothing is written."""
+    a = leaf(mg, 3, 2)
+    base = a * 2.0
+    view = named(mg, "Halves", "rows").apply(base)
+    with pytest.raises(GraphError, match=r"mul_: this tensor is a view that Halves\.forward returned"):
+        view.mul_(3.0)
+    assert base.tolist() == [[2.0, 2.0]] * 3
+
+
 @needs_torch
 @pytest.mark.parametrize("rest", [(3.0, None), (3.0, "text"), (np.float64(3.0), [1, 2]), (3.0,), ()])
 def test_functions_of_users_take_what_is_no_tensor(rest):

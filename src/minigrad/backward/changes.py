@@ -10,32 +10,30 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from minigrad.errors import GraphError
 
 if TYPE_CHECKING:
+    from minigrad.functions import Function
     from minigrad.tensors import Tensor
 
 __all__ = [
-    "VIEWS",
+    "ViewOf",
     "as_used",
     "before_change",
     "check_unchanged",
     "find_old_inputs",
-    "is_view",
     "modified",
     "note_change",
     "owner_of",
     "refuse_stale_view",
     "renewed",
     "ticks",
+    "viewed",
 ]
-
-VIEWS = frozenset(("Index", "Permute", "View", "Expand"))
-"""The functions whose results may share their input's memory."""
 
 ticks = itertools.count(1)
 """The clock: a tensor made later has a higher reading."""
@@ -91,18 +89,33 @@ def find_old_inputs(node: Tensor) -> None:
             refuse_stale_view(x, node._tick)
 
 
-def is_view(tensor: Tensor) -> bool:
-    """Return whether a result looks at the memory of the tensor that it was made from."""
-    if tensor._fn is None or tensor._fn.__name__ not in VIEWS or not tensor._inputs:
-        return False
-    return owner_of(tensor._array) is owner_of(tensor._inputs[0]._array)
+class ViewOf(NamedTuple):
+    """How a view was made: the tensor that it looks at, and the function with its options."""
+
+    base: Tensor
+    function: type[Function]
+    options: dict[str, Any]
+
+
+def viewed(tensor: Tensor) -> Tensor | None:
+    """Return the input whose memory a result looks at; None where it has memory of its own."""
+    if tensor._ctx is None or not tensor._inputs:  # an elementwise result is always new
+        return None
+    before = (tensor._extra or {}).get("before")
+    if before is not None and any(x is before for x in tensor._inputs):  # it was assigned to: its memory is its own
+        return None
+    owner = owner_of(tensor._array)
+    for x in tensor._inputs:
+        if owner_of(getattr(x, "_array", None)) is owner:
+            return cast("Tensor", x)
+    return None
 
 
 def refuse_stale_view(x: Tensor, tick: float) -> None:
     """Raise an error if a view was used, at a reading of the clock, after its base had got another history."""
     view = x
-    while is_view(view):
-        base = as_used(view._inputs[0], tick - 1)
+    while (base := viewed(view)) is not None:
+        base = as_used(base, tick - 1)
         if base._tick > view._tick:
             raise GraphError(
                 f"backward: a view of shape {tuple(x.shape)} was used after the tensor that it looks at was changed in "

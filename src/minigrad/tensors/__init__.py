@@ -110,7 +110,7 @@ class Tensor(Methods, InPlace):
         values = [getattr(x, "_array", x) for x in inputs]
         ctx = TensorContext(inputs, values, options)
         array = numpy_forms.call(function.forward, ctx, *values, **options)
-        if array.__class__ is np.ndarray and not arrays.on_host(*values) and function.__name__ != "ToDevice":
+        if array.__class__ is np.ndarray and not arrays.on_host(*values) and function is not tensor_functions.ToDevice:
             array = arrays.to_device(array, "cuda")  # it was computed by NumPy, for want of a kernel
         return _recorded(function, inputs, ctx, array)
 

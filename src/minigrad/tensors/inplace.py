@@ -16,6 +16,7 @@ from minigrad import autodiff, functions, tensor_functions
 from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays
 from minigrad.backward import changes, contexts
+from minigrad.backward.changes import ViewOf
 from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
 
@@ -117,7 +118,7 @@ class InPlace:
         if not hasattr(value, "chain_rule"):
             value = tensor.from_host(_values(value, tensor._array.dtype, operation))
         recorded = _check(tensor, operation, (value,))
-        if recorded and _base_of(tensor):
+        if recorded and _view(tensor) is not None:
             twin = tensor.clone()
             return _write_through(tensor, operation, cast(Any, twin)._put(operation, key, value))
         target, values = tensor._array, value._array
@@ -161,7 +162,7 @@ def _values(value: Any, dtype: Any, operation: str) -> Any:
 def _change(tensor: Any, operation: str, function: type[Function], *others: Any) -> Tensor:
     """Replace a tensor's values by a function of them."""
     recorded = _check(tensor, operation, others)
-    if recorded and _base_of(tensor):
+    if recorded and _view(tensor) is not None:
         twin = tensor.clone()
         _change(twin, operation, function, *[twin if x is tensor else x for x in others])
         return _write_through(tensor, operation, twin)
@@ -207,9 +208,13 @@ def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
         )
     if tensor._array.dtype.kind != "f":
         raise TypeError(f"{operation}: a tensor of {tensor._array.dtype} cannot keep gradients")
-    if _base_of(tensor) is None and (
-        tensor._fn.__name__ in changes.VIEWS and tensor._inputs is None if tensor._fn else _shares_memory(tensor._array)
-    ):
+    view = _view(tensor)
+    if view is not None and view.function not in tensor_functions.WRITE_BACK:
+        raise GraphError(
+            f"{operation}: this tensor is a view that {view.function.__name__}.forward returned, and the history of "
+            "the tensor that it looks at would not know of the change; clone() the view"
+        )
+    if view is None and (tensor._fn is None or tensor._inputs is None) and _shares_memory(tensor._array):
         raise GraphError(
             f"{operation}: this tensor is a view of another, whose history would not know of the change; assign to "
             "the other one, as in x[0] = value, or clone() the view"
@@ -224,28 +229,24 @@ def _shares_memory(array: Any) -> bool:
     return isinstance(base, np.ndarray) and sys.getrefcount(base) > 3  # the view's name, this one, and the argument
 
 
-def _base_of(view: Any) -> tuple[Any, Any, dict[str, Any]] | None:
-    """Return the tensor that a view looks at, with the function and the options that made the view; None for others."""
-    if changes.is_view(view):
-        return view._inputs[0], view._fn, view._ctx.options
-    return (view._extra or {}).get("view_of") if view._fn is None else None
+def _view(tensor: Any) -> ViewOf | None:
+    """Return how a view was made; None for a tensor with memory of its own."""
+    base = changes.viewed(tensor)
+    if base is not None:
+        return ViewOf(base, tensor._fn, tensor._ctx.options)
+    return (tensor._extra or {}).get("view_of") if tensor._fn is None else None
 
 
-def _write_through(view: Any, operation: str, values: Any) -> Tensor:
+def _write_through(tensor: Any, operation: str, values: Any) -> Tensor:
     """Give a view new values, by way of the tensor that it looks at: so the histories of both know of the change."""
-    base, function, options = cast(Any, _base_of(view))
-    if function.__name__ == "Index":
-        base._put(operation, options["key"], values)
-    elif function.__name__ == "Permute":
-        order = options["order"]
-        base._put(operation, (...,), values.permute(*sorted(range(len(order)), key=order.__getitem__)))
-    else:
-        base._put(operation, (...,), values.reshape(base.shape))
-    again = view._apply(function, (base,), **options)
-    changes.before_change(view, view._array)
-    view._fn, view._inputs, view._ctx, view.requires_grad = again._fn, again._inputs, again._ctx, True
-    view._tick = next(changes.ticks)
-    return cast("Tensor", view)
+    view = cast(ViewOf, _view(tensor))
+    key, values = tensor_functions.WRITE_BACK[view.function](view.base, values, **view.options)
+    view.base._put(operation, key, values)
+    again = tensor._apply(view.function, (view.base,), **view.options)
+    changes.before_change(tensor, tensor._array)
+    tensor._fn, tensor._inputs, tensor._ctx, tensor.requires_grad = again._fn, again._inputs, again._ctx, True
+    tensor._tick = next(changes.ticks)
+    return cast("Tensor", tensor)
 
 
 def _record(tensor: Any, function: type[Function], inputs: tuple[Any, ...], before: Any, **options: Any) -> None:

@@ -247,7 +247,8 @@ class Shapes(Types):
                 layout.slice_view(self.shape, self.shape, chosen)  # which says what is wrong
             raise IndexingError(f"cannot index shape {self.shape}: {error}") from None
         if not cast(Any, self).requires_grad and _looks_at(part._array, _array(self)):
-            part._extra = {"view_of": (self, tensor_functions.Index, {"key": chosen})}  # for x[0] += what is recorded
+            view = changes.ViewOf(cast("Tensor", self), tensor_functions.Index, {"key": chosen})
+            part._extra = {"view_of": view}  # for x[0] += what is recorded
         return part
 
     def _key(self, key: Any) -> Any:
