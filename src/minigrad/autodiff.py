@@ -68,6 +68,11 @@ class Context:
         result: What forward returned.
         inputs: The variables that the values belong to, where they are known (see `bind`).
         output: The variable that the result belongs to, likewise.
+
+    >>> context = minigrad.autodiff.Context()
+    >>> context.save_for_backward(2.0, 3.0)
+    >>> context.saved_tensors
+    (2.0, 3.0)
     """
 
     def __init__(self) -> None:
@@ -83,7 +88,13 @@ class Context:
         return self.saved_values
 
     def save_for_backward(self, *values: Any) -> None:
-        """Keep values that the backward rule needs: inputs, or the output."""
+        """Keep values that the backward rule needs: inputs, or the output.
+
+        >>> context = minigrad.autodiff.Context()
+        >>> context.save_for_backward(2.0)
+        >>> context.saved_values
+        (2.0,)
+        """
         self.saved_values = values
 
     def bind(self, inputs: Sequence[Any], output: Any) -> Context:
@@ -93,7 +104,13 @@ class Context:
         return twin
 
     def map(self, convert: Callable[[Any], Any]) -> Context:
-        """Return the same context with every saved value converted."""
+        """Return the same context with every saved value converted.
+
+        >>> context = minigrad.autodiff.Context()
+        >>> context.save_for_backward(2.0, 3.0)
+        >>> context.map(str).saved_values
+        ('2.0', '3.0')
+        """
         return self._with([convert(value) for value in self.saved_values])
 
     def as_variables(self) -> Context:
@@ -136,6 +153,10 @@ class History:
         last_fn: The function, a subclass of `Function`; None for a leaf.
         ctx: What its forward saved.
         inputs: The variables and constants that it was applied to.
+
+    >>> x = minigrad.Scalar(2.0)
+    >>> (x * 3.0).history.last_fn.__name__
+    'Mul'
     """
 
     last_fn: Any = None
@@ -154,7 +175,12 @@ grad_mode = _GradMode()
 
 
 def is_grad_enabled() -> bool:
-    """Return whether operations are being recorded."""
+    """Return whether operations are being recorded.
+
+    >>> with minigrad.no_grad():
+    ...     minigrad.is_grad_enabled()
+    False
+    """
     return grad_mode.enabled
 
 
@@ -169,12 +195,26 @@ def _recording(enabled: bool) -> Iterator[None]:
 
 
 def no_grad(function: Any = None) -> Any:
-    """Compute without recording, as a context manager or a decorator; results are constants."""
+    """Compute without recording, as a context manager or a decorator; results are constants.
+
+    >>> x = minigrad.Scalar(2.0)
+    >>> with minigrad.no_grad():
+    ...     y = x * x
+    >>> y.is_constant()
+    True
+    """
     return _recording(False) if function is None else _recording(False)(function)
 
 
 def enable_grad() -> Any:
-    """Record again inside a `no_grad` block."""
+    """Record again inside a `no_grad` block.
+
+    >>> x = minigrad.Scalar(2.0)
+    >>> with minigrad.no_grad(), minigrad.enable_grad():
+    ...     y = x * x
+    >>> y.is_constant()
+    False
+    """
     return _recording(True)
 
 

@@ -51,6 +51,12 @@ def grad(
 
     Raises:
         GraphError: If an input is not behind the outputs, or the graph cannot be differentiated.
+
+    >>> x = minigrad.tensor([3.0], requires_grad=True)
+    >>> minigrad.autograd.grad(x**2, [x])
+    (tensor([6.]),)
+    >>> x.grad is None
+    True
     """
     results = [outputs] if isinstance(outputs, Tensor) else list(outputs)
     wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
@@ -71,7 +77,13 @@ def grad(
 
 
 def backward(tensors: Tensor | Sequence[Tensor], grad_tensors: Any = None, retain_graph: bool | None = None) -> None:
-    """Add the gradients of several tensors to the ``grad`` of the leaves."""
+    """Add the gradients of several tensors to the ``grad`` of the leaves.
+
+    >>> x = minigrad.tensor([3.0], requires_grad=True)
+    >>> minigrad.autograd.backward([x * 2, x * 5])
+    >>> x.grad
+    tensor([7.])
+    """
     results = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     starts = grad_tensors if isinstance(grad_tensors, Sequence) else [grad_tensors] * len(results)
     roots = [(y, y._start(start, "backward")) for y, start in zip(results, starts, strict=True)]
@@ -79,7 +91,12 @@ def backward(tensors: Tensor | Sequence[Tensor], grad_tensors: Any = None, retai
 
 
 def jvp(output: Tensor, inputs: Tensor | Sequence[Tensor], tangents: Tensor | Sequence[Tensor]) -> Tensor:
-    """Push changes of inputs forward through the recorded graph of a result: the Jacobian times a vector."""
+    """Push changes of inputs forward through the recorded graph of a result: the Jacobian times a vector.
+
+    >>> x = minigrad.tensor([3.0], requires_grad=True)
+    >>> minigrad.autograd.jvp(x**2, [x], [minigrad.tensor([0.5])])
+    tensor([3.], grad_fn=<MulBackward0>)
+    """
     given = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     changes = [tangents] if isinstance(tangents, Tensor) else list(tangents)
     return engine.jvp(output, given, changes)

@@ -18,6 +18,10 @@ class Points:
         name: The name of the set.
         X: The points, n pairs (x1, x2) with both in [0, 1].
         y: Their classes, n times 0 or 1.
+
+    >>> points = minigrad.datasets.simple(3, seed=0)
+    >>> len(points.X), len(points.y)
+    (3, 3)
     """
 
     name: str
@@ -35,32 +39,59 @@ def _labelled(name: str, n: int, seed: int, label: Callable[[float, float], bool
 
 
 def simple(n: int = 50, seed: int = 0) -> Points:
-    """Class 1 lies left of the middle: one vertical line separates the classes."""
+    """Class 1 lies left of the middle: one vertical line separates the classes.
+
+    >>> points = minigrad.datasets.simple(20)
+    >>> all((x < 0.5) == bool(label) for (x, _), label in zip(points.X, points.y))
+    True
+    """
     return _labelled("simple", n, seed, lambda x1, x2: x1 < 0.5)
 
 
 def diag(n: int = 50, seed: int = 0) -> Points:
-    """Class 1 is the lower left corner: one slanted line separates the classes."""
+    """Class 1 is the lower left corner: one slanted line separates the classes.
+
+    >>> points = minigrad.datasets.diag(20)
+    >>> all((x + y < 0.5) == bool(label) for (x, y), label in zip(points.X, points.y))
+    True
+    """
     return _labelled("diag", n, seed, lambda x1, x2: x1 + x2 < 0.5)
 
 
 def split(n: int = 50, seed: int = 0) -> Points:
-    """Class 1 lies at both sides, class 0 in the middle: two lines are needed."""
+    """Class 1 lies at both sides, class 0 in the middle: two lines are needed.
+
+    >>> len(minigrad.datasets.split(20).X)
+    20
+    """
     return _labelled("split", n, seed, lambda x1, x2: x1 < 0.2 or x1 > 0.8)
 
 
 def xor(n: int = 50, seed: int = 0) -> Points:
-    """Class 1 is two opposite quarters: no line separates anything."""
+    """Class 1 is two opposite quarters: no line separates anything.
+
+    >>> points = minigrad.datasets.xor(20)
+    >>> all(((x < 0.5) != (y < 0.5)) == bool(label) for (x, y), label in zip(points.X, points.y))
+    True
+    """
     return _labelled("xor", n, seed, lambda x1, x2: (x1 < 0.5) != (x2 < 0.5))
 
 
 def circle(n: int = 50, seed: int = 0) -> Points:
-    """Class 1 lies outside a circle around the middle."""
+    """Class 1 lies outside a circle around the middle.
+
+    >>> set(minigrad.datasets.circle(50).y)
+    {0, 1}
+    """
     return _labelled("circle", n, seed, lambda x1, x2: (x1 - 0.5) ** 2 + (x2 - 0.5) ** 2 > 0.1)
 
 
 def spiral(n: int = 50, seed: int = 0) -> Points:
-    """Two arms wound around each other; the seed has no effect, the points are evenly spaced."""
+    """Two arms wound around each other; the seed has no effect, the points are evenly spaced.
+
+    >>> minigrad.datasets.spiral(10, seed=0).X == minigrad.datasets.spiral(10, seed=1).X
+    True
+    """
     points, labels = [], []
     for i in range(n):
         t = 0.5 + 5.5 * (i // 2) / max(1, (n - 1) // 2)
@@ -78,6 +109,9 @@ def load(name: str, n: int = 50, seed: int = 0) -> Points:
 
     Raises:
         ValueError: If there is no such set.
+
+    >>> minigrad.datasets.load("xor", n=20).X == minigrad.datasets.xor(20).X
+    True
     """
     if name not in DATASETS:
         raise ValueError(f"there is no data set {name!r}; choose one of {', '.join(DATASETS)}")

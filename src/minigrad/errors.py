@@ -42,6 +42,9 @@ class ExerciseNotDone(MinigradError):
     Args:
         exercise: The id of the exercise, for example ``"autodiff.chain_rule"``.
         lesson: The lesson where it is written; looked up when it is not given.
+
+    >>> print(minigrad.errors.ExerciseNotDone("operators.mul"))
+    operators.mul is not written yet: do that exercise first, then run this again; if you did it in another ...
     """
 
     def __init__(self, exercise: str, lesson: str | None = None) -> None:
@@ -58,21 +61,46 @@ class ExerciseNotDone(MinigradError):
 
 
 class UnknownExercise(MinigradError):
-    """No exercise has that id."""
+    """No exercise has that id.
+
+    >>> minigrad.exercises.get("operators.multiply")
+    Traceback (most recent call last):
+        ...
+    minigrad.errors.UnknownExercise: there is no exercise 'operators.multiply'; did you mean ...
+    """
 
 
 class GradcheckError(MinigradError, AssertionError):
-    """Gradients differ from central differences."""
+    """Gradients differ from central differences.
+
+    >>> def doubled(x):
+    ...     return x.detach() * x
+    ...
+    >>> x = minigrad.tensor([3.0], dtype=minigrad.float64, requires_grad=True)
+    >>> minigrad.gradcheck(doubled, [x], raise_exception=False)
+    False
+    """
 
 
 class GraphError(MinigradError):
-    """The computation graph cannot be differentiated as asked."""
+    """The computation graph cannot be differentiated as asked.
+
+    >>> minigrad.tensor([1.0]).backward()
+    Traceback (most recent call last):
+        ...
+    minigrad.errors.GraphError: backward: this tensor depends on none that requires gradients (it is a ...
+    """
 
 
 class IndexingError(MinigradError, IndexError, ValueError):
     """An index, an axis or a shape does not fit the array that it is used on.
 
     It is an ``IndexError`` and a ``ValueError`` too, as numpy's ``AxisError`` is, for code that expects Python's own.
+
+    >>> minigrad.zeros(2, 3)[5]
+    Traceback (most recent call last):
+        ...
+    minigrad.errors.IndexingError: cannot index shape (2, 3) with [5, ...]: 5 is out of range for axis 0 of ...
     """
 
 
@@ -91,7 +119,22 @@ class MissingPath(MinigradError, FileNotFoundError):
 
 
 class FunctionError(MinigradError):
-    """A differentiable function broke its contract, for example by the number of its gradients."""
+    """A differentiable function broke its contract, for example by the number of its gradients.
+
+    >>> class Twice(minigrad.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, a):
+    ...         return 2.0 * a
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, d_output):
+    ...         return d_output, d_output
+    ...
+    >>> Twice.apply(minigrad.Scalar(1.0)).backward()
+    Traceback (most recent call last):
+        ...
+    minigrad.errors.FunctionError: Twice.backward returned 2 derivatives for 1 inputs: return one for each ...
+    """
 
 
 def _lesson_of(exercise: str) -> str | None:

@@ -94,6 +94,20 @@ class Function:
             def backward(ctx, d_output):
                 (a,) = ctx.saved_values
                 return d_output * 2.0 * a
+
+    >>> class Twice(minigrad.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, a):
+    ...         return 2.0 * a
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, d_output):
+    ...         return 2.0 * d_output
+    ...
+    >>> x = minigrad.Scalar(5.0)
+    >>> Twice.apply(x).backward()
+    >>> x.grad
+    2.0
     """
 
     differentiable: ClassVar[bool] = True
@@ -123,6 +137,10 @@ class Function:
             *inputs: Variables and numbers: forward's arguments.
             **options: Further arguments of forward, such as an axis, for functions of tensors; no derivative is
                 asked of them.
+
+        >>> x = minigrad.Scalar(3.0)
+        >>> minigrad.functions.Add.apply(x, 2.0).item()
+        5.0
         """
         for x in inputs:
             if hasattr(x, "chain_rule"):
@@ -705,7 +723,11 @@ def _generic(function: type[Elementwise], *inputs: Any) -> Any:
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:
-    """Return a where the condition holds (is not 0), else b."""
+    """Return a where the condition holds (is not 0), else b.
+
+    >>> minigrad.functions.where(1.0, minigrad.Scalar(5.0), 7.0).item()
+    5.0
+    """
     return _generic(Where, condition, a, b)
 
 
@@ -714,6 +736,9 @@ def dot(xs: Sequence[Any], ys: Sequence[Any], start: Any = 0.0) -> Any:
 
     Raises:
         ValueError: If xs and ys are not of one length.
+
+    >>> minigrad.functions.dot([1.0, 2.0], [minigrad.Scalar(3.0), 4.0]).item()
+    11.0
     """
     if len(xs) != len(ys):
         raise ValueError(f"dot: {len(xs)} numbers times {len(ys)}; both sequences must have the same length")
@@ -721,91 +746,163 @@ def dot(xs: Sequence[Any], ys: Sequence[Any], start: Any = 0.0) -> Any:
 
 
 def power(a: Any, b: Any) -> Any:
-    """Return a to the power b, with IEEE semantics for floats too."""
+    """Return a to the power b, with IEEE semantics for floats too.
+
+    >>> minigrad.functions.power(2.0, 3.0)
+    8.0
+    """
     return _generic(Pow, a, b)
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """Return the larger of a and b."""
+    """Return the larger of a and b.
+
+    >>> minigrad.functions.maximum(2.0, 3.0)
+    3.0
+    """
     return _generic(Max, a, b)
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """Return the smaller of a and b."""
+    """Return the smaller of a and b.
+
+    >>> minigrad.functions.minimum(2.0, 3.0)
+    2.0
+    """
     return _generic(Min, a, b)
 
 
 def clip(a: Any, low: Any, high: Any) -> Any:
-    """Return a moved into [low, high]."""
+    """Return a moved into [low, high].
+
+    >>> minigrad.functions.clip(7.0, 0.0, 1.0)
+    1.0
+    """
     return _generic(Clip, a, low, high)
 
 
 def sqrt(a: Any) -> Any:
-    """Return the square root of a."""
+    """Return the square root of a.
+
+    >>> minigrad.functions.sqrt(9.0)
+    3.0
+    """
     return _generic(Sqrt, a)
 
 
 def square(a: Any) -> Any:
-    """Return a * a."""
+    """Return a * a.
+
+    >>> minigrad.functions.square(-3.0)
+    9.0
+    """
     return _generic(Square, a)
 
 
 def absolute(a: Any) -> Any:
-    """Return a without its sign."""
+    """Return a without its sign.
+
+    >>> minigrad.functions.absolute(-3.0)
+    3.0
+    """
     return _generic(Abs, a)
 
 
 def sign(a: Any) -> Any:
-    """Return -1, 0 or 1: the sign of a."""
+    """Return -1, 0 or 1: the sign of a.
+
+    >>> minigrad.functions.sign(-3.0)
+    -1.0
+    """
     return _generic(Sign, a)
 
 
 def erf(a: Any) -> Any:
-    """Return the error function of a."""
+    """Return the error function of a.
+
+    >>> round(minigrad.functions.erf(1.0), 4)
+    0.8427
+    """
     return _generic(Erf, a)
 
 
 def gelu(a: Any) -> Any:
-    """Return a times the probability that a standard normal number is below a."""
+    """Return a times the probability that a standard normal number is below a.
+
+    >>> round(minigrad.functions.gelu(1.0), 4)
+    0.8413
+    """
     return _generic(Gelu, a)
 
 
 def exp(a: Any) -> Any:
-    """Return e to the power a."""
+    """Return e to the power a.
+
+    >>> minigrad.functions.exp(minigrad.Scalar(0.0)).item()
+    1.0
+    """
     return _generic(Exp, a)
 
 
 def log(a: Any) -> Any:
-    """Return the natural logarithm of a."""
+    """Return the natural logarithm of a.
+
+    >>> minigrad.functions.log(minigrad.Scalar(1.0)).item()
+    0.0
+    """
     return _generic(Log, a)
 
 
 def sin(a: Any) -> Any:
-    """Return the sine of a."""
+    """Return the sine of a.
+
+    >>> minigrad.functions.sin(0.0)
+    0.0
+    """
     return _generic(Sin, a)
 
 
 def cos(a: Any) -> Any:
-    """Return the cosine of a."""
+    """Return the cosine of a.
+
+    >>> minigrad.functions.cos(0.0)
+    1.0
+    """
     return _generic(Cos, a)
 
 
 def tanh(a: Any) -> Any:
-    """Return the hyperbolic tangent of a."""
+    """Return the hyperbolic tangent of a.
+
+    >>> round(minigrad.functions.tanh(1.0), 4)
+    0.7616
+    """
     return _generic(Tanh, a)
 
 
 def sigmoid(a: Any) -> Any:
-    """Return 1 / (1 + e^-a)."""
+    """Return 1 / (1 + e^-a).
+
+    >>> minigrad.functions.sigmoid(minigrad.Scalar(0.0)).item()
+    0.5
+    """
     return _generic(Sigmoid, a)
 
 
 def relu(a: Any) -> Any:
-    """Return a where it is positive, else 0."""
+    """Return a where it is positive, else 0.
+
+    >>> minigrad.functions.relu(minigrad.Scalar(-2.0)).item()
+    0.0
+    """
     return _generic(ReLU, a)
 
 
 def all_functions() -> Sequence[type[Function]]:
-    """Return every function of this module, for tests that must cover them all."""
+    """Return every function of this module, for tests that must cover them all.
+
+    >>> "Tanh" in {function.__name__ for function in minigrad.functions.all_functions()}
+    True
+    """
     own = [value for value in globals().values() if isinstance(value, type) and issubclass(value, Function)]
     return [function for function in own if function not in (Function, Elementwise)]

@@ -74,6 +74,10 @@ def gradcheck(
     Raises:
         GradcheckError: If they do not.
         TypeError: If an input that requires gradients is not of float64.
+
+    >>> x = minigrad.tensor([1.0, 2.0], dtype=minigrad.float64, requires_grad=True)
+    >>> minigrad.gradcheck(lambda x: (x * x).sum(), [x])
+    True
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     wanted = _wanted(inputs, "gradcheck")
@@ -144,6 +148,10 @@ def gradgradcheck(
         rtol: Likewise.
         raise_exception: Likewise.
         seed: Likewise.
+
+    >>> x = minigrad.tensor([1.0, 2.0], dtype=minigrad.float64, requires_grad=True)
+    >>> minigrad.gradgradcheck(lambda x: (x**3).sum(), [x])
+    True
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     wanted = _wanted(inputs, "gradgradcheck")

@@ -42,6 +42,10 @@ def integer(value: Any, what: str) -> int:
 
     Raises:
         TypeError: If it is anything else, a bool included.
+
+    >>> from minigrad.layout import integer
+    >>> integer(np.int64(3), "a size")
+    3
     """
     try:
         if not isinstance(value, bool | np.bool_):
@@ -58,14 +62,24 @@ def _shown(value: Any) -> str:
 
 
 def type_name(value: Any) -> str:
-    """Return the name of a value's type, with its library's: ``torch.Tensor``, ``numpy.ndarray``, ``list``."""
+    """Return the name of a value's type, with its library's: ``torch.Tensor``, ``numpy.ndarray``, ``list``.
+
+    >>> from minigrad.layout import type_name
+    >>> type_name([1.0]), type_name(np.zeros(2))
+    ('list', 'numpy.ndarray')
+    """
     kind = type(value)
     library = kind.__module__.partition(".")[0]
     return kind.__name__ if library in ("builtins", "minigrad", "__main__") else f"{library}.{kind.__name__}"
 
 
 def count(n: int, one: str, many: str) -> str:
-    """Return a number with its noun."""
+    """Return a number with its noun.
+
+    >>> from minigrad.layout import count
+    >>> count(1, "axis", "axes"), count(2, "axis", "axes")
+    ('1 axis', '2 axes')
+    """
     return f"{n} {one if n == 1 else many}"
 
 
@@ -74,6 +88,10 @@ def sizes_of(given: Sequence[Any], what: str) -> Ints:
 
     Raises:
         TypeError: If one is not an integer; the message begins with `what`.
+
+    >>> from minigrad.layout import sizes_of
+    >>> sizes_of((2, 3), "view"), sizes_of(([2, 3],), "view")
+    ((2, 3), (2, 3))
     """
     listed = given[0] if len(given) == 1 and isinstance(given[0], Sequence | np.ndarray) else given
     return tuple(integer(size, what) for size in listed)
@@ -90,6 +108,10 @@ def normal_axis(axis: int, dims: int, operation: str) -> int:
     Raises:
         IndexingError: If there is no such axis.
         TypeError: If it is not an integer.
+
+    >>> from minigrad.layout import normal_axis
+    >>> normal_axis(-1, 3, "sum")
+    2
     """
     axis = integer(axis, f"{operation}: an axis")
     if -dims <= axis < dims:
@@ -110,6 +132,10 @@ def collapse(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, in
 
     Returns:
         Pairs of a size and a stride, outermost first. Axes of size 1 are left out, since nobody steps along them.
+
+    >>> from minigrad.layout import collapse
+    >>> collapse((2, 3, 4), (12, 4, 1))
+    [(24, 1)]
     """
     runs: list[tuple[int, int]] = []
     for size, stride in zip(shape, strides, strict=True):
@@ -123,7 +149,12 @@ def collapse(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, in
 
 
 def overlaps(shape: Ints, strides: Ints) -> bool:
-    """Return whether two indices share a position."""
+    """Return whether two indices share a position.
+
+    >>> from minigrad.layout import overlaps
+    >>> overlaps((2, 3), (3, 1)), overlaps((2, 3), (0, 1))
+    (False, True)
+    """
     runs = sorted((stride, size) for size, stride in collapse(shape, strides))
     if 0 in shape or not runs:
         return False
@@ -154,6 +185,10 @@ def view_shape(shape: Ints, sizes: Ints) -> Ints:
 
     Raises:
         ValueError: If it does not have as many elements as shape.
+
+    >>> from minigrad.layout import view_shape
+    >>> view_shape((2, 6), (3, -1))
+    (3, 4)
     """
     what, size = f"cannot view {shape} as {sizes}", math.prod(shape)
     if min(sizes, default=0) < -1:
@@ -179,6 +214,10 @@ def view_strides(shape: Ints, strides: Ints, new_shape: Ints) -> Ints | None:
         shape: The shape, with at least one element.
         strides: Its strides.
         new_shape: A shape with as many elements.
+
+    >>> from minigrad.layout import view_strides
+    >>> view_strides((2, 6), (6, 1), (3, 4)), view_strides((6, 2), (1, 6), (12,))
+    ((4, 1), None)
     """
     runs = collapse(shape, strides)
     left, step = runs.pop() if runs else (1, 1)
@@ -203,6 +242,10 @@ def expand(shape: Ints, strides: Ints, sizes: Ints) -> tuple[Ints, Ints]:
 
     Raises:
         IndexingError: If any other axis would change its size, or there are fewer axes than before.
+
+    >>> from minigrad.layout import expand
+    >>> expand((3, 1), (1, 1), (2, 3, 4))
+    ((2, 3, 4), (0, 1, 0))
     """
     what, extra = f"cannot expand {shape} to {sizes}", len(sizes) - len(shape)
     if extra < 0:
@@ -226,6 +269,10 @@ def normal_index(index: Any, shape: Ints) -> list[int]:
     Raises:
         IndexingError: If there is no such element.
         TypeError: If a number is not an integer.
+
+    >>> from minigrad.layout import normal_index
+    >>> normal_index((0, -1), (2, 3))
+    [0, 2]
     """
     given = tuple(index) if isinstance(index, Sequence | np.ndarray) else (index,)
     if len(given) != len(shape):
@@ -245,6 +292,10 @@ def slice_view(shape: Ints, strides: Ints, key: Any) -> tuple[list[int], list[in
         IndexingError: If an integer is out of range, or there are more of them than axes.
         ValueError: If a slice runs backwards, which strides >= 0 cannot.
         TypeError: If the key is anything else.
+
+    >>> from minigrad.layout import slice_view
+    >>> slice_view((4, 3), (3, 1), (slice(1, 3), 2))
+    ([2], [3], 5)
     """
     keys = key if isinstance(key, tuple) else (key,)
     new_shape: list[int] = []

@@ -95,6 +95,10 @@ class MLP(Module):
     Args:
         sizes: The number of inputs, then of units in each hidden layer, for example ``(2, 16, 16)``.
         seed: Of the starting values.
+
+    >>> model = minigrad.mlp.MLP((2, 4), seed=0)
+    >>> len(model.parameters())  # 2 * 4 weights and 4 biases, then 4 weights and 1 bias
+    17
     """
 
     def __init__(self, sizes: Sequence[int] = (2, 8, 8), seed: int = 0) -> None:
@@ -105,7 +109,12 @@ class MLP(Module):
             setattr(self, f"layer{k}", Linear(n, m, rng))
 
     def forward(self, inputs: Sequence[Any]) -> Any:
-        """Return the logit of class 1: a Scalar that is positive where class 1 is more likely."""
+        """Return the logit of class 1: a Scalar that is positive where class 1 is more likely.
+
+        >>> model = minigrad.mlp.MLP((2, 4), seed=0)
+        >>> type(model([0.1, 0.9])).__name__
+        'Scalar'
+        """
         values: Sequence[Any] = inputs
         for k in range(self.depth):
             values = getattr(self, f"layer{k}").forward(values)
@@ -119,6 +128,10 @@ def binary_cross_entropy(logit: Any, target: int) -> Any:
 
     With z the logit and p = sigmoid(z), this is -log p for target 1 and -log(1 - p) for target 0. Both equal
     log(1 + e^z) - z * target, and log(1 + e^z) = z + log(1 + e^-z): the form whose exponent is negative is used.
+
+    >>> loss = minigrad.mlp.binary_cross_entropy(minigrad.Scalar(0.0), 1)
+    >>> round(loss.item(), 4)
+    0.6931
     """
     if logit > 0.0:
         return logit * (1.0 - target) + functions.log(1.0 + functions.exp(-logit))
@@ -133,6 +146,10 @@ class Epoch:
         number: Counted from 1.
         loss: The mean loss over the points, before the step.
         correct: How many points were on the right side, before the step.
+
+    >>> model, points = minigrad.mlp.MLP((2, 2), seed=0), minigrad.datasets.simple(8)
+    >>> [epoch.number for epoch in minigrad.mlp.fit(model, points, epochs=2)]
+    [1, 2]
     """
 
     number: int
@@ -148,6 +165,11 @@ def fit(model: Module, points: Points, epochs: int = 100, lr: float = 0.5) -> It
         points: The data.
         epochs: How many steps to take.
         lr: The learning rate.
+
+    >>> model, points = minigrad.mlp.MLP((2, 2), seed=0), minigrad.datasets.simple(8)
+    >>> epochs = list(minigrad.mlp.fit(model, points, epochs=3))
+    >>> epochs[-1].loss < epochs[0].loss
+    True
     """
     for number in range(1, epochs + 1):
         optimizer = SGD(model.parameters(), lr)

@@ -14,6 +14,10 @@ class Parameter:
     Args:
         value: The value, usually a `Scalar`; it is asked to require gradients where it can.
         name: A name for printing.
+
+    >>> weight = minigrad.module.Parameter(minigrad.Scalar(2.0), name="weight")
+    >>> weight.value.data, weight.name
+    (2.0, 'weight')
     """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
@@ -21,7 +25,13 @@ class Parameter:
         self.update(value)
 
     def update(self, value: Any) -> None:
-        """Replace the value."""
+        """Replace the value.
+
+        >>> weight = minigrad.module.Parameter(minigrad.Scalar(2.0))
+        >>> weight.update(minigrad.Scalar(5.0))
+        >>> weight.value.data
+        5.0
+        """
         self.value = value
         if hasattr(value, "requires_grad_"):
             value.requires_grad_(True)
@@ -80,13 +90,25 @@ class Module:
         raise TypeError(f"{type(self).__name__} does not define forward(), so it cannot be called")
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
-        """Register a parameter under a name made at run time, such as ``"weight_0"``."""
+        """Register a parameter under a name made at run time, such as ``"weight_0"``.
+
+        >>> network = minigrad.module.Module()
+        >>> weight = network.add_parameter("weight_0", minigrad.Scalar(2.0))
+        >>> network.weight_0 is weight
+        True
+        """
         parameter = Parameter(value, name)
         self._parameters[name] = parameter
         return parameter
 
     def modules(self) -> Sequence[Module]:
-        """Return the direct children."""
+        """Return the direct children.
+
+        >>> network = minigrad.module.Module()
+        >>> network.layer = minigrad.module.Module()
+        >>> len(network.modules())
+        1
+        """
         return list(self._modules.values())
 
     def train(self) -> None:
@@ -126,7 +148,15 @@ class Module:
         ### END SOLUTION
 
     def zero_grad(self) -> None:
-        """Forget the gradient of every parameter, so that the next backward pass starts afresh."""
+        """Forget the gradient of every parameter, so that the next backward pass starts afresh.
+
+        >>> network = minigrad.module.Module()
+        >>> weight = network.add_parameter("weight", minigrad.Scalar(2.0))
+        >>> (weight.value * 3.0).backward()
+        >>> network.zero_grad()
+        >>> weight.value.grad is None
+        True
+        """
         for parameter in self.parameters():
             parameter.value.grad = None
 

@@ -123,19 +123,31 @@ def neg(x: float) -> float:
 
 
 def sub(x: float, y: float) -> float:
-    """Return x - y."""
+    """Return x - y.
+
+    >>> minigrad.operators.sub(5.0, 3.0)
+    2.0
+    """
     return x - y
 
 
 @ieee(_divide_by_zero)
 def div(x: float, y: float) -> float:
-    """Return x / y; x / 0 is an infinity with the sign of x / y, and 0 / 0 is nan."""
+    """Return x / y; x / 0 is an infinity with the sign of x / y, and 0 / 0 is nan.
+
+    >>> minigrad.operators.div(1.0, 4.0), minigrad.operators.div(-1.0, 0.0)
+    (0.25, -inf)
+    """
     return x / y
 
 
 @ieee(_power_beyond_floats)
 def pow(x: float, y: float) -> float:
-    """Return x to the power y; nan where no real number is the answer."""
+    """Return x to the power y; nan where no real number is the answer.
+
+    >>> minigrad.operators.pow(2.0, 3.0), minigrad.operators.pow(-1.0, 0.5)
+    (8.0, nan)
+    """
     return math.pow(x, y)
 
 
@@ -166,34 +178,58 @@ def max(x: float, y: float) -> float:
 
 
 def min(x: float, y: float) -> float:
-    """Return the smaller of x and y; nan if either is nan."""
+    """Return the smaller of x and y; nan if either is nan.
+
+    >>> minigrad.operators.min(2.0, 3.0)
+    2.0
+    """
     if x != x or x < y:
         return x
     return y
 
 
 def clip(x: float, low: float, high: float) -> float:
-    """Return x moved into [low, high]; nan stays nan, and high wins where low is larger."""
+    """Return x moved into [low, high]; nan stays nan, and high wins where low is larger.
+
+    >>> minigrad.operators.clip(7.0, 0.0, 1.0)
+    1.0
+    """
     return min(max(x, low), high)
 
 
 def gt(x: float, y: float) -> float:
-    """Return 1.0 if x is greater than y, else 0.0."""
+    """Return 1.0 if x is greater than y, else 0.0.
+
+    >>> minigrad.operators.gt(3.0, 2.0)
+    1.0
+    """
     return 1.0 if x > y else 0.0
 
 
 def le(x: float, y: float) -> float:
-    """Return 1.0 if x is at most y, else 0.0."""
+    """Return 1.0 if x is at most y, else 0.0.
+
+    >>> minigrad.operators.le(3.0, 3.0)
+    1.0
+    """
     return 1.0 if x <= y else 0.0
 
 
 def ge(x: float, y: float) -> float:
-    """Return 1.0 if x is at least y, else 0.0."""
+    """Return 1.0 if x is at least y, else 0.0.
+
+    >>> minigrad.operators.ge(2.0, 3.0)
+    0.0
+    """
     return 1.0 if x >= y else 0.0
 
 
 def ne(x: float, y: float) -> float:
-    """Return 1.0 if x differs from y, else 0.0; nan differs from everything."""
+    """Return 1.0 if x differs from y, else 0.0; nan differs from everything.
+
+    >>> minigrad.operators.ne(2.0, 3.0)
+    1.0
+    """
     return 1.0 if x != y else 0.0
 
 
@@ -205,7 +241,11 @@ def is_close(x: float, y: float) -> float:
 
 
 def where(condition: float, x: float, y: float) -> float:
-    """Return x if the condition is not 0.0, else y."""
+    """Return x if the condition is not 0.0, else y.
+
+    >>> minigrad.operators.where(1.0, 5.0, 7.0), minigrad.operators.where(0.0, 5.0, 7.0)
+    (5.0, 7.0)
+    """
     return x if condition != 0.0 else y
 
 
@@ -261,44 +301,76 @@ def sigmoid(x: float) -> float:
 
 @ieee(lambda x: math.nan)
 def sin(x: float) -> float:
-    """Return the sine of x, in radians."""
+    """Return the sine of x, in radians.
+
+    >>> round(minigrad.operators.sin(1.0), 4)
+    0.8415
+    """
     return math.sin(x)
 
 
 @ieee(lambda x: math.nan)
 def cos(x: float) -> float:
-    """Return the cosine of x, in radians."""
+    """Return the cosine of x, in radians.
+
+    >>> minigrad.operators.cos(0.0)
+    1.0
+    """
     return math.cos(x)
 
 
 def tanh(x: float) -> float:
-    """Return the hyperbolic tangent of x."""
+    """Return the hyperbolic tangent of x.
+
+    >>> round(minigrad.operators.tanh(1.0), 4)
+    0.7616
+    """
     return math.tanh(x)
 
 
 @ieee(lambda x: math.nan)
 def sqrt(x: float) -> float:
-    """Return the square root of x; nan for a negative x."""
+    """Return the square root of x; nan for a negative x.
+
+    >>> minigrad.operators.sqrt(9.0), minigrad.operators.sqrt(-1.0)
+    (3.0, nan)
+    """
     return math.sqrt(x)
 
 
 def square(x: float) -> float:
-    """Return x times x."""
+    """Return x times x.
+
+    >>> minigrad.operators.square(-3.0)
+    9.0
+    """
     return x * x
 
 
 def abs(x: float) -> float:
-    """Return x without its sign."""
+    """Return x without its sign.
+
+    >>> minigrad.operators.abs(-3.0)
+    3.0
+    """
     return math.fabs(x)
 
 
 def sign(x: float) -> float:
-    """Return 1.0 for a positive x, -1.0 for a negative one, and 0.0 for zero and nan, as PyTorch does."""
+    """Return 1.0 for a positive x, -1.0 for a negative one, and 0.0 for zero and nan, as PyTorch does.
+
+    >>> minigrad.operators.sign(-3.0), minigrad.operators.sign(0.0)
+    (-1.0, 0.0)
+    """
     return 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0
 
 
 def erf(x: float) -> float:
-    """Return the error function of x: 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x."""
+    """Return the error function of x: 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
+
+    >>> round(minigrad.operators.erf(1.0), 4)
+    0.8427
+    """
     return math.erf(x)
 
 
@@ -307,6 +379,9 @@ def gelu(x: float) -> float:
 
     Source:
         Hendrycks and Gimpel, Gaussian Error Linear Units, 2016: x / 2 * (1 + erf(x / sqrt 2)).
+
+    >>> round(minigrad.operators.gelu(1.0), 4)
+    0.8413
     """
     return 0.5 * x * math.erfc(-x / math.sqrt(2.0))
 
@@ -315,12 +390,20 @@ def gelu(x: float) -> float:
 
 
 def exp_back(x: float, d: float) -> float:
-    """Return d times the derivative of exp at x."""
+    """Return d times the derivative of exp at x.
+
+    >>> minigrad.operators.exp_back(0.0, 5.0)
+    5.0
+    """
     return d * exp(x)
 
 
 def sigmoid_back(x: float, d: float) -> float:
-    """Return d times the derivative of sigmoid at x."""
+    """Return d times the derivative of sigmoid at x.
+
+    >>> minigrad.operators.sigmoid_back(0.0, 4.0)
+    1.0
+    """
     s = sigmoid(x)
     return d * s * (1.0 - s)
 

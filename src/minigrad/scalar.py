@@ -43,6 +43,11 @@ class Scalar:
 
     Raises:
         TypeError: If data is not a real number.
+
+    >>> x = minigrad.Scalar(3.0)
+    >>> (x * x + 1.0).backward()
+    >>> x.grad
+    6.0
     """
 
     # A result keeps its function and inputs in slots instead of objects, which makes an operation three times
@@ -92,7 +97,11 @@ class Scalar:
 
     @property
     def name(self) -> str:
-        """The name given by the user, or the unique id."""
+        """The name given by the user, or the unique id.
+
+        >>> minigrad.Scalar(3.0, name="x").name
+        'x'
+        """
         return getattr(self, "_name", None) or str(self.unique_id)
 
     @name.setter
@@ -101,7 +110,12 @@ class Scalar:
 
     @property
     def parents(self) -> tuple[Scalar, ...]:
-        """The inputs of the function that made this value, constants included; none for a leaf."""
+        """The inputs of the function that made this value, constants included; none for a leaf.
+
+        >>> x = minigrad.Scalar(3.0)
+        >>> (x * 2.0).parents[0] is x
+        True
+        """
         if self._fn is None:
             return ()
         if self._db is FREED:
@@ -118,7 +132,11 @@ class Scalar:
 
     @property
     def history(self) -> History | None:
-        """How this value was made: empty for a leaf, None for a constant."""
+        """How this value was made: empty for a leaf, None for a constant.
+
+        >>> minigrad.Scalar(3.0, requires_grad=False).history is None
+        True
+        """
         if not self.requires_grad:
             return None
         if self._fn is None:
@@ -134,11 +152,20 @@ class Scalar:
         return History(self._fn, ctx.bind(inputs, self), inputs)
 
     def is_leaf(self) -> bool:
-        """Whether this is a variable made by the user."""
+        """Whether this is a variable made by the user.
+
+        >>> x = minigrad.Scalar(3.0)
+        >>> x.is_leaf(), (x * 2.0).is_leaf()
+        (True, False)
+        """
         return self.requires_grad and self._fn is None
 
     def is_constant(self) -> bool:
-        """Whether no derivative is wanted here, or beyond."""
+        """Whether no derivative is wanted here, or beyond.
+
+        >>> minigrad.Scalar(3.0, requires_grad=False).is_constant()
+        True
+        """
         return not self.requires_grad
 
     def chain_rule(self, d_output: Any) -> Iterable[tuple[Variable, Any]]:
@@ -146,7 +173,14 @@ class Scalar:
         return autodiff.chain_rule(self, d_output)
 
     def accumulate_derivative(self, x: Any) -> None:
-        """Add x to the derivative of this leaf."""
+        """Add x to the derivative of this leaf.
+
+        >>> x = minigrad.Scalar(3.0)
+        >>> x.accumulate_derivative(2.0)
+        >>> x.accumulate_derivative(0.5)
+        >>> x.grad
+        2.5
+        """
         if not self.is_leaf():
             raise GraphError("accumulate_derivative: only a leaf stores a derivative, not a constant or a result")
         x = x if isinstance(x, Scalar) else float(x)
@@ -154,7 +188,13 @@ class Scalar:
 
     @property
     def derivative(self) -> Any:
-        """The same as grad, by MiniTorch's name."""
+        """The same as grad, by MiniTorch's name.
+
+        >>> x = minigrad.Scalar(3.0)
+        >>> (x * x).backward()
+        >>> x.derivative
+        6.0
+        """
         return self.grad
 
     @derivative.setter
@@ -165,7 +205,12 @@ class Scalar:
 
     @property
     def grad_fn(self) -> type[Function] | None:
-        """The function that made this value; None for leaves and constants."""
+        """The function that made this value; None for leaves and constants.
+
+        >>> x = minigrad.Scalar(3.0)
+        >>> x.grad_fn is None, (x * x).grad_fn.__name__
+        (True, 'Mul')
+        """
         return self._fn
 
     def backward(self, gradient: Any = None, retain_graph: bool = True, create_graph: bool = False) -> None:
@@ -180,6 +225,13 @@ class Scalar:
 
         Raises:
             GraphError: If no variable is behind this value, or the graph was freed.
+
+        >>> x = minigrad.Scalar(3.0)
+        >>> y = x * x
+        >>> y.backward()
+        >>> y.backward()
+        >>> x.grad
+        12.0
         """
         if not self.requires_grad:
             raise GraphError(
@@ -203,22 +255,42 @@ class Scalar:
             autodiff.backpropagate(self, gradient)
 
     def requires_grad_(self, requires_grad: bool = True) -> Scalar:
-        """Make this leaf a variable or a constant, and return it."""
+        """Make this leaf a variable or a constant, and return it.
+
+        >>> minigrad.Scalar(3.0).requires_grad_(False).is_constant()
+        True
+        """
         if self._fn is not None:
             raise GraphError("requires_grad_: only a leaf can be changed; use detach() to cut a result off its graph")
         self.requires_grad = requires_grad
         return self
 
     def detach(self) -> Scalar:
-        """Return a constant with the same value, cut off the graph."""
+        """Return a constant with the same value, cut off the graph.
+
+        >>> x = minigrad.Scalar(3.0)
+        >>> (x * x).detach().is_constant()
+        True
+        """
         return Scalar(self.data, requires_grad=False)
 
     def zero_grad(self) -> None:
-        """Forget the derivative."""
+        """Forget the derivative.
+
+        >>> x = minigrad.Scalar(3.0)
+        >>> (x * x).backward()
+        >>> x.zero_grad()
+        >>> x.grad is None
+        True
+        """
         self.grad = None
 
     def item(self) -> float:
-        """Return the value as a Python float."""
+        """Return the value as a Python float.
+
+        >>> (minigrad.Scalar(3.0) * 2.0).item()
+        6.0
+        """
         return self.data
 
     # --- operators ------------------------------------------------------------------------------------------
@@ -283,31 +355,59 @@ class Scalar:
     __hash__ = object.__hash__  # two variables of the same value are two variables
 
     def exp(self) -> Scalar:
-        """Return e to this power."""
+        """Return e to this power.
+
+        >>> minigrad.Scalar(0.0).exp().item()
+        1.0
+        """
         return _operate(functions.Exp, self)
 
     def log(self) -> Scalar:
-        """Return the natural logarithm."""
+        """Return the natural logarithm.
+
+        >>> minigrad.Scalar(1.0).log().item()
+        0.0
+        """
         return _operate(functions.Log, self)
 
     def sin(self) -> Scalar:
-        """Return the sine."""
+        """Return the sine.
+
+        >>> round(minigrad.Scalar(1.0).sin().item(), 4)
+        0.8415
+        """
         return _operate(functions.Sin, self)
 
     def cos(self) -> Scalar:
-        """Return the cosine."""
+        """Return the cosine.
+
+        >>> round(minigrad.Scalar(1.0).cos().item(), 4)
+        0.5403
+        """
         return _operate(functions.Cos, self)
 
     def tanh(self) -> Scalar:
-        """Return the hyperbolic tangent."""
+        """Return the hyperbolic tangent.
+
+        >>> round(minigrad.Scalar(1.0).tanh().item(), 4)
+        0.7616
+        """
         return _operate(functions.Tanh, self)
 
     def sigmoid(self) -> Scalar:
-        """Return 1 / (1 + e^-x)."""
+        """Return 1 / (1 + e^-x).
+
+        >>> minigrad.Scalar(0.0).sigmoid().item()
+        0.5
+        """
         return _operate(functions.Sigmoid, self)
 
     def relu(self) -> Scalar:
-        """Return the value where it is positive, else 0."""
+        """Return the value where it is positive, else 0.
+
+        >>> minigrad.Scalar(-2.0).relu().item(), minigrad.Scalar(2.0).relu().item()
+        (0.0, 2.0)
+        """
         return _operate(functions.ReLU, self)
 
     def __float__(self) -> float:

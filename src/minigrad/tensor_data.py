@@ -226,6 +226,10 @@ class TensorData:
     Raises:
         TypeError: If shape, strides or offset are not integers.
         ValueError: If they contradict each other or reach beyond the storage.
+
+    >>> array = minigrad.TensorData([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], (2, 3))
+    >>> float(array.get((1, 0))), array.strides
+    (4.0, (3, 1))
     """
 
     __slots__ = ("dims", "offset", "shape", "size", "storage", "strides")
@@ -269,6 +273,9 @@ class TensorData:
 
         Raises:
             ValueError: If strides are negative, or no whole number of elements; such an array must be copied first.
+
+        >>> minigrad.TensorData.of(np.zeros((2, 3)).T).strides
+        (1, 3)
         """
         if isinstance(array, np.generic):
             array = np.asarray(array)
@@ -290,7 +297,12 @@ class TensorData:
 
     @property
     def array(self) -> Any:
-        """The same elements as an array of this shape, which shares the storage's memory."""
+        """The same elements as an array of this shape, which shares the storage's memory.
+
+        >>> minigrad.TensorData([1.0, 2.0], (2, 1)).array
+        array([[1.],
+               [2.]])
+        """
         if not isinstance(self.storage, np.ndarray):
             return self.storage.as_strided(self.shape, self.strides, self.offset)
         width, dtype = self.storage.itemsize, self.storage.dtype
@@ -301,7 +313,12 @@ class TensorData:
         return np.ndarray(self.shape, dtype, self.storage, self.offset * width, strides)
 
     def to_string(self) -> str:
-        """Return the elements, in brackets for each axis."""
+        """Return the elements, in brackets for each axis.
+
+        >>> print(minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2)).to_string())
+        [[1., 2.],
+         [3., 4.]]
+        """
         return self._elements(prefix="")
 
     def __repr__(self) -> str:
@@ -328,7 +345,12 @@ class TensorData:
         return np.array(self.strides, dtype=np.int64)
 
     def tuple(self) -> tuple[Storage, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return what a kernel gets: the storage from the first element on, shape and strides as arrays."""
+        """Return what a kernel gets: the storage from the first element on, shape and strides as arrays.
+
+        >>> storage, shape, strides = minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2)).tuple()
+        >>> shape, strides
+        (array([2, 2]), array([2, 1]))
+        """
         return self._storage, self._shape, self._strides
 
     @staticmethod
@@ -344,33 +366,60 @@ class TensorData:
 
         Raises:
             IndexingError: If there is no such element.
+
+        >>> minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2)).index((1, 0))
+        2
         """
         return int(index_to_position(layout.normal_index(index, self.shape), self.strides))
 
     def indices(self) -> Iterator[UserIndex]:
-        """Go through all indices, row by row."""
+        """Go through all indices, row by row.
+
+        >>> list(minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2)).indices())
+        [(0, 0), (0, 1), (1, 0), (1, 1)]
+        """
         out_index = self._shape
         for ordinal in range(self.size):
             to_index(ordinal, self._shape, out_index)
             yield tuple(out_index.tolist())
 
     def get(self, key: int | UserIndex) -> Any:
-        """Return the element at an index."""
+        """Return the element at an index.
+
+        >>> float(minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2)).get((1, 0)))
+        3.0
+        """
         element = self._storage[self.index(key)]
         return element if isinstance(self.storage, np.ndarray) else element.item()
 
     def set(self, key: int | UserIndex, val: Any) -> None:
-        """Write the element at an index; every view of it sees that."""
+        """Write the element at an index; every view of it sees that.
+
+        >>> array = minigrad.TensorData([1.0, 2.0], (2,))
+        >>> array.set((1,), 7.0)
+        >>> float(array.get((1,)))
+        7.0
+        """
         self._storage[self.index(key)] = val
 
     # --- how the elements lie
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie row by row, without gaps."""
+        """Whether the elements lie row by row, without gaps.
+
+        >>> array = minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2))
+        >>> array.is_contiguous(), array.permute(1, 0).is_contiguous()
+        (True, False)
+        """
         return self.size == 0 or collapse(self.shape, self.strides) in ([], [(self.size, 1)])
 
     def contiguous(self) -> TensorData:
-        """Return this array if it lies row by row, else a copy that does."""
+        """Return this array if it lies row by row, else a copy that does.
+
+        >>> array = minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2)).permute(1, 0)
+        >>> array.strides, array.contiguous().strides
+        ((1, 2), (2, 1))
+        """
         if self.is_contiguous():
             return self
         return TensorData.of(self.array.copy())
@@ -379,6 +428,9 @@ class TensorData:
         """Whether two indices share an element, so that writing through one changes the other.
 
         Expanded axes do; so may strides that were given by hand.
+
+        >>> minigrad.TensorData([1.0, 2.0], (2,)).expand(3, 2).overlaps()
+        True
         """
         return layout.overlaps(self.shape, self.strides)
 
@@ -390,6 +442,9 @@ class TensorData:
         Raises:
             ValueError: If an axis is missing or named twice.
             IndexingError: If there is no such axis.
+
+        >>> minigrad.TensorData([0.0] * 6, (2, 3)).permute(1, 0).shape
+        (3, 2)
         """
         given = layout.sizes_of(order, "permute: an axis")
         axes = [normal_axis(axis, self.dims, f"permute of shape {self.shape}") for axis in given]
@@ -405,6 +460,9 @@ class TensorData:
 
         Raises:
             ValueError: If the number of elements differs, or the layout would need a copy.
+
+        >>> minigrad.TensorData([0.0] * 6, (2, 3)).view(3, 2).shape
+        (3, 2)
         """
         wanted = layout.view_shape(self.shape, layout.sizes_of(shape, "view: a size"))
         if self.size == 0:
@@ -425,6 +483,9 @@ class TensorData:
 
         Raises:
             IndexingError: If any other axis would change its size, or there are fewer axes than before.
+
+        >>> minigrad.TensorData([1.0, 2.0], (2, 1)).expand(2, 3).strides
+        (1, 0)
         """
         wanted, strides = layout.expand(self.shape, self.strides, layout.sizes_of(shape, "expand: a size"))
         return TensorData(self.storage, wanted, strides, self.offset)

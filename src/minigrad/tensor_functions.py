@@ -813,36 +813,61 @@ class _Nothing:
 
 
 def expand(x: Any, shape: tuple[int, ...]) -> Any:
-    """Repeat axes of size 1, and add axes in front, to get a shape."""
+    """Repeat axes of size 1, and add axes in front, to get a shape.
+
+    >>> minigrad.tensor_functions.expand(minigrad.zeros(1, 3), (2, 3)).shape
+    (2, 3)
+    """
     if x.__class__ is np.ndarray:
         return arrays.expand(x, shape)
     return _either(Expand, x, shape=shape)
 
 
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:
-    """Return the elements in row-major order in another shape."""
+    """Return the elements in row-major order in another shape.
+
+    >>> minigrad.tensor_functions.reshape(minigrad.arange(4), (2, 2)).shape
+    (2, 2)
+    """
     return x.reshape(shape)
 
 
 def permute(x: Any, order: tuple[int, ...]) -> Any:
-    """Return the axes in another order."""
+    """Return the axes in another order.
+
+    >>> minigrad.tensor_functions.permute(minigrad.zeros(2, 3), (1, 0)).shape
+    (3, 2)
+    """
     return x.transpose(order) if x.__class__ is np.ndarray else _either(Permute, x, order=order)
 
 
 def transpose(x: Any) -> Any:
-    """Exchange the last two axes."""
+    """Exchange the last two axes.
+
+    >>> minigrad.tensor_functions.transpose(minigrad.zeros(2, 3)).shape
+    (3, 2)
+    """
     if x.__class__ is np.ndarray:
         return x.swapaxes(-1, -2)
     return permute(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
 def sum_over(x: Any, axes: tuple[int, ...], keepdim: bool = False) -> Any:
-    """Add up the elements along axes."""
+    """Add up the elements along axes.
+
+    >>> minigrad.tensor_functions.sum_over(minigrad.ones(2, 3), (1,), keepdim=False)
+    tensor([3., 3.])
+    """
     return _either(Sum, x, dim=axes, keepdim=keepdim)
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """Multiply matrices."""
+    """Multiply matrices.
+
+    >>> minigrad.tensor_functions.matmul(minigrad.ones(2, 3), minigrad.ones(3, 1))
+    tensor([[3.],
+            [3.]])
+    """
     if hasattr(a, "chain_rule") or hasattr(b, "chain_rule"):
         return MatMul.apply(a, b)
     return arrays.matmul(a, b)

@@ -27,6 +27,10 @@ class Network:
     Args:
         hidden: The number of units in each hidden layer.
         seed: Of the starting values.
+
+    >>> from minigrad.tour import Network
+    >>> Network(hidden=4).predict(np.zeros((3, 2))).shape
+    (3,)
     """
 
     def __init__(self, hidden: int = 16, seed: int = 0) -> None:
@@ -40,6 +44,10 @@ class Network:
 
         Args:
             inputs: The points, of shape (n, 2), with coordinates in [0, 1].
+
+        >>> from minigrad.tour import Network
+        >>> [layer.shape for layer in Network(hidden=4).layers(np.zeros((3, 2)))]
+        [(3, 2), (3, 4), (3, 4), (3, 1)]
         """
         # Centred and widened, so that the first layer sees numbers around 0.
         values = [4.0 * (np.asarray(inputs, dtype=float) - 0.5)]
@@ -50,13 +58,25 @@ class Network:
         return values
 
     def predict(self, inputs: ArrayLike) -> Array:
-        """Return the probability of class 1 for each point, of shape (n,)."""
+        """Return the probability of class 1 for each point, of shape (n,).
+
+        >>> from minigrad.tour import Network
+        >>> probabilities = Network(hidden=4).predict(np.array([[0.1, 0.9]]))
+        >>> bool(0.0 < probabilities[0] < 1.0)
+        True
+        """
         logits = self.layers(inputs)[-1][:, 0]
         small = np.exp(-np.abs(logits))
         return np.where(logits >= 0.0, 1.0, small) / (1.0 + small)
 
     def gradients(self, inputs: Array, targets: Array) -> list[tuple[Array, Array]]:
-        """Return the slope of the mean loss in every weight and bias, layer by layer: the chain rule, by hand."""
+        """Return the slope of the mean loss in every weight and bias, layer by layer: the chain rule, by hand.
+
+        >>> from minigrad.tour import Network
+        >>> slopes = Network(hidden=4).gradients(np.zeros((3, 2)), np.array([0.0, 1.0, 1.0]))
+        >>> len(slopes)
+        3
+        """
         values = self.layers(inputs)
         upstream = (self.predict(inputs) - targets)[:, None] / len(targets)  # of sigmoid and logarithm together
         slopes = []
@@ -75,6 +95,11 @@ class Frame:
         loss: The mean loss over the points.
         correct: How many points are on the right side.
         network: The network as it was then.
+
+    >>> from minigrad import tour
+    >>> frame = list(tour.train(minigrad.datasets.simple(20), steps=10, frames=2))[-1]
+    >>> frame.step
+    10
     """
 
     step: int
@@ -95,6 +120,11 @@ def train(points: Points, steps: int = 300, frames: int = 12, lr: float = 0.3, s
 
     Yields:
         The start, and a frame after every ``steps / frames`` steps.
+
+    >>> from minigrad import tour
+    >>> frames = list(tour.train(minigrad.datasets.simple(20), steps=100, frames=3))
+    >>> frames[-1].loss < frames[0].loss
+    True
     """
     inputs, targets = np.array(points.X, dtype=float), np.array(points.y, dtype=float)
     network = Network(seed=seed)

@@ -11,7 +11,18 @@ __all__ = ["Dataset", "Subset", "TensorDataset", "random_split"]
 
 
 class Dataset:
-    """Examples by number; every subclass writes ``__len__`` and ``__getitem__``."""
+    """Examples by number; every subclass writes ``__len__`` and ``__getitem__``.
+
+    >>> class Squares(minigrad.data.Dataset):
+    ...     def __len__(self):
+    ...         return 3
+    ...
+    ...     def __getitem__(self, index):
+    ...         return index**2
+    ...
+    >>> Squares()[2]
+    4
+    """
 
     def __len__(self) -> int:
         raise TypeError(f"{type(self).__name__} does not define __len__")
@@ -29,6 +40,10 @@ class TensorDataset(Dataset):
 
     Args:
         *tensors: Tensors with the same first size, such as inputs and targets.
+
+    >>> inputs, classes = minigrad.tensor([[1.0], [2.0], [3.0]]), minigrad.tensor([0, 1, 1])
+    >>> minigrad.data.TensorDataset(inputs, classes)[1]
+    (tensor([2.]), tensor(1))
     """
 
     def __init__(self, *tensors: Any) -> None:
@@ -49,7 +64,13 @@ class TensorDataset(Dataset):
         return tuple(tensor[index] for tensor in self.tensors)
 
     def take(self, indices: Sequence[int]) -> list[Tensor]:
-        """Return several examples, stacked along the first axis: what a loader makes a batch of, in one go."""
+        """Return several examples, stacked along the first axis: what a loader makes a batch of, in one go.
+
+        >>> examples = minigrad.data.TensorDataset(minigrad.tensor([[1.0], [2.0], [3.0]]))
+        >>> examples.take([2, 0])
+        [tensor([[3.],
+                [1.]])]
+        """
         if indices and list(indices) == list(range(indices[0], indices[0] + len(indices))):
             return [tensor[indices[0] : indices[0] + len(indices)] for tensor in self.tensors]  # a view
         chosen = creation.tensor(list(indices), dtype="int64")
@@ -62,6 +83,10 @@ class Subset(Dataset):
     Args:
         dataset: The set.
         indices: Which examples.
+
+    >>> examples = minigrad.data.TensorDataset(minigrad.tensor([1.0, 2.0, 3.0]))
+    >>> minigrad.data.Subset(examples, [2])[0]
+    (tensor(3.),)
     """
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
@@ -95,6 +120,10 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = 
 
     Raises:
         ValueError: If the lengths do not sum to the set's.
+
+    >>> examples = minigrad.data.TensorDataset(minigrad.arange(10))
+    >>> [len(part) for part in minigrad.data.random_split(examples, [8, 2])]
+    [8, 2]
     """
     total = len(dataset)
     sizes: list[Any] = list(lengths)

@@ -25,6 +25,10 @@ class DataLoader:
 
     Attributes:
         dataset: The set.
+
+    >>> examples = minigrad.data.TensorDataset(minigrad.arange(5))
+    >>> [batch for (batch,) in minigrad.data.DataLoader(examples, batch_size=2)]
+    [tensor([0, 1]), tensor([2, 3]), tensor([4])]
     """
 
     def __init__(
@@ -71,6 +75,11 @@ def collate(examples: Sequence[Any]) -> Any:
     Raises:
         TypeError: If an example holds anything else.
         ValueError: If examples are not alike.
+
+    >>> from minigrad.data.loader import collate
+    >>> collate([(minigrad.tensor([1.0]), 0), (minigrad.tensor([2.0]), 1)])
+    [tensor([[1.],
+            [2.]]), tensor([0, 1])]
     """
     first = examples[0]
     if isinstance(first, Tensor):

@@ -22,6 +22,10 @@ class Sentences(Dataset):
     Args:
         sentences: The texts.
         labels: One whole number for each.
+
+    >>> reviews = minigrad.data.Sentences(["a fine film", "too long"], [1, 0])
+    >>> reviews[1]
+    ('too long', 0)
     """
 
     def __init__(self, sentences: Sequence[str], labels: Sequence[int]) -> None:
@@ -44,6 +48,10 @@ class Vocabulary:
     Args:
         sentences: Where the words come from; words are what blanks separate, in small letters.
         min_count: How often a word must occur to get a number.
+
+    >>> words = minigrad.data.Vocabulary(["a fine film", "a film"])
+    >>> len(words)
+    5
     """
 
     PADDING, UNKNOWN = 0, 1
@@ -67,6 +75,10 @@ class Vocabulary:
 
         Returns:
             int64 of shape (sentences, length).
+
+        >>> words = minigrad.data.Vocabulary(["a fine film", "a film"])
+        >>> words.encode(["a new film"], length=4)
+        tensor([[2, 1, 3, 0]])
         """
         rows = []
         for sentence in sentences:

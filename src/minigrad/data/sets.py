@@ -25,6 +25,9 @@ def points(name: str, n: int = 50, seed: int = 0) -> TensorDataset:
     Returns:
         Points as float32 of shape (n, 2), and classes 0 or 1 as float32 of shape (n, 1), as
         `BCEWithLogitsLoss` takes them.
+
+    >>> minigrad.data.points("xor", n=20)[0]
+    (tensor([0.8444, 0.7580]), tensor([0.]))
     """
     found = datasets.load(name, n, seed)
     classes = np.asarray(found.y, np.float32).reshape(-1, 1)

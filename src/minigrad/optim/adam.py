@@ -24,6 +24,13 @@ class Adam(Optimizer):
         weight_decay: How strongly parameters are drawn to 0, by way of the gradient.
 
     Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1.
+
+    >>> weight = minigrad.nn.Parameter(minigrad.tensor([1.0]))
+    >>> optimizer = minigrad.optim.Adam([weight], lr=0.1)
+    >>> (weight * 3.0).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([0.9])
     """
 
     decoupled = False
@@ -71,6 +78,13 @@ class AdamW(Adam):
         weight_decay: A step multiplies parameters by 1 - lr * weight_decay first.
 
     Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2019, algorithm 2.
+
+    >>> weight = minigrad.nn.Parameter(minigrad.tensor([1.0]))
+    >>> optimizer = minigrad.optim.AdamW([weight], lr=0.1, weight_decay=0.5)
+    >>> (weight * 3.0).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([0.85])
     """
 
     decoupled = True

@@ -22,6 +22,10 @@ class Optimizer:
     Attributes:
         param_groups: The groups: dictionaries of settings, with the list of parameters under ``"params"``.
         state: For each parameter, what the optimizer remembers of it.
+
+    >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.1)
+    >>> optimizer.param_groups[0]["lr"]
+    0.1
     """
 
     def __init__(self, params: Iterable[Tensor] | Iterable[Group], defaults: Mapping[str, Any]) -> None:
@@ -43,6 +47,11 @@ class Optimizer:
         Raises:
             TypeError: If a parameter is no Tensor.
             ValueError: If a parameter is no leaf, is in another group already, or a setting is unknown or out of range.
+
+        >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.1)
+        >>> optimizer.add_param_group({"params": [minigrad.zeros(3, requires_grad=True)], "lr": 0.01})
+        >>> [group["lr"] for group in optimizer.param_groups]
+        [0.1, 0.01]
         """
         name = type(self).__name__
         params = group["params"]
@@ -75,7 +84,14 @@ class Optimizer:
             raise ValueError(f"{type(self).__name__}: {setting} is {value}; it must be at least {least:g}{top}")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients, or with set_to_none=False fill them with zeros."""
+        """Forget all gradients, or with set_to_none=False fill them with zeros.
+
+        >>> weight = minigrad.tensor([1.0], requires_grad=True)
+        >>> (weight * 3.0).sum().backward()
+        >>> minigrad.optim.SGD([weight]).zero_grad()
+        >>> weight.grad is None
+        True
+        """
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none or p._grad is None:
@@ -91,6 +107,12 @@ class Optimizer:
 
         Returns:
             What closure returned.
+
+        >>> weight = minigrad.tensor([1.0], requires_grad=True)
+        >>> weight.grad = minigrad.tensor([2.0])
+        >>> minigrad.optim.SGD([weight], lr=0.25).step()
+        >>> weight.detach()
+        tensor([0.5])
         """
         loss = None if closure is None else closure()
         for group in self.param_groups:
@@ -107,7 +129,12 @@ class Optimizer:
         raise TypeError(f"{type(self).__name__} does not define how it updates a parameter")
 
     def state_dict(self) -> dict[str, Any]:
-        """Return settings and state, with parameters numbered in the order of the groups; tensors share memory."""
+        """Return settings and state, with parameters numbered in the order of the groups; tensors share memory.
+
+        >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.1)
+        >>> optimizer.state_dict()["param_groups"][0]["params"]
+        [0]
+        """
         numbers = {id(p): number for number, p in enumerate(self._all())}
         groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
         return {"state": {numbers[id(p)]: dict(state) for p, state in self.state.items()}, "param_groups": groups}
@@ -117,6 +144,12 @@ class Optimizer:
 
         Raises:
             ValueError: If groups, their sizes or the shapes of the state do not match; nothing is changed then.
+
+        >>> old = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.1)
+        >>> new = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.5)
+        >>> new.load_state_dict(old.state_dict())
+        >>> new.param_groups[0]["lr"]
+        0.1
         """
         name, groups = type(self).__name__, state_dict["param_groups"]
         sizes, own = [len(g["params"]) for g in groups], [len(g["params"]) for g in self.param_groups]

@@ -22,6 +22,12 @@ class LRScheduler:
     Attributes:
         base_lrs: The rates at the beginning.
         last_epoch: How often `step` has been called.
+
+    >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = minigrad.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    >>> schedule.step()
+    >>> optimizer.param_groups[0]["lr"]
+    0.5
     """
 
     def __init__(self, optimizer: Optimizer) -> None:
@@ -34,7 +40,15 @@ class LRScheduler:
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
 
     def step(self) -> None:
-        """Go on to the next epoch."""
+        """Go on to the next epoch.
+
+        >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+        >>> schedule = minigrad.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> schedule.step()
+        >>> schedule.step()
+        >>> optimizer.param_groups[0]["lr"]
+        0.25
+        """
         self.last_epoch += 1
         for number, group in enumerate(self.optimizer.param_groups):
             group["lr"] = self._next(group, number)
@@ -44,15 +58,33 @@ class LRScheduler:
         raise TypeError(f"{type(self).__name__} does not define the next rate")
 
     def get_last_lr(self) -> list[float]:
-        """Return the current rate of each group."""
+        """Return the current rate of each group.
+
+        >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+        >>> minigrad.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5).get_last_lr()
+        [1.0]
+        """
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return where the schedule stands; functions are not part of it."""
+        """Return where the schedule stands; functions are not part of it.
+
+        >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+        >>> minigrad.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5).state_dict()
+        {'last_epoch': 0, 'base_lrs': [1.0]}
+        """
         return {"last_epoch": self.last_epoch, "base_lrs": list(self.base_lrs)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where another schedule stood; the optimizer's rates are loaded with the optimizer."""
+        """Go on from where another schedule stood; the optimizer's rates are loaded with the optimizer.
+
+        >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+        >>> old, new = (minigrad.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5) for _ in range(2))
+        >>> old.step()
+        >>> new.load_state_dict(old.state_dict())
+        >>> new.get_last_lr()
+        [0.5]
+        """
         self.last_epoch = int(state_dict["last_epoch"])
         self.base_lrs = [float(lr) for lr in state_dict["base_lrs"]]
 
@@ -64,6 +96,15 @@ class StepLR(LRScheduler):
         optimizer: Whose groups are scheduled.
         step_size: Epochs from one drop to the next.
         gamma: The factor.
+
+    >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule, rates = minigrad.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5), []
+    >>> for _ in range(5):
+    ...     rates += schedule.get_last_lr()
+    ...     schedule.step()
+    ...
+    >>> rates
+    [1.0, 1.0, 0.5, 0.5, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
@@ -84,6 +125,15 @@ class ExponentialLR(LRScheduler):
     Args:
         optimizer: Whose groups are scheduled.
         gamma: The factor.
+
+    >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule, rates = minigrad.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5), []
+    >>> for _ in range(3):
+    ...     rates += schedule.get_last_lr()
+    ...     schedule.step()
+    ...
+    >>> rates
+    [1.0, 0.5, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float) -> None:
@@ -104,6 +154,15 @@ class CosineAnnealingLR(LRScheduler):
         eta_min: The lowest rate.
 
     Source: Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts", 2017, equation 5.
+
+    >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule, rates = minigrad.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2), []
+    >>> for _ in range(3):
+    ...     rates += schedule.get_last_lr()
+    ...     schedule.step()
+    ...
+    >>> [round(rate, 4) for rate in rates]
+    [1.0, 0.5, 0.0]
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:  # noqa: N803 - PyTorch's name
@@ -129,6 +188,12 @@ class LambdaLR(LRScheduler):
     Args:
         optimizer: Whose groups are scheduled.
         lr_lambda: The function; or a list of functions, one for each group.
+
+    >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = minigrad.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1.0 / (1.0 + epoch))
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.5]
     """
 
     def __init__(

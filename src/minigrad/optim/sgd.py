@@ -29,6 +29,13 @@ class SGD(Optimizer):
 
     Source: Sutskever, Martens, Dahl and Hinton, "On the importance of initialization and momentum in deep learning",
     2013.
+
+    >>> weight = minigrad.nn.Parameter(minigrad.tensor([1.0]))
+    >>> optimizer = minigrad.optim.SGD([weight], lr=0.1)
+    >>> (weight * 3.0).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([0.7])
     """
 
     def __init__(

@@ -51,6 +51,11 @@ class Tensor(Methods, InPlace):
     Args:
         array: A NumPy array (strides >= 0) or a `DeviceArray`; not copied.
         requires_grad: Whether this is a leaf that `backward` gives a gradient.
+
+    >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
     """
 
     __slots__ = ("__weakref__", "_array", "_ctx", "_extra", "_fn", "_grad", "_inputs", "_tick", "requires_grad")
@@ -123,7 +128,11 @@ class Tensor(Methods, InPlace):
 
     @property
     def name(self) -> str:
-        """The name given by the user, or the unique id."""
+        """The name given by the user, or the unique id.
+
+        >>> minigrad.tensor([1.0]).name.isdigit()
+        True
+        """
         return (self._extra or {}).get("name") or str(self.unique_id)
 
     @name.setter
@@ -141,13 +150,22 @@ class Tensor(Methods, InPlace):
 
     @property
     def parents(self) -> tuple[Tensor, ...]:
-        """The inputs of the function that made this tensor, constants included; none for a leaf."""
+        """The inputs of the function that made this tensor, constants included; none for a leaf.
+
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> (x * 3.0).parents[0] is x
+        True
+        """
         if self._inputs is None:
             raise engine.freed(self)
         return tuple([x if isinstance(x, Tensor) else _constant(x, self) for x in self._inputs])
 
     def is_constant(self) -> bool:
-        """Whether no gradient is wanted here, or beyond."""
+        """Whether no gradient is wanted here, or beyond.
+
+        >>> minigrad.tensor([1.0]).is_constant(), minigrad.tensor([1.0], requires_grad=True).is_constant()
+        (True, False)
+        """
         return not self.requires_grad
 
     def chain_rule(self, d_output: Any) -> Iterable[tuple[Tensor, Tensor]]:
@@ -171,12 +189,23 @@ class Tensor(Methods, InPlace):
 
     @property
     def is_leaf(self) -> Any:
-        """Whether this tensor was not computed from one that requires gradients; callable, as in MiniTorch."""
+        """Whether this tensor was not computed from one that requires gradients; callable, as in MiniTorch.
+
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> bool(x.is_leaf), bool((x * 2).is_leaf)
+        (True, False)
+        """
         return _Answer(self._fn is None)
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that backward passes have added up here, or None."""
+        """The gradient that backward passes have added up here, or None.
+
+        >>> x = minigrad.tensor([3.0], requires_grad=True)
+        >>> (x * x).backward()
+        >>> x.grad
+        tensor([6.])
+        """
         return self._grad
 
     @grad.setter
@@ -191,7 +220,12 @@ class Tensor(Methods, InPlace):
 
     @property
     def grad_fn(self) -> GradFn | None:
-        """The backward step of the function that made this tensor; None for leaves and constants."""
+        """The backward step of the function that made this tensor; None for leaves and constants.
+
+        >>> x = minigrad.tensor([3.0], requires_grad=True)
+        >>> x.grad_fn is None, (x * x).grad_fn.name()
+        (True, 'MulBackward0')
+        """
         return None if self._fn is None else GradFn(self)
 
     def backward(self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False) -> None:
@@ -206,6 +240,11 @@ class Tensor(Methods, InPlace):
             GraphError: If nothing here requires gradients, the graph was freed, or a value that a rule needs was
                 changed in place.
             ValueError: If gradient is missing or has another shape.
+
+        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).backward(minigrad.tensor([1.0, 10.0]))
+        >>> x.grad
+        tensor([ 2., 40.])
         """
         start = self._start(gradient, "backward")
         keep = create_graph if retain_graph is None else retain_graph
@@ -236,7 +275,11 @@ class Tensor(Methods, InPlace):
         return cast(Tensor, gradient)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Make this leaf want gradients, or not, and return it."""
+        """Make this leaf want gradients, or not, and return it.
+
+        >>> minigrad.zeros(2).requires_grad_()
+        tensor([0., 0.], requires_grad=True)
+        """
         if self._fn is not None and not requires_grad:
             raise GraphError("requires_grad_: only a leaf can be changed; use detach() to cut a result off its graph")
         if requires_grad and self._array.dtype.kind != "f":
@@ -248,14 +291,27 @@ class Tensor(Methods, InPlace):
         return self
 
     def retain_grad(self) -> None:
-        """Keep the gradient of this result too, in ``grad``, when backward passes by."""
+        """Keep the gradient of this result too, in ``grad``, when backward passes by.
+
+        >>> x = minigrad.tensor([3.0], requires_grad=True)
+        >>> y = x * 2
+        >>> y.retain_grad()
+        >>> (y * y).backward()
+        >>> y.grad
+        tensor([12.])
+        """
         if not self.requires_grad:
             raise GraphError("retain_grad: this tensor does not require gradients")
         self._further()["retain_grad"] = True
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad` was called on this result."""
+        """Whether `retain_grad` was called on this result.
+
+        >>> y = minigrad.tensor([3.0], requires_grad=True) * 2
+        >>> y.retains_grad
+        False
+        """
         return self._fn is not None and bool((self._extra or {}).get("retain_grad"))
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
@@ -266,6 +322,12 @@ class Tensor(Methods, InPlace):
 
         Returns:
             A handle with ``remove()``.
+
+        >>> x = minigrad.tensor([3.0], requires_grad=True)
+        >>> handle = x.register_hook(lambda gradient: gradient * 10)
+        >>> (x * x).backward()
+        >>> x.grad
+        tensor([60.])
         """
         if not self.requires_grad:
             raise GraphError("register_hook: this tensor does not require gradients")
@@ -281,13 +343,23 @@ class Tensor(Methods, InPlace):
         return self._extra
 
     def detach(self) -> Tensor:
-        """Return a constant that shares this tensor's memory, cut off the graph."""
+        """Return a constant that shares this tensor's memory, cut off the graph.
+
+        >>> x = minigrad.tensor([3.0], requires_grad=True)
+        >>> (x * x).detach()
+        tensor([9.])
+        """
         # A view of its own, so that a rule which saves this array is not taken to have saved the other tensor's.
         return Tensor(self._array[...])
 
     @property
     def data(self) -> Tensor:
-        """The same as `detach`; assigning a tensor replaces the values without recording."""
+        """The same as `detach`; assigning a tensor replaces the values without recording.
+
+        >>> x = minigrad.tensor([3.0], requires_grad=True)
+        >>> x.data
+        tensor([3.])
+        """
         return self.detach()
 
     @data.setter
@@ -544,6 +616,10 @@ def python_number(value: Any) -> Any:
     """Return a number of NumPy's, or an array without axes, as Python's: so it widens no type of its kind.
 
     A truth value becomes 1.0 or 0.0, as in PyTorch. NumPy hands on its own numbers so in comparisons.
+
+    >>> from minigrad.tensors import python_number
+    >>> python_number(np.float32(0.5))
+    0.5
     """
     number = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
     if isinstance(number, np.bool_ | np.floating):
@@ -730,7 +806,12 @@ def need_tensors(operation: str, *values: Any) -> None:
 
 
 def function_of(name: str) -> Callable[..., Any]:
-    """Return a method as a function: ``exp(x)`` for ``x.exp()``."""
+    """Return a method as a function: ``exp(x)`` for ``x.exp()``.
+
+    >>> from minigrad.tensors import function_of
+    >>> function_of("exp")(minigrad.tensor([0.0]))
+    tensor([1.])
+    """
 
     @functools.wraps(getattr(Tensor, name))
     def function(input: Tensor, *args: Any, **options: Any) -> Any:

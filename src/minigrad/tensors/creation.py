@@ -49,30 +49,58 @@ class Generator:
 
     Args:
         seed: Any integer that is not negative; None for one that differs each time.
+
+    >>> stream = minigrad.Generator(seed=0)
+    >>> stream.uniform(0.0, 1.0, (2,)).shape
+    (2,)
     """
 
     def __init__(self, seed: int | None = None) -> None:
         self._random = np.random.default_rng(None if seed is None else _seed(seed))
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of a seed, and return the generator."""
+        """Start the stream of a seed, and return the generator.
+
+        >>> stream = minigrad.Generator()
+        >>> first = stream.manual_seed(7).uniform(0.0, 1.0, (3,))
+        >>> first.equal(stream.manual_seed(7).uniform(0.0, 1.0, (3,)))
+        True
+        """
         self._random = np.random.default_rng(_seed(seed))
         return self
 
     def uniform(self, low: float, high: float, shape: Sequence[int]) -> Tensor:
-        """Return float64 numbers, evenly from [low, high)."""
+        """Return float64 numbers, evenly from [low, high).
+
+        >>> x = minigrad.Generator(0).uniform(-1.0, 1.0, (2, 3))
+        >>> x.shape, x.dtype
+        ((2, 3), dtype('float64'))
+        """
         return Tensor(np.asarray(self._random.uniform(low, high, tuple(shape))))
 
     def normal(self, mean: float, std: float, shape: Sequence[int]) -> Tensor:
-        """Return float64 numbers from the normal distribution."""
+        """Return float64 numbers from the normal distribution.
+
+        >>> x = minigrad.Generator(0).normal(5.0, 2.0, (1000,))
+        >>> round(x.mean().item()), round(x.std().item())
+        (5, 2)
+        """
         return Tensor(np.asarray(self._random.normal(mean, std, tuple(shape))))
 
     def integers(self, low: int, high: int, shape: Sequence[int]) -> Tensor:
-        """Return int64 numbers, evenly from low to high - 1."""
+        """Return int64 numbers, evenly from low to high - 1.
+
+        >>> minigrad.Generator(0).integers(0, 2, (1000,)).sum().item() in range(400, 600)
+        True
+        """
         return Tensor(np.asarray(self._random.integers(low, high, tuple(shape)), np.int64))
 
     def permutation(self, n: int) -> Tensor:
-        """Return the numbers from 0 to n - 1 in random order."""
+        """Return the numbers from 0 to n - 1 in random order.
+
+        >>> sorted(minigrad.Generator(0).permutation(4).tolist())
+        [0, 1, 2, 3]
+        """
         return Tensor(self._random.permutation(n).astype(np.int64))
 
 
@@ -87,7 +115,14 @@ default_generator = Generator()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the generator that random functions use by default, and return it."""
+    """Seed the generator that random functions use by default, and return it.
+
+    >>> _ = minigrad.manual_seed(0)
+    >>> first = minigrad.rand(3)
+    >>> _ = minigrad.manual_seed(0)
+    >>> first.equal(minigrad.rand(3))
+    True
+    """
     return default_generator.manual_seed(seed)
 
 
@@ -110,6 +145,12 @@ def tensor(data: Any, dtype: Any = None, device: str | None = None, requires_gra
     Raises:
         ValueError: If lists are not of equal lengths.
         TypeError: If something is no number.
+
+    >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    tensor([[1., 2.],
+            [3., 4.]])
+    >>> minigrad.tensor([1, 2], dtype=minigrad.float64, requires_grad=True)
+    tensor([1., 2.], dtype=float64, requires_grad=True)
     """
     array = _array_of(data)
     array = np.array(array, dtype_of(dtype) if dtype is not None else _natural(array, data), order="C")
@@ -183,7 +224,14 @@ def _kept(dtype: Any) -> set[Any]:
 
 
 def as_tensor(data: Any, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Return a tensor of the data; it shares memory with a NumPy array, and a tensor is returned as it is."""
+    """Return a tensor of the data; it shares memory with a NumPy array, and a tensor is returned as it is.
+
+    >>> array = np.zeros(2)
+    >>> x = minigrad.as_tensor(array)
+    >>> array[0] = 5.0
+    >>> x
+    tensor([5., 0.], dtype=float64)
+    """
     if isinstance(data, Tensor):
         return data.to(dtype=dtype, device=device)
     if isinstance(data, np.ndarray) and data.dtype in _shared_types:
@@ -200,6 +248,12 @@ def from_numpy(array: Any) -> Tensor:
     Raises:
         TypeError: If it is no array of float32, float64, int64 or bool.
         ValueError: If strides are negative; such an array must be copied first.
+
+    >>> array = np.array([1.0, 2.0])
+    >>> x = minigrad.from_numpy(array)
+    >>> array[1] = 9.0
+    >>> x
+    tensor([1., 9.], dtype=float64)
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"from_numpy: needs a NumPy array, not {type(array).__name__}")
@@ -213,7 +267,11 @@ def from_numpy(array: Any) -> Tensor:
 
 
 def from_dlpack(source: Any) -> Tensor:
-    """Return a tensor that shares memory with an array of another library, by the DLPack protocol."""
+    """Return a tensor that shares memory with an array of another library, by the DLPack protocol.
+
+    >>> minigrad.from_dlpack(np.array([1.0, 2.0]))
+    tensor([1., 2.], dtype=float64)
+    """
     return from_numpy(np.from_dlpack(source))
 
 
@@ -227,7 +285,14 @@ def _shape(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
 def full(
     size: Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor with one value everywhere; its type is by default that of the value, as a number of Python's."""
+    """Return a tensor with one value everywhere; its type is by default that of the value, as a number of Python's.
+
+    >>> minigrad.full((2, 2), 7.0)
+    tensor([[7., 7.],
+            [7., 7.]])
+    >>> minigrad.full((2,), 7)
+    tensor([7, 7])
+    """
     shape = _shape((size,), "full")
     is_scalar = isinstance(fill_value, Tensor) and not fill_value.ndim
     value = fill_value.item() if is_scalar else python_number(fill_value)
@@ -238,35 +303,61 @@ def full(
 
 
 def zeros(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Return zeros."""
+    """Return zeros.
+
+    >>> minigrad.zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+    """
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
     return full(_shape(size, "zeros"), 0, kind, device, requires_grad)
 
 
 def ones(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Return ones."""
+    """Return ones.
+
+    >>> minigrad.ones((2, 2))
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
     return full(_shape(size, "ones"), 1, kind, device, requires_grad)
 
 
 def empty(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Return a tensor with arbitrary values."""
+    """Return a tensor with arbitrary values.
+
+    >>> minigrad.empty(2, 3).shape
+    (2, 3)
+    """
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
     return _made(backends.empty(_shape(size, "empty"), kind), requires_grad, device)
 
 
 def full_like(like: Tensor, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Return one value everywhere, in another tensor's shape, type and device."""
+    """Return one value everywhere, in another tensor's shape, type and device.
+
+    >>> minigrad.full_like(minigrad.tensor([1, 2]), 9)
+    tensor([9, 9])
+    """
     return full(like.shape, fill_value, dtype or like.dtype, like.device, requires_grad)
 
 
 def zeros_like(like: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Return zeros in another tensor's shape, type and device."""
+    """Return zeros in another tensor's shape, type and device.
+
+    >>> minigrad.zeros_like(minigrad.tensor([[1.0, 2.0]]))
+    tensor([[0., 0.]])
+    """
     return full_like(like, 0, dtype, requires_grad)
 
 
 def ones_like(like: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Return ones in another tensor's shape, type and device."""
+    """Return ones in another tensor's shape, type and device.
+
+    >>> minigrad.ones_like(minigrad.tensor([[1.0, 2.0]]))
+    tensor([[1., 1.]])
+    """
     return full_like(like, 1, dtype, requires_grad)
 
 
@@ -278,7 +369,13 @@ def arange(
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return start, start + step, ... below end; with one argument, from 0 below it. Integers give int64."""
+    """Return start, start + step, ... below end; with one argument, from 0 below it. Integers give int64.
+
+    >>> minigrad.arange(4)
+    tensor([0, 1, 2, 3])
+    >>> minigrad.arange(1.0, 2.0, 0.25)
+    tensor([1.00, 1.25, 1.50, 1.75])
+    """
     if end is None:
         start, end = 0, start
     if step == 0:
@@ -290,7 +387,11 @@ def arange(
 def linspace(
     start: float, end: float, steps: int, dtype: Any = None, device: str | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return that many numbers at equal distances, from start to end, both included."""
+    """Return that many numbers at equal distances, from start to end, both included.
+
+    >>> minigrad.linspace(0.0, 1.0, 5)
+    tensor([0.00, 0.25, 0.50, 0.75, 1.00])
+    """
     if steps < 0:
         raise ValueError(f"linspace: the number of steps is at least 0, not {steps}")
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
@@ -298,7 +399,12 @@ def linspace(
 
 
 def eye(n: int, m: int | None = None, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Return the identity matrix of n rows and m columns (by default n)."""
+    """Return the identity matrix of n rows and m columns (by default n).
+
+    >>> minigrad.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     return _made(np.eye(n, m, dtype=dtype_of(dtype) if dtype is not None else backends.default_float()), False, device)
 
 
@@ -314,7 +420,12 @@ def rand(
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return random numbers, evenly from [0, 1)."""
+    """Return random numbers, evenly from [0, 1).
+
+    >>> x = minigrad.rand(2, 3)
+    >>> x.shape, bool((x >= 0).all()), bool((x < 1).all())
+    ((2, 3), True, True)
+    """
     made = (generator or default_generator).uniform(0.0, 1.0, _shape(size, "rand"))
     result = _random(made, dtype, device, requires_grad)
     if result.dtype == np.float32:  # rounding may reach 1
@@ -329,30 +440,51 @@ def randn(
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return random numbers from the standard normal distribution."""
+    """Return random numbers from the standard normal distribution.
+
+    >>> minigrad.randn(2, 3).shape
+    (2, 3)
+    """
     made = (generator or default_generator).normal(0.0, 1.0, _shape(size, "randn"))
     return _random(made, dtype, device, requires_grad)
 
 
 def rand_like(like: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return `rand` in another tensor's shape, type and device."""
+    """Return `rand` in another tensor's shape, type and device.
+
+    >>> minigrad.rand_like(minigrad.zeros(2, 3)).shape
+    (2, 3)
+    """
     return rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
 
 
 def randn_like(like: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return `randn` in another tensor's shape, type and device."""
+    """Return `randn` in another tensor's shape, type and device.
+
+    >>> minigrad.randn_like(minigrad.zeros(2, 3)).shape
+    (2, 3)
+    """
     return randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)
 
 
 def randint(low: int, high: Any = None, size: Any = None, generator: Generator | None = None) -> Tensor:
-    """Return random integers from low to high - 1; ``randint(high, size)`` starts at 0."""
+    """Return random integers from low to high - 1; ``randint(high, size)`` starts at 0.
+
+    >>> x = minigrad.randint(1, 7, (5,))
+    >>> x.dtype, set(x.tolist()) <= {1, 2, 3, 4, 5, 6}
+    (dtype('int64'), True)
+    """
     if size is None:
         low, high, size = 0, low, high
     return (generator or default_generator).integers(low, high, _shape((size,), "randint"))
 
 
 def randperm(n: int, generator: Generator | None = None) -> Tensor:
-    """Return the numbers from 0 to n - 1 in random order."""
+    """Return the numbers from 0 to n - 1 in random order.
+
+    >>> sorted(minigrad.randperm(4).tolist())
+    [0, 1, 2, 3]
+    """
     return (generator or default_generator).permutation(n)
 
 
@@ -365,6 +497,13 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     Args:
         tensors: At least one; the shapes may differ along that axis only.
         dim: The axis.
+
+    >>> a, b = minigrad.zeros(1, 2), minigrad.ones(1, 2)
+    >>> minigrad.cat([a, b])
+    tensor([[0., 0.],
+            [1., 1.]])
+    >>> minigrad.cat([a, b], dim=1)
+    tensor([[0., 0., 1., 1.]])
     """
     parts = _parts(tensors, dim, "cat")
     if not parts:
@@ -393,7 +532,12 @@ def _parts(tensors: Any, dim: Any, operation: str) -> list[Tensor]:
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Return tensors of one shape side by side along a new axis."""
+    """Return tensors of one shape side by side along a new axis.
+
+    >>> minigrad.stack([minigrad.zeros(2), minigrad.ones(2)])
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
     parts = _parts(tensors, dim, "stack")
     for part in parts[1:]:
         if part.shape != parts[0].shape:
@@ -402,7 +546,12 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
-    """Return input where the condition holds, else other; with the condition alone, the indices where it holds."""
+    """Return input where the condition holds, else other; with the condition alone, the indices where it holds.
+
+    >>> x = minigrad.tensor([-1.0, 2.0])
+    >>> minigrad.where(x > 0, x, 0.0)
+    tensor([0., 2.])
+    """
     if input is None or other is None:
         return tuple(Tensor(index) for index in np.nonzero(arrays.to_host(condition._array)))
     return Tensor._apply(functions.Where, (condition, python_number(input), python_number(other)))
@@ -415,6 +564,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         input: (..., k).
         weight: (m, k).
         bias: (m,), or None.
+
+    >>> x, weight = minigrad.tensor([[1.0, 2.0]]), minigrad.tensor([[3.0, 4.0]])
+    >>> minigrad.linear(x, weight, minigrad.tensor([0.5]))
+    tensor([[11.5]])
     """
     need_tensors("linear", input, weight, *(() if bias is None else (bias,)))
     if input.ndim == 0 or weight.ndim != 2 or input.shape[-1] != weight.shape[1]:

@@ -20,6 +20,10 @@ class GradFn:
 
     Attributes:
         variable: The leaf, where this is its ``AccumulateGrad``; None for a result.
+
+    >>> x = minigrad.tensor([1.0], requires_grad=True)
+    >>> (x * 2).grad_fn
+    <MulBackward0>
     """
 
     def __init__(self, tensor: Tensor) -> None:
@@ -27,12 +31,22 @@ class GradFn:
         self.variable = tensor if tensor._fn is None else None
 
     def name(self) -> str:
-        """Return the name by PyTorch's pattern, such as ``"MulBackward0"``."""
+        """Return the name by PyTorch's pattern, such as ``"MulBackward0"``.
+
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> x.exp().grad_fn.name()
+        'ExpBackward0'
+        """
         return "AccumulateGrad" if self._tensor._fn is None else f"{self._tensor._fn.__name__}Backward0"
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
-        """The steps that this one hands its gradients to, one for each input; None for an input that wants none."""
+        """The steps that this one hands its gradients to, one for each input; None for an input that wants none.
+
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> len((x.exp() + x).grad_fn.next_functions)
+        2
+        """
         if self._tensor._inputs is None:
             raise GraphError(f"next_functions: the graph of this {self.name()} was freed by a backward pass")
         wants = [getattr(x, "requires_grad", False) for x in self._tensor._inputs]

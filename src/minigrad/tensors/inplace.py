@@ -32,80 +32,157 @@ class InPlace:
     __slots__ = ()
 
     def add_(self, other: Any, alpha: float = 1.0) -> Tensor:
-        """Add other, times alpha."""
+        """Add other, times alpha.
+
+        >>> minigrad.tensor([1.0, 2.0]).add_(10.0, alpha=0.5)
+        tensor([6., 7.])
+        """
         return _change(self, "add_", functions.Add, other * alpha if alpha != 1.0 else other)
 
     def sub_(self, other: Any, alpha: float = 1.0) -> Tensor:
-        """Subtract other, times alpha."""
+        """Subtract other, times alpha.
+
+        >>> minigrad.tensor([1.0, 2.0]).sub_(1.0)
+        tensor([0., 1.])
+        """
         return _change(self, "sub_", functions.Sub, other * alpha if alpha != 1.0 else other)
 
     def mul_(self, other: Any) -> Tensor:
-        """Multiply by other."""
+        """Multiply by other.
+
+        >>> minigrad.tensor([1.0, 2.0]).mul_(3.0)
+        tensor([3., 6.])
+        """
         return _change(self, "mul_", functions.Mul, other)
 
     def div_(self, other: Any) -> Tensor:
-        """Divide by other."""
+        """Divide by other.
+
+        >>> minigrad.tensor([1.0, 2.0]).div_(4.0)
+        tensor([0.25, 0.50])
+        """
         return _change(self, "div_", functions.Div, other)
 
     def pow_(self, other: Any) -> Tensor:
-        """Raise to the power other."""
+        """Raise to the power other.
+
+        >>> minigrad.tensor([2.0, 3.0]).pow_(2)
+        tensor([4., 9.])
+        """
         return _change(self, "pow_", functions.Pow, other)
 
     def neg_(self) -> Tensor:
-        """Change every sign."""
+        """Change every sign.
+
+        >>> minigrad.tensor([1.0, -2.0]).neg_()
+        tensor([-1.,  2.])
+        """
         return _change(self, "neg_", functions.Neg)
 
     def exp_(self) -> Tensor:
-        """Replace every element by its exponential."""
+        """Replace every element by its exponential.
+
+        >>> minigrad.tensor([0.0, 1.0]).exp_()
+        tensor([1.0000, 2.7183])
+        """
         return _change(self, "exp_", functions.Exp)
 
     def sqrt_(self) -> Tensor:
-        """Replace every element by its square root."""
+        """Replace every element by its square root.
+
+        >>> minigrad.tensor([4.0, 9.0]).sqrt_()
+        tensor([2., 3.])
+        """
         return _change(self, "sqrt_", functions.Sqrt)
 
     def tanh_(self) -> Tensor:
-        """Replace every element by its hyperbolic tangent."""
+        """Replace every element by its hyperbolic tangent.
+
+        >>> minigrad.tensor([0.0, 1.0]).tanh_()
+        tensor([0.0000, 0.7616])
+        """
         return _change(self, "tanh_", functions.Tanh)
 
     def sigmoid_(self) -> Tensor:
-        """Replace every element by its sigmoid."""
+        """Replace every element by its sigmoid.
+
+        >>> minigrad.tensor([0.0]).sigmoid_()
+        tensor([0.5])
+        """
         return _change(self, "sigmoid_", functions.Sigmoid)
 
     def relu_(self) -> Tensor:
-        """Replace negative elements by 0."""
+        """Replace negative elements by 0.
+
+        >>> minigrad.tensor([-1.0, 2.0]).relu_()
+        tensor([0., 2.])
+        """
         return _change(self, "relu_", functions.ReLU)
 
     def clamp_(self, min: float | None = None, max: float | None = None) -> Tensor:
-        """Move every element into [min, max]."""
+        """Move every element into [min, max].
+
+        >>> minigrad.tensor([-3.0, 0.5, 3.0]).clamp_(-1.0, 1.0)
+        tensor([-1.0,  0.5,  1.0])
+        """
         if cast(Any, self)._array.dtype.kind != "f" and (min is None) != (max is None):  # infinity is no integer
             return _change(self, "clamp_", *((functions.Max, min) if max is None else (functions.Min, max)))
         low, high = -np.inf if min is None else min, np.inf if max is None else max
         return _change(self, "clamp_", functions.Clip, low, high)
 
     def zero_(self) -> Tensor:
-        """Set every element to 0."""
+        """Set every element to 0.
+
+        >>> minigrad.tensor([1.0, 2.0]).zero_()
+        tensor([0., 0.])
+        """
         return self.fill_(0.0)
 
     def fill_(self, value: Any) -> Tensor:
-        """Set every element to a value."""
+        """Set every element to a value.
+
+        >>> minigrad.zeros(2).fill_(7.0)
+        tensor([7., 7.])
+        """
         return self._put("fill_", (...,), value)
 
     def copy_(self, other: Any) -> Tensor:
-        """Set every element to that of another tensor, which may broadcast and have another type."""
+        """Set every element to that of another tensor, which may broadcast and have another type.
+
+        >>> x = minigrad.zeros(2, 2)
+        >>> x.copy_(minigrad.tensor([1, 2]))
+        tensor([[1., 2.],
+                [1., 2.]])
+        """
         return self._put("copy_", (...,), other)
 
     def masked_fill_(self, mask: Any, value: Any) -> Tensor:
-        """Set the elements where a mask of booleans holds."""
+        """Set the elements where a mask of booleans holds.
+
+        >>> x = minigrad.tensor([-1.0, 2.0])
+        >>> x.masked_fill_(x < 0, 0.0)
+        tensor([0., 2.])
+        """
         return _change(self, "masked_fill_", functions.Where, value, mask)
 
     def uniform_(self, low: float = 0.0, high: float = 1.0, generator: Any = None) -> Tensor:
-        """Fill with random numbers, evenly from [low, high)."""
+        """Fill with random numbers, evenly from [low, high).
+
+        >>> x = minigrad.zeros(100).uniform_(2.0, 3.0)
+        >>> bool(((x >= 2) * (x <= 3)).all())
+        True
+        """
         from minigrad.tensors.creation import default_generator
 
         return self.copy_((generator or default_generator).uniform(low, high, cast(Any, self).shape))
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-        """Fill with random numbers from the normal distribution."""
+        """Fill with random numbers from the normal distribution.
+
+        >>> x = minigrad.zeros(1000).normal_(mean=5.0, std=2.0)
+        >>> round(x.mean().item()), round(x.std().item())
+        (5, 2)
+        """
         from minigrad.tensors.creation import default_generator
 
         return self.copy_((generator or default_generator).normal(mean, std, cast(Any, self).shape))

@@ -18,7 +18,12 @@ __all__ = ["Methods", "ValuesAndIndices"]
 
 
 class ValuesAndIndices(NamedTuple):
-    """What `max` and `min` along an axis return."""
+    """What `max` and `min` along an axis return.
+
+    >>> largest = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).max(dim=1)
+    >>> largest.values, largest.indices
+    (tensor([5., 7.]), tensor([1, 0]))
+    """
 
     values: Tensor
     indices: Tensor
@@ -37,91 +42,179 @@ class Methods(Shapes):
     # --- elementwise ----------------------------------------------------------------------------------------
 
     def exp(self) -> Tensor:
-        """Return e to the power of every element."""
+        """Return e to the power of every element.
+
+        >>> minigrad.tensor([0.0, 1.0]).exp()
+        tensor([1.0000, 2.7183])
+        """
         return functions.Exp.apply(self)
 
     def log(self) -> Tensor:
-        """Return the natural logarithm of every element."""
+        """Return the natural logarithm of every element.
+
+        >>> minigrad.tensor([1.0, 10.0]).log()
+        tensor([0.0000, 2.3026])
+        """
         return functions.Log.apply(self)
 
     def sqrt(self) -> Tensor:
-        """Return the square root of every element."""
+        """Return the square root of every element.
+
+        >>> minigrad.tensor([4.0, 9.0]).sqrt()
+        tensor([2., 3.])
+        """
         return functions.Sqrt.apply(self)
 
     def square(self) -> Tensor:
-        """Return the square of every element."""
+        """Return the square of every element.
+
+        >>> minigrad.tensor([-2.0, 3.0]).square()
+        tensor([4., 9.])
+        """
         return functions.Square.apply(self)
 
     def sin(self) -> Tensor:
-        """Return the sine of every element."""
+        """Return the sine of every element.
+
+        >>> minigrad.tensor([0.0, 1.0]).sin()
+        tensor([0.0000, 0.8415])
+        """
         return functions.Sin.apply(self)
 
     def cos(self) -> Tensor:
-        """Return the cosine of every element."""
+        """Return the cosine of every element.
+
+        >>> minigrad.tensor([0.0, 1.0]).cos()
+        tensor([1.0000, 0.5403])
+        """
         return functions.Cos.apply(self)
 
     def tanh(self) -> Tensor:
-        """Return the hyperbolic tangent of every element."""
+        """Return the hyperbolic tangent of every element.
+
+        >>> minigrad.tensor([0.0, 1.0]).tanh()
+        tensor([0.0000, 0.7616])
+        """
         return functions.Tanh.apply(self)
 
     def sigmoid(self) -> Tensor:
-        """Return 1 / (1 + e^-x) of every element."""
+        """Return 1 / (1 + e^-x) of every element.
+
+        >>> minigrad.tensor([-1.0, 0.0, 1.0]).sigmoid()
+        tensor([0.2689, 0.5000, 0.7311])
+        """
         return functions.Sigmoid.apply(self)
 
     def relu(self) -> Tensor:
-        """Return every element, or 0 where it is negative."""
+        """Return every element, or 0 where it is negative.
+
+        >>> minigrad.tensor([-1.0, 2.0]).relu()
+        tensor([0., 2.])
+        """
         return functions.ReLU.apply(self)
 
     def gelu(self) -> Tensor:
-        """Return every element times the probability that a standard normal number is below it."""
+        """Return every element times the probability that a standard normal number is below it.
+
+        >>> minigrad.tensor([-1.0, 0.0, 1.0]).gelu()
+        tensor([-0.1587,  0.0000,  0.8413])
+        """
         return functions.Gelu.apply(self)
 
     def erf(self) -> Tensor:
-        """Return the error function of every element."""
+        """Return the error function of every element.
+
+        >>> minigrad.tensor([0.0, 1.0]).erf()
+        tensor([0.0000, 0.8427])
+        """
         return functions.Erf.apply(self)
 
     def abs(self) -> Tensor:
-        """Return every element without its sign."""
+        """Return every element without its sign.
+
+        >>> minigrad.tensor([-1.0, 2.0]).abs()
+        tensor([1., 2.])
+        """
         return functions.Abs.apply(self)
 
     def sign(self) -> Tensor:
-        """Return -1, 0 or 1 for every element."""
+        """Return -1, 0 or 1 for every element.
+
+        >>> minigrad.tensor([-3.0, 0.0, 2.0]).sign()
+        tensor([-1.,  0.,  1.])
+        """
         return functions.Sign.apply(self)
 
     def neg(self) -> Tensor:
-        """Return every element with the other sign."""
+        """Return every element with the other sign.
+
+        >>> minigrad.tensor([1.0, -2.0]).neg()
+        tensor([-1.,  2.])
+        """
         return functions.Neg.apply(self)
 
     def reciprocal(self) -> Tensor:
-        """Return 1 over every element."""
+        """Return 1 over every element.
+
+        >>> minigrad.tensor([2.0, 4.0]).reciprocal()
+        tensor([0.50, 0.25])
+        """
         return functions.Inv.apply(self)
 
     def pow(self, exponent: Any) -> Tensor:
-        """Return every element to a power."""
+        """Return every element to a power.
+
+        >>> minigrad.tensor([2.0, 3.0]).pow(2)
+        tensor([4., 9.])
+        """
         return cast(Any, self) ** exponent
 
     def add(self, other: Any, alpha: float = 1.0) -> Tensor:
-        """Return self + alpha * other."""
+        """Return self + alpha * other.
+
+        >>> minigrad.tensor([1.0, 2.0]).add(10.0, alpha=2.0)
+        tensor([21., 22.])
+        """
         return functions.Add.apply(self, other * alpha if alpha != 1.0 else other)
 
     def sub(self, other: Any, alpha: float = 1.0) -> Tensor:
-        """Return self - alpha * other."""
+        """Return self - alpha * other.
+
+        >>> minigrad.tensor([1.0, 2.0]).sub(minigrad.tensor([0.5, 0.5]))
+        tensor([0.5, 1.5])
+        """
         return functions.Sub.apply(self, other * alpha if alpha != 1.0 else other)
 
     def mul(self, other: Any) -> Tensor:
-        """Return self * other."""
+        """Return self * other.
+
+        >>> minigrad.tensor([1.0, 2.0]).mul(3.0)
+        tensor([3., 6.])
+        """
         return functions.Mul.apply(self, other)
 
     def div(self, other: Any) -> Tensor:
-        """Return self / other."""
+        """Return self / other.
+
+        >>> minigrad.tensor([1.0, 2.0]).div(4.0)
+        tensor([0.25, 0.50])
+        """
         return functions.Div.apply(self, other)
 
     def maximum(self, other: Any) -> Tensor:
-        """Return the larger element of each pair; nan where one is nan."""
+        """Return the larger element of each pair; nan where one is nan.
+
+        >>> minigrad.tensor([1.0, 5.0]).maximum(minigrad.tensor([3.0, 2.0]))
+        tensor([3., 5.])
+        """
         return functions.Max.apply(self, other)
 
     def minimum(self, other: Any) -> Tensor:
-        """Return the smaller element of each pair; nan where one is nan."""
+        """Return the smaller element of each pair; nan where one is nan.
+
+        >>> minigrad.tensor([1.0, 5.0]).minimum(minigrad.tensor([3.0, 2.0]))
+        tensor([1., 2.])
+        """
         return functions.Min.apply(self, other)
 
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
@@ -130,6 +223,9 @@ class Methods(Shapes):
         Args:
             min: The lower bound, a number or a tensor; None for none.
             max: The upper bound, likewise.
+
+        >>> minigrad.tensor([-3.0, 0.5, 3.0]).clamp(min=-1.0, max=1.0)
+        tensor([-1.0,  0.5,  1.0])
         """
         if min is None and max is None:
             raise ValueError("clamp: give min, max or both")
@@ -140,23 +236,45 @@ class Methods(Shapes):
     clip = clamp
 
     def where(self, condition: Any, other: Any) -> Tensor:
-        """Return the element where the condition holds, else that of other."""
+        """Return the element where the condition holds, else that of other.
+
+        >>> x = minigrad.tensor([-1.0, 2.0])
+        >>> x.where(x > 0, 0.0)
+        tensor([0., 2.])
+        """
         return functions.Where.apply(condition, self, other)
 
     def masked_fill(self, mask: Any, value: Any) -> Tensor:
-        """Return a value where a mask of booleans holds, else the element."""
+        """Return a value where a mask of booleans holds, else the element.
+
+        >>> x = minigrad.tensor([-1.0, 2.0])
+        >>> x.masked_fill(x < 0, 9.0)
+        tensor([9., 2.])
+        """
         return functions.Where.apply(mask, value, self)
 
     def isnan(self) -> Tensor:
-        """Return where elements are nan."""
+        """Return where elements are nan.
+
+        >>> minigrad.tensor([1.0, float("nan")]).isnan()
+        tensor([False,  True])
+        """
         return functions.NE.apply(self, self)
 
     def isinf(self) -> Tensor:
-        """Return where elements are infinite."""
+        """Return where elements are infinite.
+
+        >>> minigrad.tensor([1.0, float("inf")]).isinf()
+        tensor([False,  True])
+        """
         return functions.EQ.apply(self.abs(), np.inf)
 
     def isfinite(self) -> Tensor:
-        """Return where elements are neither nan nor infinite."""
+        """Return where elements are neither nan nor infinite.
+
+        >>> minigrad.tensor([1.0, float("inf"), float("nan")]).isfinite()
+        tensor([ True, False, False])
+        """
         return functions.LT.apply(self.abs(), np.inf)
 
     # --- reductions -----------------------------------------------------------------------------------------
@@ -168,13 +286,24 @@ class Methods(Shapes):
             dim: An axis or several; None for all.
             keepdim: Whether these axes stay, with size 1.
             axis: NumPy's name for dim, which every reduction takes.
+
+        >>> x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> x.sum(), x.sum(dim=0)
+        (tensor(10.), tensor([4., 6.]))
+        >>> x.sum(1, keepdim=True)
+        tensor([[3.],
+                [7.]])
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "sum")
         x = cast(Any, self)
         return tensor_functions.Sum.apply(x, dim=axes_of(x, dim, "sum"), keepdim=keepdim)
 
     def mean(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return the mean of the elements, all of them or along axes; nan where there are none."""
+        """Return the mean of the elements, all of them or along axes; nan where there are none.
+
+        >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).mean(dim=0)
+        tensor([2., 3.])
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "mean")
         x = cast(Any, self)
         if x._array.dtype.kind != "f":
@@ -194,6 +323,10 @@ class Methods(Shapes):
             unbiased: Whether to divide by n - 1 instead of n.
             keepdim: Whether these axes stay, with size 1.
             axis: NumPy's name for dim, which every reduction takes.
+
+        >>> x = minigrad.tensor([1.0, 2.0, 3.0, 4.0])
+        >>> x.var(), x.var(unbiased=False)
+        (tensor(1.6667), tensor(1.25))
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "var")
         x = cast(Any, self)
@@ -204,7 +337,11 @@ class Methods(Shapes):
         return total * (1.0 / count) if count > 0 else total * float("nan")
 
     def std(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return the square root of the variance."""
+        """Return the square root of the variance.
+
+        >>> minigrad.tensor([1.0, 3.0]).std(unbiased=False)
+        tensor(1.)
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "std")
         variance = self.var(dim, unbiased, keepdim)
         constant = variance == 0.0  # there, the gradient is 0 and not that of the square root, as in PyTorch
@@ -213,7 +350,11 @@ class Methods(Shapes):
         return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
 
     def prod(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Multiply the elements, all of them or along axes."""
+        """Multiply the elements, all of them or along axes.
+
+        >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).prod(dim=1)
+        tensor([ 2., 12.])
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "prod")
         x = cast(Any, self)
         return tensor_functions.Prod.apply(x, dim=axes_of(x, dim, "prod"), keepdim=keepdim)
@@ -222,12 +363,24 @@ class Methods(Shapes):
         """Return the largest element; along an axis, the largest elements and where the first of them are.
 
         Without dim, equal elements share the gradient; with dim, the first one gets it.
+
+        >>> x = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]])
+        >>> x.max()
+        tensor(7.)
+        >>> values, indices = x.max(dim=1)
+        >>> values, indices
+        (tensor([5., 7.]), tensor([1, 0]))
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "max")
         return self._extreme("max", tensor_functions.Amax, dim, keepdim)
 
     def min(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """Return the smallest element; along an axis, the smallest elements and where the first of them are."""
+        """Return the smallest element; along an axis, the smallest elements and where the first of them are.
+
+        >>> values, indices = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).min(dim=1)
+        >>> values, indices
+        (tensor([1., 2.]), tensor([0, 1]))
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "min")
         return self._extreme("min", tensor_functions.Amin, dim, keepdim)
 
@@ -250,7 +403,11 @@ class Methods(Shapes):
         return ValuesAndIndices(values.unsqueeze(axis) if keepdim and x.ndim else values, indices)
 
     def amax(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return the largest elements along axes; equal ones share the gradient."""
+        """Return the largest elements along axes; equal ones share the gradient.
+
+        >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).amax(dim=0)
+        tensor([7., 5.])
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "amax")
         x = cast(Any, self)
         axes = axes_of(x, dim, "amax")
@@ -258,7 +415,11 @@ class Methods(Shapes):
         return tensor_functions.Amax.apply(x, dim=axes, keepdim=keepdim)
 
     def amin(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return the smallest elements along axes; equal ones share the gradient."""
+        """Return the smallest elements along axes; equal ones share the gradient.
+
+        >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).amin(dim=0)
+        tensor([1., 2.])
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "amin")
         x = cast(Any, self)
         axes = axes_of(x, dim, "amin")
@@ -266,12 +427,21 @@ class Methods(Shapes):
         return tensor_functions.Amin.apply(x, dim=axes, keepdim=keepdim)
 
     def argmax(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return where the largest element is, the first of equal ones: in the flattened tensor, or along an axis."""
+        """Return where the largest element is, the first of equal ones: in the flattened tensor, or along an axis.
+
+        >>> x = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]])
+        >>> x.argmax(), x.argmax(dim=0)
+        (tensor(2), tensor([1, 0]))
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "argmax")
         return self._where_extreme("argmax", dim, keepdim)
 
     def argmin(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return where the smallest element is, the first of equal ones: in the flattened tensor, or along an axis."""
+        """Return where the smallest element is, the first of equal ones: in the flattened tensor, or along an axis.
+
+        >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).argmin(dim=1)
+        tensor([0, 1])
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "argmin")
         return self._where_extreme("argmin", dim, keepdim)
 
@@ -285,12 +455,20 @@ class Methods(Shapes):
         return cast("Tensor", x.from_host(np.asarray(getattr(np, name)(array, axis=axis, keepdims=keepdim))))
 
     def any(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return whether an element is not 0."""
+        """Return whether an element is not 0.
+
+        >>> minigrad.tensor([[0, 1], [0, 0]]).any(dim=1)
+        tensor([ True, False])
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "any")
         return self._truth(np.any, dim, keepdim, "any")
 
     def all(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return whether no element is 0."""
+        """Return whether no element is 0.
+
+        >>> minigrad.tensor([[1, 1], [1, 0]]).all(dim=1)
+        tensor([ True, False])
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "all")
         return self._truth(np.all, dim, keepdim, "all")
 
@@ -301,7 +479,11 @@ class Methods(Shapes):
         return cast("Tensor", x.from_host(np.asarray(result)))
 
     def logsumexp(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return log(e^x1 + e^x2 + ...) along axes, without overflow."""
+        """Return log(e^x1 + e^x2 + ...) along axes, without overflow.
+
+        >>> minigrad.tensor([1000.0, 1000.0]).logsumexp(0)
+        tensor(1000.6932)
+        """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "logsumexp")
         x = _float(self)
         if not x.numel():
@@ -314,7 +496,12 @@ class Methods(Shapes):
         return tensor_functions.LogSumExp.apply(x, dim=axes, keepdim=keepdim)
 
     def softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
-        """Return e^x over the sum of e^x along an axis."""
+        """Return e^x over the sum of e^x along an axis.
+
+        >>> minigrad.tensor([[0.0, 0.0], [1.0, 3.0]]).softmax()
+        tensor([[0.5000, 0.5000],
+                [0.1192, 0.8808]])
+        """
         x = _float(self)
         axis = axis_of(x, dim if axis is None else axis, "softmax")
         if not x.numel() or not x.ndim:
@@ -326,7 +513,11 @@ class Methods(Shapes):
         return tensor_functions.Softmax.apply(x, dim=axis)
 
     def log_softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
-        """Return the logarithm of the softmax along an axis."""
+        """Return the logarithm of the softmax along an axis.
+
+        >>> minigrad.tensor([0.0, 0.0]).log_softmax()
+        tensor([-0.6931, -0.6931])
+        """
         x = _float(self)
         axis = axis_of(x, dim if axis is None else axis, "log_softmax")
         if not x.numel() or not x.ndim:
@@ -357,6 +548,9 @@ class Methods(Shapes):
 
         Raises:
             ValueError: If they are not two vectors of one length.
+
+        >>> minigrad.tensor([1.0, 2.0]).dot(minigrad.tensor([3.0, 4.0]))
+        tensor(11.)
         """
         a, b = cast(Any, self), cast(Any, other)
         if a.ndim != 1 or b.ndim != 1 or a.shape != b.shape:
@@ -370,6 +564,13 @@ class Methods(Shapes):
 
         Raises:
             ValueError: If the sizes do not fit, or an operand has no axes.
+
+        >>> a = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> a.matmul(minigrad.tensor([[1.0], [1.0]]))
+        tensor([[3.],
+                [7.]])
+        >>> (minigrad.zeros(5, 2, 3) @ minigrad.zeros(3, 4)).shape
+        (5, 2, 4)
         """
         a, b = cast(Any, self), cast(Any, other)
         _check_matmul(a, b)
@@ -385,11 +586,20 @@ class Methods(Shapes):
         return tensor_functions.MatMul.apply(a, b)
 
     def mm(self, other: Tensor) -> Tensor:
-        """Multiply two matrices."""
+        """Multiply two matrices.
+
+        >>> minigrad.eye(2).mm(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor([[1., 2.],
+                [3., 4.]])
+        """
         return self._matmul_of(2, "mm", other)
 
     def bmm(self, other: Tensor) -> Tensor:
-        """Multiply two batches of matrices, of one batch size."""
+        """Multiply two batches of matrices, of one batch size.
+
+        >>> minigrad.zeros(5, 2, 3).bmm(minigrad.zeros(5, 3, 4)).shape
+        (5, 2, 4)
+        """
         return self._matmul_of(3, "bmm", other)
 
     def _matmul_of(self, rank: int, name: str, other: Tensor) -> Tensor:
@@ -402,12 +612,20 @@ class Methods(Shapes):
     # --- comparing whole tensors ----------------------------------------------------------------------------
 
     def allclose(self, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-        """Return whether all elements differ by at most atol + rtol * |other|."""
+        """Return whether all elements differ by at most atol + rtol * |other|.
+
+        >>> minigrad.tensor([1.0]).allclose(minigrad.tensor([1.000001]))
+        True
+        """
         a, b = (np.asarray(arrays.to_host(getattr(x, "_array", x))) for x in (self, other))
         return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
     def equal(self, other: Any) -> bool:
-        """Return whether shapes and all elements are the same."""
+        """Return whether shapes and all elements are the same.
+
+        >>> minigrad.tensor([1.0, 2.0]).equal(minigrad.tensor([1.0, 3.0]))
+        False
+        """
         a, b = (np.asarray(arrays.to_host(getattr(x, "_array", x))) for x in (self, other))
         return bool(np.array_equal(a, b))
 

@@ -23,6 +23,10 @@ def printed(tensor: Tensor) -> str:
     Args:
         tensor: The tensor. Values have 4 digits, with an exponent where they differ by more; a large tensor is
             abbreviated.
+
+    >>> from minigrad.tensors.printing import printed
+    >>> printed(minigrad.tensor([1.5, 2.0], requires_grad=True))
+    'tensor([1.5, 2.0], requires_grad=True)'
     """
     name = "tensor" if type(tensor).__name__ == "Tensor" else type(tensor).__name__
     array = arrays.to_host(tensor._array)

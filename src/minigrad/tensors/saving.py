@@ -43,6 +43,12 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 
     Raises:
         TypeError: If obj holds anything else; nothing is written then.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     minigrad.save({"weight": minigrad.tensor([1.0, 2.0]), "epoch": 3}, f"{folder}/state.npz")
+    ...     minigrad.load(f"{folder}/state.npz")
+    {'weight': tensor([1., 2.]), 'epoch': 3}
     """
     tensors: list[Tensor] = []
     tree = json.dumps(_described(obj, tensors, "the object"), allow_nan=True)
@@ -92,6 +98,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises:
         FileNotFoundError: If there is no such file.
         ValueError: If the file is damaged, or was not written by `save`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     minigrad.save([minigrad.tensor([1, 2], requires_grad=False), None], f"{folder}/list.npz")
+    ...     minigrad.load(f"{folder}/list.npz")
+    [tensor([1, 2]), None]
     """
     path = Path(path)
     if not path.is_file():

@@ -25,7 +25,12 @@ ALL_AXES = [tuple(range(n)) for n in range(65)]
 
 
 def axis_of(x: Any, dim: Any, operation: str) -> int:
-    """Return an axis counted from the front; a tensor without axes may be asked for axis 0 or -1."""
+    """Return an axis counted from the front; a tensor without axes may be asked for axis 0 or -1.
+
+    >>> from minigrad.tensors.shapes import axis_of
+    >>> axis_of(minigrad.zeros(2, 3), -1, "sum")
+    1
+    """
     return layout.normal_axis(dim, max(x._array.ndim, 1), operation)
 
 
@@ -35,6 +40,12 @@ def axes_of(x: Any, dim: Any, operation: str) -> tuple[int, ...]:
     Raises:
         IndexingError: If there is no such axis.
         ValueError: If one is named twice.
+
+    >>> from minigrad.tensors.shapes import axes_of
+    >>> axes_of(minigrad.zeros(2, 3, 4), (-1, 0), "sum")
+    (0, 2)
+    >>> axes_of(minigrad.zeros(2, 3, 4), None, "sum")
+    (0, 1, 2)
     """
     n = x._array.ndim
     if dim is None:
@@ -54,72 +65,136 @@ class Shapes(Types):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The size of each axis."""
+        """The size of each axis.
+
+        >>> minigrad.zeros(2, 3).shape
+        (2, 3)
+        """
         return cast("tuple[int, ...]", _array(self).shape)
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """The number of axes.
+
+        >>> minigrad.zeros(2, 3).ndim
+        2
+        """
         return cast(int, _array(self).ndim)
 
     def dim(self) -> int:
-        """Return the number of axes."""
+        """Return the number of axes.
+
+        >>> minigrad.zeros(2, 3).dim()
+        2
+        """
         return self.ndim
 
     def size(self, dim: int | None = None) -> Any:
-        """Return the shape, or the size of one axis."""
+        """Return the shape, or the size of one axis.
+
+        >>> x = minigrad.zeros(2, 3)
+        >>> x.size(), x.size(-1)
+        ((2, 3), 3)
+        """
         return self.shape if dim is None else self.shape[layout.normal_axis(dim, self.ndim, "size")]
 
     def numel(self) -> int:
-        """Return the number of elements."""
+        """Return the number of elements.
+
+        >>> minigrad.zeros(2, 3).numel()
+        6
+        """
         return int(_array(self).size)
 
     nelement = numel
 
     def stride(self, dim: int | None = None) -> Any:
-        """Return the steps in elements from one index to the next, for all axes or one."""
+        """Return the steps in elements from one index to the next, for all axes or one.
+
+        >>> x = minigrad.zeros(2, 3)
+        >>> x.stride(), x.T.stride()
+        ((3, 1), (1, 3))
+        """
         strides = cast(Any, self)._tensor.strides
         return strides if dim is None else strides[layout.normal_axis(dim, self.ndim, "stride")]
 
     def storage_offset(self) -> int:
-        """Return the position of the first element in its storage."""
+        """Return the position of the first element in its storage.
+
+        >>> x = minigrad.arange(5)
+        >>> x[2:].storage_offset()
+        2
+        """
         return int(cast(Any, self)._tensor.offset)
 
     def is_contiguous(self) -> bool:
-        """Return whether the elements lie in memory in row-major order, without gaps."""
+        """Return whether the elements lie in memory in row-major order, without gaps.
+
+        >>> x = minigrad.zeros(2, 3)
+        >>> x.is_contiguous(), x.T.is_contiguous()
+        (True, False)
+        """
         return bool(cast(Any, self)._tensor.is_contiguous())
 
     @property
     def dtype(self) -> Any:
-        """The type of the elements, a NumPy dtype."""
+        """The type of the elements, a NumPy dtype.
+
+        >>> minigrad.tensor([1.0]).dtype, minigrad.tensor([1]).dtype
+        (dtype('float32'), dtype('int64'))
+        """
         return _array(self).dtype
 
     @property
     def itemsize(self) -> int:
-        """The bytes of one element."""
+        """The bytes of one element.
+
+        >>> minigrad.tensor([1.0]).itemsize
+        4
+        """
         return int(_array(self).itemsize)
 
     def element_size(self) -> int:
-        """Return the bytes of one element."""
+        """Return the bytes of one element.
+
+        >>> minigrad.tensor([1]).element_size()
+        8
+        """
         return self.itemsize
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements."""
+        """The bytes of all elements.
+
+        >>> minigrad.zeros(2, 3).nbytes
+        24
+        """
         return self.numel() * self.itemsize
 
     @property
     def device(self) -> str:
-        """Where the elements are: "cpu" or "cuda"."""
+        """Where the elements are: "cpu" or "cuda".
+
+        >>> minigrad.zeros(2).device
+        'cpu'
+        """
         return "cpu" if arrays.on_host(_array(self)) else "cuda"
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the elements are on a CUDA device."""
+        """Whether the elements are on a CUDA device.
+
+        >>> minigrad.zeros(2).is_cuda
+        False
+        """
         return self.device == "cuda"
 
     def is_floating_point(self) -> bool:
-        """Return whether the elements are floats."""
+        """Return whether the elements are floats.
+
+        >>> minigrad.tensor([1.0]).is_floating_point(), minigrad.tensor([1]).is_floating_point()
+        (True, False)
+        """
         return bool(self.dtype.kind == "f")
 
     # --- views ----------------------------------------------------------------------------------------------
@@ -132,6 +207,13 @@ class Shapes(Types):
 
         Raises:
             ValueError: If the sizes do not multiply to the number of elements, or the strides do not allow it.
+
+        >>> x = minigrad.arange(6)
+        >>> x.view(2, 3)
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+        >>> x.view(3, -1).shape
+        (3, 2)
         """
         new_shape = layout.view_shape(self.shape, layout.sizes_of(shape, "view"))
         array = _array(self)
@@ -140,7 +222,11 @@ class Shapes(Types):
         return tensor_functions.View.apply(self, shape=new_shape)
 
     def reshape(self, *shape: Any) -> Tensor:
-        """Return the elements, in row-major order, with another shape: a view where strides allow it, else a copy."""
+        """Return the elements, in row-major order, with another shape: a view where strides allow it, else a copy.
+
+        >>> minigrad.arange(6).reshape(2, 3).T.reshape(6)
+        tensor([0, 3, 1, 4, 2, 5])
+        """
         new_shape = layout.view_shape(self.shape, layout.sizes_of(shape, "reshape"))
         array = _array(self)
         if isinstance(array, np.ndarray) and array.flags.c_contiguous:
@@ -150,11 +236,20 @@ class Shapes(Types):
         return tensor_functions.View.apply(self if fits else cast(Any, self).clone(), shape=new_shape)
 
     def view_as(self, other: Any) -> Tensor:
-        """Return a view with another tensor's shape."""
+        """Return a view with another tensor's shape.
+
+        >>> minigrad.arange(4).view_as(minigrad.zeros(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+        """
         return self.view(*other.shape)
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-        """Return the elements with the axes from start_dim to end_dim in one."""
+        """Return the elements with the axes from start_dim to end_dim in one.
+
+        >>> minigrad.zeros(2, 3, 4).flatten(1).shape
+        (2, 12)
+        """
         if not self.ndim:
             return self.reshape(1)
         first = layout.normal_axis(start_dim, self.ndim, "flatten")
@@ -165,12 +260,20 @@ class Shapes(Types):
         return self.reshape(*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
 
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Tensor:
-        """Return the elements with one axis cut into several."""
+        """Return the elements with one axis cut into several.
+
+        >>> minigrad.zeros(2, 12).unflatten(1, (3, 4)).shape
+        (2, 3, 4)
+        """
         axis = layout.normal_axis(dim, self.ndim, "unflatten")
         return self.reshape(*self.shape[:axis], *sizes, *self.shape[axis + 1 :])
 
     def permute(self, *order: Any) -> Tensor:
-        """Return a view whose axis i is axis ``order[i]`` of this tensor."""
+        """Return a view whose axis i is axis ``order[i]`` of this tensor.
+
+        >>> minigrad.zeros(2, 3, 4).permute(2, 0, 1).shape
+        (4, 2, 3)
+        """
         given = layout.sizes_of(order, "permute")
         axes = [layout.normal_axis(axis, self.ndim, "permute") for axis in given]
         if sorted(axes) != list(range(self.ndim)):
@@ -178,7 +281,11 @@ class Shapes(Types):
         return tensor_functions.Permute.apply(self, order=tuple(axes))
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
-        """Return a view with two axes exchanged."""
+        """Return a view with two axes exchanged.
+
+        >>> minigrad.zeros(2, 3, 4).transpose(0, -1).shape
+        (4, 3, 2)
+        """
         order = list(range(self.ndim))
         a, b = axis_of(self, dim0, "transpose"), axis_of(self, dim1, "transpose")
         if order:
@@ -186,51 +293,94 @@ class Shapes(Types):
         return self.permute(*order)
 
     def t(self) -> Tensor:
-        """Return the transpose of a matrix; a vector as it is."""
+        """Return the transpose of a matrix; a vector as it is.
+
+        >>> minigrad.tensor([[1, 2], [3, 4]]).t()
+        tensor([[1, 3],
+                [2, 4]])
+        """
         if self.ndim > 2:
             raise ValueError(f"t: shape {self.shape} has more than two axes; use transpose(dim0, dim1)")
         return self.permute(*reversed(range(self.ndim)))
 
     @property
     def T(self) -> Tensor:
-        """The view with all axes in reverse order."""
+        """The view with all axes in reverse order.
+
+        >>> minigrad.zeros(2, 3, 4).T.shape
+        (4, 3, 2)
+        """
         return self.permute(*reversed(range(self.ndim)))
 
     @property
     def mT(self) -> Tensor:
-        """The view with the last two axes exchanged."""
+        """The view with the last two axes exchanged.
+
+        >>> minigrad.zeros(2, 3, 4).mT.shape
+        (2, 4, 3)
+        """
         return self.transpose(-1, -2)
 
     def squeeze(self, dim: Any = None) -> Tensor:
-        """Return a view without axes of size 1: all of them, or those in dim that have it."""
+        """Return a view without axes of size 1: all of them, or those in dim that have it.
+
+        >>> x = minigrad.zeros(1, 3, 1)
+        >>> x.squeeze().shape, x.squeeze(0).shape
+        ((3,), (3, 1))
+        """
         axes = axes_of(self, dim, "squeeze")
         return self.view([n for axis, n in enumerate(self.shape) if axis not in axes or n != 1])
 
     def unsqueeze(self, dim: int) -> Tensor:
-        """Return a view with a new axis of size 1 before axis dim."""
+        """Return a view with a new axis of size 1 before axis dim.
+
+        >>> x = minigrad.zeros(3)
+        >>> x.unsqueeze(0).shape, x.unsqueeze(-1).shape
+        ((1, 3), (3, 1))
+        """
         axis = layout.normal_axis(dim, self.ndim + 1, "unsqueeze")
         shape = list(self.shape)
         shape.insert(axis, 1)
         return self[(slice(None),) * axis + (None,)] if not self.is_contiguous() else self.view(*shape)
 
     def expand(self, *sizes: Any) -> Tensor:
-        """Return a view in which axes of size 1 repeat, and new axes stand in front; -1 keeps a size."""
+        """Return a view in which axes of size 1 repeat, and new axes stand in front; -1 keeps a size.
+
+        >>> minigrad.tensor([[1], [2]]).expand(2, 3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+        >>> minigrad.zeros(3).expand(4, -1).shape
+        (4, 3)
+        """
         data = cast(Any, self)._tensor
         shape, _ = layout.expand(data.shape, data.strides, layout.sizes_of(sizes, "expand"))
         return tensor_functions.Expand.apply(self, shape=tuple(shape))
 
     def expand_as(self, other: Any) -> Tensor:
-        """Return a view expanded to another tensor's shape."""
+        """Return a view expanded to another tensor's shape.
+
+        >>> minigrad.tensor([1.0, 2.0]).expand_as(minigrad.zeros(3, 2)).shape
+        (3, 2)
+        """
         return self.expand(*other.shape)
 
     broadcast_to = expand
 
     def flip(self, *dims: Any) -> Tensor:
-        """Return a copy with the elements in reverse order along some axes."""
+        """Return a copy with the elements in reverse order along some axes.
+
+        >>> minigrad.arange(4).flip(0)
+        tensor([3, 2, 1, 0])
+        """
         return tensor_functions.Flip.apply(self, dims=axes_of(self, layout.sizes_of(dims, "flip"), "flip"))
 
     def contiguous(self) -> Tensor:
-        """Return the tensor itself if its elements lie in row-major order, else a copy in which they do."""
+        """Return the tensor itself if its elements lie in row-major order, else a copy in which they do.
+
+        >>> x = minigrad.zeros(2, 3).T
+        >>> x.is_contiguous(), x.contiguous().is_contiguous()
+        (False, True)
+        """
         return cast("Tensor", self) if self.is_contiguous() else cast(Any, self).clone()
 
     # --- parts ----------------------------------------------------------------------------------------------
@@ -266,6 +416,11 @@ class Shapes(Types):
         Args:
             dim: The axis.
             index: int64, with as many axes; no larger than this tensor along the others.
+
+        >>> x = minigrad.tensor([[1, 2, 3], [4, 5, 6]])
+        >>> x.gather(1, minigrad.tensor([[2], [0]]))
+        tensor([[3],
+                [4]])
         """
         axis = axis_of(self, dim, "gather")
         if index.ndim != self.ndim and self.ndim:
@@ -273,20 +428,39 @@ class Shapes(Types):
         return self[tensor_functions._along(index, axis)] if self.ndim else self.expand(index.shape)
 
     def scatter_to(self, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
-        """Return zeros of a shape, with this tensor's values at given places along an axis: `gather` turned round."""
+        """Return zeros of a shape, with this tensor's values at given places along an axis: `gather` turned round.
+
+        >>> x = minigrad.tensor([[5.0], [7.0]])
+        >>> x.scatter_to((2, 3), 1, minigrad.tensor([[2], [0]]))
+        tensor([[0., 0., 5.],
+                [7., 0., 0.]])
+        """
         key = tensor_functions._along(index, axis_of(self, dim, "scatter_to"))
         return tensor_functions.IndexAdd.apply(self, shape=tuple(shape), key=key)
 
     def index_select(self, dim: int, index: Tensor) -> Tensor:
-        """Return the slices along an axis that a vector of int64 names."""
+        """Return the slices along an axis that a vector of int64 names.
+
+        >>> minigrad.tensor([[1, 2], [3, 4], [5, 6]]).index_select(0, minigrad.tensor([2, 0]))
+        tensor([[5, 6],
+                [1, 2]])
+        """
         return self[(slice(None),) * axis_of(self, dim, "index_select") + (index,)]
 
     def select(self, dim: int, index: int) -> Tensor:
-        """Return one slice along an axis, without that axis."""
+        """Return one slice along an axis, without that axis.
+
+        >>> minigrad.tensor([[1, 2], [3, 4]]).select(1, 0)
+        tensor([1, 3])
+        """
         return self[(slice(None),) * axis_of(self, dim, "select") + (index,)]
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
-        """Return a view of some slices along an axis."""
+        """Return a view of some slices along an axis.
+
+        >>> minigrad.arange(6).narrow(0, start=2, length=3)
+        tensor([2, 3, 4])
+        """
         axis = axis_of(self, dim, "narrow")
         n = self.shape[axis]
         first = start + n if start < 0 else start
@@ -300,6 +474,11 @@ class Shapes(Types):
         Args:
             split_size: The size of each part (the last may be smaller), or a list of sizes.
             dim: The axis.
+
+        >>> minigrad.arange(5).split(2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        >>> [part.shape for part in minigrad.zeros(3, 5).split([1, 4], dim=1)]
+        [(3, 1), (3, 4)]
         """
         axis = axis_of(self, dim, "split")
         n = self.shape[axis]
@@ -315,12 +494,20 @@ class Shapes(Types):
         return tuple(self.narrow(axis, end - size, size) for size, end in zip(split_size, ends, strict=True))
 
     def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-        """Cut into at most that many views of equal size along an axis; the last may be smaller."""
+        """Cut into at most that many views of equal size along an axis; the last may be smaller.
+
+        >>> minigrad.arange(5).chunk(2)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+        """
         n = self.shape[axis_of(self, dim, "chunk")]
         return self.split(max(1, -(-n // chunks)), dim)
 
     def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
-        """Return all slices along an axis, without that axis."""
+        """Return all slices along an axis, without that axis.
+
+        >>> minigrad.tensor([[1, 2], [3, 4]]).unbind()
+        (tensor([1, 2]), tensor([3, 4]))
+        """
         axis = axis_of(self, dim, "unbind")
         return tuple(self.select(axis, i) for i in range(self.shape[axis]))
 
@@ -331,13 +518,20 @@ class Shapes(Types):
 
         Raises:
             ValueError: If there is not exactly one.
+
+        >>> minigrad.tensor([2.5]).item()
+        2.5
         """
         if self.numel() != 1:
             raise ValueError(f"item: a tensor of shape {self.shape} has {self.numel()} elements, not one")
         return arrays.to_host(_array(self)).item()
 
     def tolist(self) -> Any:
-        """Return nested lists of Python numbers."""
+        """Return nested lists of Python numbers.
+
+        >>> minigrad.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         return arrays.to_host(_array(self)).tolist()
 
     def numpy(self) -> Any:
@@ -345,6 +539,11 @@ class Shapes(Types):
 
         Raises:
             GraphError: If the tensor requires gradients, which the array would not know of.
+
+        >>> x = minigrad.zeros(2)
+        >>> x.numpy()[0] = 3.0
+        >>> x
+        tensor([3., 0.])
         """
         if cast(Any, self).requires_grad:
             raise GraphError("numpy: this tensor requires gradients; use detach().numpy()")

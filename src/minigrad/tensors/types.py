@@ -24,7 +24,14 @@ class Types:
     __slots__ = ()
 
     def clone(self) -> Tensor:
-        """Return a row-major copy; gradients pass through."""
+        """Return a row-major copy; gradients pass through.
+
+        >>> x = minigrad.tensor([1.0, 2.0])
+        >>> y = x.clone()
+        >>> y[0] = 9.0
+        >>> x
+        tensor([1., 2.])
+        """
         if _array(self).dtype.kind != "f":
             return cast("Tensor", cast(Any, self)._of_array(arrays.contiguous(_array(self))))
         return tensor_functions.Clone.apply(self)
@@ -36,6 +43,11 @@ class Types:
             *args: A dtype, a device ("cpu" or "cuda"), or another tensor to be like.
             dtype: The type.
             device: The device.
+
+        >>> minigrad.tensor([1.7, -1.7]).to(minigrad.int64)
+        tensor([ 1, -1])
+        >>> minigrad.tensor([1, 2]).to("cpu").device
+        'cpu'
         """
         for given in args:
             if hasattr(given, "_array"):
@@ -51,33 +63,63 @@ class Types:
         return cast("Tensor", x if dtype is None else _cast(x, dtype))
 
     def type(self, dtype: Any = None) -> Any:
-        """Return the tensor with another type; without one, the name of its type."""
+        """Return the tensor with another type; without one, the name of its type.
+
+        >>> minigrad.tensor([1, 2]).type()
+        'int64'
+        >>> minigrad.tensor([1, 2]).type(minigrad.float32)
+        tensor([1., 2.])
+        """
         return str(_array(self).dtype) if dtype is None else self.to(dtype=dtype)
 
     def type_as(self, other: Tensor) -> Tensor:
-        """Return the tensor with another tensor's type."""
+        """Return the tensor with another tensor's type.
+
+        >>> minigrad.tensor([1, 2]).type_as(minigrad.tensor([0.5]))
+        tensor([1., 2.])
+        """
         return self.to(dtype=other.dtype)
 
     def float(self) -> Tensor:
-        """Return the tensor as float32."""
+        """Return the tensor as float32.
+
+        >>> minigrad.tensor([1, 2]).float()
+        tensor([1., 2.])
+        """
         return self.to(dtype=np.float32)
 
     def double(self) -> Tensor:
-        """Return the tensor as float64."""
+        """Return the tensor as float64.
+
+        >>> minigrad.tensor([1, 2]).double().dtype
+        dtype('float64')
+        """
         return self.to(dtype=np.float64)
 
     def long(self) -> Tensor:
-        """Return the tensor as int64, rounded towards 0."""
+        """Return the tensor as int64, rounded towards 0.
+
+        >>> minigrad.tensor([1.7, -1.7]).long()
+        tensor([ 1, -1])
+        """
         return self.to(dtype=np.int64)
 
     int = long
 
     def bool(self) -> Tensor:
-        """Return where elements are not 0."""
+        """Return where elements are not 0.
+
+        >>> minigrad.tensor([0.0, 2.0]).bool()
+        tensor([False,  True])
+        """
         return self.to(dtype=np.bool_)
 
     def cpu(self) -> Tensor:
-        """Return the tensor in the memory of the CPU."""
+        """Return the tensor in the memory of the CPU.
+
+        >>> minigrad.tensor([1.0]).cpu().device
+        'cpu'
+        """
         return self.to(device="cpu")
 
     def cuda(self) -> Tensor:
@@ -85,15 +127,28 @@ class Types:
         return self.to(device="cuda")
 
     def new_zeros(self, *shape: Any) -> Tensor:
-        """Return zeros of this tensor's type and device."""
+        """Return zeros of this tensor's type and device.
+
+        >>> minigrad.tensor([1, 2]).new_zeros(3)
+        tensor([0, 0, 0])
+        """
         return self.new_full(layout.sizes_of(shape, "new_zeros"), 0.0)
 
     def new_ones(self, *shape: Any) -> Tensor:
-        """Return ones of this tensor's type and device."""
+        """Return ones of this tensor's type and device.
+
+        >>> minigrad.tensor([1, 2]).new_ones(2, 2)
+        tensor([[1, 1],
+                [1, 1]])
+        """
         return self.new_full(layout.sizes_of(shape, "new_ones"), 1.0)
 
     def new_full(self, shape: Sequence[Any], value: Any) -> Tensor:
-        """Return one value everywhere, with this tensor's type and device."""
+        """Return one value everywhere, with this tensor's type and device.
+
+        >>> minigrad.tensor([1.0]).new_full((2,), 4)
+        tensor([4., 4.])
+        """
         from minigrad.tensors import creation
 
         this = cast(Any, self)
@@ -112,6 +167,10 @@ def dtype_of(dtype: Any) -> Any:
 
     Raises:
         TypeError: If it is another.
+
+    >>> from minigrad.tensors.types import dtype_of
+    >>> dtype_of(float)
+    dtype('float64')
     """
     try:
         found = np.dtype(dtype)
