@@ -21,7 +21,7 @@ FILES = sorted((ROOT / "course" / "lessons").glob("*.md"))
 LESSONS = {path.stem: path.read_text(encoding="utf-8") for path in FILES}
 BY_NUMBER = {name[:2]: name for name in LESSONS}
 HINTS = sorted((ROOT / "course" / "hints").glob("*.toml"))
-PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(?::tags: \[([\w, -]*)\]\n\n)?(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^((?:> ?)?)```(\S+)\n(.*?)^(?:> ?)?```$", re.MULTILINE | re.DOTALL)
@@ -60,7 +60,7 @@ def exercises(text):
 
 def test_spelling():
     """codespell finds no misspelled word in what people read, the library's and the grader's messages included."""
-    names = ["course/lessons", "course/hints", "src", "autograder", *(page.name for page in PAGES)]
+    names = ["course/lessons", "course/hints", "src", "autograder", *(str(page.relative_to(ROOT)) for page in PAGES)]
     result = subprocess.run(
         [sys.executable, "-m", "codespell_lib", *names], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -68,7 +68,7 @@ def test_spelling():
     assert result.returncode == 0
 
 
-@pytest.mark.parametrize("path", [*FILES, *HINTS, *PAGES], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*FILES, *HINTS, *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_word_twice(path):
     """No word is written twice in a row, as in 'the the', which no list of misspellings contains."""
     text = path.read_text(encoding="utf-8")
