@@ -103,6 +103,7 @@ def kill_a_run(course, moment):
     return below
 
 
+@pytest.mark.full("a class is graded five times", share=8, group="killed")
 def test_a_killed_run_is_finished_by_the_next(copied, undisturbed):
     """Killed at random moments, again and again, the class ends up as if nothing had been: nobody lost, none twice."""
     moment = random.Random(SEED)
@@ -204,6 +205,7 @@ def made_of(course):
     return {**files(course), **pages, "report": re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?Z?", "then", report)}
 
 
+@pytest.mark.full("a class is graded five times", share=8, group="killed")
 def test_two_runs_make_the_same(copied, undisturbed):
     """Graded once more elsewhere, notebooks, feedback pages and report are byte for byte the same but for times."""
     grade(copied, jobs=2)
@@ -213,6 +215,7 @@ def test_two_runs_make_the_same(copied, undisturbed):
     assert [name for name in one if one[name] != other[name]] == []
 
 
+@pytest.mark.full("a class is graded five times", share=8, group="killed")
 def test_who_grades_changes_nothing(copied, undisturbed):
     """One process or two, in whatever order: the ledger is the same, byte for byte but for the times."""
     works = handed_in(copied, "week0")
