@@ -19,6 +19,8 @@ import minigrad as mg
 from minigrad import backends, engine, functions, tensors
 from minigrad.backends import arrays
 
+in_turn = pytest.mark.full("every function in every layout", share=4)
+
 FUNCTIONS = functions_of_tensors()
 CASES = [
     pytest.param(function, sample, id=f"{title(function)}-{number}")
@@ -171,7 +173,7 @@ def test_every_elementwise_function_is_compared_with_pytorch():
     assert names == COMPARED
 
 
-@pytest.mark.full("every function in every layout", share=4)
+@in_turn
 @pytest.mark.parametrize(("function", "sample", "layout"), LAYOUT_CASES)
 def test_derivatives_are_those_of_central_differences(function, sample, layout):
     """jvp, the vector-Jacobian products of both engines, and second derivatives agree with central differences."""
@@ -203,7 +205,7 @@ def test_derivatives_are_those_of_central_differences(function, sample, layout):
     assert_close(found[f"double {count}"], along_weights, 1e-7, "derivative in the upstream gradient")
 
 
-@pytest.mark.full("every function in every layout", share=4)
+@in_turn
 @pytest.mark.parametrize(("function", "sample", "layout"), LAYOUT_CASES)
 def test_float32_stays_float32_and_agrees(function, sample, layout):
     """With float32 everything has that type, and agrees with float64 to its precision."""
@@ -239,7 +241,7 @@ def noted(method, calls):
     return call
 
 
-@pytest.mark.full("every function in every layout", share=4)
+@in_turn
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("function", "sample", "layout"), [case for case in LAYOUT_CASES if "sliced" not in case.id])
 def test_the_readable_backend_agrees(function, sample, layout, dtype):
@@ -315,7 +317,7 @@ def test_a_number_stands_for_a_tensor(function, place, backend, request):
         assert_close(mine, theirs, 1e-12, title(function))
 
 
-@pytest.mark.full("every function in every layout", share=4)
+@in_turn
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("function", "sample", "layout"), [case for case in LAYOUT_CASES if "sliced" not in case.id])
 def test_the_gpu_agrees(function, sample, layout, dtype):
