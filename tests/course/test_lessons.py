@@ -31,9 +31,10 @@ def mistakes(lesson):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_with_right_answers(lesson):
+def test_with_right_answers(lesson, pytestconfig):
     """Nothing raises, nothing is said on stderr, every check passes, every picture has words, all within a minute."""
-    run = run_lesson(lesson, references(lesson))
+    keep = None if pytestconfig.getoption("tiers_all") else pytestconfig.cache.mkdir("lessons")
+    run = run_lesson(lesson, references(lesson), keep=keep)
     assert (run.errors, run.stderr, run.silent) == ((), "", ())
     assert list(run.checks) == [each.id for each in COURSE.of_lesson(lesson)]
     assert [
