@@ -17,6 +17,8 @@ from places import ROOT
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytest_plugins = ["tiers"]
+
 # nbformat's schema checker imports this grammar for 1.3 s a process and no notebook needs it.
 sys.modules.setdefault("rfc3987_syntax", None)
 
@@ -61,6 +63,15 @@ def clean_jupyter(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["JUPYTER_DATA_DIR"] = str(home / "data")
     os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
     os.environ["MPLBACKEND"] = "Agg"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_are_kept(request: pytest.FixtureRequest) -> None:
+    """Keep compiled kernels where pytest keeps its notes, for all tests and for later runs: not in the user's cache.
+
+    The name of each kernel's file follows from its text and from the sources that compile it.
+    """
+    os.environ["MINIGRAD_CACHE_DIR"] = str(request.config.cache.mkdir("kernels"))
 
 
 @pytest.fixture(scope="session")

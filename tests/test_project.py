@@ -167,6 +167,25 @@ def test_no_test_module_imports_another(root):
     assert found == []
 
 
+def in_turn(root):
+    """For each file with marked tests the shares of them that `make test` runs."""
+    marks = re.compile(r"mark\.full\(\s*\"[^\"]+\"(?:, share=(\d+))?")
+    files = sorted(each for each in (root / "tests").rglob("test_*.py") if each.name != "test_tiers.py")
+    found = {file: marks.findall(file.read_text(encoding="utf-8")) for file in files}
+    return {
+        file.relative_to(root / "tests").as_posix(): sorted({f"1 of {share}" if share else "none" for share in shares})
+        for file, shares in found.items()
+        if shares
+    }
+
+
+def test_each_file_that_waits_for_its_turn_is_listed(root):
+    """tests/README.md names every file with tests that `make test` leaves out, and how often they run."""
+    text = (root / "tests" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w/.]+)` \|[^|]+\| ([^|]+) \|$", text, re.MULTILINE)
+    assert {file: sorted(set(often.split(", "))) for file, often in rows} == in_turn(root)
+
+
 def test_make_help_lists_every_target(root):
     """`make help` lists exactly the phony targets of the Makefile, each with a sentence."""
     phony = re.search(r"^\.PHONY: (.*)$", (root / "Makefile").read_text(), re.MULTILINE)
@@ -177,7 +196,7 @@ def test_make_help_lists_every_target(root):
         capture_output=True,
         text=True,
     ).stdout
-    assert re.findall(r"^make (\w+) +\w", listed, re.MULTILINE) == phony[1].split()
+    assert re.findall(r"^make ([\w-]+) +\w", listed, re.MULTILINE) == phony[1].split()
 
 
 def test_make_targets_run_what_exists(root):

@@ -31,9 +31,10 @@ def mistakes(lesson):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_with_right_answers(lesson):
+def test_with_right_answers(lesson, pytestconfig):
     """Nothing raises, nothing is said on stderr, every check passes, every picture has words, all within a minute."""
-    run = run_lesson(lesson, references(lesson))
+    keep = None if pytestconfig.getoption("tiers_all") else pytestconfig.cache.mkdir("lessons")
+    run = run_lesson(lesson, references(lesson), keep=keep)
     assert (run.errors, run.stderr, run.silent) == ((), "", ())
     assert list(run.checks) == [each.id for each in COURSE.of_lesson(lesson)]
     assert [
@@ -42,6 +43,7 @@ def test_with_right_answers(lesson):
     assert run.seconds < LIMIT
 
 
+@pytest.mark.full("a kernel for each lesson; the checks of stubs are tested without one", share=10)
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_with_nothing_written(lesson):
     """The lesson runs as it was released, and each check says what is missing in its own exercise."""
@@ -52,6 +54,7 @@ def test_with_nothing_written(lesson):
     assert run.seconds < LIMIT
 
 
+@pytest.mark.full("a kernel for each half of a lesson; the hints are tested without one", share=20)
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_with_wrong_answers(lesson, first):

@@ -10,6 +10,8 @@ from playwright.sync_api import Locator, expect
 
 from minigrad import draw
 
+in_turn = pytest.mark.full("a notebook in a browser", share=6)
+
 PATIENCE = 30_000
 
 BACKPROP = """\
@@ -149,6 +151,7 @@ def test_backprop_steps(play):
     player.dark("4-dark")
 
 
+@in_turn
 def test_backprop_shows_another_engine_after_a_reset(play):
     """With a wrong order in the library, Reset shows its mistake; the kernel is the same."""
     player = play(BACKPROP)
@@ -164,6 +167,7 @@ def test_backprop_shows_another_engine_after_a_reset(play):
     player.picture("1-too-early")
 
 
+@in_turn
 def test_backprop_keeps_the_focus(play):
     """A button with no more to do keeps the keyboard's focus, says that it is disabled, and does nothing."""
     player = play(BACKPROP)
@@ -180,6 +184,7 @@ def test_backprop_keeps_the_focus(play):
         expect(player.widget.get_by_role("button", disabled=True)).to_have_count(1)
 
 
+@in_turn
 def test_backprop_hears_capitals(play):
     """R resets with Shift and with Caps Lock as well; with Alt it is left to others."""
     player = play(BACKPROP)
@@ -197,6 +202,7 @@ def test_backprop_hears_capitals(play):
     assert player.asks("w.step") == "2"
 
 
+@in_turn
 def test_index_explorer(play):
     """The pointer and the keys look at an element; its place in the storage is marked, and the way back shows both."""
     player = play(INDEX)
@@ -219,6 +225,7 @@ def test_index_explorer(play):
     player.dark("3-dark")
 
 
+@in_turn
 def test_broadcast_explorer(play):
     """Typing a shape changes the result or names the clash; pointing at an element shows what it reads."""
     player = play(BROADCAST)
@@ -240,6 +247,7 @@ def test_broadcast_explorer(play):
     player.dark("3-dark")
 
 
+@in_turn
 def test_derivative_explorer(play):
     """The slider's keys, a click in the chart and another function change what is measured."""
     player = play(DERIVATIVE)
@@ -291,6 +299,7 @@ def test_playground(play):
     assert player.asks("w.hidden, w.epoch") == "[8, 4] 0"
 
 
+@in_turn
 def test_the_playground_keeps_the_focus(play):
     """The buttons for hidden layers keep the keyboard's focus where there is no layer less, and no layer more."""
     player = play(PLAYGROUND)
@@ -305,6 +314,7 @@ def test_the_playground_keeps_the_focus(play):
         assert player.asks("len(w.hidden)") == str(layers.count("→") - 1)
 
 
+@in_turn
 def test_the_playground_hears_letters(play):
     """S steps and R resets, as capitals too; while training runs there is no step."""
     player = play(PLAYGROUND)
@@ -329,6 +339,7 @@ def test_the_playground_hears_letters(play):
     assert player.asks("[what for what in w.heard if what != 'slice']") == "['step', 'step', 'reset']"
 
 
+@in_turn
 def test_the_playground_has_whole_seeds(play):
     """What is typed as a seed becomes one: whole, not negative, and exact in both languages."""
     player = play(PLAYGROUND)
@@ -345,6 +356,7 @@ def test_the_playground_has_whole_seeds(play):
     expect(player.widget.locator(".mgw-score")).to_contain_text("epoch 1,", timeout=PATIENCE)
 
 
+@in_turn
 def test_the_playground_shows_the_units_it_has(play):
     """A layer's box shows what was taken, also where that is what it was."""
     player = play(PLAYGROUND)
@@ -355,6 +367,7 @@ def test_the_playground_shows_the_units_it_has(play):
         expect(units).to_have_value(units.get_attribute("max"))
 
 
+@in_turn
 def test_the_playground_hears_interrupts(play):
     """The kernel's interrupt ends the training, as it ends a cell; Start goes on."""
     player = play(PLAYGROUND)
@@ -369,6 +382,7 @@ def test_the_playground_hears_interrupts(play):
     expect(player.widget.locator(".mgw-score")).not_to_contain_text(f"epoch {stopped},", timeout=PATIENCE)
 
 
+@in_turn
 def test_the_playground_stops_with_its_page(play):
     """Whoever closes the page ends the training, and Start goes on where it stopped."""
     player = play(PLAYGROUND)
@@ -387,6 +401,7 @@ def test_the_playground_stops_with_its_page(play):
     expect(player.widget.locator(".mgw-score")).not_to_contain_text(f"epoch {still},", timeout=PATIENCE)
 
 
+@in_turn
 def test_without_widgets_there_is_a_picture(play):
     """The output carries a picture and a sentence for pages that have no widgets."""
     player = play(BACKPROP)

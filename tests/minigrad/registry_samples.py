@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
+from pytorch import torch
 
 import minigrad
 from minigrad import functions, tensor_functions
 from minigrad.functions import Function
 from minigrad.nn.convolution import Windows
 
-__all__ = ["LAYOUTS", "SPECIAL", "TORCH", "Sample", "functions_of_tensors", "samples_of", "title"]
+__all__ = ["COMPARED", "LAYOUTS", "SPECIAL", "Sample", "functions_of_tensors", "in_pytorch", "samples_of", "title"]
 
 
 LAYOUTS = ("contiguous", "permuted", "sliced", "repeated")
@@ -173,38 +173,46 @@ LEFT_OUT = {
 
 SPECIAL = (-np.inf, -2.5, -1.0, -0.0, 0.0, 0.5, 3.0, np.inf, np.nan)
 
-TORCH: dict[str, Callable[..., Any]] = {
-    "Abs": torch.abs,
-    "Add": torch.add,
-    "Clip": torch.clamp,
-    "Cos": torch.cos,
-    "Div": torch.div,
-    "EQ": torch.eq,
-    "Erf": torch.erf,
-    "Exp": torch.exp,
-    "GE": torch.ge,
-    "GT": torch.gt,
-    "Gelu": torch.nn.functional.gelu,
-    "Inv": torch.reciprocal,
-    "LE": torch.le,
-    "LT": torch.lt,
-    "Log": torch.log,
-    "Max": torch.maximum,
-    "Min": torch.minimum,
-    "Mul": torch.mul,
-    "NE": torch.ne,
-    "Neg": torch.neg,
-    "Pow": torch.pow,
-    "ReLU": torch.relu,
-    "Sigmoid": torch.sigmoid,
-    "Sign": torch.sign,
-    "Sin": torch.sin,
-    "Sqrt": torch.sqrt,
-    "Square": torch.square,
-    "Sub": torch.sub,
-    "Tanh": torch.tanh,
+_TORCH: dict[str, str | Callable[..., Any]] = {
+    "Abs": "abs",
+    "Add": "add",
+    "Clip": "clamp",
+    "Cos": "cos",
+    "Div": "div",
+    "EQ": "eq",
+    "Erf": "erf",
+    "Exp": "exp",
+    "GE": "ge",
+    "GT": "gt",
+    "Gelu": lambda a: torch.nn.functional.gelu(a),
+    "Inv": "reciprocal",
+    "LE": "le",
+    "LT": "lt",
+    "Log": "log",
+    "Max": "maximum",
+    "Min": "minimum",
+    "Mul": "mul",
+    "NE": "ne",
+    "Neg": "neg",
+    "Pow": "pow",
+    "ReLU": "relu",
+    "Sigmoid": "sigmoid",
+    "Sign": "sign",
+    "Sin": "sin",
+    "Sqrt": "sqrt",
+    "Square": "square",
+    "Sub": "sub",
+    "Tanh": "tanh",
     "Where": lambda condition, a, b: torch.where(condition != 0.0, a, b),
 }
+COMPARED = frozenset(_TORCH)
+"""The names of the elementwise functions that PyTorch has too."""
+
+
+def in_pytorch(function: type[Function]) -> Callable[..., Any]:
+    """Return PyTorch's function for an elementwise one of minigrad."""
+    theirs = _TORCH[function.__name__]
+    return getattr(torch, theirs) if isinstance(theirs, str) else theirs
 
 
 def functions_of_tensors() -> list[type[Function]]:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-import torch
-from registry_samples import LAYOUTS, SPECIAL, TORCH, functions_of_tensors, samples_of, title
+from pytorch import torch
+from registry_samples import COMPARED, LAYOUTS, SPECIAL, functions_of_tensors, in_pytorch, samples_of, title
 
 import minigrad as mg
 from minigrad import backends, engine, functions, tensors
 from minigrad.backends import arrays
+
+in_turn = pytest.mark.full("every function in every layout", share=4)
 
 FUNCTIONS = functions_of_tensors()
 CASES = [
@@ -168,9 +170,10 @@ def test_every_function_has_samples(function):
 def test_every_elementwise_function_is_compared_with_pytorch():
     """Each elementwise function has a counterpart in PyTorch, which says what it does with nan and infinity."""
     names = {function.__name__ for function in FUNCTIONS if issubclass(function, functions.Elementwise)}
-    assert names == set(TORCH)
+    assert names == COMPARED
 
 
+@in_turn
 @pytest.mark.parametrize(("function", "sample", "layout"), LAYOUT_CASES)
 def test_derivatives_are_those_of_central_differences(function, sample, layout):
     """jvp, the vector-Jacobian products of both engines, and second derivatives agree with central differences."""
@@ -202,6 +205,7 @@ def test_derivatives_are_those_of_central_differences(function, sample, layout):
     assert_close(found[f"double {count}"], along_weights, 1e-7, "derivative in the upstream gradient")
 
 
+@in_turn
 @pytest.mark.parametrize(("function", "sample", "layout"), LAYOUT_CASES)
 def test_float32_stays_float32_and_agrees(function, sample, layout):
     """With float32 everything has that type, and agrees with float64 to its precision."""
@@ -237,6 +241,7 @@ def noted(method, calls):
     return call
 
 
+@in_turn
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("function", "sample", "layout"), [case for case in LAYOUT_CASES if "sliced" not in case.id])
 def test_the_readable_backend_agrees(function, sample, layout, dtype):
@@ -258,6 +263,7 @@ COMPILED_CASES = [
 ]
 
 
+@pytest.mark.full("a kernel of each function in every layout is compiled", share=8)
 @pytest.mark.parametrize(("function", "sample", "layout", "dtype"), COMPILED_CASES)
 def test_the_compiled_backend_agrees(function, sample, layout, dtype, compiled):
     """Kernels compiled by Numba, which really run, give the same values and derivatives."""
@@ -311,6 +317,7 @@ def test_a_number_stands_for_a_tensor(function, place, backend, request):
         assert_close(mine, theirs, 1e-12, title(function))
 
 
+@in_turn
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("function", "sample", "layout"), [case for case in LAYOUT_CASES if "sliced" not in case.id])
 def test_the_gpu_agrees(function, sample, layout, dtype):
@@ -328,7 +335,7 @@ def with_special_values(function, dtype):
     n = len(samples_of(function)[0].shapes)
     numbers = [np.array(column, dtype) for column in zip(*itertools.product(SPECIAL, repeat=n), strict=True)]
     # In float64, since PyTorch's quick code for float32 makes nan of the gelu of infinity.
-    wanted = TORCH[function.__name__](*(torch.from_numpy(x.astype(np.float64)) for x in numbers)).numpy()
+    wanted = in_pytorch(function)(*(torch.from_numpy(x.astype(np.float64)) for x in numbers)).numpy()
     wanted = wanted if wanted.dtype == np.bool_ else wanted.astype(dtype)
     return array(function.apply(*map(mg.tensor, numbers))), wanted
 
@@ -366,7 +373,7 @@ def test_derivatives_at_special_values_are_those_of_pytorch(function):
     numbers = [np.array(column) for column in zip(*itertools.product(SPECIAL, repeat=n), strict=True)]
     first = int(samples_of(function)[0].mask)
     found, wanted = [], []
-    for lib, apply, results in ((mg, function.apply, found), (torch, TORCH[function.__name__], wanted)):
+    for lib, apply, results in ((mg, function.apply, found), (torch, in_pytorch(function), wanted)):
         leaves = [lib.tensor(x, requires_grad=k >= first) for k, x in enumerate(numbers)]
         apply(*leaves).backward(lib.tensor(np.full(len(numbers[0]), 1.5)))
         results += [np.array(leaf.grad.numpy()) for leaf in leaves[first:]]

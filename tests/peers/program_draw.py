@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-import torch
+from pytorch import torch
 
 __all__ = [
     "Draw",

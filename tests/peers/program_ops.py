@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from program_draw import (
     Draw,
     all_apart,
@@ -23,6 +22,7 @@ from program_draw import (
     varied,
     within,
 )
+from pytorch import torch
 
 __all__ = ["OPS"]
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 from program_draw import Draw, NoFit
 from program_ops import OPS
+from pytorch import torch
 
 __all__ = ["STEPS", "Program", "Step", "difference", "draw", "environment", "shrink"]
 

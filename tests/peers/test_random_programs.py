@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from importlib import import_module
 from types import SimpleNamespace
 
 import program_ops
 import programs
 import pytest
-import torch
+from pytorch import torch
 
 import minigrad
 from minigrad import tensors
@@ -45,6 +46,7 @@ def disagreements(seeds, lib):
     return [report(seed, lib) for seed in seeds if programs.difference(program(seed), lib)]
 
 
+@pytest.mark.full("twenty programs each", share=5)
 @pytest.mark.no_cover  # twice as quick; the registry's tests run the same lines
 @pytest.mark.parametrize("start", range(0, SEEDS, CHUNK))
 def test_programs_agree_with_pytorch(start):
@@ -108,7 +110,7 @@ def test_a_seed_gives_one_program():
 )
 def test_a_wrong_operation_is_found_and_shown_in_a_few_lines(name, wrong):
     """A lost gradient, a value off by 1e-5 and a wrong order are found; what is shown has one operation."""
-    lib = SimpleNamespace(**vars(torch) | {name: wrong})
+    lib = SimpleNamespace(**vars(import_module("torch")) | {name: wrong})
     seeds = [seed for seed in range(60) if any(f"lib.{name}(" in step.code for step in program(seed).steps)]
     failing = next(seed for seed in seeds if programs.difference(program(seed), lib))
     short = programs.shrink(program(failing), lib)
@@ -134,7 +136,7 @@ def test_a_wrong_second_derivative_is_found():
         programs.Step("v0", "leaf", "leaf([1.0, 2.0])"),
         programs.Step("v1", "square", "lib.square(v0)"),
     )
-    lib = SimpleNamespace(**vars(torch) | {"square": Square.apply})
+    lib = SimpleNamespace(**vars(import_module("torch")) | {"square": Square.apply})
     found = programs.difference(programs.Program(0, steps, ("v1",)), lib)
     assert found is not None
     assert found.startswith("double: v0")

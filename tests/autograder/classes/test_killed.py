@@ -24,6 +24,8 @@ from autograder.results.ledger import LEDGER, WAITING
 from autograder.telling.classreport.gather import gather
 from autograder.telling.classreport.page import class_page
 
+in_turn = pytest.mark.full("a class is graded five times", share=8, group="killed")
+
 SEED = int(os.environ.get("MINIGRAD_SEED", "4"))
 KILLS = int(os.environ.get("MINIGRAD_KILLS", "3"))
 """How often the run is killed; `MINIGRAD_KILLS=10` is the long form."""
@@ -103,6 +105,7 @@ def kill_a_run(course, moment):
     return below
 
 
+@in_turn
 def test_a_killed_run_is_finished_by_the_next(copied, undisturbed):
     """Killed at random moments, again and again, the class ends up as if nothing had been: nobody lost, none twice."""
     moment = random.Random(SEED)
@@ -204,6 +207,7 @@ def made_of(course):
     return {**files(course), **pages, "report": re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?Z?", "then", report)}
 
 
+@in_turn
 def test_two_runs_make_the_same(copied, undisturbed):
     """Graded once more elsewhere, notebooks, feedback pages and report are byte for byte the same but for times."""
     grade(copied, jobs=2)
@@ -213,6 +217,7 @@ def test_two_runs_make_the_same(copied, undisturbed):
     assert [name for name in one if one[name] != other[name]] == []
 
 
+@in_turn
 def test_who_grades_changes_nothing(copied, undisturbed):
     """One process or two, in whatever order: the ledger is the same, byte for byte but for the times."""
     works = handed_in(copied, "week0")

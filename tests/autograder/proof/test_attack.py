@@ -15,7 +15,16 @@ from typer.testing import CliRunner
 from autograder.cli import app
 from autograder.course.loading import load_course
 from autograder.judging.hidden_tests import HIDDEN
-from autograder.proof.attack import ATTACKS
+from autograder.proof.attack import (
+    ATTACKS,
+    BORROWING,
+    INSIDERS,
+    NOTEBOOKS,
+    STOCK,
+    SYSTEM,
+    TRUTH,
+    WITNESSES,
+)
 from autograder.proof.attack.guessing import JUNK, passed_by, won_by_guessing
 from autograder.proof.attack.model import RIGHT, WRONG, Attack, cells
 from autograder.proof.attack.naive import achieved_on_naive
@@ -23,6 +32,14 @@ from autograder.proof.attack.notebooks import MARKUP
 from autograder.proof.attack.running import CANARY, Arena
 from autograder.proof.attack.watching import Secrets, descendants, live_markup, quick_state, secret_lines, state
 from autograder.sandbox import Limits, SandboxUnavailable, choose
+
+EVERY_TIME = frozenset({
+    "patched-assert", "os-exit", "writes-manual-score", "own-kernel", "skip-execution-tags", "strange-schema",
+    "invalid-utf-8", "many-notebooks", "loopback-connection", "fork-bomb", "thread-bomb", "infinite-answer",
+    "many-axes", "forged-result", "patches-wire", "answers-true", "answers-one", "inherits-arithmetic", "map-by-zip",
+    "forged-block-size", "forged-witness-by-numpy",
+})  # fmt: skip
+"""Attacks of each kind; the others take turns."""
 
 PROVED = (
     "patched-assert", "equal-to-everything", "reads-input-history", "writes-manual-score", "os-exit",
@@ -48,7 +65,20 @@ def test_there_are_enough() -> None:
     assert len({attack.tries for attack in ATTACKS.values()}) == len(ATTACKS)
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+def test_attacks_of_each_kind_are_made_every_time() -> None:
+    """Each of the seven families has an attack that never waits for its turn."""
+    families = (STOCK, NOTEBOOKS, SYSTEM, TRUTH, INSIDERS, BORROWING, WITNESSES)
+    assert sum(map(len, families)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
+    assert [family[0].name for family in families if not EVERY_TIME & {attack.name for attack in family}] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.full("one of many of its kind", share=10))
+        for name in ATTACKS
+    ],
+)
 def test_an_attack_wins_nothing(arena: Arena, name: str) -> None:
     """No points, no secrets, no changed file, no process left, and the next student's marks are right."""
     assert arena.run(ATTACKS[name]).problems == ()
@@ -166,6 +196,7 @@ def test_an_honest_notebook_wins_nothing_on_the_naive_grader_either(arena: Arena
     assert achieved[right.name] == ["points"]
 
 
+@pytest.mark.full("every hidden test of the course, many times", share=4)
 @pytest.mark.no_cover  # twice as quick; the test after the next runs the same lines
 def test_no_points_can_be_guessed() -> None:
     """For no group of any exercise is every hidden test content with a guess."""
@@ -199,6 +230,7 @@ def test_a_test_that_can_be_guessed_is_named(tmp_path: Path) -> None:
     assert passed == {"values": {"test_add": ["True"]}, "special": {"test_neg": []}}
 
 
+@pytest.mark.full("every hidden test of the course", share=4)
 def test_junk_is_judged_and_earns_nothing() -> None:
     """Values of no sensible form or size end every hidden test with a verdict, soon."""
     course = load_course(ROOT / "course", tree=False)

@@ -355,6 +355,9 @@ def test_the_command_passes_the_exit_code_on(tmp_path, monkeypatch):
 # --- the whole demo -------------------------------------------------------------------------------------------------
 
 
+whole = pytest.mark.full("the demo is run: a class of nine hands in, is graded and gets feedback", group="demo")
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory, unmeasured):
     """The demo, run once: exit code, what it said, its folder, and the rows of its table by student."""
@@ -371,6 +374,7 @@ def lost(row):
     return {e.exercise: [g.name for g in e.groups if not g.earned] for e in everything if not e.full}
 
 
+@whole
 def test_every_submission_is_graded(played, course):
     """Exit code 0; every notebook of every student has points; the table and the feedback's path end it."""
     code, said, out, found = played
@@ -383,6 +387,7 @@ def test_every_submission_is_graded(played, course):
     assert f"{len(pages)} feedback pages in {out / 'course' / 'feedback'}" in table
 
 
+@whole
 def test_the_exported_grades_agree(played):
     """grades.csv has the table's totals."""
     _, _, out, found = played
@@ -393,6 +398,7 @@ def test_the_exported_grades_agree(played):
     assert totals == {name: row.total for name, row in found.items()}
 
 
+@whole
 def test_full_and_empty(played, course):
     """The complete submission earns everything, the untouched one nothing."""
     _, _, _, found = played
@@ -404,6 +410,7 @@ def test_full_and_empty(played, course):
     ]
 
 
+@whole
 def test_the_minitorch_student_is_marked_on_the_merits(played):
     """Recursion costs the deep graph alone, unfiltered constants their group; most answers earn everything."""
     _, _, _, found = played
@@ -418,6 +425,7 @@ def test_the_minitorch_student_is_marked_on_the_merits(played):
     assert "(constants kept)" in reasons
 
 
+@whole
 @pytest.mark.parametrize(
     ("exercise", "misconception"),
     [
@@ -436,6 +444,7 @@ def test_typical_mistakes_are_named(played, exercise, misconception):
     assert any(note.startswith(f"{exercise} -") and misconception in note for note in notes(found["tom"].submissions))
 
 
+@whole
 @pytest.mark.parametrize(
     ("name", "exercise", "words"),
     [
@@ -451,6 +460,7 @@ def test_a_broken_cell_costs_its_exercise_alone(played, name, exercise, words):
     assert note.startswith(exercise) and words in note
 
 
+@whole
 def test_attacks_find_nothing_and_earn_nothing(played):
     """Searches of files, memory and the system come back empty; forged results and signals are worth nothing."""
     _, _, _, found = played
@@ -464,6 +474,7 @@ def test_attacks_find_nothing_and_earn_nothing(played):
     assert earned["operators.higher_order"] == earned["operators.folds"] == earned["autodiff.chain_rule"] == 0
 
 
+@whole
 def test_damaged_files_keep_their_points(played, course):
     """A file that is no notebook earns nothing; an old format, a new name and mangled cells cost nothing."""
     _, _, _, found = played
@@ -476,6 +487,7 @@ def test_damaged_files_keep_their_points(played, course):
         assert words in reasons
 
 
+@whole
 def test_misbehaving_cells_are_told_and_cost_nothing(played):
     """An unknown exercise, an exception, 100 MB of output and an exit are one line each, also in the feedback."""
     _, _, out, found = played
@@ -529,6 +541,7 @@ def test_a_leak_would_be_seen(tmp_path):
     assert line in leaks(tmp_path / "page.html", lines) and line in leaks(tmp_path / "notebook.ipynb", lines)
 
 
+@whole
 def test_no_hidden_test_leaks(played):
     """No file that the demo makes, and nothing that it says, holds a line of a hidden test's code."""
     _, said, out, _ = played

@@ -248,6 +248,7 @@ def test_a_process_that_was_ended(place, tmp_path, monkeypatch, module, begins, 
         run(load_course(place, tree=False), hidden=tmp_path, jobs=2)
 
 
+@pytest.mark.full("every known answer of the course is judged")
 def test_the_course(root, capsys, unmeasured):
     """Every hidden test of the course is needed and just, every wrong answer is caught by its name and recorded."""
     from rich.console import Console

@@ -4,12 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from pytorch import torch
 
 import minigrad as mg
 from minigrad import nn
 from minigrad.nn import functional
-
-torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra bench): nothing to compare with")
 
 RNG = np.random.default_rng(7)
 

@@ -5,9 +5,9 @@ import pickle
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytorch import torch
 
 import minigrad as mg
 from minigrad.errors import GraphError, IndexingError
@@ -45,12 +45,16 @@ def numbers(*shape, seed=0):
         (np.zeros(2, ">f8"), "float64"),
         ([np.zeros(2, ">f8"), [1, 2]], "float64"),
         (np.zeros(2, ">f4"), "float32"),
-        (torch.zeros(2, dtype=torch.float64), "float64"),
     ],
 )
 def test_types_are_inferred_as_in_pytorch(data, dtype):
     """Python floats give float32, ints int64, bools bool; floats and arrays of NumPy keep their type, also in lists."""
     assert mg.tensor(data).dtype == np.dtype(dtype)
+
+
+def test_the_type_of_a_tensor_of_pytorch_is_kept():
+    """A tensor of PyTorch keeps its type."""
+    assert mg.tensor(torch.zeros(2, dtype=torch.float64)).dtype == np.float64
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,194 @@
+"""Which tests run when: a marker on the test says it, and options choose.
+
+`@pytest.mark.full(why, share=K)` marks a test that only `make test-all` (option `--all`) runs every time. Otherwise
+pytest leaves it out, but for every K-th case, another one after each commit; with no share given all cases stay out.
+`--changed REV` adds the marked tests of all rooms whose files differ from a commit. `--rest` runs what the same
+command without it leaves out: the marked tests that the changes concern, and a share of the others. `--budget` bounds
+the minutes of such a run. A test that is named by its own address (`file.py::test`) runs always.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from zlib import crc32
+
+import pytest
+from places import ROOT
+
+__all__ = ["Choice", "concerned"]
+
+REST = 12
+"""`--rest` runs one of so many of the marked tests that no change concerns."""
+
+LONGEST = (
+    "tests/course/test_lessons.py",
+    "tests/autograder/proof/test_attack.py",
+    "tests/e2e/test_lab.py",
+    "tests/autograder/grafting/test_mangled.py",
+    "tests/autograder/judging/test_judge.py",
+    "tests/minigrad/test_registry.py",
+)
+"""The files that take longest in one process, longest first: they are begun first, so that processes end together."""
+
+ROOMS = (
+    (r"src/minigrad/(\w+)/.*", r"tests/minigrad/\1/"),
+    (r"src/minigrad/(\w+)\.py", r"tests/minigrad/test_\1.py"),
+    (r"src/minigrad/(backends|backward|tensors|engine|functions|tensor_functions|operators|nn)\b.*", "tests/peers/"),
+    (r"src/minigrad/(widgets|draw)/.*", "tests/e2e/"),
+    (r"src/minigrad/(checks|exercises|compiling)\b.*", "tests/course/"),
+    (r"src/minigrad/\w+\.py", "tests/course/"),
+    (r"autograder/(\w+)/.*", r"tests/autograder/\1/"),
+    (r"autograder/(hidden|wrong|variants)/.*", "tests/autograder/proof/"),
+    (r"autograder/(judging|sandbox|building)/.*", "tests/autograder/proof/"),
+    (r"autograder/(gradebook|results|grafting)/.*", "tests/autograder/classes/"),
+    (r"(course|notebooks)/.*", "tests/course/"),
+    (r"benchmarks/.*", "tests/benchmarks/"),
+    (r"(tests/.+/test_\w+\.py)", r"\1"),
+    (r"(tests/(?!support/).+/)(?!test_)[^/]+", r"\1"),
+    (r"constraints\.txt", "tests/"),
+)
+"""What a changed file concerns: the tests whose address begins so. A file may match several lines."""
+
+
+def concerned(changed: list[str]) -> set[str]:
+    """Return how the addresses of the tests begin that changed files concern."""
+    return {
+        match.expand(tests) for file in changed for pattern, tests in ROOMS if (match := re.fullmatch(pattern, file))
+    }
+
+
+def git(*words: str) -> str:
+    """Return what git prints; nothing where there is no repository, or no such commit."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else ""
+
+
+@dataclass
+class Choice:
+    """What this run is to run.
+
+    Attributes:
+        every: All tests.
+        rest: Only what a run without this option leaves out.
+        turn: Which of the shares: the number of commits so far, so that K commits see every case.
+        rooms: How the addresses of the tests begin that are run whatever their mark.
+        until: The time after which no further marked test is begun; 0 for never.
+    """
+
+    every: bool = False
+    rest: bool = False
+    turn: int = 0
+    rooms: tuple[str, ...] = ()
+    until: float = 0.0
+
+    def takes(self, item: pytest.Item) -> bool:
+        """Whether a test is run."""
+        mark = item.get_closest_marker("full")
+        if self.every or any("::" in word for word in item.config.args):
+            return True
+        if mark is None:
+            return not self.rest
+        share = mark.kwargs.get("share", 0)
+        usual = share > 0 and self.falls_on(item, share)
+        concerns = item.nodeid.startswith(self.rooms) if self.rooms else False
+        return not usual and (concerns or self.falls_on(item, REST)) if self.rest else usual or concerns
+
+    def place(self, item: pytest.Item) -> int:
+        """Where a test's file stands in the run: what changes concern comes first, then what takes longest."""
+        file = item.nodeid.split("::")[0]
+        late = len(LONGEST) + 1 if self.rest and not item.nodeid.startswith(self.rooms) else 0
+        return late + (LONGEST.index(file) if file in LONGEST else len(LONGEST))
+
+    def falls_on(self, item: pytest.Item, share: int) -> bool:
+        """Whether it is a test's turn, where one of `share` is run; tests of one `group` take it together."""
+        mark = item.get_closest_marker("full")
+        name = (mark and mark.kwargs.get("group")) or item.nodeid
+        return (crc32(f"{share} {name}".encode()) + self.turn) % share == 0  # shares do not follow from each other
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Name the options."""
+    group = parser.getgroup("tiers", "which tests are run (tests/README.md)")
+    group.addoption("--all", action="store_true", dest="tiers_all", help="run every test")
+    group.addoption("--changed", metavar="REV", help="run all tests of rooms whose files differ from this commit")
+    group.addoption(
+        "--rest", action="store_true", help="run tests marked full only, and a share where none is concerned"
+    )
+    group.addoption("--turn", type=int, help="the share to run (else: the number of commits so far)")
+    group.addoption("--budget", type=float, metavar="MINUTES", help="begin no test marked full after so many minutes")
+
+
+CHOICE = pytest.StashKey[Choice]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose once; the processes of pytest-xdist are told."""
+    told = getattr(config, "workerinput", {}).get("tiers")
+    config.stash[CHOICE] = Choice(**told) if told else _choose(config)
+
+
+def _choose(config: pytest.Config) -> Choice:
+    turn = config.getoption("turn")
+    if turn is None:
+        turn = int(git("rev-list", "--count", "HEAD") or time.time() // 86400)
+    budget, since = config.getoption("budget"), config.getoption("changed")
+    until = time.time() + 60.0 * budget if budget else 0.0
+    rooms: tuple[str, ...] = ()
+    if since:
+        if not git("rev-parse", "--verify", "--quiet", f"{since}^{{commit}}"):
+            raise pytest.UsageError(f"--changed {since}: git knows no such commit")
+        files = git("diff", "--name-only", since) + git("ls-files", "--others", "--exclude-standard")
+        rooms = tuple(sorted(concerned(files.splitlines())))
+    return Choice(config.getoption("tiers_all"), config.getoption("rest"), turn, rooms, until)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: object) -> None:
+    """Tell a process of pytest-xdist what was chosen: HEAD and the clock may move on."""
+    node.workerinput["tiers"] = asdict(node.config.stash[CHOICE])  # type: ignore[attr-defined]
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say what was chosen."""
+    choice = config.stash[CHOICE]
+    if choice.every:
+        return ["tiers: every test"]
+    what = f"tests marked full, one of {REST} of them and" if choice.rest else "tests not marked full, and"
+    lines = [f"tiers: {what} share {choice.turn} of those that take turns (again: --turn {choice.turn})"]
+    return [*lines, f"tiers: all tests of {' '.join(choice.rooms)}"] if choice.rooms else lines
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not chosen."""
+    choice = config.stash[CHOICE]
+    taken = [item for item in items if choice.takes(item)]
+    if len(taken) < len(items):
+        chosen = set(taken)
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = sorted(taken, key=choice.place)
+
+
+SPENT = "the budget of this run is spent"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin no marked test when the budget is spent."""
+    until = item.config.stash[CHOICE].until
+    if until and time.time() > until and item.get_closest_marker("full"):
+        pytest.skip(SPENT)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the files of which tests were not run for want of time."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    files = Counter(each.nodeid.split("::")[0] for each in skipped if SPENT in str(each.longrepr))
+    if files:
+        terminalreporter.section(f"not run: {SPENT}")
+        for file, count in sorted(files.items()):
+            terminalreporter.line(f"{file}: {count}")

@@ -1,0 +1,120 @@
+"""Which tests run when: marked tests wait for their turn, changes bring theirs, and nothing is forgotten."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from tiers import concerned
+
+TESTS = """
+import pytest
+
+def test_usual():
+    pass
+
+@pytest.mark.full("takes long", share=4)
+@pytest.mark.parametrize("case", range(40))
+def test_in_turn(case):
+    pass
+
+@pytest.mark.full("takes long", share=4, group="together")
+@pytest.mark.parametrize("case", range(8))
+def test_together(case):
+    pass
+
+@pytest.mark.full("takes longest")
+def test_large():
+    pass
+"""
+
+
+@pytest.fixture
+def chosen(tmp_path, root):
+    """Run these tests with options; return the names of those that passed, and all that was printed."""
+    (tmp_path / "test_it.py").write_text(TESTS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = full: as in the project\n")
+    environment = {**os.environ, "PYTHONPATH": str(root / "tests" / "support"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+    def run(*options):
+        command = [sys.executable, "-m", "pytest", "-v", "-p", "tiers", "-p", "no:cacheprovider", *options]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        return set(re.findall(r"::(\S+) PASSED", done.stdout)), done.stdout + done.stderr
+
+    return run
+
+
+def test_shares_take_turns_until_every_case_was_run(chosen):
+    """A turn runs a part of the cases, the turns together every case once, and a large test never."""
+    turns = [chosen("--turn", str(turn))[0] - {"test_usual"} for turn in range(7, 11)]
+    cases = {f"test_in_turn[{case}]" for case in range(40)} | {f"test_together[{case}]" for case in range(8)}
+    assert set.union(*turns) == cases and sum(map(len, turns)) == len(cases)
+    assert sorted(len([case for case in turn if "together" in case]) for turn in turns) == [0, 0, 0, 8]
+    assert all(turns)
+
+
+def test_the_rest_is_what_was_left_out(chosen):
+    """All tests are those of a run without options, and of twelve commits with `--rest`; each says what it chose."""
+    every, said = chosen("--all")
+    assert len(every) == 50 and "tiers: every test" in said
+    usual, said = chosen("--turn", "7")
+    assert "test_usual" in usual and "share 7 of those that take turns (again: --turn 7)" in said
+    rest = chosen("--turn", "7", "--rest")[0]
+    assert rest and not rest & usual and "test_large" not in usual
+
+
+def test_processes_of_xdist_choose_alike(chosen):
+    """Several processes run what one runs."""
+    said = chosen("-p", "xdist", "--turn", "7", "--numprocesses", "2")[1]
+    assert set(re.findall(r"PASSED test_it\.py::(\S+)", said)) == chosen("--turn", "7")[0]
+
+
+def test_a_test_that_is_named_runs(chosen):
+    """Its own address is enough; the whole file is not."""
+    assert chosen("test_it.py::test_large")[0] == {"test_large"}
+    assert "test_large" not in chosen("test_it.py")[0]
+
+
+def test_when_the_budget_is_spent_the_files_are_named(chosen):
+    """No marked test is begun, what is not marked runs, and the end says how many tests of which file wait."""
+    found, said = chosen("--all", "--budget", "0.000001")
+    assert found == {"test_usual"}
+    assert re.search(r"not run: the budget of this run is spent =+\ntest_it\.py: 49\n", said)
+    assert "49 skipped" in said
+
+
+def test_a_commit_that_is_not_there_is_said(chosen):
+    """One sentence, and nothing is run."""
+    assert "--changed nowhere: git knows no such commit" in chosen("--changed", "nowhere")[1]
+
+
+@pytest.mark.parametrize(
+    ("file", "tests"),
+    [
+        ("src/minigrad/widgets/stepper.py", {"tests/minigrad/widgets/", "tests/e2e/"}),
+        ("src/minigrad/scalar.py", {"tests/minigrad/test_scalar.py", "tests/course/"}),
+        ("autograder/judging/judge.py", {"tests/autograder/judging/", "tests/autograder/proof/"}),
+        ("autograder/wrong/mlp.SGD/uphill.py", {"tests/autograder/wrong/", "tests/autograder/proof/"}),
+        ("course/lessons/03_backprop.md", {"tests/course/"}),
+        ("tests/autograder/small_course.py", {"tests/autograder/"}),
+        ("tests/minigrad/test_registry.py", {"tests/minigrad/test_registry.py"}),
+        ("constraints.txt", {"tests/"}),
+        ("README.md", set()),
+    ],
+)
+def test_a_file_concerns_its_room(file, tests):
+    """A changed file asks for the tests of the folder of the same name, and of what is built on it."""
+    assert concerned([file]) == tests
+
+
+def test_every_room_has_its_tests(root):
+    """Each folder of the two packages is known to have tests somewhere."""
+    rooms = [*(root / "src" / "minigrad").glob("*/"), *(root / "autograder").glob("*/")]
+    homeless = [
+        str(room.relative_to(root))
+        for room in rooms
+        if room.name not in {"__pycache__", "notebooks", "machine"}
+        and not any((root / found).exists() for found in concerned([f"{room.relative_to(root)}/x.py"]))
+    ]
+    assert homeless == []
