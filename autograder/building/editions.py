@@ -28,6 +28,7 @@ from autograder.common.files import put, write
 from autograder.course import Course, Exercise, split_object
 from autograder.course.loading import load_course
 from minigrad.errors import MinigradError
+from minigrad.standing_aside import CUT
 
 __all__ = [
     "EDITIONS",
@@ -230,6 +231,9 @@ def edition_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
         course.exercise(exercise_id)
     cuts, dropped = _cuts(course, wanted)
     files: dict[str, bytes] = {}
+    if cuts:
+        names = {name for each in cuts.values() for source, _ in each for name in _without_body(source)}
+        files[CUT] = "".join(f"minigrad.{name}\n" for name in sorted(names)).encode()
     for path in _library_files(course.source):
         if any(path == module or module in path.parents for module in dropped):
             continue
@@ -272,6 +276,16 @@ def _cut(text: str, cuts: Iterable[tuple[ObjectSource, str]]) -> str:
     for (start, stop), replacement in sorted(edits.items(), reverse=True):
         lines[start:stop] = replacement
     return "\n".join(lines)
+
+
+def _without_body(source: ObjectSource) -> list[str]:
+    """Return the dotted names of an object's functions that lose their bodies: itself, or methods."""
+    if isinstance(source.node, ast.FunctionDef):
+        return [source.dotted]
+    begins = [source.first + region.begin + 1 for region in source.regions]
+    methods = [each for each in source.node.body if isinstance(each, ast.FunctionDef)]
+    cut = [each for each in methods if not begins or any(each.lineno < b <= (each.end_lineno or 0) for b in begins)]
+    return [f"{source.dotted}.{each.name}" for each in cut]
 
 
 def _edits(source: ObjectSource, exercise_id: str) -> Iterator[tuple[tuple[int, int], list[str]]]:

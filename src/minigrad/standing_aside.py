@@ -1,18 +1,24 @@
 """Which exercises a student's answers stand in for, so that the quick paths beside them stand aside.
 
 `minigrad.exercises.install` says what it replaces. A quick path asks `any_of` for the modules that it bypasses, and
-whoever holds something made from an exercise (a compiled kernel, a traced rule) drops it in `on_change`.
+code that holds something made from an exercise (a compiled kernel, a traced rule) drops it in `on_change`.
 
-A class's edition of the library leaves out what would give an exercise away, and it stays out when the student has done
-that exercise. `is_cut` tells, and who would call it goes by the student's own work instead.
+An edition for students omits the reference answers, and every fast routine that would reveal one. It keeps omitting
+them after the student has solved the exercise. Code that wants such a routine first calls `is_cut(routine)`; if that is
+true, it calls the student's own function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-__all__ = ["any_of", "is_cut", "on_change", "replaced"]
+__all__ = ["CUT", "any_of", "cut_names", "is_cut", "on_change", "replaced"]
+
+CUT = "cut.txt"
+"""The file in an edition's package that lists the functions without their bodies; the whole library has none."""
 
 _modules: frozenset[str] = frozenset()
 _listeners: list[Callable[[], None]] = []
@@ -23,10 +29,26 @@ def any_of(*modules: str) -> bool:
     return not _modules.isdisjoint(modules)
 
 
-def is_cut(function: Callable[..., Any]) -> bool:
-    """Return whether this edition of the library leaves the body of a function out."""
-    code = getattr(function, "__code__", None)
-    return code is not None and "ExerciseNotDone" in code.co_names
+@cache
+def cut_names() -> frozenset[str]:
+    """Return the dotted names of the functions whose bodies this edition leaves out, as its maker listed them."""
+    try:
+        return frozenset(Path(__file__).with_name(CUT).read_text(encoding="utf-8").split())
+    except FileNotFoundError:
+        return frozenset()
+
+
+def is_cut(value: Any) -> bool:
+    """Return whether this edition leaves the body of a function out, or those of methods of a class.
+
+    A student's function that is installed in its place is not cut: it has another module.
+    """
+    names = cut_names()
+    if not names:
+        return False
+    members = vars(value).values() if isinstance(value, type) else (value,)
+    functions = (getattr(each, "__func__", each) for each in members)
+    return any(f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', '')}" in names for f in functions)
 
 
 def on_change(listener: Callable[[], None]) -> None:

@@ -49,6 +49,7 @@ class Child:
         self.problem: dict[str, Any] | None = None
         self.minigrad = import_module("minigrad")
         _witnesses()
+        self.cut = _cut_names()
         self.runner = CellRunner(request["cell_seconds"], request["output_limit"])
 
     def serve(self) -> None:
@@ -107,14 +108,20 @@ class Child:
                 found[name] = value
         if found:
             try:
-                asked = {name: _asked_for(self._library_object(name)) for name in found}
                 with capture(self.request["output_limit"]), time_limit(self.request["cell_seconds"]):
                     import_module("minigrad.exercises").install(found)
-                    for name, members in asked.items():
-                        _refuse_inherited(self._library_object(name), found[name], members)
+                    for name in found:
+                        self._refuse_inherited(name, found[name])
             except BaseException as error:
                 self.problem = self._failure(error)
         return missing
+
+    def _refuse_inherited(self, name: str, theirs: Any) -> None:
+        """Let what a student's class does not write itself be missing, where it would inherit an answer."""
+        asked = {each.rpartition(".")[2] for each in self.cut if each.rpartition(".")[0] == f"minigrad.{name}"}
+        written = {each for base in theirs.__mro__ if not _is_ours(base) for each in vars(base)} if asked else set()
+        for each in asked - written:
+            setattr(self._library_object(name), each, staticmethod(_refusal(f"{theirs.__name__}.{each}")))
 
     def _answer(self, request: dict[str, Any]) -> None:
         if self.problem is not None:
@@ -246,19 +253,12 @@ def _is_ours(value: object) -> bool:
     return not is_made and str(getattr(value, "__module__", "")).partition(".")[0] == "minigrad"
 
 
-def _asked_for(value: object) -> set[str]:
-    """The methods of a class of this edition whose bodies were cut: what a student is to write."""
-    members = vars(value) if isinstance(value, type) else {}
-    functions = {name: getattr(member, "__func__", member) for name, member in members.items()}
-    code = {name: getattr(function, "__code__", None) for name, function in functions.items()}
-    return {name for name, each in code.items() if each is not None and "ExerciseNotDone" in each.co_names}
-
-
-def _refuse_inherited(ours: Any, theirs: Any, asked: set[str]) -> None:
-    """Let what a student's class does not write itself be missing, where it would inherit an answer."""
-    written = {name for base in theirs.__mro__ if not _is_ours(base) for name in vars(base)} if asked else set()
-    for name in asked - written:
-        setattr(ours, name, staticmethod(_refusal(f"{theirs.__name__}.{name}")))
+def _cut_names() -> frozenset[str]:
+    """The functions that a student is to write, as the edition lists them: a cell can change the library's objects."""
+    try:
+        return frozenset(import_module("minigrad.standing_aside").cut_names())
+    except (ImportError, AttributeError):  # an edition that lists none
+        return frozenset()
 
 
 def _refusal(what: str) -> Callable[..., Any]:

@@ -26,7 +26,7 @@ from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath, Unknown
 from minigrad.exercises.installing import Installation, install, installed, reference, take_out, written_by_student
 from minigrad.exercises.marker import exercise_of
 from minigrad.exercises.reading import answer_cells, is_reading, left_out, namespace_of, run_answer
-from minigrad.standing_aside import on_change
+from minigrad.standing_aside import is_cut, on_change
 
 __all__ = [
     "Exercise",
@@ -394,7 +394,7 @@ def stand_in(namespace: Mapping[str, Any]) -> None:
 def _is_cut(exercise: Exercise) -> bool:
     """Whether this edition of the library leaves the answer out."""
     modules = {name: importlib.import_module(f"minigrad.{name.rpartition('.')[0]}") for name in exercise.objects}
-    return any(_mentions(getattr(m, name.rpartition(".")[2]), "ExerciseNotDone") for name, m in modules.items())
+    return any(is_cut(getattr(module, name.rpartition(".")[2])) for name, module in modules.items())
 
 
 def _is_of_another(id: str, value: Any) -> bool:
@@ -403,11 +403,6 @@ def _is_of_another(id: str, value: Any) -> bool:
         named = exercise_of("".join(linecache.getlines(code.co_filename)))
         return named in catalogue() and named != id
     return False
-
-
-def _mentions(value: Any, name: str) -> bool:
-    """Whether the code of a function, of a function in it, or of a method of a class, uses a name."""
-    return any(name in code.co_names for code in _codes(value))
 
 
 def _codes(value: Any) -> Iterator[CodeType]:

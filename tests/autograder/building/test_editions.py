@@ -28,6 +28,7 @@ from autograder.building.editions import (
 from autograder.building.slicing import find_object, squeeze, telling_lines
 from autograder.course import CourseError
 from autograder.course.loading import load_course
+from minigrad.standing_aside import CUT
 
 
 @pytest.fixture
@@ -420,7 +421,8 @@ def test_no_later_answer_is_in_the_sandbox(course):
 def test_quick_twins_of_rules_do_not_give_derivatives_away(course, tmp_path, exercise):
     """The quick twins of derivative rules are left out; tensors differentiate what is left by the rules themselves."""
     files = edition_files(course, [exercise])
-    assert "quick_rules.py" not in files and "fast.py" not in files
+    assert "backward/quick_rules.py" not in files and "fast.py" not in files
+    assert {"backward/quick_rules.py", "fast.py"} <= edition_files(course, []).keys()
     if exercise != "operators.backs":  # without it, what differentiates is cut as a whole
         edition = make_edition(tmp_path / "edition", [exercise], course)
         code = "import minigrad as mg\nx = mg.tensor([3.0], requires_grad=True)\n(x.sin() + x).sum().backward()\n"
@@ -437,6 +439,48 @@ def test_every_object_of_an_exercise_is_cut(course):
             node = next(each for each in ast.parse(text).body if getattr(each, "name", "") == source.node.name)
             cut = ast.unparse(node).count(f"raise ExerciseNotDone('{exercise.id}')")
             assert cut == (1 if isinstance(node, ast.FunctionDef) else len(source.regions)), dotted
+
+
+def test_the_list_of_what_is_cut_says_what_is_cut(course):
+    """An edition lists the functions that have lost their bodies, and no others; the whole library has no list."""
+    files = edition_files(course, course.exercises)
+    raising = set[str]()
+    for name, content in files.items():
+        if name.endswith(".py"):
+            module = f"minigrad.{name.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__")
+            raising |= {f"{module}.{each}" for each in _raising(ast.parse(content))}
+    assert files[CUT].decode().split() == sorted(raising)
+    assert {"minigrad.autodiff.chain_rule", "minigrad.functions.Mul.forward"} <= raising
+    assert CUT not in edition_files(course, [])
+
+
+def _raising(tree, outer=""):
+    """Yield the qualified names of functions that raise for an exercise, which nobody writes by hand."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield from _raising(node, f"{outer}{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            texts = (ast.unparse(each) for each in ast.walk(node) if isinstance(each, ast.Raise))
+            if any(text.startswith("raise ExerciseNotDone('") for text in texts):
+                yield f"{outer}{node.name}"
+
+
+def test_the_library_asks_the_list(course, tmp_path):
+    """Functions and classes of an edition are known to be cut, and a student's in their place are not."""
+    edition = make_edition(tmp_path, ["autodiff.chain_rule", "mlp.SGD", "fast_ops.tensor_map"], course)
+    said = run(
+        edition,
+        "from minigrad import autodiff, exercises, fast_ops, mlp\n"
+        "from minigrad.standing_aside import is_cut\n"
+        "print(is_cut(autodiff.chain_rule), is_cut(mlp.SGD), is_cut(mlp.SGD.step), is_cut(fast_ops.tensor_map))\n"
+        "print(is_cut(autodiff.topological_sort), is_cut(mlp.SGD.__init__), is_cut(mlp.Linear))\n"
+        "class SGD:\n"
+        "    def step(self): pass\n"
+        "    def zero_grad(self): pass\n"
+        "exercises.install({'mlp.SGD': SGD, 'autodiff.chain_rule': lambda variable, d_output: []})\n"
+        "print(is_cut(autodiff.chain_rule), is_cut(mlp.SGD), is_cut(mlp.SGD.step))\n",
+    )
+    assert said.split("\n") == ["True True True True", "False False False", "False False False"]
 
 
 def test_this_course_imports_in_every_edition(course, tmp_path):

@@ -1,13 +1,14 @@
 """Cells run as in a notebook, values come back as plain data, and what fails says so in one line."""
 
 import math
+import textwrap
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from small_edition import DOUBLE, LIMITS, RIGHT, added, ask, run, solution, write_edition
 
-from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, SourceCell, pack_probe
+from autograder.sandbox import ExerciseSpec, Limits, Sandbox, SandboxUnavailable, SourceCell, pack_probe
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,36 @@ def test_a_stub_is_not_done(box):
     """NotImplementedError, which stubs raise, is not-done rather than an error."""
     with run(box, solution("def double(x):\n    raise NotImplementedError")) as session:
         assert ask(session, 1).failure.kind == "not-done"
+
+
+REBINDS = """
+    import minigrad.standing_aside, minigrad.sums
+    minigrad.standing_aside.cut_names = lambda: frozenset()
+    minigrad.sums.Adder.add = lambda self, x: x
+"""
+
+
+@pytest.mark.parametrize("before", ["x = 1", REBINDS])
+def test_what_a_class_inherits_is_no_answer(tmp_path, before):
+    """A cut method that a student's class takes from the library is missing, whatever the cells change beforehand."""
+    package = write_edition(tmp_path) / "minigrad"
+    (package / "standing_aside.py").write_text("def cut_names():\n    return frozenset({'minigrad.sums.Adder.add'})\n")
+    with (package / "sums.py").open("a") as file:
+        file.write("\n\nclass Quick:\n    def add(self, x):\n        return x + 1\n\n\nclass Adder(Quick):\n    pass\n")
+    cell = SourceCell(
+        "from minigrad.sums import Quick\nclass Adder(Quick):\n    pass", "solution", "sums.Adder", "sums.Adder"
+    )
+
+    def add(mg, x):
+        return mg.sums.Adder().add(x)
+
+    with (
+        Sandbox(tmp_path, LIMITS) as sandbox,
+        sandbox.session([added(textwrap.dedent(before)), cell], ExerciseSpec("sums.Adder", ("sums.Adder",))) as session,
+    ):
+        failure = session.observe(pack_probe(add), [1]).failure
+        assert failure is not None and failure.kind == "not-done"
+        assert "Adder.add is not written: what the class inherits is not an answer" in failure.message
 
 
 def test_cells_share_a_namespace_and_go_on_after_an_error(box):
