@@ -9,10 +9,11 @@ that exercise. `is_cut` tells, and who would call it goes by the student's own w
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["any_of", "is_cut", "on_change", "replaced"]
+__all__ = ["any_of", "exercise", "is_cut", "on_change", "replaced"]
 
 _modules: frozenset[str] = frozenset()
 _listeners: list[Callable[[], None]] = []
@@ -27,6 +28,12 @@ def is_cut(function: Callable[..., Any]) -> bool:
     """Return whether this edition of the library leaves the body of a function out."""
     code = getattr(function, "__code__", None)
     return code is not None and "ExerciseNotDone" in code.co_names
+
+
+def exercise(name: str) -> Any:
+    """Return the object that an exercise consists of, by its dotted name; a student's where one is installed."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(f"minigrad.{module}"), attribute)
 
 
 def on_change(listener: Callable[[], None]) -> None:

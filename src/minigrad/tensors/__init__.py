@@ -28,11 +28,13 @@ from minigrad.functions import Elementwise, Function
 from minigrad.layout import type_name
 from minigrad.tensor_data import TensorData
 from minigrad.tensor_functions import TWINS
+from minigrad.tensors import random
 from minigrad.tensors.grad_fn import GradFn
 from minigrad.tensors.inplace import InPlace
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import printed
 from minigrad.tensors.shapes import ALL_AXES
+from minigrad.tensors.types import python_number
 
 __all__ = ["Tensor", "function_of", "need_tensors"]
 
@@ -540,17 +542,6 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.bool_) or (hasattr(value, "__dlpack__") and not isinstance(value, Tensor))
 
 
-def python_number(value: Any) -> Any:
-    """Return a number of NumPy's, or an array without axes, as Python's: so it widens no type of its kind.
-
-    A truth value becomes 1.0 or 0.0, as in PyTorch. NumPy hands on its own numbers so in comparisons.
-    """
-    number = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-    if isinstance(number, np.bool_ | np.floating):
-        return float(number)
-    return number.item() if isinstance(number, np.number) else number
-
-
 def _wrapped(array: Any, requires_grad: Any) -> Any:
     """Return what the constructor of tensors wraps, an array also of a number of NumPy's.
 
@@ -741,6 +732,7 @@ def function_of(name: str) -> Callable[..., Any]:
     return function
 
 
+random.wrap[:] = [Tensor]
 _SUM = _whole_sum()
 
 _twins: dict[type[Function], type[Function]] = {}

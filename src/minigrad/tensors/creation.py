@@ -9,8 +9,9 @@ import numpy as np
 
 from minigrad import backends, functions, layout, tensor_functions
 from minigrad.backends import arrays
-from minigrad.tensors import Tensor, need_tensors, python_number
-from minigrad.tensors.types import dtype_of
+from minigrad.tensors import Tensor, need_tensors
+from minigrad.tensors.random import Generator, default_generator
+from minigrad.tensors.types import dtype_of, number_to_fill, python_number, shape_to_make
 
 __all__ = [
     "Generator",
@@ -42,48 +43,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-
-
-class Generator:
-    """A stream of random numbers that a seed determines.
-
-    Args:
-        seed: Any integer that is not negative; None for one that differs each time.
-    """
-
-    def __init__(self, seed: int | None = None) -> None:
-        self._random = np.random.default_rng(None if seed is None else _seed(seed))
-
-    def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of a seed, and return the generator."""
-        self._random = np.random.default_rng(_seed(seed))
-        return self
-
-    def uniform(self, low: float, high: float, shape: Sequence[int]) -> Tensor:
-        """Return float64 numbers, evenly from [low, high)."""
-        return Tensor(np.asarray(self._random.uniform(low, high, tuple(shape))))
-
-    def normal(self, mean: float, std: float, shape: Sequence[int]) -> Tensor:
-        """Return float64 numbers from the normal distribution."""
-        return Tensor(np.asarray(self._random.normal(mean, std, tuple(shape))))
-
-    def integers(self, low: int, high: int, shape: Sequence[int]) -> Tensor:
-        """Return int64 numbers, evenly from low to high - 1."""
-        return Tensor(np.asarray(self._random.integers(low, high, tuple(shape)), np.int64))
-
-    def permutation(self, n: int) -> Tensor:
-        """Return the numbers from 0 to n - 1 in random order."""
-        return Tensor(self._random.permutation(n).astype(np.int64))
-
-
-def _seed(seed: Any) -> int:
-    number = layout.integer(seed, "manual_seed: a seed")
-    if number < 0:
-        raise ValueError(f"manual_seed: a seed is at least 0, not {number}")
-    return number
-
-
-default_generator = Generator()
 
 
 def manual_seed(seed: int) -> Generator:
@@ -217,22 +176,12 @@ def from_dlpack(source: Any) -> Tensor:
     return from_numpy(np.from_dlpack(source))
 
 
-def _shape(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
-    shape = layout.sizes_of(given, operation)
-    if min(shape, default=0) < 0:
-        raise ValueError(f"{operation}: sizes are at least 0, not {shape}")
-    return tuple(shape)
-
-
 def full(
     size: Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor with one value everywhere; its type is by default that of the value, as a number of Python's."""
-    shape = _shape((size,), "full")
-    is_scalar = isinstance(fill_value, Tensor) and not fill_value.ndim
-    value = fill_value.item() if is_scalar else python_number(fill_value)
-    if not isinstance(value, int | float):
-        raise TypeError(f"full: fills with one number, not {layout.type_name(fill_value)}")
+    shape = shape_to_make((size,), "full")
+    value = number_to_fill(fill_value)
     kind = dtype_of(dtype) if dtype is not None else _natural(np.asarray(value), value)
     return _made(arrays.full(shape, value, kind), requires_grad, device)
 
@@ -240,19 +189,19 @@ def full(
 def zeros(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Return zeros."""
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    return full(_shape(size, "zeros"), 0, kind, device, requires_grad)
+    return full(shape_to_make(size, "zeros"), 0, kind, device, requires_grad)
 
 
 def ones(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Return ones."""
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    return full(_shape(size, "ones"), 1, kind, device, requires_grad)
+    return full(shape_to_make(size, "ones"), 1, kind, device, requires_grad)
 
 
 def empty(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Return a tensor with arbitrary values."""
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    return _made(backends.empty(_shape(size, "empty"), kind), requires_grad, device)
+    return _made(arrays.empty(shape_to_make(size, "empty"), kind), requires_grad, device)
 
 
 def full_like(like: Tensor, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
@@ -315,7 +264,7 @@ def rand(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return random numbers, evenly from [0, 1)."""
-    made = (generator or default_generator).uniform(0.0, 1.0, _shape(size, "rand"))
+    made = (generator or default_generator).uniform(0.0, 1.0, shape_to_make(size, "rand"))
     result = _random(made, dtype, device, requires_grad)
     if result.dtype == np.float32:  # rounding may reach 1
         np.minimum(result._array, np.float32(1.0 - 2.0**-24), out=result._array) if result.device == "cpu" else None
@@ -330,7 +279,7 @@ def randn(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return random numbers from the standard normal distribution."""
-    made = (generator or default_generator).normal(0.0, 1.0, _shape(size, "randn"))
+    made = (generator or default_generator).normal(0.0, 1.0, shape_to_make(size, "randn"))
     return _random(made, dtype, device, requires_grad)
 
 
@@ -348,7 +297,7 @@ def randint(low: int, high: Any = None, size: Any = None, generator: Generator |
     """Return random integers from low to high - 1; ``randint(high, size)`` starts at 0."""
     if size is None:
         low, high, size = 0, low, high
-    return (generator or default_generator).integers(low, high, _shape((size,), "randint"))
+    return (generator or default_generator).integers(low, high, shape_to_make((size,), "randint"))
 
 
 def randperm(n: int, generator: Generator | None = None) -> Tensor:

@@ -19,6 +19,7 @@ from minigrad.backward import changes, contexts
 from minigrad.backward.changes import ViewOf
 from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
+from minigrad.tensors.random import default_generator
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -100,14 +101,10 @@ class InPlace:
 
     def uniform_(self, low: float = 0.0, high: float = 1.0, generator: Any = None) -> Tensor:
         """Fill with random numbers, evenly from [low, high)."""
-        from minigrad.tensors.creation import default_generator
-
         return self.copy_((generator or default_generator).uniform(low, high, cast(Any, self).shape))
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
         """Fill with random numbers from the normal distribution."""
-        from minigrad.tensors.creation import default_generator
-
         return self.copy_((generator or default_generator).normal(mean, std, cast(Any, self).shape))
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -13,7 +13,7 @@ from minigrad.backends import arrays
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["DTYPES", "Types", "dtype_of"]
+__all__ = ["DTYPES", "Types", "dtype_of", "number_to_fill", "python_number", "shape_to_make"]
 
 DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.int64, np.bool_)))
 
@@ -94,10 +94,40 @@ class Types:
 
     def new_full(self, shape: Sequence[Any], value: Any) -> Tensor:
         """Return one value everywhere, with this tensor's type and device."""
-        from minigrad.tensors import creation
+        this = cast("Tensor", self)
+        sizes = shape_to_make((shape,), "full")
+        return this.from_host(arrays.full(sizes, number_to_fill(value), _array(this).dtype))
 
-        this = cast(Any, self)
-        return creation.full(shape, value, this.dtype, this.device)
+
+def python_number(value: Any) -> Any:
+    """Return a number of NumPy's, or an array without axes, as Python's: so it widens no type of its kind.
+
+    A truth value becomes 1.0 or 0.0, as in PyTorch. NumPy hands on its own numbers so in comparisons.
+    """
+    number = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+    if isinstance(number, np.bool_ | np.floating):
+        return float(number)
+    return number.item() if isinstance(number, np.number) else number
+
+
+def shape_to_make(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
+    """Return the shape of a new tensor, given as numbers or as one sequence."""
+    shape = layout.sizes_of(given, operation)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"{operation}: sizes are at least 0, not {shape}")
+    return tuple(shape)
+
+
+def number_to_fill(value: Any) -> float:
+    """Return the one number that a tensor is to be filled with, a number of Python's.
+
+    Raises:
+        TypeError: If it is none.
+    """
+    number = value.item() if hasattr(value, "_array") and not value.ndim else python_number(value)
+    if not isinstance(number, int | float):
+        raise TypeError(f"full: fills with one number, not {layout.type_name(value)}")
+    return number
 
 
 def _device(name: str) -> str:
