@@ -14,13 +14,11 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from minigrad import operators, standing_aside
+from minigrad.autodiff import Context
 from minigrad.errors import FunctionError
-
-if TYPE_CHECKING:
-    from minigrad.autodiff import Context
 
 __all__ = [
     "EQ",
@@ -77,6 +75,10 @@ __all__ = [
     "tanh",
     "where",
 ]
+
+
+apply_to_numbers: list[Callable[[type[Function], Sequence[Any]], Any]] = []
+"""How a function is applied to numbers alone: `minigrad.scalar`, which stands on this module, puts it here."""
 
 
 class Function:
@@ -145,9 +147,7 @@ class Function:
         for x in inputs:
             if hasattr(x, "chain_rule"):
                 return type(x)._apply(cls, inputs, **options)
-        from minigrad.scalar import Scalar  # numbers alone: scalar.py imports this module
-
-        return Scalar._apply(cls, inputs)
+        return apply_to_numbers[0](cls, inputs)
 
     @classmethod
     def _forward(cls, ctx: Context, *values: float) -> float:
@@ -235,6 +235,50 @@ class Elementwise(Function):
         return sum(terms[1:], terms[0]) if terms else 0.0
 
 
+# --- what an elementwise function saves, inputs or the output: it is found out once ------------------------
+
+
+OUTPUT = -1
+"""Stands for the output in the pattern of what a function saves."""
+
+_patterns: dict[tuple[type[Function], int], tuple[int, ...]] = {}
+
+
+def saved_pattern(function: type[Elementwise], n: int) -> tuple[int, ...]:
+    """Return which inputs (by number) or output (-1) an elementwise function saves: its forward is asked with floats.
+
+    Args:
+        function: The function.
+        n: The number of its inputs.
+
+    Raises:
+        FunctionError: If it saves anything else; a tensor's rule needs to know where a value came from.
+    """
+    pattern = _patterns.get((function, n))
+    if pattern is None:
+        ctx = Context()
+        values = [x * 1.0 for x in (0.5, 0.25, 0.75)[:n]]
+        output = function.forward(ctx, *values)
+        pattern = tuple(_place_of(saved, values, output, function) for saved in ctx.saved_values)
+        _patterns[function, n] = pattern
+    return pattern
+
+
+def _place_of(saved: Any, values: Sequence[float], output: Any, function: type[Function]) -> int:
+    for place, value in enumerate(values):
+        if saved is value:
+            return place
+    if saved is output:
+        return OUTPUT
+    raise FunctionError(
+        f"{function.__name__}.forward saved {saved!r}, which is neither an input nor its output: for tensors a rule "
+        "can only be given those"
+    )
+
+
+standing_aside.on_change(_patterns.clear)
+
+
 # --- arithmetic ---------------------------------------------------------------------------------------------
 
 
@@ -305,9 +349,6 @@ def _through_quotient(a: Any, b: Any, d_output: Any) -> Any:
 
 def _through_inverse(b: Any, d_output: Any) -> Any:
     """Return d_output times the derivative of 1 / b, by the rule of `Inv`, which may be a student's."""
-    from minigrad.autodiff import Context
-    from minigrad.backward.contexts import OUTPUT, saved_pattern
-
     ctx = Context()
     ctx.values = (b,)
     if isinstance(b, Real):

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import autograd
 from minigrad.backends import arrays
 from minigrad.errors import GradcheckError
 from minigrad.tensors import Tensor
+from minigrad.tensors.gradients import grad
 
 __all__ = ["grad_central_difference", "gradcheck", "gradgradcheck"]
 
@@ -83,7 +83,7 @@ def gradcheck(
     wanted = _wanted(inputs, "gradcheck")
     output = f(*inputs)
     upstream = Tensor(np.random.default_rng(seed).normal(size=output.shape)).to(output)
-    found = autograd.grad(output, [inputs[i] for i in wanted], upstream, allow_unused=True)
+    found = grad(output, [inputs[i] for i in wanted], upstream, allow_unused=True)
     for i, gradient in zip(wanted, found, strict=True):
         estimate = _estimate(f, inputs, i, upstream, eps)
         seen = np.zeros(inputs[i].shape) if gradient is None else np.asarray(arrays.to_host(gradient._array))
@@ -164,7 +164,7 @@ def gradgradcheck(
         for i in wanted:
             if not given[i].requires_grad:
                 given[i] = given[i].detach().requires_grad_()
-        found = autograd.grad(f(*given), [given[i] for i in wanted], values[-1], create_graph=True, allow_unused=True)
+        found = grad(f(*given), [given[i] for i in wanted], values[-1], create_graph=True, allow_unused=True)
         terms = [(g * w).sum() for g, w in zip(found, weights, strict=True) if g is not None]
         return sum(terms[1:], terms[0])
 

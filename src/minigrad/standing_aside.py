@@ -10,12 +10,13 @@ true, it calls the student's own function.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CUT", "any_of", "cut_names", "is_cut", "on_change", "replaced"]
+__all__ = ["CUT", "any_of", "cut_names", "exercise", "is_cut", "on_change", "replaced"]
 
 CUT = "cut.txt"
 """The file in an edition's package that lists the functions without their bodies; the whole library has none."""
@@ -25,7 +26,12 @@ _listeners: list[Callable[[], None]] = []
 
 
 def any_of(*modules: str) -> bool:
-    """Return whether an object of one of these modules (``"tensor_data"``, ...) is replaced."""
+    """Return whether an object of one of these modules (``"tensor_data"``, ...) is replaced.
+
+    >>> from minigrad import standing_aside
+    >>> standing_aside.any_of("tensor_data")
+    False
+    """
     return not _modules.isdisjoint(modules)
 
 
@@ -49,6 +55,12 @@ def is_cut(value: Any) -> bool:
     members = vars(value).values() if isinstance(value, type) else (value,)
     functions = (getattr(each, "__func__", each) for each in members)
     return any(f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', '')}" in names for f in functions)
+
+
+def exercise(name: str) -> Any:
+    """Return the object that an exercise consists of, by its dotted name; a student's where one is installed."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(f"minigrad.{module}"), attribute)
 
 
 def on_change(listener: Callable[[], None]) -> None:

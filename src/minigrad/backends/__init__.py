@@ -33,9 +33,9 @@ __all__ = [
     "cuda",
     "current",
     "default_float",
-    "empty",
     "get_default_dtype",
     "is_quick",
+    "load",
     "on_change",
     "set_default_dtype",
 ]
@@ -149,29 +149,21 @@ def current(*inputs: Any) -> Any:
     if any(hasattr(x, "to_host") for x in inputs):
         return cuda()
     if choice.quick:
-        return _load("numba", "NumbaBackend")
+        return load("numba", "NumbaBackend")
     if choice.name != "python" and standing_aside.any_of("fast_ops"):
-        return _load("teaching", "TeachingBackend")
-    return _load("python", "PythonBackend")
+        return load("teaching", "TeachingBackend")
+    return load("python", "PythonBackend")
 
 
 def cuda() -> Any:
     """Return the backend of CUDA devices."""
-    return _load("gpu", "CudaBackend")
+    return load("gpu", "CudaBackend")
 
 
 @cache
-def _load(module: str, name: str) -> Any:
+def load(module: str, name: str) -> Any:
+    """Return the one object of a backend's class, imported when it is first used."""
     return getattr(importlib.import_module(f"minigrad.backends.{module}"), name)()
-
-
-def empty(shape: Sequence[int], dtype: Any) -> Any:
-    """Return a NumPy array with arbitrary values; a large one comes from the pool of buffers."""
-    from minigrad.backends import arrays
-
-    if arrays.is_small(shape):
-        return np.empty(shape, dtype)
-    return _load("numba", "NumbaBackend").empty(tuple(shape), dtype)
 
 
 def default_float() -> Any:

@@ -20,6 +20,7 @@ __all__ = [
     "Array",
     "cast_to",
     "elementwise",
+    "empty",
     "evaluate",
     "expand",
     "full",
@@ -102,11 +103,18 @@ def cast_to(x: Array, dtype: Any) -> Array:
     return x.astype(dtype) if hasattr(x, "astype") else np.asarray(x, dtype)
 
 
+def empty(shape: Sequence[int], dtype: Any) -> Array:
+    """Return a NumPy array with arbitrary values; a large one comes from the pool of buffers."""
+    if is_small(shape):
+        return np.empty(shape, dtype)
+    return backends.load("numba", "NumbaBackend").empty(tuple(shape), dtype)
+
+
 def full(shape: Sequence[int], value: float, dtype: Any, like: Array | None = None) -> Array:
     """Return a new array with one value everywhere, on the device of another."""
     if like is not None and like.__class__ is not np.ndarray and not on_host(like):
         return backends.cuda().full(shape, value, dtype)
-    out = np.empty(shape, dtype) if is_small(shape) else backends.empty(shape, dtype)
+    out = empty(shape, dtype)
     out.fill(value)
     return out
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from minigrad import standing_aside
 from minigrad.autodiff import Context
-from minigrad.errors import FunctionError
-from minigrad.functions import Elementwise, Function
+from minigrad.functions import OUTPUT, saved_pattern
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
 __all__ = ["OUTPUT", "TensorContext", "context_of", "saved_pattern"]
-
-OUTPUT = -1
-"""Stands for the output in the pattern of what a function saves."""
 
 
 class TensorContext(Context):
@@ -71,46 +66,6 @@ class TensorContext(Context):
         twin.__dict__.update(self.__dict__)
         twin.saved_values = tuple(saved)
         return twin
-
-
-# --- elementwise functions save inputs or the output: which, is found out once ------------------------------
-
-_patterns: dict[tuple[type[Function], int], tuple[int, ...]] = {}
-
-
-def saved_pattern(function: type[Elementwise], n: int) -> tuple[int, ...]:
-    """Return which inputs (by number) or output (-1) an elementwise function saves: its forward is asked with floats.
-
-    Args:
-        function: The function.
-        n: The number of its inputs.
-
-    Raises:
-        FunctionError: If it saves anything else; a tensor's rule needs to know where a value came from.
-    """
-    pattern = _patterns.get((function, n))
-    if pattern is None:
-        ctx = Context()
-        values = [x * 1.0 for x in (0.5, 0.25, 0.75)[:n]]
-        output = function.forward(ctx, *values)
-        pattern = tuple(_place_of(saved, values, output, function) for saved in ctx.saved_values)
-        _patterns[function, n] = pattern
-    return pattern
-
-
-def _place_of(saved: Any, values: Sequence[float], output: Any, function: type[Function]) -> int:
-    for place, value in enumerate(values):
-        if saved is value:
-            return place
-    if saved is output:
-        return OUTPUT
-    raise FunctionError(
-        f"{function.__name__}.forward saved {saved!r}, which is neither an input nor its output: for tensors a rule "
-        "can only be given those"
-    )
-
-
-standing_aside.on_change(_patterns.clear)
 
 
 def elementwise_context(result: Tensor) -> TensorContext:

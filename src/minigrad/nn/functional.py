@@ -17,7 +17,8 @@ from minigrad.functions import Function
 from minigrad.nn.checking import as_tuple, check_size
 from minigrad.nn.convolution import Pair, Windows
 from minigrad.nn.layer_functions import batch_norm, conv1d, conv2d, embedding, layer_norm, linear, one_hot
-from minigrad.nn.loss_functions import binary_cross_entropy_with_logits, cross_entropy, mse_loss, nll_loss
+from minigrad.nn.loss_functions import binary_cross_entropy_with_logits, mse_loss, nll_loss, rows_and_targets
+from minigrad.nn.loss_rules import CrossEntropy
 from minigrad.nn.pool_functions import AvgPool2d, MaxPool2d
 from minigrad.nn.standing_in import as_tiles
 from minigrad.tensors import Tensor, creation, need_tensors
@@ -255,6 +256,34 @@ def log_softmax(input: Tensor, dim: int | None = None) -> Tensor:
     """Compute the logarithm of the softmax along an axis, see `logsoftmax`."""
     _check_along("log_softmax", input, dim)
     return logsoftmax(input, cast(int, dim))
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    """Compute -log of the probability that the softmax of logits gives to the target class.
+
+    Args:
+        input: Logits of shape (batch, classes, ...), or (classes,).
+        target: Classes: int64 of shape (batch, ...), or ().
+        weight: A factor for each class, or None; "mean" divides by the sum of the factors of the targets.
+        ignore_index: A target that costs nothing.
+        reduction: "mean", "sum", or "none" for one loss for each target.
+
+    Raises:
+        TypeError: If the targets are no integers.
+        ValueError: If the shapes do not match, or a target is no class.
+    """
+    if not is_quick():
+        dim = 1 if input.ndim > 1 else 0
+        return nll_loss(log_softmax(input, dim), target, weight, ignore_index, reduction)
+    rows, places, factors = rows_and_targets("cross_entropy", input, target, weight, ignore_index, reduction)
+    loss = CrossEntropy.apply(rows, target=places, factors=factors, reduction=reduction)
+    return loss.view(*target.shape) if reduction == "none" else loss  # type: ignore[no-any-return]
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.nn.checking import check_reduction
-from minigrad.nn.loss_rules import BCEWithLogits, CrossEntropy, SquaredError
+from minigrad.nn.loss_rules import BCEWithLogits, SquaredError
 from minigrad.tensors import Tensor, need_tensors
 
-__all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "mse_loss", "nll_loss"]
+__all__ = ["binary_cross_entropy_with_logits", "mse_loss", "nll_loss", "rows_and_targets"]
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
@@ -56,36 +56,6 @@ def _check_same(name: str, x: Tensor, target: Tensor, reduction: str) -> None:
         )
 
 
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-) -> Tensor:
-    """Compute -log of the probability that the softmax of logits gives to the target class.
-
-    Args:
-        input: Logits of shape (batch, classes, ...), or (classes,).
-        target: Classes: int64 of shape (batch, ...), or ().
-        weight: A factor for each class, or None; "mean" divides by the sum of the factors of the targets.
-        ignore_index: A target that costs nothing.
-        reduction: "mean", "sum", or "none" for one loss for each target.
-
-    Raises:
-        TypeError: If the targets are no integers.
-        ValueError: If the shapes do not match, or a target is no class.
-    """
-    from minigrad.nn import functional  # which hands this function out
-
-    if not functional.is_quick():
-        dim = 1 if input.ndim > 1 else 0
-        return nll_loss(functional.log_softmax(input, dim), target, weight, ignore_index, reduction)
-    rows, places, factors = _rows_and_targets("cross_entropy", input, target, weight, ignore_index, reduction)
-    loss = CrossEntropy.apply(rows, target=places, factors=factors, reduction=reduction)
-    return loss.view(*target.shape) if reduction == "none" else loss  # type: ignore[no-any-return]
-
-
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -93,7 +63,7 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    """Compute minus the log-probability of the target class; arguments as for `cross_entropy`.
+    """Compute minus the log-probability of the target class; arguments as for `functional.cross_entropy`.
 
     Args:
         input: Log-probabilities of shape (batch, classes, ...), or (classes,).
@@ -102,7 +72,7 @@ def nll_loss(
         ignore_index: A target that costs nothing.
         reduction: "mean", "sum", or "none" for one loss for each target.
     """
-    rows, places, factors = _rows_and_targets("nll_loss", input, target, weight, ignore_index, reduction)
+    rows, places, factors = rows_and_targets("nll_loss", input, target, weight, ignore_index, reduction)
     taken = rows[rows.from_host(np.arange(len(places))), rows.from_host(places)]
     losses = taken * rows.from_host(-factors)
     if reduction == "none":
@@ -111,7 +81,7 @@ def nll_loss(
     return total if reduction == "sum" else total / float(factors.sum())
 
 
-def _rows_and_targets(
+def rows_and_targets(
     name: str, x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> tuple[Tensor, Any, Any]:
     """Return scores as (n, classes), classes as (n,) with ignored ones as 0, and the factor of each target."""

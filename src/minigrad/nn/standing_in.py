@@ -1,9 +1,8 @@
-"""What stands in for forms that an edition leaves out: the same, by the exercises that these would give away."""
+"""Pooling where an edition leaves out the quick form: by tiles, with the exercise that the form would give away."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from minigrad.nn.convolution import Pair, Windows
     from minigrad.tensors import Tensor
 
-__all__ = ["as_tiles", "logsumexp"]
+__all__ = ["as_tiles"]
 
 
 def as_tiles(input: Tensor, kernel: Pair, windows: Windows, edge: float) -> Tensor:
@@ -34,20 +33,3 @@ def as_tiles(input: Tensor, kernel: Pair, windows: Windows, edge: float) -> Tens
         places = [start + offset for start in starts for offset in range(size)]
         input = input.index_select(axis, input.from_host(np.array(places)))
     return input
-
-
-def logsumexp(x: Any, axes: Sequence[int], keepdim: bool) -> Any:
-    """Return log(e^x1 + e^x2 + ...) along axes: by how much any element exceeds its log-probability.
-
-    Args:
-        x: A tensor.
-        axes: Counted from 0.
-        keepdim: Whether the axes stay, with size 1.
-    """
-    from minigrad.nn import functional
-
-    kept = [axis for axis in range(x.ndim) if axis not in axes]
-    rows = x.permute(*kept, *axes).reshape(*[x.shape[axis] for axis in kept], -1)
-    largest = rows.argmax(-1, keepdim=True)  # of all elements the one that is no infinity, if there is any
-    result = (rows - functional.logsoftmax(rows, -1)).gather(-1, largest).squeeze(-1)
-    return result.view(*[1 if axis in axes else n for axis, n in enumerate(x.shape)]) if keepdim else result

@@ -28,11 +28,13 @@ from minigrad.functions import Elementwise, Function
 from minigrad.layout import type_name
 from minigrad.tensor_data import TensorData
 from minigrad.tensor_functions import TWINS
+from minigrad.tensors import random
 from minigrad.tensors.grad_fn import GradFn
 from minigrad.tensors.inplace import InPlace
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import printed
 from minigrad.tensors.shapes import ALL_AXES
+from minigrad.tensors.types import python_number
 
 __all__ = ["Tensor", "function_of", "need_tensors"]
 
@@ -161,7 +163,7 @@ class Tensor(Methods, InPlace):
         return tuple([x if isinstance(x, Tensor) else _constant(x, self) for x in self._inputs])
 
     def is_constant(self) -> bool:
-        """Whether no gradient is wanted here, or beyond.
+        """Return whether no gradient is wanted here, or beyond.
 
         >>> minigrad.tensor([1.0]).is_constant(), minigrad.tensor([1.0], requires_grad=True).is_constant()
         (True, False)
@@ -189,7 +191,7 @@ class Tensor(Methods, InPlace):
 
     @property
     def is_leaf(self) -> Any:
-        """Whether this tensor was not computed from one that requires gradients; callable, as in MiniTorch.
+        """True if this tensor was not computed from one that requires gradients. Callable, as in MiniTorch.
 
         >>> x = minigrad.tensor([1.0], requires_grad=True)
         >>> bool(x.is_leaf), bool((x * 2).is_leaf)
@@ -306,7 +308,7 @@ class Tensor(Methods, InPlace):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad` was called on this result.
+        """True after `retain_grad` was called on this result.
 
         >>> y = minigrad.tensor([3.0], requires_grad=True) * 2
         >>> y.retains_grad
@@ -538,7 +540,7 @@ class _Answer(int):
 
 
 class _Handle:
-    """What `register_hook` returns."""
+    """The result of `register_hook`."""
 
     def __init__(self, hooks: dict[int, Any], key: int) -> None:
         self._hooks, self._key = hooks, key
@@ -610,21 +612,6 @@ def _check_operands(function: type[Function], inputs: Sequence[Any], values: Seq
 def _is_array(value: Any) -> bool:
     """Return whether a value is NumPy's, or an array of another library, which is not asked for its opinion."""
     return isinstance(value, np.ndarray | np.bool_) or (hasattr(value, "__dlpack__") and not isinstance(value, Tensor))
-
-
-def python_number(value: Any) -> Any:
-    """Return a number of NumPy's, or an array without axes, as Python's: so it widens no type of its kind.
-
-    A truth value becomes 1.0 or 0.0, as in PyTorch. NumPy hands on its own numbers so in comparisons.
-
-    >>> from minigrad.tensors import python_number
-    >>> python_number(np.float32(0.5))
-    0.5
-    """
-    number = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-    if isinstance(number, np.bool_ | np.floating):
-        return float(number)
-    return number.item() if isinstance(number, np.number) else number
 
 
 def _wrapped(array: Any, requires_grad: Any) -> Any:
@@ -822,6 +809,7 @@ def function_of(name: str) -> Callable[..., Any]:
     return function
 
 
+random.wrap[:] = [Tensor]
 _SUM = _whole_sum()
 
 _twins: dict[type[Function], type[Function]] = {}

@@ -9,8 +9,9 @@ import numpy as np
 
 from minigrad import backends, functions, layout, tensor_functions
 from minigrad.backends import arrays
-from minigrad.tensors import Tensor, need_tensors, python_number
-from minigrad.tensors.types import dtype_of
+from minigrad.tensors import Tensor, need_tensors
+from minigrad.tensors.random import Generator, default_generator
+from minigrad.tensors.types import dtype_of, number_to_fill, python_number, shape_to_make
 
 __all__ = [
     "Generator",
@@ -42,76 +43,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-
-
-class Generator:
-    """A stream of random numbers that a seed determines.
-
-    Args:
-        seed: Any integer that is not negative; None for one that differs each time.
-
-    >>> stream = minigrad.Generator(seed=0)
-    >>> stream.uniform(0.0, 1.0, (2,)).shape
-    (2,)
-    """
-
-    def __init__(self, seed: int | None = None) -> None:
-        self._random = np.random.default_rng(None if seed is None else _seed(seed))
-
-    def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of a seed, and return the generator.
-
-        >>> stream = minigrad.Generator()
-        >>> first = stream.manual_seed(7).uniform(0.0, 1.0, (3,))
-        >>> first.equal(stream.manual_seed(7).uniform(0.0, 1.0, (3,)))
-        True
-        """
-        self._random = np.random.default_rng(_seed(seed))
-        return self
-
-    def uniform(self, low: float, high: float, shape: Sequence[int]) -> Tensor:
-        """Return float64 numbers, evenly from [low, high).
-
-        >>> x = minigrad.Generator(0).uniform(-1.0, 1.0, (2, 3))
-        >>> x.shape, x.dtype
-        ((2, 3), dtype('float64'))
-        """
-        return Tensor(np.asarray(self._random.uniform(low, high, tuple(shape))))
-
-    def normal(self, mean: float, std: float, shape: Sequence[int]) -> Tensor:
-        """Return float64 numbers from the normal distribution.
-
-        >>> x = minigrad.Generator(0).normal(5.0, 2.0, (1000,))
-        >>> round(x.mean().item()), round(x.std().item())
-        (5, 2)
-        """
-        return Tensor(np.asarray(self._random.normal(mean, std, tuple(shape))))
-
-    def integers(self, low: int, high: int, shape: Sequence[int]) -> Tensor:
-        """Return int64 numbers, evenly from low to high - 1.
-
-        >>> minigrad.Generator(0).integers(0, 2, (1000,)).sum().item() in range(400, 600)
-        True
-        """
-        return Tensor(np.asarray(self._random.integers(low, high, tuple(shape)), np.int64))
-
-    def permutation(self, n: int) -> Tensor:
-        """Return the numbers from 0 to n - 1 in random order.
-
-        >>> sorted(minigrad.Generator(0).permutation(4).tolist())
-        [0, 1, 2, 3]
-        """
-        return Tensor(self._random.permutation(n).astype(np.int64))
-
-
-def _seed(seed: Any) -> int:
-    number = layout.integer(seed, "manual_seed: a seed")
-    if number < 0:
-        raise ValueError(f"manual_seed: a seed is at least 0, not {number}")
-    return number
-
-
-default_generator = Generator()
 
 
 def manual_seed(seed: int) -> Generator:
@@ -275,13 +206,6 @@ def from_dlpack(source: Any) -> Tensor:
     return from_numpy(np.from_dlpack(source))
 
 
-def _shape(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
-    shape = layout.sizes_of(given, operation)
-    if min(shape, default=0) < 0:
-        raise ValueError(f"{operation}: sizes are at least 0, not {shape}")
-    return tuple(shape)
-
-
 def full(
     size: Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -293,11 +217,8 @@ def full(
     >>> minigrad.full((2,), 7)
     tensor([7, 7])
     """
-    shape = _shape((size,), "full")
-    is_scalar = isinstance(fill_value, Tensor) and not fill_value.ndim
-    value = fill_value.item() if is_scalar else python_number(fill_value)
-    if not isinstance(value, int | float):
-        raise TypeError(f"full: fills with one number, not {layout.type_name(fill_value)}")
+    shape = shape_to_make((size,), "full")
+    value = number_to_fill(fill_value)
     kind = dtype_of(dtype) if dtype is not None else _natural(np.asarray(value), value)
     return _made(arrays.full(shape, value, kind), requires_grad, device)
 
@@ -310,7 +231,7 @@ def zeros(*size: Any, dtype: Any = None, device: str | None = None, requires_gra
             [0., 0., 0.]])
     """
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    return full(_shape(size, "zeros"), 0, kind, device, requires_grad)
+    return full(shape_to_make(size, "zeros"), 0, kind, device, requires_grad)
 
 
 def ones(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
@@ -321,7 +242,7 @@ def ones(*size: Any, dtype: Any = None, device: str | None = None, requires_grad
             [1., 1.]])
     """
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    return full(_shape(size, "ones"), 1, kind, device, requires_grad)
+    return full(shape_to_make(size, "ones"), 1, kind, device, requires_grad)
 
 
 def empty(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
@@ -331,7 +252,7 @@ def empty(*size: Any, dtype: Any = None, device: str | None = None, requires_gra
     (2, 3)
     """
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    return _made(backends.empty(_shape(size, "empty"), kind), requires_grad, device)
+    return _made(arrays.empty(shape_to_make(size, "empty"), kind), requires_grad, device)
 
 
 def full_like(like: Tensor, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
@@ -426,7 +347,7 @@ def rand(
     >>> x.shape, bool((x >= 0).all()), bool((x < 1).all())
     ((2, 3), True, True)
     """
-    made = (generator or default_generator).uniform(0.0, 1.0, _shape(size, "rand"))
+    made = (generator or default_generator).uniform(0.0, 1.0, shape_to_make(size, "rand"))
     result = _random(made, dtype, device, requires_grad)
     if result.dtype == np.float32:  # rounding may reach 1
         np.minimum(result._array, np.float32(1.0 - 2.0**-24), out=result._array) if result.device == "cpu" else None
@@ -445,7 +366,7 @@ def randn(
     >>> minigrad.randn(2, 3).shape
     (2, 3)
     """
-    made = (generator or default_generator).normal(0.0, 1.0, _shape(size, "randn"))
+    made = (generator or default_generator).normal(0.0, 1.0, shape_to_make(size, "randn"))
     return _random(made, dtype, device, requires_grad)
 
 
@@ -476,7 +397,7 @@ def randint(low: int, high: Any = None, size: Any = None, generator: Generator |
     """
     if size is None:
         low, high, size = 0, low, high
-    return (generator or default_generator).integers(low, high, _shape((size,), "randint"))
+    return (generator or default_generator).integers(low, high, shape_to_make((size,), "randint"))
 
 
 def randperm(n: int, generator: Generator | None = None) -> Tensor:

@@ -19,6 +19,7 @@ from minigrad.backward import changes, contexts
 from minigrad.backward.changes import ViewOf
 from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
+from minigrad.tensors.random import default_generator
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -27,7 +28,13 @@ __all__ = ["InPlace"]
 
 
 class InPlace:
-    """The methods of `Tensor` that end with an underscore, and their operators."""
+    """The methods of `Tensor` that end with an underscore, and their operators.
+
+    >>> x = minigrad.tensor([1.0, 2.0])
+    >>> x += 10.0
+    >>> x
+    tensor([11., 12.])
+    """
 
     __slots__ = ()
 
@@ -172,8 +179,6 @@ class InPlace:
         >>> bool(((x >= 2) * (x <= 3)).all())
         True
         """
-        from minigrad.tensors.creation import default_generator
-
         return self.copy_((generator or default_generator).uniform(low, high, cast(Any, self).shape))
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
@@ -183,8 +188,6 @@ class InPlace:
         >>> round(x.mean().item()), round(x.std().item())
         (5, 2)
         """
-        from minigrad.tensors.creation import default_generator
-
         return self.copy_((generator or default_generator).normal(mean, std, cast(Any, self).shape))
 
     def __setitem__(self, key: Any, value: Any) -> None:

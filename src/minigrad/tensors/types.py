@@ -13,13 +13,17 @@ from minigrad.backends import arrays
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["DTYPES", "Types", "dtype_of"]
+__all__ = ["DTYPES", "Types", "dtype_of", "number_to_fill", "python_number", "shape_to_make"]
 
 DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.int64, np.bool_)))
 
 
 class Types:
-    """Conversions and copies."""
+    """Conversions and copies.
+
+    >>> minigrad.tensor([1.0, 0.0]).bool()
+    tensor([ True, False])
+    """
 
     __slots__ = ()
 
@@ -149,10 +153,44 @@ class Types:
         >>> minigrad.tensor([1.0]).new_full((2,), 4)
         tensor([4., 4.])
         """
-        from minigrad.tensors import creation
+        this = cast("Tensor", self)
+        sizes = shape_to_make((shape,), "full")
+        return this.from_host(arrays.full(sizes, number_to_fill(value), _array(this).dtype))
 
-        this = cast(Any, self)
-        return creation.full(shape, value, this.dtype, this.device)
+
+def python_number(value: Any) -> Any:
+    """Return a number of NumPy's, or an array without axes, as Python's: so it widens no type of its kind.
+
+    A truth value becomes 1.0 or 0.0, as in PyTorch. NumPy hands on its own numbers so in comparisons.
+
+    >>> from minigrad.tensors import python_number
+    >>> python_number(np.float32(0.5))
+    0.5
+    """
+    number = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+    if isinstance(number, np.bool_ | np.floating):
+        return float(number)
+    return number.item() if isinstance(number, np.number) else number
+
+
+def shape_to_make(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
+    """Return the shape of a new tensor, given as numbers or as one sequence."""
+    shape = layout.sizes_of(given, operation)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"{operation}: sizes are at least 0, not {shape}")
+    return tuple(shape)
+
+
+def number_to_fill(value: Any) -> float:
+    """Return the one number that a tensor is to be filled with, a number of Python's.
+
+    Raises:
+        TypeError: If it is none.
+    """
+    number = value.item() if hasattr(value, "_array") and not value.ndim else python_number(value)
+    if not isinstance(number, int | float):
+        raise TypeError(f"full: fills with one number, not {layout.type_name(value)}")
+    return number
 
 
 def _device(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from minigrad import layout, tensor_data
+from minigrad import backends, layout, tensor_data
 from minigrad.machine import _numba
 from minigrad.tensor_data import TensorData
 
@@ -343,6 +343,4 @@ def _on_host(value: Any) -> Any:
 
 
 def _backend() -> Any:
-    from minigrad import backends  # it stands above arrays
-
     return backends.cuda()

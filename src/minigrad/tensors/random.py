@@ -1,0 +1,88 @@
+"""Random numbers: streams that a seed determines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad import layout
+
+if TYPE_CHECKING:
+    from minigrad.tensors import Tensor
+
+__all__ = ["Generator", "default_generator", "wrap"]
+
+wrap: list[Callable[[Any], Tensor]] = []
+"""The class of tensors: `minigrad.tensors`, which stands on this module, puts it here."""
+
+
+class Generator:
+    """A stream of random numbers that a seed determines.
+
+    Args:
+        seed: Any integer that is not negative; None for one that differs each time.
+
+    >>> stream = minigrad.Generator(seed=0)
+    >>> stream.uniform(0.0, 1.0, (2,)).shape
+    (2,)
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = np.random.default_rng(None if seed is None else _seed(seed))
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the stream of a seed, and return the generator.
+
+        >>> stream = minigrad.Generator()
+        >>> first = stream.manual_seed(7).uniform(0.0, 1.0, (3,))
+        >>> first.equal(stream.manual_seed(7).uniform(0.0, 1.0, (3,)))
+        True
+        """
+        self._random = np.random.default_rng(_seed(seed))
+        return self
+
+    def uniform(self, low: float, high: float, shape: Sequence[int]) -> Tensor:
+        """Return float64 numbers, evenly from [low, high).
+
+        >>> x = minigrad.Generator(0).uniform(-1.0, 1.0, (2, 3))
+        >>> x.shape, x.dtype
+        ((2, 3), dtype('float64'))
+        """
+        return wrap[0](np.asarray(self._random.uniform(low, high, tuple(shape))))
+
+    def normal(self, mean: float, std: float, shape: Sequence[int]) -> Tensor:
+        """Return float64 numbers from the normal distribution.
+
+        >>> x = minigrad.Generator(0).normal(5.0, 2.0, (1000,))
+        >>> round(x.mean().item()), round(x.std().item())
+        (5, 2)
+        """
+        return wrap[0](np.asarray(self._random.normal(mean, std, tuple(shape))))
+
+    def integers(self, low: int, high: int, shape: Sequence[int]) -> Tensor:
+        """Return int64 numbers, evenly from low to high - 1.
+
+        >>> minigrad.Generator(0).integers(0, 2, (1000,)).sum().item() in range(400, 600)
+        True
+        """
+        return wrap[0](np.asarray(self._random.integers(low, high, tuple(shape)), np.int64))
+
+    def permutation(self, n: int) -> Tensor:
+        """Return the numbers from 0 to n - 1 in random order.
+
+        >>> sorted(minigrad.Generator(0).permutation(4).tolist())
+        [0, 1, 2, 3]
+        """
+        return wrap[0](self._random.permutation(n).astype(np.int64))
+
+
+def _seed(seed: Any) -> int:
+    number = layout.integer(seed, "manual_seed: a seed")
+    if number < 0:
+        raise ValueError(f"manual_seed: a seed is at least 0, not {number}")
+    return number
+
+
+default_generator = Generator()
