@@ -1,6 +1,8 @@
 """Attacks that borrow: while one exercise is graded, everything else in the library is there and works.
 
-What answers one exercise already must not answer another, be it a base class, an engine or a kernel of the same kind.
+The library's answer to one exercise must not answer another, be it a base class, an engine or a kernel of the same
+kind. `course.toml` therefore cuts more than the exercise itself (`gives_away`). A test runs each of these attacks with
+the whole library as well, where it must win: an attack that wins nothing there tests nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +13,33 @@ from autograder.proof.attack.model import Attack, cells
 
 __all__ = ["BORROWING"]
 
-_ELEMENTARY = "functions.elementary"
+_ELEMENTARY, _BACKPROPAGATE = "functions.elementary", "autodiff.backpropagate"
+_REBUILT = """
+def rebuilt(variable, leaf):
+    from minigrad import autodiff
+    order, twins = list(autodiff.topological_sort(variable)), {}
+    for each in reversed(order):
+        twins[each.unique_id] = leaf()
+        for parent, slope in () if each.is_leaf() else autodiff.chain_rule(each, 1.0):
+            twins[each.unique_id] = twins[each.unique_id] + twins[parent.unique_id] * float(slope)
+    leaves = [each for each in order if each.is_leaf()]
+    return twins[variable.unique_id], leaves, [twins[each.unique_id] for each in leaves]
+"""
+_BY_SCALARS = f"""{_REBUILT}
+def backpropagate(variable, deriv=1.0):
+    from minigrad import Scalar, fast
+    root, leaves, twins = rebuilt(variable, lambda: Scalar(0.0))
+    fast.backpropagate(root, deriv)
+    for leaf, twin in zip(leaves, twins):
+        leaf.accumulate_derivative(twin.grad)
+"""
+_BY_TENSORS = f"""{_REBUILT}
+def backpropagate(variable, deriv=1.0):
+    from minigrad import engine, float64, tensor
+    root, leaves, twins = rebuilt(variable, lambda: tensor(0.0, requires_grad=True, dtype=float64))
+    for leaf, found in zip(leaves, engine.run([(root, tensor(float(deriv), dtype=float64))], twins)):
+        leaf.accumulate_derivative(found.item())
+"""
 _OTHERS = (
     Attack(
         "inherits-forward",
@@ -60,15 +88,14 @@ _OTHERS = (
     ),
     Attack(
         "borrows-engine",
-        "backpropagate is answered by the engine of tensors and by Scalar.backward",
-        cells(
-            "import minigrad\nfrom minigrad import autograd, engine, fast_engine as fast\n"
-            "def backpropagate(variable, deriv=1.0):\n    fast.backward(variable, deriv)",
-            "import minigrad\ntry:\n    from minigrad import fast\n    backpropagate = fast.backward\n"
-            "except Exception:\n    pass",
-            exercise="autodiff.backpropagate",
-            lesson="03_backprop",
-        ),
+        "backpropagate rebuilds the graph in Scalars and asks their quick engine",
+        cells(_BY_SCALARS, exercise=_BACKPROPAGATE, lesson="03_backprop"),
+        lesson="03_backprop",
+    ),
+    Attack(
+        "borrows-tensor-engine",
+        "backpropagate rebuilds the graph in tensors and asks their engine",
+        cells(_BY_TENSORS, exercise=_BACKPROPAGATE, lesson="03_backprop"),
         lesson="03_backprop",
     ),
 )
@@ -91,9 +118,16 @@ def tensor_map(fn):
 """
 _MAP_BY_REDUCE = """
 def tensor_map(fn):
+    import numpy as np
     from minigrad import tensor_ops
     reduce = tensor_ops.tensor_reduce(lambda _, a: fn(a))
-    return lambda out, shape, strides, *x: reduce(out, shape, strides, *x, 0)
+
+    def _map(out, shape, strides, x, x_shape, x_strides):
+        repeated = [0] * (len(shape) - len(x_shape)) + [s if n > 1 else 0 for n, s in zip(x_shape, x_strides)]
+        longer = np.array([*shape, 1])
+        reduce(out, longer, np.array([*strides, 0]), x, longer, np.array([*repeated, 0]), len(shape))
+
+    return _map
 """
 _KERNELS = (
     _kernel("map-by-zip", "map answers by the library's zip", "tensor_ops.tensor_map", _MAP_BY_ZIP),

@@ -31,6 +31,7 @@ from autograder.proof.attack.model import (
     Link,
     notebook_with,
 )
+from autograder.proof.attack.naming import strange_names
 from autograder.proof.attack.notebooks import MARKUP
 from autograder.proof.attack.system import REACHED
 from autograder.proof.attack.watching import Secrets, descendants, flat, live_markup, quick_state, secret_lines, state
@@ -129,6 +130,7 @@ class Arena:
             return Row(attack, problem, 0.0, time.monotonic() - begun, (problem,))
         seconds = time.monotonic() - begun
         problems = [*self._shown(texts, pages), *self._left_behind()]
+        problems += [f"it takes {name}, which is not in the library" for name in strange_names(attack, self.released)]
         if earned > attack.honest + 1e-9:
             problems.append(f"{earned:g} points for what is worth {attack.honest:g}")
         if (quick_state(self.root, _GROWING), self._neighbours(attack)) != before:

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from autograder.cli import app
 from autograder.course.loading import load_course
 from autograder.judging.hidden_tests import HIDDEN
+from autograder.judging.judge import Judge
 from autograder.proof.attack import (
     ATTACKS,
     BORROWING,
@@ -88,6 +89,29 @@ def test_the_course_is_as_it_was(arena: Arena) -> None:
     """After all attacks the course and its gradebook are the same, byte for byte."""
     assert [path for path in arena.before if path.startswith("gradebook.db")]
     assert arena.finish() == []
+
+
+def test_an_attack_on_nothing_is_refused(arena: Arena) -> None:
+    """A borrowed name that the library never had is reported, however it is taken."""
+    taken = {
+        "from minigrad import fast_engine": "minigrad.fast_engine",
+        "import minigrad\nminigrad.fast.backward": "minigrad.fast.backward",
+        "import sys\nsys.modules['minigrad.debug.rumours']": "minigrad.debug.rumours",
+    }
+    for text, name in taken.items():
+        attack = replace(hostile(""), exercise="operators.arithmetic", text=f"{text}\n{WRONG}")
+        assert f"it takes {name}, which is not in the library" in run_again(arena, attack)
+
+
+@pytest.mark.parametrize("name", [each.name for each in BORROWING if not each.name.startswith("forged-")])
+def test_borrowing_pays_where_nothing_is_cut(arena: Arena, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the whole library in the sandbox each of these attacks earns points: it reaches what it borrows."""
+    monkeypatch.setattr("autograder.judging.judge.graded_without", lambda *_: [])
+    attack = replace(ATTACKS[name], name="custom")
+    with Judge(arena.course, shrink_seconds=0) as generous:
+        monkeypatch.setattr(arena, "judge", generous)
+        won = run_again(arena, attack)
+    assert any(problem.endswith("points for what is worth 0") for problem in won), won
 
 
 def hostile(text: str, **options: float) -> Attack:
