@@ -13,6 +13,7 @@ from autograder.commands.common import STOPPED
 from autograder.commands.course import build, demo, edition
 from autograder.commands.explain import explain
 from autograder.commands.grade import doctor, grade
+from autograder.commands.new import new
 from autograder.commands.regrade import regrade
 from autograder.commands.report import report
 from autograder.commands.tidy import tidy
@@ -56,13 +57,16 @@ app = typer.Typer(
 
     [bold]Without nbgrader:[/bold]  autograder grade 03_backprop.ipynb
 
-    Exit codes: 0 all well; 1 `verify` or `attack` found a problem; 2 wrong usage or an unreadable file; 3 no
-    sandbox, or the grader itself is broken; 130 stopped by Ctrl-C."""),
+    [bold]A new exercise:[/bold]  autograder new exercise MODULE.NAME
+
+    Exit codes: 0 all well; 1 `verify` or `attack` found a problem, or `new` something missing; 2 wrong usage or an
+    unreadable file; 3 no sandbox, or the grader itself is broken; 130 stopped by Ctrl-C."""),
 )
 
 
 for command in (build, grade, autograde, verify, demo, edition, doctor, explain, regrade, report, attack, tidy):
     app.command(help=_joined(command.__doc__ or ""))(command)
+app.add_typer(new, name="new")
 
 
 def main() -> None:

@@ -31,6 +31,7 @@ from autograder.building.notebooks import (
     student_version,
     text_cell,
 )
+from autograder.building.pieces import refuse_skeletons
 from autograder.building.questions import Question, is_answer, split_questions
 from autograder.building.slicing import (
     ExerciseSource,
@@ -113,18 +114,22 @@ class BuiltLesson:
     stamp: str
 
 
-def build(course_dir: Path | str = DEFAULT_COURSE, *, verify_points: VerifyPoints | None = None) -> BuildReport:
+def build(
+    course_dir: Path | str = DEFAULT_COURSE, *, verify_points: VerifyPoints | None = None, hidden: Path | None = None
+) -> BuildReport:
     """Build all notebooks of a course, and the library's `course.json`, which lists the exercises of drafts too.
 
     Args:
         course_dir: The directory of course.toml.
         verify_points: If given, marks each exercise's stub and reference; a stub that earns something and a
             reference that loses something are refused.
+        hidden: If given, the directory of hidden tests, in which no skeleton may be left.
 
     Raises:
         CourseError: If anything is inconsistent; nothing is written then.
     """
     course = load_course(course_dir)
+    refuse_skeletons(course, hidden)
     sources = {exercise_id: slice_exercise(course, exercise_id) for exercise_id in course.exercises}
     lessons = [build_lesson(course, lesson, sources) for lesson in course.lessons.values()]
     answers = {exercise.id: _answer(course, exercise) for exercise in course.released}

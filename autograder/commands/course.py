@@ -40,7 +40,7 @@ def build(
     # It is written to: the repository's course is not meant by someone who is elsewhere.
     place = course or find_course(anywhere=False)
     if quick:
-        report = build_course(place)
+        report = build_course(place, hidden=hidden)
     else:
         loaded = load_course(place)
         with (
@@ -54,7 +54,7 @@ def build(
                 step.advance()
                 return earned
 
-            report = build_course(place, verify_points=points)
+            report = build_course(place, verify_points=points, hidden=hidden)
     console = Console(soft_wrap=True, highlight=False)
     for path in report.written:
         console.print(f"[green]written[/green]  {escape(short(path))}")

@@ -3,6 +3,8 @@
 A process that is killed leaves what it had begun. The next run has to tell that from what another run is at; the
 number of a process does not, since numbers come round again and mean nothing in another container. A lock on a file
 is given back by the kernel, however its owner ends.
+
+Safety against SIGKILL begins here: the lock of a killed process ends with it, and the next run sweeps its files away.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all.
+
+After SIGKILL, or a crash of the machine, a file holds its old text or its new one, never a part.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from autograder.common.python_text import parses
 from autograder.course import Assignment, Course, CourseError, Exercise, Lesson, split_object
 from autograder.course.tables import DOTTED, LESSON, MODULE, NAME, Table
 
-__all__ = ["DEFAULT_COURSE", "find_course", "load_course"]
+__all__ = ["DEFAULT_COURSE", "find_course", "load_course", "parse_course"]
 
 DEFAULT_COURSE = Path(__file__).resolve().parents[2] / "course"
 """The repository's own course."""
@@ -66,7 +66,21 @@ def load_course(path: Path | str = DEFAULT_COURSE, *, tree: bool = True) -> Cour
         file = file / "course.toml"
         if not file.exists():
             raise CourseError(f"{file.parent}: has no course.toml; give the folder of a course")
-    top = Table(file.name, _read(file))
+    return parse_course(_read(file), file, tree=tree)
+
+
+def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
+    """Check the text of a `course.toml`, which may differ from the file's content.
+
+    Args:
+        text: The text.
+        file: Its place.
+        tree: As in `load_course`.
+
+    Raises:
+        CourseError: As `load_course`.
+    """
+    top = Table(file.name, _toml(text, file))
     head = top.table("course")
     name, version = head.name("name", NAME), head.text("version")
     seed = head.take("seed", int)
@@ -93,15 +107,20 @@ def load_course(path: Path | str = DEFAULT_COURSE, *, tree: bool = True) -> Cour
     return course
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> str:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise CourseError(f"{file}: is not text in UTF-8; save it as UTF-8") from error
-    except RecursionError as error:
-        raise CourseError(f"{file.name}: nests too deeply; no value of a course needs more than two levels") from error
     except OSError as error:
         raise CourseError(f"{file}: cannot be read ({error}); give the path of a course.toml") from error
+
+
+def _toml(text: str, file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise CourseError(f"{file.name}: nests too deeply; no value of a course needs more than two levels") from error
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{file.name}: is not TOML: {error}; correct that place") from error
 

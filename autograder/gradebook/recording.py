@@ -3,6 +3,8 @@
 `nbgrader autograde` opens the database nine times for each submission and copies each notebook five times. Here one
 opened database serves a whole class; what is written is the same, row by row and byte by byte. nbgrader's own classes
 decide whatever they decide there: what a cell scores, what it overwrites, what being late costs.
+
+Rows come before files, and files before the ledger's entry: a submission cut off by SIGKILL is recorded again, whole.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A submission is a directory that its author controls: it may hold links to other people's files, pipes, a file
 named like a module of the grader, renamed or missing notebooks. The clean tree holds one regular notebook for
 each lesson of the assignment, made by `graft`, and nothing else but nbgrader's two small text files.
+
+The clean tree is made aside and renamed into place: SIGKILL leaves the whole tree there, or none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Make the submitted tree clean: what came by `nbgrader collect` is so already, what came another way is taken in."""
+"""Make the submitted tree clean: what came by `nbgrader collect` is so already, what came another way is taken in.
+
+If SIGKILL ends a run while a submission lies aside, the next run puts it back in its place.
+"""
 
 from __future__ import annotations
 

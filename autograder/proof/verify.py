@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.building.pieces import FEWEST_VARIANTS, FEWEST_WRONG, unfilled
 from autograder.building.slicing import BEGIN, slice_exercise
 from autograder.common.files import write
 from autograder.course import Course, Exercise
@@ -44,8 +45,6 @@ __all__ = [
 ]
 
 ANSWERS = Path(__file__).parents[1]
-FEWEST_WRONG = 3
-FEWEST_VARIANTS = 2
 
 CONSTANTS = ("0.0", "1.0", "True", "[]")
 
@@ -149,7 +148,9 @@ class Verifier:
             return Checked(exercise.id, problems=(f"its sandbox does not start: {error}; {what}",))
 
     def _check(self, exercise: Exercise) -> Checked:
-        problems: list[str] = []
+        problems: list[str] = unfilled(self.judge.course, exercise, self.judge.hidden, self.answers)
+        if problems:
+            return Checked(exercise.id, problems=tuple(problems))
         source = slice_exercise(self.judge.course, exercise.id)
         reference = self._grade(exercise, source.reference_cell)
         problems += _right("the reference", reference)

@@ -6,6 +6,8 @@ Nothing in it depends on the day but `graded`: the same submissions and the same
 
 What was found and is not in the gradebook yet waits under `.grades/waiting`: it need not be found again, and nobody
 reads it beside another score.
+
+After SIGKILL the next run records each waiting result again: an entry reaches the ledger after the gradebook has it.
 """
 
 from __future__ import annotations

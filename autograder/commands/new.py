@@ -1,0 +1,123 @@
+"""The command that lays out the files of a new exercise, and says what is still missing of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.commands.common import HERE, REJECTED, CourseOption, HiddenOption, honest, short
+from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list
+from autograder.course import Course, CourseError
+from autograder.course.loading import find_course, load_course
+from autograder.course.tables import NAME
+
+if TYPE_CHECKING:
+    from autograder.building.pieces import Piece
+
+__all__ = ["new"]
+
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+
+new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise.")
+
+
+@new.callback()
+def _group() -> None:
+    """Keep `exercise` a command of its own: Typer would take the place of a group that has one command only."""
+
+
+@new.command()
+@honest
+def exercise(
+    exercise_id: Annotated[str, typer.Argument(metavar="EXERCISE", help="MODULE.NAME, such as operators.softplus.")],
+    lesson: Annotated[
+        str | None, typer.Option(help="Its lesson; not needed where the module has one lesson.", show_default=False)
+    ] = None,
+    points: Annotated[
+        float | None, typer.Option(help="Its points; the sum of its groups if not given.", show_default=False)
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=POINTS", help="A group of hidden tests; repeat the option.", show_default=False),
+    ] = None,
+    objects: Annotated[
+        list[str] | None,
+        typer.Option("--object", metavar="MODULE.NAME", help="An object to write, if not the id; repeat the option."),
+    ] = None,
+    course: CourseOption = None,
+    hidden: HiddenOption = HERE / "hidden",
+    answers: Annotated[
+        Path, typer.Option(metavar="DIR", help="The directory of `wrong` and `variants`.", show_default=False)
+    ] = HERE,
+) -> None:
+    """Lay out every file that an exercise needs, and list what is still missing of it.
+
+    An exercise that course.toml does not list gets an entry there. Each other piece that is missing gets a skeleton,
+    which the build and `verify` refuse until it is filled in. No line that stands in a file is changed, so that the
+    command can be repeated: it exits with 1 while something is missing.
+
+    Examples:
+      autograder new exercise operators.softplus --lesson 00_fundamentals --group values=2 --group stability=1
+
+      autograder new exercise operators.softplus
+    """
+    from autograder.building.pieces import lay_out
+    from autograder.course.adding import add_exercise, check_entry
+
+    loaded = load_course(course or find_course(anywhere=False), tree=False)
+    if not loaded.source.is_relative_to(loaded.directory.parent):
+        raise CourseError(f"{short(loaded.path)}: has no src/minigrad beside it, where an exercise is written")
+    listed = loaded.exercises.get(exercise_id)
+    groups = _groups(group or [], points, is_new=listed is None)
+    entry: str | None = None
+    if listed is None:
+        loaded, entry = add_exercise(loaded, exercise_id, lesson, groups, objects or ())
+    else:
+        check_entry(listed, lesson, groups, objects or ())
+    found = lay_out(loaded, loaded.exercise(exercise_id), hidden, answers, entry)
+    missing = [piece for piece in found if piece.state != "there"]
+    _print(console_of(), loaded, found, exercise_id)
+    if missing:
+        raise typer.Exit(REJECTED)
+
+
+def _groups(options: Sequence[str], points: float | None, *, is_new: bool) -> dict[str, float]:
+    """Points of each group of hidden tests."""
+    groups: dict[str, float] = {}
+    for option in options:
+        name, _, worth = option.partition("=")
+        if not (NAME.fullmatch(name) and _NUMBER.fullmatch(worth)):
+            raise CourseError(f"--group {option}: write NAME=POINTS, such as values=2")
+        groups[name] = float(worth)
+    if points is not None:
+        groups = groups or {"values": points}
+        if abs(sum(groups.values()) - points) > 1e-9:
+            raise CourseError(f"the groups sum to {sum(groups.values()):g} but --points is {points:g}; make them equal")
+    if is_new and not groups:
+        raise CourseError("a new exercise needs points; give --points, or --group NAME=POINTS once or several times")
+    return groups
+
+
+def _print(console: Console, course: Course, found: Sequence[Piece], exercise_id: str) -> None:
+    if is_narrow(console):
+        for piece in found:
+            head = Text.assemble((short(piece.path), "bold"), f": {piece.state}")
+            print_list(console, head, [f"{piece.to_do}; then {piece.command}"] if piece.to_do else [])
+    else:
+        table = Table(title=f"Exercise {exercise_id}: {course.exercise(exercise_id).points:g} points")
+        for heading in ("file", "state", "to do", "then"):
+            table.add_column(heading)
+        for piece in found:
+            style = "green" if piece.state == "there" else "red"
+            table.add_row(Cell(short(piece.path)), Text(piece.state, style), piece.to_do, Cell(piece.command))
+        console.print(table)
+    missing = sum(piece.state != "there" for piece in found)
+    said = f"{number(missing, 'piece')} still to write or make" if missing else "nothing is missing"
+    console.print(f"{exercise_id}: {said}", soft_wrap=True)
