@@ -1,0 +1,179 @@
+"""The documentation is true where a test can tell: links, pictures, commands, programs and figures."""
+
+import contextlib
+import io
+import itertools
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+from markdown_it import MarkdownIt
+
+import autograder.cli
+import minigrad.cli
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+README = ROOT / "README.md"
+LINES = 120
+"""The README is a first page: at most this long."""
+COMMANDS = 5
+"""At most so many in one of its blocks."""
+PICTURE_BYTES = 300_000
+"""Of all its pictures together."""
+
+PROGRAMS = {
+    "minigrad": typer.main.get_command(minigrad.cli.app),
+    "autograder": typer.main.get_command(autograder.cli.app),
+}
+OTHERS = ("cd", "git", "make", "nbgrader", "pip", "python", "source")
+TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def tokens(page):
+    """The page's tokens of Markdown, those inside of lines too."""
+    for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
+        yield token
+        yield from token.children or ()
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    found = list(tokens(page))
+    titles = [after.content for token, after in itertools.pairwise(found) if token.type == "heading_open"]
+    return {re.sub(r"[^\w -]", "", title.replace("`", "").lower()).replace(" ", "-") for title in titles}
+
+
+def targets(page):
+    """Whatever a page links to or shows, in Markdown and in HTML."""
+    for token in tokens(page):
+        yield from (str(token.attrs[name]) for name in ("href", "src") if name in token.attrs)
+        if token.type in ("html_block", "html_inline"):
+            yield from re.findall(r'(?:href|src|srcset)="([^"]+)"', token.content)
+
+
+def broken(page):
+    """The links of a page that lead nowhere."""
+    for target in targets(page):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or not file.is_relative_to(ROOT) or (anchor and anchor not in anchors(file)):
+            yield target
+
+
+def commands(page):
+    """The commands of a page: lines of its blocks of commands, and code in sentences."""
+    for token in tokens(page):
+        if token.type == "code_inline":
+            yield token.content
+        elif token.type in ("fence", "code_block") and is_shell(token.content):
+            yield from token.content.splitlines()
+
+
+def is_shell(block):
+    """Whether a block is commands, and no output: its first line begins with a program."""
+    return block.removeprefix(".venv/bin/").partition(" ")[0] in (*PROGRAMS, *OTHERS)
+
+
+def fault(command):
+    """What is wrong with a command of ours, or nothing."""
+    words = shlex.split(command.removeprefix(".venv/bin/").removeprefix("!"), comments=True)
+    if words[:1] == ["make"]:
+        unknown = [word for word in words[1:] if word not in TARGETS and "=" not in word]
+        return f"no target {unknown}" if unknown else ""
+    if len(words) < 2 or words[0] not in PROGRAMS:
+        return ""
+    group = PROGRAMS[words[0]]
+    if words[1].startswith("-"):
+        return "" if any(words[1] in param.opts for param in group.params) or words[1] == "--help" else "no option"
+    if words[1] not in group.commands:
+        return f"no command {words[1]}"
+    command = group.commands[words[1]]
+    context = typer.Context(command)
+    try:
+        _, left, _ = command.make_parser(context).parse_args(words[2:])
+    except Exception as error:  # of click, or of the click that typer brings along
+        return str(error)
+    return f"too many arguments: {left}" if left else ""
+
+
+@each_page
+def test_links_lead_somewhere(page):
+    """Each relative link and picture of a page is there, and so is the heading after `#`."""
+    assert list(broken(page)) == []
+
+
+@each_page
+def test_commands_exist(page):
+    """Commands of minigrad, autograder and make have the names, options and number of arguments that exist."""
+    parts = [part for command in commands(page) for part in re.split(r" && | \|\| ", command)]
+    wrong = [(part, fault(part)) for part in parts if re.match(r"!?(\.venv/bin/)?(minigrad|autograder|make) ", part)]
+    assert [each for each in wrong if each[1]] == []
+
+
+def test_the_index_names_every_page():
+    """Each page of docs/ can be reached from its index."""
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / target.partition("#")[0]).resolve() for target in targets(index)}
+    assert [page for page in (ROOT / "docs").rglob("*.md") if page != index and page not in linked] == []
+
+
+def test_the_readme_is_a_first_page():
+    """The README is short, and so is each of its blocks of commands."""
+    assert len(README.read_text().splitlines()) <= LINES
+    blocks = [token.content.splitlines() for token in tokens(README) if token.type == "fence"]
+    assert len(blocks) >= 4
+    assert [block for block in blocks if len(block) > COMMANDS] == []
+
+
+def test_the_readme_shows_small_pictures_for_both_themes():
+    """Each picture comes light and dark, all that lie there are shown, and together they are small."""
+    pictures = {str(file.relative_to(ROOT)) for file in (ROOT / "docs" / "pictures").glob("*.png")}
+    shown = {target for target in targets(README) if target.endswith(".png")}
+    assert pictures == shown
+    assert {name.replace("-light", "-dark") for name in shown if "-light" in name} == {
+        name for name in shown if "-dark" in name
+    }
+    assert sum((ROOT / name).stat().st_size for name in pictures) < PICTURE_BYTES
+
+
+def test_figures_of_the_readme_are_measured():
+    """Each line of the README's table of figures is one of RESULTS.md, and its figures stand there."""
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text().splitlines()
+    rows = README.read_text().split("\n## Figures\n")[1].split("\n## ")[0].splitlines()
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row.startswith("| ")][1:]
+    assert len(rows) >= 5
+    for name, figure, meaning in rows:
+        measured = next((line for line in results if f"| {name} |" in line), None)
+        assert measured, f"RESULTS.md has no line {name!r}"
+        for number in (figure, *re.findall(r"\d+(?:\.\d+)?(?: ms)?", meaning)):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", measured), f"{name}: {number}: {measured}"
+
+
+def programs():
+    """Each Python program in docs/, with the output that stands below it, or nothing."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        blocks = [token for token in tokens(page) if token.type == "fence"]
+        lines = page.read_text().splitlines()
+        for number, block in enumerate(blocks):
+            if block.info == "python":
+                after = blocks[number + 1] if number + 1 < len(blocks) else None
+                follows = after and not "".join(lines[block.map[1] : after.map[0]]).strip() and not after.info
+                name = f"{page.relative_to(ROOT)}:{block.map[0] + 1}"
+                yield pytest.param(block.content, after.content if follows else "", id=name)
+
+
+@pytest.mark.parametrize(("program", "output"), [*programs()])
+def test_programs_print_what_the_page_says(program, output):
+    """A program of the documentation runs; a line `...` in its output stands for anything that follows."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, "<documentation>", "exec"), {"__name__": "documentation"})
+    wanted, cut, _ = output.partition("  ...\n")
+    assert printed.getvalue().startswith(wanted) if cut else not wanted or printed.getvalue() == wanted
