@@ -19,7 +19,12 @@ _listeners: list[Callable[[], None]] = []
 
 
 def any_of(*modules: str) -> bool:
-    """Return whether an object of one of these modules (``"tensor_data"``, ...) is replaced."""
+    """Return whether an object of one of these modules (``"tensor_data"``, ...) is replaced.
+
+    >>> from minigrad import standing_aside
+    >>> standing_aside.any_of("tensor_data")
+    False
+    """
     return not _modules.isdisjoint(modules)
 
 

@@ -111,12 +111,21 @@ def backend(name: str) -> Any:
 
     Raises:
         ValueError: If there is none of that name.
+
+    >>> with minigrad.backend("python"):
+    ...     minigrad.tensor([1.0, 2.0]) + 1.0
+    tensor([2., 3.])
     """
     return _Chosen(name)
 
 
 def chosen() -> str:
-    """Return the name of the chosen backend."""
+    """Return the name of the chosen backend.
+
+    >>> with minigrad.backend("python"):
+    ...     minigrad.backends.chosen()
+    'python'
+    """
     return choice.name
 
 
@@ -140,7 +149,12 @@ def on_change(listener: Callable[[], None]) -> None:
 
 
 def is_quick() -> bool:
-    """Return whether NumPy and the compiled kernels serve arrays on the CPU."""
+    """Return whether NumPy and the compiled kernels serve arrays on the CPU.
+
+    >>> with minigrad.backend("python"):
+    ...     minigrad.backends.is_quick()
+    False
+    """
     return choice.quick
 
 
@@ -166,7 +180,11 @@ def _load(module: str, name: str) -> Any:
 
 
 def empty(shape: Sequence[int], dtype: Any) -> Any:
-    """Return a NumPy array with arbitrary values; a large one comes from the pool of buffers."""
+    """Return a NumPy array with arbitrary values; a large one comes from the pool of buffers.
+
+    >>> minigrad.backends.empty((2, 3), np.float32).shape
+    (2, 3)
+    """
     from minigrad.backends import arrays
 
     if arrays.is_small(shape):
@@ -175,17 +193,31 @@ def empty(shape: Sequence[int], dtype: Any) -> Any:
 
 
 def default_float() -> Any:
-    """Return the dtype of new tensors made of Python floats."""
+    """Return the dtype of new tensors made of Python floats.
+
+    >>> minigrad.backends.default_float()
+    dtype('float32')
+    """
     return choice.dtype
 
 
 def get_default_dtype() -> Any:
-    """Return the dtype of new tensors made of Python floats, by PyTorch's name."""
+    """Return the dtype of new tensors made of Python floats, by PyTorch's name.
+
+    >>> minigrad.get_default_dtype()
+    dtype('float32')
+    """
     return choice.dtype
 
 
 def set_default_dtype(dtype: Any) -> None:
-    """Choose the dtype of new tensors made of Python floats: float32 (at first, as in PyTorch) or float64."""
+    """Choose the dtype of new tensors made of Python floats: float32 (at first, as in PyTorch) or float64.
+
+    >>> minigrad.set_default_dtype(minigrad.float64)
+    >>> minigrad.tensor([1.0]).dtype
+    dtype('float64')
+    >>> minigrad.set_default_dtype(minigrad.float32)
+    """
     dtype = np.dtype(dtype)
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"set_default_dtype: {dtype} is not a floating-point type; use float32 or float64")

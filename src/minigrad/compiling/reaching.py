@@ -24,7 +24,12 @@ Plain = Callable[[Any], Any]
 
 
 def bare(value: Any) -> Any:
-    """Return the Python function that a compiled one was made from; anything else as it is."""
+    """Return the Python function that a compiled one was made from; anything else as it is.
+
+    >>> from minigrad.compiling.reaching import bare
+    >>> bare(abs) is abs
+    True
+    """
     while hasattr(value, "py_func"):
         value = value.py_func
     return value

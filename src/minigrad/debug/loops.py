@@ -63,7 +63,13 @@ def assigned(function: types.FunctionType) -> set[str]:
 
 
 def names_in(body: list[ast.stmt]) -> Iterator[ast.Name]:
-    """Yield the names in a block, in the order of the text, without those of functions inside it."""
+    """Yield the names in a block, in the order of the text, without those of functions inside it.
+
+    >>> import ast
+    >>> from minigrad.debug.loops import names_in
+    >>> [name.id for name in names_in(ast.parse("a = b + c").body)]
+    ['a', 'b', 'c']
+    """
     for node in _nodes(body):
         if isinstance(node, ast.Name):
             yield node

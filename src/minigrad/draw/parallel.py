@@ -44,6 +44,10 @@ def iterations(size: int, threads: int, *, owners: Sequence[int] | None = None) 
 
     Raises:
         ValueError: If there are none or too many for a picture, or owners do not fit.
+
+    >>> print(minigrad.draw.iterations(6, 2))
+    Iterations of a parallel loop: 6 iterations on 2 threads: thread 0 runs 0, 1, 2; thread 1 runs 3, 4,
+    5. All wait for the longest share.
     """
     if not (1 <= size <= MOST_BOXES and 1 <= threads <= MOST_THREADS):
         raise ValueError(
@@ -170,6 +174,10 @@ def walk(rows: int, columns: int, by: Literal["rows", "columns"], *, line: int =
 
     Raises:
         ValueError: If the table is empty or too large to be drawn, or by is something else.
+
+    >>> print(minigrad.draw.walk(3, 4, by="rows"))
+    A walk by rows: A table of 3 rows and 4 columns, walked by rows; a line has 4 elements, the cache
+    keeps 2 lines. 12 visits, 3 lines fetched (12 elements).
     """
     if by not in ("rows", "columns"):
         raise ValueError(f"draw.walk: by is {by!r}; it must be 'rows' or 'columns'")

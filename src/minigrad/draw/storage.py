@@ -39,6 +39,10 @@ def strides(array: Any, *, highlight: Sequence[Any] | None = None) -> Drawing:
     Raises:
         TypeError: If it is no array and no tensor.
         ValueError: If there are no elements, too many for a picture, or no such index.
+
+    >>> print(minigrad.draw.strides(np.arange(6).reshape(2, 3)))
+    A view and its storage: A storage of 6 elements: 0, 1, 2, 3, 4, 5. A view of shape (2, 3), strides
+    (3, 1): row (0,) from the positions 0, 1, 2; row (1,) from the positions 3, 4, 5.
     """
     view, picture = _view_of(array, "strides"), _Page()
     chosen = _chosen(view, highlight)
@@ -60,6 +64,12 @@ def permute(array: Any, order: Sequence[int]) -> Drawing:
     Raises:
         TypeError: If it is no array and no tensor.
         ValueError: If an axis is missing or named twice, or the array cannot be drawn.
+
+    >>> print(minigrad.draw.permute(np.arange(6).reshape(2, 3), (1, 0)))
+    An array and its permuted view: A storage of 6 elements: 0, 1, 2, 3, 4, 5. Before: A view of shape
+    (2, 3), strides (3, 1): row (0,) from the positions 0, 1, 2; row (1,) from the positions 3, 4, 5.
+    After permute(1, 0): A view of shape (3, 2), strides (1, 3): row (0,) from the positions 0, 3; row
+    (1,) from the positions 1, 4; row (2,) from the positions 2, 5.
     """
     view, order = _view_of(array, "permute"), tuple(order)
     if sorted(order) != list(range(view.dims)):

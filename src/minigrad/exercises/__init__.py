@@ -67,6 +67,9 @@ class Exercise:
         points: The points that a grader gives for it.
         uses: Packages that it cannot be run without, for example ``"numba"``.
         draft: Whether its lesson is still being written.
+
+    >>> minigrad.exercises.get("autodiff.backpropagate").objects
+    ('autodiff.backpropagate',)
     """
 
     id: str
@@ -79,7 +82,11 @@ class Exercise:
 
 @cache
 def catalogue() -> Mapping[str, Exercise]:
-    """Return all exercises by id, in the order of the course."""
+    """Return all exercises by id, in the order of the course.
+
+    >>> list(minigrad.exercises.catalogue())[0]
+    'operators.arithmetic'
+    """
     course = json.loads((Path(__file__).parents[1] / "course.json").read_text(encoding="utf-8"))
     return {each["id"]: _exercise(each) for each in course["exercises"]}
 
@@ -94,6 +101,9 @@ def get(id: str) -> Exercise:
 
     Raises:
         UnknownExercise: If there is none; the message names ids that look alike.
+
+    >>> minigrad.exercises.get("autodiff.chain_rule").lesson
+    '02_chain_rule'
     """
     known = catalogue()
     if callable(id):
@@ -122,6 +132,12 @@ def collect(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         ExerciseNotDone: If one of them is not defined there.
+
+    >>> def chain_rule(variable, d_output):
+    ...     ...
+    ...
+    >>> list(minigrad.exercises.collect("autodiff.chain_rule", {"chain_rule": chain_rule}))
+    ['autodiff.chain_rule']
     """
     found = {name: _written(name, namespace) for name in get(id).objects}
     if any(value is _MISSING for value in found.values()):
@@ -130,7 +146,11 @@ def collect(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def missing(id: str, namespace: Mapping[str, Any]) -> list[str]:
-    """Return the names that an exercise asks for and a namespace does not define."""
+    """Return the names that an exercise asks for and a namespace does not define.
+
+    >>> minigrad.exercises.missing("autodiff.chain_rule", {})
+    ['chain_rule']
+    """
     return [name.rpartition(".")[2] for name in get(id).objects if _written(name, namespace) is _MISSING]
 
 

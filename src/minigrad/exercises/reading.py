@@ -66,7 +66,12 @@ def left_out(notebook: str, source: str, why: str) -> str:
 
 
 def exercise_of(source: str) -> str:
-    """Return the exercise that a cell is for: ``# exercise: ID`` above its code, with whatever magic and comments."""
+    """Return the exercise that a cell is for: ``# exercise: ID`` above its code, with whatever magic and comments.
+
+    >>> from minigrad.exercises.reading import exercise_of
+    >>> exercise_of("# exercise: autodiff.chain_rule")
+    'autodiff.chain_rule'
+    """
     for line in source.splitlines():
         if found := _MARKER.match(line):
             return found[1]

@@ -51,7 +51,12 @@ PLAIN = Windows()
 
 
 def output_size(size: Sequence[int], kernel: Sequence[int], windows: Windows) -> tuple[int, ...]:
-    """Return how many windows fit along each axis of an image."""
+    """Return how many windows fit along each axis of an image.
+
+    >>> from minigrad.nn.convolution import Windows, output_size
+    >>> output_size((28, 28), (3, 3), Windows(stride=(1, 1), padding=(1, 1), dilation=(1, 1), groups=1))
+    (28, 28)
+    """
     parts = zip(size, kernel, windows.stride, windows.padding, windows.dilation, strict=True)
     return tuple((n + 2 * padding - dilation * (k - 1) - 1) // stride + 1 for n, k, stride, padding, dilation in parts)
 
@@ -259,7 +264,12 @@ def _by_groups(x: Any, weight: Any, windows: Windows) -> Any:
 
 
 def padded(x: Any, padding: Pair, value: float = 0.0) -> Any:
-    """Return the image with a value on both sides of its axes; the same one if there is no padding."""
+    """Return the image with a value on both sides of its axes; the same one if there is no padding.
+
+    >>> from minigrad.nn.convolution import padded
+    >>> padded(np.ones((1, 1, 1, 2)), (0, 1))
+    array([[[[0., 1., 1., 0.]]]])
+    """
     (top, left) = padding
     if not top and not left:
         return x

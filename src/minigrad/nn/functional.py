@@ -252,7 +252,11 @@ def logsoftmax(input: Tensor, dim: int) -> Tensor:
 
 
 def log_softmax(input: Tensor, dim: int | None = None) -> Tensor:
-    """Compute the logarithm of the softmax along an axis, see `logsoftmax`."""
+    """Compute the logarithm of the softmax along an axis, see `logsoftmax`.
+
+    >>> minigrad.nn.functional.log_softmax(minigrad.tensor([0.0, 0.0]), dim=0)
+    tensor([-0.6931, -0.6931])
+    """
     _check_along("log_softmax", input, dim)
     return logsoftmax(input, cast(int, dim))
 
@@ -286,24 +290,40 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 
 
 def relu(input: Tensor) -> Tensor:
-    """Keep positive elements, and replace the others by 0."""
+    """Keep positive elements, and replace the others by 0.
+
+    >>> minigrad.nn.functional.relu(minigrad.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     need_tensors("relu", input)
     return input.relu()
 
 
 def sigmoid(input: Tensor) -> Tensor:
-    """Compute 1 / (1 + e^-x)."""
+    """Compute 1 / (1 + e^-x).
+
+    >>> minigrad.nn.functional.sigmoid(minigrad.tensor([0.0]))
+    tensor([0.5])
+    """
     need_tensors("sigmoid", input)
     return input.sigmoid()
 
 
 def tanh(input: Tensor) -> Tensor:
-    """Compute the hyperbolic tangent."""
+    """Compute the hyperbolic tangent.
+
+    >>> minigrad.nn.functional.tanh(minigrad.tensor([1.0]))
+    tensor([0.7616])
+    """
     need_tensors("tanh", input)
     return input.tanh()
 
 
 def gelu(input: Tensor) -> Tensor:
-    """Compute x times the probability that a standard normal number is below x."""
+    """Compute x times the probability that a standard normal number is below x.
+
+    >>> minigrad.nn.functional.gelu(minigrad.tensor([1.0]))
+    tensor([0.8413])
+    """
     need_tensors("gelu", input)
     return input.gelu()

@@ -23,6 +23,9 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
     Raises:
         ValueError: If the shapes differ: what broadcasting makes of (n, 1) and (n,) is no loss.
+
+    >>> minigrad.nn.functional.mse_loss(minigrad.tensor([1.0, 4.0]), minigrad.tensor([1.0, 2.0]))
+    tensor(2.)
     """
     _check_same("mse_loss", input, target, reduction)
     return SquaredError.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
@@ -38,6 +41,10 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, reduction: s
 
     Raises:
         ValueError: If the shapes differ.
+
+    >>> logits, targets = minigrad.tensor([0.0, 2.0]), minigrad.tensor([1.0, 1.0])
+    >>> minigrad.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
+    tensor([0.6931, 0.1269])
     """
     name = "binary_cross_entropy_with_logits"
     _check_same(name, input, target, reduction)
@@ -75,6 +82,10 @@ def cross_entropy(
     Raises:
         TypeError: If the targets are no integers.
         ValueError: If the shapes do not match, or a target is no class.
+
+    >>> logits = minigrad.tensor([[0.0, 0.0], [0.0, 2.0]])
+    >>> minigrad.nn.functional.cross_entropy(logits, minigrad.tensor([0, 1]), reduction="none")
+    tensor([0.6931, 0.1269])
     """
     from minigrad.nn import functional  # which hands this function out
 
@@ -101,6 +112,10 @@ def nll_loss(
         weight: A factor for each class, or None.
         ignore_index: A target that costs nothing.
         reduction: "mean", "sum", or "none" for one loss for each target.
+
+    >>> log_probabilities = minigrad.tensor([[0.5, 0.5], [0.1, 0.9]]).log()
+    >>> minigrad.nn.functional.nll_loss(log_probabilities, minigrad.tensor([0, 1]), reduction="none")
+    tensor([0.6931, 0.1054])
     """
     rows, places, factors = _rows_and_targets("nll_loss", input, target, weight, ignore_index, reduction)
     taken = rows[rows.from_host(np.arange(len(places))), rows.from_host(places)]

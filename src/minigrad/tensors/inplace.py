@@ -26,7 +26,13 @@ __all__ = ["InPlace"]
 
 
 class InPlace:
-    """The methods of `Tensor` that end with an underscore, and their operators."""
+    """The methods of `Tensor` that end with an underscore, and their operators.
+
+    >>> x = minigrad.tensor([1.0, 2.0])
+    >>> x += 10.0
+    >>> x
+    tensor([11., 12.])
+    """
 
     __slots__ = ()
 

@@ -35,7 +35,12 @@ def _float(x: Any) -> Any:
 
 
 class Methods(Shapes):
-    """Elementwise functions, reductions, products."""
+    """Elementwise functions, reductions, products.
+
+    >>> x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.exp().log().sum(dim=0)
+    tensor([4., 6.])
+    """
 
     __slots__ = ()
 

@@ -57,7 +57,12 @@ def axes_of(x: Any, dim: Any, operation: str) -> tuple[int, ...]:
 
 
 class Shapes(Types):
-    """What a tensor looks like, and views of it."""
+    """What a tensor looks like, and views of it.
+
+    >>> x = minigrad.zeros(2, 3)
+    >>> x.T.shape, x.T.stride()
+    ((3, 2), (1, 3))
+    """
 
     __slots__ = ()
 

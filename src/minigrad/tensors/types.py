@@ -19,7 +19,11 @@ DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.int64, np.bool_)))
 
 
 class Types:
-    """Conversions and copies."""
+    """Conversions and copies.
+
+    >>> minigrad.tensor([1.0, 0.0]).bool()
+    tensor([ True, False])
+    """
 
     __slots__ = ()
 

@@ -49,7 +49,13 @@ class Recording:
 
     @cached_property
     def variables(self) -> list[int]:
-        """The keys of everything that is no constant, the result first."""
+        """The keys of everything that is no constant, the result first.
+
+        >>> from minigrad.widgets.steps import record
+        >>> x = minigrad.Scalar(3.0)
+        >>> len(record(x * x + x).variables)  # the sum, the product, and x
+        3
+        """
         return [key for key, node in self.graph.items() if not node.is_constant()]
 
     def edges_to(self, key: int) -> Iterator[Edge]:
@@ -82,6 +88,11 @@ def record(result: Any, gradient: Any = 1.0, names: Mapping[int, str] | None = N
         result: The variable at the right end of the graph.
         gradient: The derivative to start from; for a tensor of several elements, a tensor of its shape.
         names: Of variables, by unique id.
+
+    >>> from minigrad.widgets.steps import record
+    >>> x = minigrad.Scalar(3.0)
+    >>> len(record(x * x).variables)
+    2
     """
     graph, error = watch(result), ""
     root = graph[result.unique_id]

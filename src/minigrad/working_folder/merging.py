@@ -54,6 +54,10 @@ def parse(content: bytes) -> Notebook:
 
     Raises:
         NotANotebook: If it is none; the message says why.
+
+    >>> from minigrad.working_folder.merging import parse
+    >>> parse(b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}')["cells"]
+    []
     """
     try:
         notebook = json.loads(content)
@@ -73,7 +77,12 @@ def parse(content: bytes) -> Notebook:
 
 
 def text_of(cell: Mapping[str, Any]) -> str:
-    """Return a cell's text, which files hold as a string or as a list of lines."""
+    """Return a cell's text, which files hold as a string or as a list of lines.
+
+    >>> from minigrad.working_folder.merging import text_of
+    >>> text_of({"source": ["x = 1", " + 2"]})
+    'x = 1 + 2'
+    """
     source = cell["source"]
     return source if isinstance(source, str) else "".join(source)
 
