@@ -88,8 +88,6 @@ class Scalar:
             result._fn, result._b, result._db = function, scalars, ctx
         return result
 
-    # --- the Variable protocol ------------------------------------------------------------------------------
-
     @property
     def unique_id(self) -> int:
         """A number that no other living object has."""
@@ -201,8 +199,6 @@ class Scalar:
     def derivative(self, value: Any) -> None:
         self.grad = value
 
-    # --- gradients ------------------------------------------------------------------------------------------
-
     @property
     def grad_fn(self) -> type[Function] | None:
         """The function that made this value; None for leaves and constants.
@@ -292,8 +288,6 @@ class Scalar:
         6.0
         """
         return self.data
-
-    # --- operators ------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Scalar:
         return _operate(functions.Add, self, other)

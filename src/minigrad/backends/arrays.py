@@ -135,9 +135,6 @@ def full(shape: Sequence[int], value: float, dtype: Any, like: Array | None = No
     return out
 
 
-# --- elementwise --------------------------------------------------------------------------------------------
-
-
 def elementwise(kernel: str, *inputs: Array | float) -> Array:
     """Apply an operator of `minigrad.operators` to every element, with broadcasting.
 
@@ -196,9 +193,6 @@ def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return first if all(shape == first for shape in shapes) else np.broadcast_shapes(*shapes)
 
 
-# --- reductions and products --------------------------------------------------------------------------------
-
-
 def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     """Fold axes away with "add", "mul", "max" or "min".
 
@@ -241,9 +235,6 @@ def matmul(a: Array, b: Array) -> Array:
     if backends.choice.quick and on_host(a, b) and (a.size < LARGE and b.size < LARGE):
         return numpy_forms.matmul(a, b)
     return backends.current(a, b).matmul(a, b)
-
-
-# --- views --------------------------------------------------------------------------------------------------
 
 
 def expand(x: Array, shape: tuple[int, ...]) -> Array:

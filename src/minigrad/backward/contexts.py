@@ -73,8 +73,7 @@ class TensorContext(Context):
         return twin
 
 
-# --- elementwise functions save inputs or the output: which, is found out once ------------------------------
-
+# An elementwise function saves its inputs or its output. Its first call shows which.
 _patterns: dict[tuple[type[Function], int], tuple[int, ...]] = {}
 
 

@@ -29,9 +29,6 @@ def summed(student: Any, gradient: Any, shape: tuple[int, ...], hint: str = EACH
     return found.tolist() if isinstance(found, Tensor) else found
 
 
-# --- engine.unbroadcast -------------------------------------------------------------------------------------
-
-
 @visible("engine.unbroadcast", section=REPEATS)
 def a_repeated_column(student: Any) -> None:
     """A column that was repeated to the right gets the sum of each row."""
@@ -85,9 +82,6 @@ def recorded_sum(student: Any) -> None:
     found = student.unbroadcast(Tensor(np.ones((2, 3)), requires_grad=True), (3,))
     seen = "recorded" if isinstance(found, Tensor) and found.requires_grad else "a constant"
     expect(seen, "recorded", hint="what goes by way of an array has no history: use sum and view of the gradient")
-
-
-# --- engine.accumulate_grad ---------------------------------------------------------------------------------
 
 
 def after(student: Any, *gradients: Tensor) -> Tensor:

@@ -66,9 +66,6 @@ def _line_of(message: str) -> str:
     return (said or ["it does not say why"])[0][:120]
 
 
-# --- tensor_data.strides_from_shape -------------------------------------------------------------------------
-
-
 @visible("tensor_data.strides_from_shape", section=STRIDES)
 def rows_of_three(student: Any) -> None:
     """In shape (2, 3) a step down passes three elements, a step to the right one: (3, 1)."""
@@ -104,9 +101,6 @@ def few_axes(student: Any) -> None:
 def a_tuple_of_strides(student: Any) -> None:
     """The strides are a tuple."""
     expect(type(student.strides_from_shape((2, 3))).__name__, "tuple", hint="tuple(...) makes one of a list")
-
-
-# --- tensor_data.index_to_position --------------------------------------------------------------------------
 
 
 @visible("tensor_data.index_to_position", section=STRIDES)
@@ -160,9 +154,6 @@ def compiled_position(student: Any) -> None:
     index, strides = np.array([2, 1]), np.array([3, 1])
     seen = plain(compiled(student.index_to_position)(index, strides))
     expect(seen, 7, hint="Numba's result, for index (2, 1) and strides (3, 1)")
-
-
-# --- tensor_data.to_index -----------------------------------------------------------------------------------
 
 
 def indices(student: Any, shape: Sequence[int], ordinals: Sequence[int], before: Sequence[int]) -> list[Any]:
@@ -243,9 +234,6 @@ def compiled_index(student: Any) -> None:
     expect(plain(seen), [1, 2], hint="Numba's result, for element 5 of shape (2, 3)", when={(9, 9): UNWRITTEN})
 
 
-# --- tensor_data.permute ------------------------------------------------------------------------------------
-
-
 def permuted(student: Any, data: TensorData, *order: int) -> TensorData:
     """What permute returns, if it is a TensorData."""
     result = student.permute(data, *order)
@@ -308,9 +296,6 @@ def one_storage(student: Any) -> None:
     expect([list(data.shape), list(data.strides)], [[2, 3], [3, 1]], hint="make a new TensorData, leave data alone")
 
 
-# --- tensor_data.shape_broadcast ----------------------------------------------------------------------------
-
-
 def together(student: Any, one: tuple[int, ...], other: tuple[int, ...]) -> Any:
     """The broadcast shape, or the name of the error."""
     try:
@@ -369,9 +354,6 @@ def refused(student: Any) -> None:
 def a_tuple_of_sizes(student: Any) -> None:
     """The shape is a tuple."""
     expect(type(student.shape_broadcast((2, 3), (2, 3))).__name__, "tuple", hint="tuple(...) makes one of a list")
-
-
-# --- tensor_data.broadcast_index ----------------------------------------------------------------------------
 
 
 def taking_part(

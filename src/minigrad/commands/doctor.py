@@ -82,9 +82,6 @@ def _fix(error: Exception) -> str:
     return f"{sys.executable} -m pip install --upgrade numpy numba"  # together, so that one fits the other
 
 
-# --- what the course needs ------------------------------------------------------------------------------------
-
-
 def _python() -> Finding:
     version = platform.python_version()
     inside = "in an environment of its own" if sys.prefix != sys.base_prefix else "not in a virtual environment"
@@ -184,9 +181,6 @@ def _disk() -> Finding:
     free = shutil.disk_usage(Path.cwd()).free
     fix = "free some space: notebooks that cannot be saved are lost"
     return Finding("disk", f"{free / 2**30:.1f} GiB free here", "at least 1 GiB is wanted", free >= ROOM, fix)
-
-
-# --- what computes --------------------------------------------------------------------------------------------
 
 
 def _backend() -> Finding:

@@ -67,8 +67,6 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
         self._stride: int
         self._length, self._stride = self._axes[0] if raw.ndim == 1 else (0, 0)
 
-    # --- elements ---------------------------------------------------------------------------------------------
-
     def __getitem__(self, key: Any) -> Any:
         raw = self._raw
         if key.__class__ in _INTEGERS and 0 <= key < self._length:
@@ -148,8 +146,6 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
     def __contains__(self, value: Any) -> bool:
         return plain(value) in self._read()
 
-    # --- the array as a whole ---------------------------------------------------------------------------------
-
     def _read(self) -> Array:
         """Return the memory, all of which counts as read."""
         self._touch_all(READ)
@@ -203,8 +199,6 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
         if found is not None:
             self._touch_all(READ)
         return self._watcher.adopt(found)
-
-    # --- NumPy's functions ------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         outputs = kwargs.get("out", ())

@@ -54,8 +54,6 @@ class Runtime:
         self.traffic: dict[Root, Traffic] = {}
         self._globals: dict[int, tuple[Any, Any]] = {}
 
-    # --- what the rewritten code calls ------------------------------------------------------------------------
-
     def step(self) -> None:
         """Count a step."""
         self.used += 1
@@ -81,8 +79,6 @@ class Runtime:
             root = Root(array.copy(), name)
             known = self._globals[id(array)] = (array, Recorded(root.raw, root, self))
         return known[1]
-
-    # --- what recorded arrays call ----------------------------------------------------------------------------
 
     def touch(self, root: Root, address: int, kind: int) -> None:
         """Note the access to one element."""
@@ -110,8 +106,6 @@ class Runtime:
         if kind != READ:
             traffic.writes += 1
             traffic.writers.add(agent)
-
-    # --- functions --------------------------------------------------------------------------------------------
 
     def rewritten(self, function: types.FunctionType) -> Any:
         """Return what runs in a function's place."""
@@ -167,8 +161,6 @@ class Runtime:
             return function
         self.codes.update(codes_of(new.__code__))
         return new
-
-    # --- where ------------------------------------------------------------------------------------------------
 
     def frame(self) -> types.FrameType:
         """Return the innermost frame of the student's code."""

@@ -32,9 +32,6 @@ def _shape(operation: str, shape: Any) -> Shape:
         raise TypeError(f"draw.{operation}: {shape!r} is no shape; a shape is a tuple of whole numbers") from None
 
 
-# --- broadcasting --------------------------------------------------------------------------------------------
-
-
 def broadcast(*shapes: Sequence[int]) -> Drawing:
     """Draw how shapes are aligned at their last axes, which sizes of 1 stretch, and what clashes.
 
@@ -130,9 +127,6 @@ def _stretched(shape: Shape, full: Shape, columns: Sequence[int | None]) -> str:
     if grown:
         said.append(f"is repeated along axis {' and '.join(grown)}")
     return f"{shape} {' and '.join(said)}"
-
-
-# --- reductions ----------------------------------------------------------------------------------------------
 
 
 def reduction(shape: Sequence[int], axis: int) -> Drawing:

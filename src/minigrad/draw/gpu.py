@@ -30,9 +30,6 @@ Point = tuple[float, float]
 Pair = tuple[int, int]
 
 
-# --- threads in their blocks --------------------------------------------------------------------------------
-
-
 def blocks(size: int | Pair, threads_per_block: int | Pair) -> Drawing:
     """Draw the threads that are launched for an output: whole blocks, so that some may be left over.
 
@@ -133,9 +130,6 @@ def _plane_of_blocks(sizes: Sequence[int], block: Sequence[int], grid: Sequence[
     return Drawing(width, 2 * MARGIN + grid[0] * step_y - _BLOCK_GAP, "Threads in blocks", words.strip(), parts)
 
 
-# --- who reads and writes what ------------------------------------------------------------------------------
-
-
 def accesses(
     report: CudaReport, block: int | Iterable[int] = 0, thread: int | Iterable[int] | None = None
 ) -> AccessPicture:
@@ -234,9 +228,6 @@ def _in_words(name: str, title: str, table: list[list[int]]) -> str:
     every = {count for row in table for count in row}
     times = f"{min(every)} to {max(every)} times" if len(every) > 1 else _count(every.pop(), "time")
     return f"{name}: each element of {title} is read {times}, {sum(map(sum, table))} reads together."
-
-
-# --- tiles --------------------------------------------------------------------------------------------------
 
 
 def tiles(sizes: tuple[int, int, int], tile: int, block: Pair = (0, 0)) -> Drawing:

@@ -130,9 +130,6 @@ def matmul_shapes(n: int, k: int, m: int) -> Drawing:
     return Drawing(width + MARGIN, y - 14.0 + MARGIN, "Shapes in a product of matrices", words, parts)
 
 
-# --- a permuted gradient -------------------------------------------------------------------------------------
-
-
 def _checked(order: Sequence[int], dims: int, name: str) -> tuple[int, ...]:
     if sorted(order) != list(range(dims)):
         raise ValueError(
@@ -231,9 +228,6 @@ def _four(
     return Drawing(width + MARGIN, height, "A permuted tensor and its gradient", words, parts)
 
 
-# --- tables of slopes ----------------------------------------------------------------------------------------
-
-
 def _slopes(f: Callable[[Any], Any], x: Any, name: str, epsilon: float = 1e-6) -> Any:
     """The table of slopes, rounded to what central differences can tell."""
     columns = []
@@ -296,8 +290,6 @@ class _Table:
                 frames.append(text(at[0] + self._cell / 2, at[1] + 15.0, _shown(slope), style))
         return parts + frames
 
-
-# --- shapes of a product -------------------------------------------------------------------------------------
 
 _UNIT, _SYMBOL = 18.0, 34.0
 

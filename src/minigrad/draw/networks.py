@@ -56,9 +56,6 @@ def _values(x: Any) -> Any:
     return np.asarray(x.detach().to("cpu").numpy() if hasattr(x, "detach") else x)
 
 
-# --- a sliding window -----------------------------------------------------------------------------------------
-
-
 def convolution(image: Any, weight: Any, at: int | Sequence[int] = 0, *, padding: int = 0, stride: int = 1) -> Drawing:
     """Draw one place of a window of weights on a line or on an image, and the sum that it gives.
 
@@ -191,9 +188,6 @@ def _bracketed(value: Any) -> str:
     return f"({words})" if words.startswith("-") else words
 
 
-# --- tiles ----------------------------------------------------------------------------------------------------
-
-
 def tiled(image: Any, kernel: Sequence[int]) -> Drawing:
     """Draw an image that is cut into tiles, and beside it each tile as a row.
 
@@ -245,9 +239,6 @@ def tiled(image: Any, kernel: Sequence[int]) -> Drawing:
     )
     size = max(x1 + tiles.shape[1] * wide, x1 + 160.0) + MARGIN
     return Drawing(size, y0 + high + MARGIN, f"An image in tiles of {height} by {width}", about, parts)
-
-
-# --- images ---------------------------------------------------------------------------------------------------
 
 
 def digits(images: Any, classes: Any = None, predicted: Any = None, *, columns: int = 10) -> Picture:

@@ -31,9 +31,6 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-# --- who runs which iteration --------------------------------------------------------------------------------
-
-
 def iterations(size: int, threads: int, *, owners: Sequence[int] | None = None) -> Drawing:
     """Draw the iterations of a prange loop: which thread runs which, and what happens at the same time.
 
@@ -96,9 +93,6 @@ def _shares(shares: Sequence[Sequence[int]], longest: int, left: float, y: float
     yield text(left + longest * _CELL + 8.0, bottom + 8.0, "time", "small", "start")
 
 
-# --- where iterations meet -----------------------------------------------------------------------------------
-
-
 def races(report: Report) -> Drawing:
     """Draw the elements in which iterations meet: who writes, who reads, and in which line.
 
@@ -154,9 +148,6 @@ def _sentence(race: Race, y: float) -> tuple[list[str], float, float]:
     """Put a finding that is of no single element into its kind and its line."""
     line = f"{race.kind}: {race.array}, in line {race.line}: {race.source}"
     return [text(MARGIN, y + 10.0, line, "badtext", "start")], len(line) * CHARACTER, 1.6 * LINE
-
-
-# --- lines of memory -----------------------------------------------------------------------------------------
 
 
 def walk(rows: int, columns: int, by: Literal["rows", "columns"], *, line: int = 4, kept: int = 2) -> Drawing:

@@ -131,9 +131,6 @@ def _grid(low: float, high: float, n: int = 301) -> list[float]:
     return [low + (high - low) * i / (n - 1) for i in range(n)]
 
 
-# --- functions and slopes -------------------------------------------------------------------------------------
-
-
 def curves(
     functions: Mapping[str, Curve], low: float = -4.0, high: float = 4.0, variable: str = "x", *, level: bool = False
 ) -> Picture:
@@ -312,9 +309,6 @@ def difference_errors(errors: Mapping[str, Sequence[float]], epsilons: Sequence[
     ax.text(0.2, 0.36, "rounding: the two values\nagree in almost all digits", **note)
     ax.text(0.86, 0.32, "truncation: the\ncurve bends\nwithin the step", **note)
     return Picture(figure, f"errors of {' and '.join(errors)} against epsilon, falling and rising again")
-
-
-# --- networks -------------------------------------------------------------------------------------------------
 
 
 class _Frame(Protocol):

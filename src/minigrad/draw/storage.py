@@ -85,9 +85,6 @@ def permute(array: Any, order: Sequence[int]) -> Drawing:
     return picture.drawing("An array and its permuted view", words)
 
 
-# --- what is drawn -------------------------------------------------------------------------------------------
-
-
 def data_of(array: Any, operation: str) -> TensorData:
     """Return what says how an array or a tensor lies over its storage.
 
@@ -166,9 +163,6 @@ def _shown(element: Any) -> str:
 def _width_of(view: TensorData) -> float:
     longest = max(len(_shown(element)) for element in view.storage)
     return max(32.0, longest * CHARACTER + 12.0)
-
-
-# --- the parts of the page -----------------------------------------------------------------------------------
 
 
 class _Page:

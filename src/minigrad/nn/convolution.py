@@ -175,9 +175,6 @@ def _product_rule(function: type[Function], ctx: Any, tangents: Sequence[Any], *
     return sum(terms[1:], terms[0])
 
 
-# --- which form -----------------------------------------------------------------------------------------------
-
-
 LARGE = 300_000
 """Multiplications from which compiled loops are quicker: a call of theirs costs about 50 microseconds more."""
 
@@ -206,9 +203,6 @@ def _form(name: str) -> Callable[..., Any]:
     return compute
 
 
-# --- by compiled loops ----------------------------------------------------------------------------------------
-
-
 def _conv2d_compiled(x: Any, weight: Any, windows: Windows) -> Any:
     from minigrad.backends.numba import convolution
 
@@ -232,9 +226,6 @@ _COMPILED: dict[str, Callable[..., Any]] = {
     "conv_input": _input_compiled,
     "conv_weight": _weight_compiled,
 }
-
-
-# --- by the kernels of the exercises --------------------------------------------------------------------------
 
 
 def _run_kernel(out: Any, x: Any, weight: Any, line: bool) -> None:
@@ -329,9 +320,6 @@ _SPECIFIED: dict[str, Callable[..., Any]] = {
     "conv_input": _input_by_kernel,
     "conv_weight": _weight_by_kernel,
 }
-
-
-# --- by NumPy -------------------------------------------------------------------------------------------------
 
 
 def _windows_of(x: Any, kernel: Sequence[int], windows: Windows) -> Any:

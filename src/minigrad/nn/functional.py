@@ -53,9 +53,6 @@ def is_quick() -> bool:
     return backends.is_quick() and not standing_aside.any_of("nn.functional", "tensor_functions")
 
 
-# --- pooling by tiles -----------------------------------------------------------------------------------------
-
-
 def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
     """Cut images into tiles, and put the elements of each tile in one row.
 
@@ -167,9 +164,6 @@ def _windows_of_pool(name: str, x: Tensor, kernel_size: Any, stride: Any, paddin
         raise ValueError(f"{name}: padding {zeros} is more than half of the kernel {kernel}")
     check_size(name, x.shape[-2:], kernel, windows)
     return kernel, windows
-
-
-# --- probabilities --------------------------------------------------------------------------------------------
 
 
 def _quick(
@@ -284,9 +278,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     kept = (creation.rand(*input.shape) >= p).to(input.dtype)
     return input * (kept * (1.0 / (1.0 - p)))
     ### END SOLUTION
-
-
-# --- activations ----------------------------------------------------------------------------------------------
 
 
 def relu(input: Tensor) -> Tensor:

@@ -65,8 +65,6 @@ class Module(plain.Module):
         self.__dict__.update(_buffers={}, _unsaved=set())
         super().__init__()
 
-    # --- registering ---
-
     def __setattr__(self, name: str, value: Any) -> None:
         if "_modules" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__}.__init__ must call super().__init__() before it sets {name!r}")
@@ -159,8 +157,6 @@ class Module(plain.Module):
     def _check_name(self, name: Any) -> None:
         if not isinstance(name, str) or not name or "." in name:
             raise ValueError(f"{type(self).__name__}: {name!r} cannot name a part: a name is not empty and has no '.'")
-
-    # --- walking ---
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Yield the direct children with their names.
@@ -257,8 +253,6 @@ class Module(plain.Module):
         node.__dict__.update(_modules=children, _parameters=self._parameters, training=self.training)
         return node
 
-    # --- modes and gradients ---
-
     def train(self: _Self, mode: bool = True) -> _Self:  # type: ignore[override]
         """Put this module and all its descendants into training mode, or with mode=False into evaluation mode.
 
@@ -324,8 +318,6 @@ class Module(plain.Module):
         fn(self)
         return self
 
-    # --- moving, saving and loading ---
-
     def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
         """Move all parameters and buffers to a device, or give the floating ones another dtype.
 
@@ -390,8 +382,6 @@ class Module(plain.Module):
                 if name in state_dict:
                     tensor.copy_(state_dict[name])
         return report
-
-    # --- printing ---
 
     def extra_repr(self) -> str:
         """Return what stands between the parentheses when the module is printed; every subclass writes its own.

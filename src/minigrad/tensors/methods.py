@@ -44,8 +44,6 @@ class Methods(Shapes):
 
     __slots__ = ()
 
-    # --- elementwise ----------------------------------------------------------------------------------------
-
     def exp(self) -> Tensor:
         """Return e to the power of every element.
 
@@ -281,8 +279,6 @@ class Methods(Shapes):
         tensor([ True, False, False])
         """
         return functions.LT.apply(self.abs(), np.inf)
-
-    # --- reductions -----------------------------------------------------------------------------------------
 
     def sum(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Add up the elements, all of them or along axes.
@@ -546,8 +542,6 @@ class Methods(Shapes):
         x = cast(Any, self)
         return x._of_array(numpy_forms.call(arrays.reduce, kernel, x._array, tuple(sorted(dim)), keepdim))
 
-    # --- products -------------------------------------------------------------------------------------------
-
     def dot(self, other: Tensor) -> Tensor:
         """Return the sum of the products of two vectors' elements.
 
@@ -613,8 +607,6 @@ class Methods(Shapes):
             shapes = f"{a.shape} and {tuple(getattr(b, 'shape', ()))}"
             raise ValueError(f"{name}: {shapes}; both need {rank} axes and the same batch; matmul broadcasts")
         return self.matmul(other)
-
-    # --- comparing whole tensors ----------------------------------------------------------------------------
 
     def allclose(self, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
         """Return whether all elements differ by at most atol + rtol * |other|.

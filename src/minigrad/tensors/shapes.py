@@ -66,8 +66,6 @@ class Shapes(Types):
 
     __slots__ = ()
 
-    # --- form -----------------------------------------------------------------------------------------------
-
     @property
     def shape(self) -> tuple[int, ...]:
         """The size of each axis.
@@ -201,8 +199,6 @@ class Shapes(Types):
         (True, False)
         """
         return bool(self.dtype.kind == "f")
-
-    # --- views ----------------------------------------------------------------------------------------------
 
     def view(self, *shape: Any) -> Tensor:
         """Return the same elements, in row-major order, with another shape, without copying.
@@ -388,8 +384,6 @@ class Shapes(Types):
         """
         return cast("Tensor", self) if self.is_contiguous() else cast(Any, self).clone()
 
-    # --- parts ----------------------------------------------------------------------------------------------
-
     def __getitem__(self, key: Any) -> Tensor:
         if key.__class__ is slice and (key.step is None or (key.step.__class__ is int and key.step > 0)):
             chosen: Any = key  # the most frequent key needs no closer look
@@ -514,8 +508,6 @@ class Shapes(Types):
         """
         axis = axis_of(self, dim, "unbind")
         return tuple(self.select(axis, i) for i in range(self.shape[axis]))
-
-    # --- values ---------------------------------------------------------------------------------------------
 
     def item(self) -> Any:
         """Return the only element as a Python number.

@@ -174,9 +174,6 @@ def _say_once(sentence: str) -> None:
         print(sentence)
 
 
-# --- what is shown of it --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class LessonProgress:
     """A lesson's share: how many of its exercises pass, the points they show, checks and hints."""

@@ -122,9 +122,6 @@ def _value(f: Curve, x: float) -> float:
         return math.nan
 
 
-# --- pictures -------------------------------------------------------------------------------------------------
-
-
 def curve_picture(m: Measurement, exponent: float) -> str:
     """Draw the function with its tangent, and the lines whose slopes the two differences measure."""
     epsilon = 10.0**exponent
@@ -184,9 +181,6 @@ def _bounds(values: Sequence[float]) -> Point:
     low, high = ordered[len(ordered) // 20], ordered[-1 - len(ordered) // 20]
     room = 0.2 * (high - low) or max(1.0, 1e-6 * abs(high))
     return low - room, high + room
-
-
-# --- the widget -------------------------------------------------------------------------------------------------
 
 
 class DerivativeExplorer(Widget):

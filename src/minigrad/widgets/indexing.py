@@ -88,9 +88,6 @@ def _element(view: TensorData, position: int) -> str:
     return label(view.storage[position].item())
 
 
-# --- pictures -------------------------------------------------------------------------------------------------
-
-
 def view_picture(view: TensorData, index: Index | None, position: int) -> Drawing:
     """Draw the view: the element that is looked at, and others that show the same place of the storage.
 
@@ -134,9 +131,6 @@ def storage_picture(view: TensorData, position: int) -> Drawing:
     width = max(min(size, _PER_LINE) * wide, len(title) * CHARACTER) + 2 * MARGIN
     height = MARGIN + 2 * LINE + math.ceil(size / _PER_LINE) * tall
     return Drawing(width, height, title, of_position(view, position), parts)
-
-
-# --- the widget -------------------------------------------------------------------------------------------------
 
 
 class IndexExplorer(Widget):

@@ -133,8 +133,6 @@ class Playground(Widget):
             raise traitlets.TraitError(f"playground: seed={proposal['value']}: give a whole number of 0 or more")
         return int(proposal["value"])
 
-    # --- what one can do
-
     def reset(self) -> None:
         """Begin anew, with fresh points and starting values of the present seed."""
         with self._changing:
@@ -195,8 +193,6 @@ class Playground(Widget):
         with self._changing:
             self._trainer = None
         self._say()
-
-    # --- what the page asks for
 
     def _hear(self, content: Any) -> None:
         """Follow a button: "step", "slice" (as many steps as fit into a tenth of a second) or "reset"."""

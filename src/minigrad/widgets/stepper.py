@@ -106,9 +106,6 @@ class MomentPicture(ExpressionGraph):
         return super()._document(width, height, [_STYLE, *parts])
 
 
-# --- in words -------------------------------------------------------------------------------------------------
-
-
 def _value(run: Recording, key: int) -> str:
     return describe(run.graph[key], run.names)[2]
 
@@ -225,9 +222,6 @@ def _end(moment: Moment) -> str:
     if len(run.visits) > len(run.variables):
         return f"All parts have arrived, in {len(run.visits)} visits to {len(run.variables)} variables."
     return "Every variable was visited once, with its whole gradient."
-
-
-# --- the widget -------------------------------------------------------------------------------------------------
 
 
 class Backprop(Widget):

@@ -179,9 +179,6 @@ def is_as_given(id: str, source: str) -> bool:
     return is_empty or all(map(exercises.gives_up, asked or [code]))
 
 
-# --- the other process ----------------------------------------------------------------------------------------
-
-
 def _work(task: dict[str, Any], out: IO[str]) -> None:
     """Run the answers, then their checks, and say each step."""
     place, ids, skipped = Path(task["place"]), task["ids"], set(task["skipped"])

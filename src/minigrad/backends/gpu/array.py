@@ -47,8 +47,6 @@ class DeviceArray:
         self.strides = _row_major(shape) if strides is None else strides
         self.offset = offset
 
-    # --- what it is
-
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements."""
@@ -94,8 +92,6 @@ class DeviceArray:
     def flat(self) -> Any:
         """What a kernel gets of this array: its storage from the first element on."""
         return self.storage[self.offset :] if self.offset else self.storage
-
-    # --- views
 
     @property
     def T(self) -> DeviceArray:
@@ -181,8 +177,6 @@ class DeviceArray:
         strides = tuple(step // width for step in part.strides)
         return DeviceArray(self.storage, part.shape, strides, self.offset + first).copy()
 
-    # --- elements
-
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write into a part. Arrays of booleans or integers as a key take all elements through the host."""
         if _selects(key):
@@ -261,9 +255,6 @@ class DeviceArray:
         return f"DeviceArray({np.array2string(self.to_host(), separator=', ', prefix='DeviceArray(')}, {self.dtype})"
 
 
-# --- memory -------------------------------------------------------------------------------------------------
-
-
 def allocate(shape: Sequence[int], dtype: Any) -> DeviceArray:
     """Return a row-major array with arbitrary values.
 
@@ -318,9 +309,6 @@ def from_host(array: Any) -> DeviceArray:
 
 def _row_major(shape: Shape) -> Shape:
     return tuple(tensor_data.strides_from_shape(shape))
-
-
-# --- keys ---------------------------------------------------------------------------------------------------
 
 
 def _parts(key: Any) -> tuple[Any, ...]:

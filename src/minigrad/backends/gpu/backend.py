@@ -37,8 +37,6 @@ class CudaBackend:
         if why := _numba.why_no_cuda():
             raise RuntimeError(f"the backend 'cuda' cannot be used: {why}")
 
-    # --- memory
-
     def empty(self, shape: Sequence[int], dtype: Any) -> Array:
         """Return an array with arbitrary values."""
         return allocate(shape, dtype)
@@ -77,8 +75,6 @@ class CudaBackend:
     def synchronize(self) -> None:
         """Wait until the device has done all that it was given: for measuring time."""
         launching.synchronize()
-
-    # --- elementwise
 
     def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Array:
         """Compute an expression of operators for every element.
@@ -126,8 +122,6 @@ class CudaBackend:
         out = allocate(np.broadcast_shapes(*(x.shape for x in used if isinstance(x, DeviceArray))), inside)
         self._node_by_node(out, expression, inputs)
         return out
-
-    # --- reductions and products
 
     def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: Any) -> Array:
         """Fold axes away.
