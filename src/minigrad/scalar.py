@@ -150,7 +150,7 @@ class Scalar:
         return History(self._fn, ctx.bind(inputs, self), inputs)
 
     def is_leaf(self) -> bool:
-        """Whether this is a variable made by the user.
+        """Return whether this is a variable made by the user.
 
         >>> x = minigrad.Scalar(3.0)
         >>> x.is_leaf(), (x * 2.0).is_leaf()
@@ -159,7 +159,7 @@ class Scalar:
         return self.requires_grad and self._fn is None
 
     def is_constant(self) -> bool:
-        """Whether no derivative is wanted here, or beyond.
+        """Return whether no derivative is wanted here, or beyond.
 
         >>> minigrad.Scalar(3.0, requires_grad=False).is_constant()
         True

@@ -392,7 +392,7 @@ class TensorData:
         self._storage[self.index(key)] = val
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie row by row, without gaps.
+        """Return whether the elements lie row by row, without gaps.
 
         >>> array = minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2))
         >>> array.is_contiguous(), array.permute(1, 0).is_contiguous()
@@ -412,7 +412,7 @@ class TensorData:
         return TensorData.of(self.array.copy())
 
     def overlaps(self) -> bool:
-        """Whether two indices share an element, so that writing through one changes the other.
+        """Return whether two indices share an element, so that writing through one changes the other.
 
         Expanded axes do; so may strides that were given by hand.
 

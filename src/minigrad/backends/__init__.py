@@ -44,7 +44,7 @@ NAMES = ("python", "numba", "cuda")
 
 
 class Backend(Protocol):
-    """What every backend can do. Arrays come in with any strides, results are new and row-major."""
+    """The methods of every backend. Arrays come in with any strides, results are new and row-major."""
 
     name: str
 
@@ -65,7 +65,7 @@ class Backend(Protocol):
 
 
 class _Choice:
-    """What was chosen last; `quick` says in one look whether NumPy and compiled kernels may be used."""
+    """The last choice of a backend. `quick` says whether NumPy and compiled kernels may be used."""
 
     name = os.environ.get("MINIGRAD_BACKEND", "numba")
     quick = True

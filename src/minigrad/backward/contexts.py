@@ -1,4 +1,4 @@
-"""What functions of tensors keep for their backward rules: arrays at first, tensors when a rule itself is recorded."""
+"""Values that functions of tensors keep for backward rules: arrays, or tensors when a rule itself is recorded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTPUT = -1
 
 
 class TensorContext(Context):
-    """What a function of tensors hands from forward to backward.
+    """The values that a function of tensors hands from forward to backward.
 
     Attributes:
         saved_values: What `save_for_backward` was given: arrays or tensors, and anything else.

@@ -278,7 +278,7 @@ def leaves_only(student: Any) -> None:
 @visible("autodiff.backpropagate", section=PATHS)
 @in_order
 def two_paths(student: Any) -> None:
-    """What arrives along two paths is added up."""
+    """Derivatives that arrive along two paths are added up."""
     x = leaf("x")
     y = result("y", (x, 2.0))
     a, b = result("a", (y, 3.0)), result("b", (y, 5.0))

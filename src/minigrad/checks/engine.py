@@ -129,7 +129,7 @@ def memory_of_its_own(student: Any) -> None:
 
 @visible("engine.accumulate_grad", section=LEAVES)
 def earlier_gradients_stay(student: Any) -> None:
-    """Who kept the first gradient still has it after the second; the second is left as it was, too."""
+    """A kept first gradient is the same after the second arrives. The second gradient stays as it was, too."""
     leaf = after(student, of(3.0, 5.0))
     kept, given = leaf.grad, of(1.0, 1.0)
     student.accumulate_grad(leaf, given)

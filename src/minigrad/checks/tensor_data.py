@@ -141,7 +141,7 @@ def no_axes_position(student: Any) -> None:
 
 @visible("tensor_data.index_to_position", section=STRIDES)
 def buffered_position(student: Any) -> None:
-    """What stands behind the index in a longer buffer does not count."""
+    """Numbers behind the index in a longer buffer do not count."""
     hint = BUFFER.format("len(strides) says")
     with index_errors(hint):
         seen = plain(student.index_to_position((2, 1, 9, 9), (3, 1)))
@@ -157,7 +157,7 @@ def compiled_position(student: Any) -> None:
 
 
 def indices(student: Any, shape: Sequence[int], ordinals: Sequence[int], before: Sequence[int]) -> list[Any]:
-    """What to_index writes for some ordinals into buffers that hold the same numbers before."""
+    """Return the indices that to_index writes for some ordinals, into buffers with the same earlier contents."""
     buffers = [list(before) for _ in ordinals]
     for ordinal, buffer in zip(ordinals, buffers, strict=True):
         student.to_index(ordinal, shape, buffer)
@@ -165,7 +165,7 @@ def indices(student: Any, shape: Sequence[int], ordinals: Sequence[int], before:
 
 
 def _float_hint(seen: Sequence[Sequence[Any]] | Sequence[Any]) -> str:
-    """What to say where an index is a float; nothing where it is not."""
+    """Return a hint if an index is a float, else nothing."""
     numbers = [number for each in seen for number in (each if isinstance(each, list) else [each])]
     return FLOATS if any(isinstance(number, float) for number in numbers) else ""
 
@@ -201,7 +201,7 @@ def no_axes_index(student: Any) -> None:
 
 @visible("tensor_data.to_index", section=INDICES)
 def used_buffer(student: Any) -> None:
-    """What the buffer held before makes no difference."""
+    """The buffer's earlier contents make no difference."""
     seen = indices(student, (2, 3), [3], [7, 8])
     when = {((8, 8),): "the numbers are added to what was there: write them in its place", ((7, 8),): UNWRITTEN}
     expect(seen, [[1, 0]], hint=_float_hint(seen) or "out_index[axis] = ..., for every axis", when=when)
@@ -235,7 +235,7 @@ def compiled_index(student: Any) -> None:
 
 
 def permuted(student: Any, data: TensorData, *order: int) -> TensorData:
-    """What permute returns, if it is a TensorData."""
+    """Return the result of permute if it is a TensorData."""
     result = student.permute(data, *order)
     if not isinstance(result, TensorData):
         hint = "return TensorData(storage, shape, strides, offset)"
@@ -359,7 +359,7 @@ def a_tuple_of_sizes(student: Any) -> None:
 def taking_part(
     student: Any, index: Sequence[int], big: Sequence[int], shape: Sequence[int], before: Sequence[int]
 ) -> Any:
-    """What broadcast_index writes into a buffer."""
+    """Return the index that broadcast_index writes into a buffer."""
     buffer = list(before)
     student.broadcast_index(list(index), big, shape, buffer)
     return plain(buffer)
@@ -394,7 +394,7 @@ def no_axes_small_index(student: Any) -> None:
 
 @visible("tensor_data.broadcast_index", section=BROADCAST)
 def only_the_buffer_is_written(student: Any) -> None:
-    """What the buffer held before makes no difference, and big_index stays as it is."""
+    """The buffer's earlier contents make no difference, and big_index stays as it is."""
     big_index = [2, 1]
     seen = taking_part(student, big_index, (3, 2), (1, 2), [7, 8])
     when = {(7, 1): "the first place still holds what was there before: write the 0", (7, 8): UNWRITTEN}

@@ -1,4 +1,4 @@
-"""What this machine computes with, by which rule that was chosen, and what is missing: `minigrad doctor`."""
+"""The report of `minigrad doctor`: this machine's backend, the rule that chose it, and missing parts."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _kernel() -> Finding:
 
 
 def _same(program: str) -> bool:
-    """Whether a program is the Python that runs, in this environment."""
+    """Return whether a program is the Python that runs, in this environment."""
     return Path(program).parent.resolve() == Path(sys.executable).parent.resolve() and Path(program).exists()
 
 
@@ -156,7 +156,7 @@ def _browser() -> Finding:
 
 
 def _text() -> Finding:
-    """Whether a terminal can show what reports are written in."""
+    """Return whether a terminal can show the characters of reports."""
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     try:
         "✓✗░█".encode(encoding)

@@ -30,7 +30,7 @@ class FromEnd(int):
 
 
 class Watcher(Protocol):
-    """What recorded arrays need from the runtime that made them."""
+    """The methods that recorded arrays call on the runtime that made them."""
 
     def touch(self, root: Root, address: int, kind: int) -> None:
         """Note the access to one element."""

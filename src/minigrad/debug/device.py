@@ -1,4 +1,4 @@
-"""What kernels call ``cuda``: thread and block indices, shared and local arrays, barriers and atomic operations."""
+"""The kernels' ``cuda``: thread and block indices, shared and local arrays, barriers and atomic operations."""
 
 from __future__ import annotations
 

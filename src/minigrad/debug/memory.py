@@ -71,7 +71,7 @@ def addresses(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 class _Cell:
-    """What is remembered of one element: two agents of each kind are enough to answer for all of them."""
+    """The record of one element. Two agents of each kind are enough to answer for all of them."""
 
     __slots__ = ("before", "block", "earlier", "interval", "now")
 

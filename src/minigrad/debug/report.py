@@ -1,4 +1,4 @@
-"""What was found: races, counts, and how they read in a terminal and in a notebook."""
+"""Reports on races and counts, as text for a terminal and as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Traffic:
 
 @dataclass
 class Counts:
-    """What one thread reads and writes, in elements.
+    """The numbers of elements that one thread reads and writes.
 
     >>> from minigrad.debug.report import Counts
     >>> Counts(global_reads=2, global_writes=1)
@@ -150,7 +150,7 @@ class Counts:
 
 @dataclass
 class Report:
-    """What `races` found. It is true if anything was found.
+    """The findings of `races`. A report with findings is true.
 
     Attributes:
         name: The kernel's name.
@@ -266,7 +266,7 @@ class Event(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """What a block's shared memory holds when its threads have come to a barrier, or to their end.
+    """The contents of a block's shared memory when its threads have come to a barrier, or to their end.
 
     Attributes:
         block: The block's index.
@@ -281,7 +281,7 @@ class Moment(NamedTuple):
 
 @dataclass(repr=False)
 class CudaReport(Report):
-    """What `cuda_races` found. It is true if anything was found.
+    """The findings of `cuda_races`. A report with findings is true.
 
     Attributes:
         grid: The number of blocks in x, y and z.

@@ -1,4 +1,4 @@
-"""What a rewritten kernel talks to while it runs in Python: calls, steps, new arrays, and the notes that are taken."""
+"""The runtime of a rewritten kernel in Python. It makes calls, counts steps, records new arrays and notes accesses."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def _is_students(function: Any) -> bool:
 
 
 def _silent(*args: Any, **kwargs: Any) -> None:
-    """What `print` does while a kernel is examined, many times over and out of order."""
+    """Stand in for `print` while a kernel is examined, many times over and out of order."""
 
 
 def _lenient(function: Callable[..., Any]) -> Callable[..., Any]:

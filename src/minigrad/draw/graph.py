@@ -155,7 +155,7 @@ class ExpressionGraph:
         return f'<path class="mg-edge" d="{path}"/>{head}'
 
     def _label(self, number: int, points: list[tuple[float, float]]) -> str:
-        """What the edge does: the slope, where it is known, and the part that was handed back along it."""
+        """Return an edge's label: the slope, where it is known, and the part that was handed back along it."""
         start = self._edges[number][0]
         texts = self._texts(number)
         long = max(map(len, (text for _, text in texts)), default=0) * _CHARACTER
@@ -194,7 +194,7 @@ class ExpressionGraph:
         return texts
 
     def _handed(self, node: Watched, start: int, place: int) -> list[str]:
-        """What a result handed to one of its inputs, in each step back that it took."""
+        """Return the gradients that a result handed to one of its inputs, one for each of its steps back."""
         same = [i for i, parent in enumerate(node.parents) if parent.unique_id == start]
         found = []
         for pairs in node.handed:
@@ -238,7 +238,7 @@ class ExpressionGraph:
 
 
 def _meet(one: _Place, other: _Place) -> bool:
-    """Whether two rectangles have a point in common."""
+    """Return whether two rectangles have a point in common."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 

@@ -1,4 +1,4 @@
-"""What pictures of arrays share: colours for light and dark pages, boxes, lines of text, the document around them.
+"""Parts of all pictures of arrays: colours for light and dark pages, boxes, text, the document around them.
 
 A box is told apart from others by more than its colour: by its frame, or by what stands in it. So the pictures can be
 read in grey as well.

@@ -270,7 +270,7 @@ class _Cells:
 
     @property
     def _numbered(self) -> bool:
-        """Whether boxes show positions: where the storage's elements are not their own positions."""
+        """Return whether boxes show positions, because the storage's elements differ from their own positions."""
         return any(element != position for position, element in enumerate(self._view.storage))
 
     def _lay_out(self) -> tuple[list[_Panel], float, float]:

@@ -180,7 +180,7 @@ def needs(*ids: str) -> None:
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether an object comes from this library, imported rather than written by the student.
+    """Return whether an object comes from this library, imported rather than written by the student.
 
     A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
     """
@@ -274,19 +274,19 @@ def _fill_stubs(namespace: Mapping[str, Any], taken: Mapping[str, str]) -> None:
 
 
 def _is_stub(value: Any) -> bool:
-    """Whether a function does nothing but say that it is not implemented."""
+    """Return whether a function does nothing but say that it is not implemented."""
     if not isinstance(value, FunctionType) or value.__code__.co_names != ("NotImplementedError",):
         return False
     return not any("JUMP" in each.opname or "FAST" in each.opname for each in dis.get_instructions(value))
 
 
 def _is_unfinished(value: Any) -> bool:
-    """Whether a function is a stub, or still has the line of the stub somewhere in it; or a method of a class."""
+    """Return whether a function, or a method of a class, is a stub or still contains the stub's line."""
     return _is_stub(value) or gives_up(value)
 
 
 def gives_up(value: Any) -> bool:
-    """Whether code, or that of a function or class, can come to ``raise NotImplementedError()``, the stub's line.
+    """Return whether code, or that of a function or class, can reach the stub's ``raise NotImplementedError()``.
 
     An error that gives a reason is the student's own, and what stands behind a ``return`` is out of reach.
     """
@@ -309,7 +309,7 @@ def _raises_the_stub(code: CodeType) -> bool:
 
 
 def _was_installed(value: Any, namespace: Mapping[str, Any]) -> bool:
-    """Whether a function was read from another notebook: it came by an import, once that one was installed."""
+    """Return whether a function was read from another notebook: imported after that notebook was installed."""
     scope = getattr(getattr(value, "__wrapped__", value), "__globals__", namespace)
     return scope is not namespace and any(", answer " in code.co_filename for code in _codes(value))
 
@@ -411,13 +411,13 @@ def stand_in(namespace: Mapping[str, Any]) -> None:
 
 
 def _is_cut(exercise: Exercise) -> bool:
-    """Whether this edition of the library leaves the answer out."""
+    """Return whether this edition of the library omits the answer."""
     modules = {name: importlib.import_module(f"minigrad.{name.rpartition('.')[0]}") for name in exercise.objects}
     return any(_mentions(getattr(m, name.rpartition(".")[2]), "ExerciseNotDone") for name, m in modules.items())
 
 
 def _is_of_another(id: str, value: Any) -> bool:
-    """Whether an object stands in the cell of another exercise: ``tensor_map`` is asked for in several lessons."""
+    """Return whether an object stands in the cell of another exercise: several lessons ask for ``tensor_map``."""
     for code in _codes(value):
         named = exercise_of("".join(linecache.getlines(code.co_filename)))
         return named in catalogue() and named != id
@@ -425,7 +425,7 @@ def _is_of_another(id: str, value: Any) -> bool:
 
 
 def _mentions(value: Any, name: str) -> bool:
-    """Whether the code of a function, of a function in it, or of a method of a class, uses a name."""
+    """Return whether the code of a function, of a function in it, or of a method of a class, uses a name."""
     return any(name in code.co_names for code in _codes(value))
 
 

@@ -58,7 +58,7 @@ class GELU(Module):
 
 
 class _AlongAxis(Module):
-    """What works along one axis.
+    """An activation along one axis.
 
     Args:
         dim: The axis.

@@ -1,4 +1,4 @@
-"""What the arguments of layers and losses must be."""
+"""Checks of the arguments of layers and losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What layers compute, as functions: PyTorch's names.
+"""The layers' computations as functions, by PyTorch's names.
 
 `tile`, `avg_pool2d`, `max_pool2d`, `softmax`, `logsoftmax` and `dropout` are exercises. Their bodies are the
 specification, written with operations of tensors. By default quicker forms that compute the same take their place; they
@@ -49,7 +49,7 @@ __all__ = [
 
 
 def is_quick() -> bool:
-    """Whether quick forms may take the place of this module's functions."""
+    """Return whether quick forms may take the place of this module's functions."""
     return backends.is_quick() and not standing_aside.any_of("nn.functional", "tensor_functions")
 
 

@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 class LoadReport(NamedTuple):
-    """What `Module.load_state_dict` did not find where it looked.
+    """The paths that `Module.load_state_dict` missed, on either side.
 
     Attributes:
         missing_keys: Names that the module has and the state has not.

@@ -10,7 +10,7 @@ __all__ = ["AvgPool2d", "MaxPool2d"]
 
 
 class _Pool2d(Module):
-    """What replaces windows by one number.
+    """A layer that replaces each window by one number.
 
     Args:
         kernel_size: Height and width of a window; one number for both.

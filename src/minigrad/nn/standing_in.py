@@ -1,4 +1,4 @@
-"""What stands in for forms that an edition leaves out: the same, by the exercises that these would give away."""
+"""Substitutes for forms that an edition omits. Each calls the exercise that the form would give away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done to many gradients at once."""
+"""Operations on many gradients at once."""
 
 from __future__ import annotations
 

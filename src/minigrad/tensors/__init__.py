@@ -155,7 +155,7 @@ class Tensor(Methods, InPlace):
         return tuple([x if isinstance(x, Tensor) else _constant(x, self) for x in self._inputs])
 
     def is_constant(self) -> bool:
-        """Whether no gradient is wanted here, or beyond.
+        """Return whether no gradient is wanted here, or beyond.
 
         >>> minigrad.tensor([1.0]).is_constant(), minigrad.tensor([1.0], requires_grad=True).is_constant()
         (True, False)
@@ -181,7 +181,7 @@ class Tensor(Methods, InPlace):
 
     @property
     def is_leaf(self) -> Any:
-        """Whether this tensor was not computed from one that requires gradients; callable, as in MiniTorch.
+        """True if this tensor was not computed from one that requires gradients. Callable, as in MiniTorch.
 
         >>> x = minigrad.tensor([1.0], requires_grad=True)
         >>> bool(x.is_leaf), bool((x * 2).is_leaf)
@@ -298,7 +298,7 @@ class Tensor(Methods, InPlace):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad` was called on this result.
+        """True after `retain_grad` was called on this result.
 
         >>> y = minigrad.tensor([3.0], requires_grad=True) * 2
         >>> y.retains_grad
@@ -526,7 +526,7 @@ class _Answer(int):
 
 
 class _Handle:
-    """What `register_hook` returns."""
+    """The result of `register_hook`."""
 
     def __init__(self, hooks: dict[int, Any], key: int) -> None:
         self._hooks, self._key = hooks, key

@@ -18,7 +18,7 @@ __all__ = ["Methods", "ValuesAndIndices"]
 
 
 class ValuesAndIndices(NamedTuple):
-    """What `max` and `min` along an axis return.
+    """The result of `max` or `min` along an axis.
 
     >>> largest = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).max(dim=1)
     >>> largest.values, largest.indices

@@ -57,7 +57,7 @@ def axes_of(x: Any, dim: Any, operation: str) -> tuple[int, ...]:
 
 
 class Shapes(Types):
-    """What a tensor looks like, and views of it.
+    """The methods of `Tensor` about its shape, its views and its elements.
 
     >>> x = minigrad.zeros(2, 3)
     >>> x.T.shape, x.T.stride()
@@ -185,7 +185,7 @@ class Shapes(Types):
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the elements are on a CUDA device.
+        """True if the elements are on a CUDA device.
 
         >>> minigrad.zeros(2).is_cuda
         False

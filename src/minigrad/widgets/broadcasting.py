@@ -77,7 +77,7 @@ class Meeting:
 
     @property
     def can_be_shown(self) -> bool:
-        """Whether there are elements, and few enough for pictures.
+        """True if there are elements, and few enough for pictures.
 
         >>> from minigrad.widgets.broadcasting import Meeting
         >>> Meeting((4, 1), (3,)).can_be_shown, Meeting((2,), (3,)).can_be_shown

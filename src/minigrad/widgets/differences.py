@@ -220,7 +220,7 @@ class DerivativeExplorer(Widget):
 
     @property
     def measurement(self) -> Measurement:
-        """What is measured now."""
+        """The present measurement."""
         return Measurement(self.function, *self._functions[self.function], self.x)
 
     def _show(self) -> None:

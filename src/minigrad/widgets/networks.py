@@ -100,7 +100,7 @@ def centered(places: Any) -> Array:
 
 @dataclass(frozen=True)
 class Step:
-    """What one step of training gave.
+    """The results of one step of training.
 
     Attributes:
         loss: The mean loss over the points, before the step.

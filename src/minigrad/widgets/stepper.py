@@ -128,7 +128,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _waiting(moment: Moment, key: int) -> str:
-    """Who is waited for, short enough for a box."""
+    """Return the names of the users that a variable waits for, short enough for a box."""
     users = moment.waits_for(key)
     names = [describe(moment.recording.graph[user], moment.recording.names)[0] for user in users]
     if len(users) > 2 or not all(names):

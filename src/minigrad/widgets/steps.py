@@ -1,4 +1,4 @@
-"""What an engine does, step by step: who has handed what to whom, whose gradient is complete, and who still waits.
+"""The steps of an engine: the gradients handed from result to input, complete ones, and variables that still wait.
 
 An engine is recorded once (`record`); `Moment` is the state after some of its steps. Nothing here knows a right order:
 what is shown is what the library's present engine did, also where that is wrong.
@@ -24,7 +24,7 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class Recording:
-    """What an engine did.
+    """A recording of an engine's steps.
 
     Attributes:
         graph: The watched variables by unique id, the result first.
@@ -148,7 +148,7 @@ class Moment:
 
     @property
     def now(self) -> int | None:
-        """Who was visited last."""
+        """The key of the variable that was visited last."""
         return self.visits[-1].key if self.visits else None
 
     @property

@@ -34,7 +34,7 @@ class NotANotebook(ValueError):
 
 @dataclass
 class Merged:
-    """What a merge gave.
+    """The result of a merge.
 
     Attributes:
         notebook: The result.
@@ -222,12 +222,12 @@ def _key(cell: Cell) -> str:
 
 
 def _is_students(cell: Cell) -> bool:
-    """Whether a cell is there for a student to write in: an exercise, or the answer to a question."""
+    """Return whether a student writes in the cell: an exercise, or the answer to a question."""
     return bool((cell["metadata"].get("nbgrader") or {}).get("solution"))
 
 
 def _is_as_given(cell: Cell, notebook: Notebook) -> bool:
-    """Whether a cell still has the text that its id was made from when the lesson was built."""
+    """Return whether a cell still has the text that its id was made from when the lesson was built."""
     texts = (f"{lesson_of(notebook)}\n{cell['cell_type']}\n{cell['source']}\n{number}" for number in range(5))
     return cell.get("id") in {hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts}
 

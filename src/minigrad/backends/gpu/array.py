@@ -75,7 +75,7 @@ class DeviceArray:
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie row by row, without gaps."""
+        """Return whether the elements lie row by row, without gaps."""
         return self.size == 0 or layout.collapse(self.shape, self.strides) in ([], [(self.size, 1)])
 
     @property
@@ -90,7 +90,7 @@ class DeviceArray:
 
     @property
     def flat(self) -> Any:
-        """What a kernel gets of this array: its storage from the first element on."""
+        """The argument that a kernel gets for this array: its storage from the first element on."""
         return self.storage[self.offset :] if self.offset else self.storage
 
     @property
@@ -316,7 +316,7 @@ def _parts(key: Any) -> tuple[Any, ...]:
 
 
 def _selects(key: Any) -> bool:
-    """Whether a key holds booleans or arrays, whose elements decide what is selected."""
+    """Return whether a key holds booleans or arrays, whose elements decide the selection."""
     return any(isinstance(part, bool | list | np.ndarray | np.bool_ | DeviceArray) for part in _parts(key))
 
 

@@ -170,7 +170,7 @@ class CudaBackend:
 
 
 def _students_kernels() -> bool:
-    """Whether the exercises' kernels must run, because one that they consist of was replaced."""
+    """Return whether the exercises' kernels must run, because one of their parts was replaced."""
     return standing_aside.any_of("cuda_ops", "tensor_data")
 
 
