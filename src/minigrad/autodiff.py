@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Variable(Protocol):
-    """What backpropagation needs to know of a variable; no class has to inherit from this one."""
+    """The members that backpropagation asks of a variable. No class has to inherit from this one."""
 
     @property
     def unique_id(self) -> int:
@@ -47,10 +47,10 @@ class Variable(Protocol):
         """The inputs of the function that made the variable; none for a leaf."""
 
     def is_leaf(self) -> bool:
-        """Whether the variable was created by the user, and wants a derivative."""
+        """Return whether the variable was created by the user, and wants a derivative."""
 
     def is_constant(self) -> bool:
-        """Whether no derivative is wanted here, or beyond."""
+        """Return whether no derivative is wanted here, or beyond."""
 
     def chain_rule(self, d_output: Any) -> Iterable[tuple[Variable, Any]]:
         """Return each input that is not constant, with its derivative."""
@@ -60,7 +60,7 @@ class Variable(Protocol):
 
 
 class Context:
-    """What a function's forward hands to its backward.
+    """The values that a function's forward saves for its backward.
 
     Attributes:
         saved_values: The values given to `save_for_backward`.

@@ -451,7 +451,7 @@ def jvp(output: Tensor, inputs: Sequence[Tensor], tangents: Sequence[Tensor]) ->
 
 
 class _Specified:
-    """Whether backward passes take the specification in `autodiff` instead of the twin here."""
+    """A switch: backward passes take the specification in `autodiff`, or the twin here."""
 
     now = False
 

@@ -32,7 +32,7 @@ class MinigradError(Exception):
     """Root of all errors that minigrad raises on purpose."""
 
     def _render_traceback_(self) -> list[str]:
-        """What Jupyter shows: the sentence alone, since a stack of library frames teaches nothing."""
+        """Return the traceback for Jupyter: the sentence alone, since a stack of library frames teaches nothing."""
         return [f"{type(self).__name__}: {self}"]
 
 

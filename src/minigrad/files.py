@@ -22,6 +22,14 @@ def write(path: Path, content: bytes) -> bool:
 
     Returns:
         Whether the file changed.
+
+    >>> import pathlib, tempfile
+    >>> from minigrad import files
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files.write(pathlib.Path(folder) / "new" / "note.txt", b"text")
+    ...     (pathlib.Path(folder) / "new" / "note.txt").read_text()
+    True
+    'text'
     """
     if path.is_file() and path.read_bytes() == content:
         return False

@@ -283,7 +283,11 @@ standing_aside.on_change(_patterns.clear)
 
 
 class Add(Elementwise):
-    """a + b."""
+    """a + b.
+
+    >>> minigrad.functions.Add.apply(2.0, 3.0)
+    Scalar(5.0, requires_grad=False)
+    """
 
     kernel = "add"
     saves_inputs = False
@@ -295,7 +299,13 @@ class Add(Elementwise):
 
 
 class Sub(Elementwise):
-    """a - b."""
+    """a - b.
+
+    >>> x = minigrad.Scalar(3.0)
+    >>> minigrad.functions.Sub.apply(10.0, x).backward()
+    >>> x.grad
+    -1.0
+    """
 
     kernel = "sub"
     saves_inputs = False
@@ -329,7 +339,13 @@ class Mul(Elementwise):
 
 
 class Div(Elementwise):
-    """a / b."""
+    """a / b.
+
+    >>> x = minigrad.Scalar(2.0)
+    >>> minigrad.functions.Div.apply(1.0, x).backward()
+    >>> x.grad
+    -0.25
+    """
 
     kernel = "div"
 
@@ -402,7 +418,13 @@ class Inv(Elementwise):
 
 
 class Pow(Elementwise):
-    """a to the power b."""
+    """a to the power b.
+
+    >>> x = minigrad.Scalar(3.0)
+    >>> minigrad.functions.Pow.apply(x, 2.0).backward()
+    >>> x.grad
+    6.0
+    """
 
     kernel = "pow"
 
@@ -418,7 +440,13 @@ class Pow(Elementwise):
 
 
 class Dot(Function):
-    """start + x1 y1 + ... + xn yn, of the 2n + 1 inputs (start, x1 ... xn, y1 ... yn)."""
+    """start + x1 y1 + ... + xn yn, of the 2n + 1 inputs (start, x1 ... xn, y1 ... yn).
+
+    >>> x, y = minigrad.Scalar(3.0), minigrad.Scalar(4.0)
+    >>> minigrad.functions.Dot.apply(1.0, x, y).backward()
+    >>> x.grad, y.grad
+    (4.0, 3.0)
+    """
 
     @staticmethod
     def forward(ctx: Context, *values: float) -> float:
@@ -537,7 +565,13 @@ class ReLU(Elementwise):
 
 
 class Tanh(Elementwise):
-    """The hyperbolic tangent of a."""
+    """The hyperbolic tangent of a.
+
+    >>> x = minigrad.Scalar(0.0)
+    >>> minigrad.functions.Tanh.apply(x).backward()
+    >>> x.grad
+    1.0
+    """
 
     kernel = "tanh"
     saves_output = True
@@ -550,7 +584,13 @@ class Tanh(Elementwise):
 
 
 class Sin(Elementwise):
-    """The sine of a."""
+    """The sine of a.
+
+    >>> x = minigrad.Scalar(0.0)
+    >>> minigrad.functions.Sin.apply(x).backward()
+    >>> x.grad
+    1.0
+    """
 
     kernel = "sin"
 
@@ -562,7 +602,12 @@ class Sin(Elementwise):
 
 
 class Cos(Elementwise):
-    """The cosine of a."""
+    """The cosine of a.
+
+    >>> x = minigrad.Scalar(0.0)
+    >>> minigrad.functions.Cos.apply(x).item()
+    1.0
+    """
 
     kernel = "cos"
 
@@ -574,7 +619,13 @@ class Cos(Elementwise):
 
 
 class Sqrt(Elementwise):
-    """The square root of a."""
+    """The square root of a.
+
+    >>> x = minigrad.Scalar(4.0)
+    >>> minigrad.functions.Sqrt.apply(x).backward()
+    >>> x.grad
+    0.25
+    """
 
     kernel = "sqrt"
     saves_output = True
@@ -587,7 +638,13 @@ class Sqrt(Elementwise):
 
 
 class Square(Elementwise):
-    """a * a."""
+    """a * a.
+
+    >>> x = minigrad.Scalar(4.0)
+    >>> minigrad.functions.Square.apply(x).backward()
+    >>> x.grad
+    8.0
+    """
 
     kernel = "square"
 
@@ -599,7 +656,13 @@ class Square(Elementwise):
 
 
 class Abs(Elementwise):
-    """a without its sign."""
+    """a without its sign.
+
+    >>> x = minigrad.Scalar(-4.0)
+    >>> minigrad.functions.Abs.apply(x).backward()
+    >>> x.grad
+    -1.0
+    """
 
     kernel = "abs"
 
@@ -658,7 +721,13 @@ class EQ(LT):
 
 
 class Max(Elementwise):
-    """The larger of a and b."""
+    """The larger of a and b.
+
+    >>> a, b = minigrad.Scalar(2.0), minigrad.Scalar(2.0)
+    >>> minigrad.functions.Max.apply(a, b).backward()
+    >>> a.grad, b.grad
+    (0.5, 0.5)
+    """
 
     kernel = "max"
 

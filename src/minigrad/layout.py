@@ -120,9 +120,6 @@ def normal_axis(axis: int, dims: int, operation: str) -> int:
     raise IndexingError(f"{operation}: axis {axis} is out of range for {count(dims, 'axis', 'axes')}; {there}")
 
 
-# --- how elements lie ---------------------------------------------------------------------------------------
-
-
 def collapse(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
     """Join neighbouring axes along which the storage runs on without a jump.
 
@@ -175,9 +172,6 @@ def _repeats_a_position(runs: list[tuple[int, int]]) -> bool:
     for stride, size in runs:
         positions = np.add.outer(positions, np.arange(size) * stride).ravel()
     return bool(np.bincount(positions).max() > 1)
-
-
-# --- other shapes -------------------------------------------------------------------------------------------
 
 
 def view_shape(shape: Ints, sizes: Ints) -> Ints:
@@ -258,9 +252,6 @@ def expand(shape: Ints, strides: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     if min((size for size, _ in found), default=0) < 0:
         raise IndexingError(f"{what}: sizes are at least 0; -1 keeps a size, which a new axis does not have")
     return tuple(size for size, _ in found), tuple(stride for _, stride in found)
-
-
-# --- parts --------------------------------------------------------------------------------------------------
 
 
 def normal_index(index: Any, shape: Ints) -> list[int]:

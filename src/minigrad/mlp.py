@@ -140,7 +140,7 @@ def binary_cross_entropy(logit: Any, target: int) -> Any:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What one pass over the data gave.
+    """The results of one pass over the data.
 
     Attributes:
         number: Counted from 1.

@@ -98,9 +98,6 @@ def _power_beyond_floats(x: float, y: float) -> float:
     return math.copysign(math.inf, x) if is_odd else math.inf
 
 
-# --- arithmetic ---------------------------------------------------------------------------------------------
-
-
 def add(x: float, y: float) -> float:
     """Return x + y."""
     ### BEGIN SOLUTION
@@ -149,9 +146,6 @@ def pow(x: float, y: float) -> float:
     (8.0, nan)
     """
     return math.pow(x, y)
-
-
-# --- comparison ---------------------------------------------------------------------------------------------
 
 
 def lt(x: float, y: float) -> float:
@@ -247,9 +241,6 @@ def where(condition: float, x: float, y: float) -> float:
     (5.0, 7.0)
     """
     return x if condition != 0.0 else y
-
-
-# --- elementary functions -----------------------------------------------------------------------------------
 
 
 def id(x: float) -> float:
@@ -386,9 +377,6 @@ def gelu(x: float) -> float:
     return 0.5 * x * math.erfc(-x / math.sqrt(2.0))
 
 
-# --- derivatives times an upstream derivative ---------------------------------------------------------------
-
-
 def exp_back(x: float, d: float) -> float:
     """Return d times the derivative of exp at x.
 
@@ -429,9 +417,6 @@ def relu_back(x: float, d: float) -> float:
     ### BEGIN SOLUTION
     return 0.0 if x <= 0.0 else d
     ### END SOLUTION
-
-
-# --- functions of functions ---------------------------------------------------------------------------------
 
 
 def map(fn: Callable[[float], float]) -> Callable[[Iterable[float]], list[float]]:

@@ -88,8 +88,6 @@ class Scalar:
             result._fn, result._b, result._db = function, scalars, ctx
         return result
 
-    # --- the Variable protocol ------------------------------------------------------------------------------
-
     @property
     def unique_id(self) -> int:
         """A number that no other living object has."""
@@ -152,7 +150,7 @@ class Scalar:
         return History(self._fn, ctx.bind(inputs, self), inputs)
 
     def is_leaf(self) -> bool:
-        """Whether this is a variable made by the user.
+        """Return whether this is a variable made by the user.
 
         >>> x = minigrad.Scalar(3.0)
         >>> x.is_leaf(), (x * 2.0).is_leaf()
@@ -161,7 +159,7 @@ class Scalar:
         return self.requires_grad and self._fn is None
 
     def is_constant(self) -> bool:
-        """Whether no derivative is wanted here, or beyond.
+        """Return whether no derivative is wanted here, or beyond.
 
         >>> minigrad.Scalar(3.0, requires_grad=False).is_constant()
         True
@@ -200,8 +198,6 @@ class Scalar:
     @derivative.setter
     def derivative(self, value: Any) -> None:
         self.grad = value
-
-    # --- gradients ------------------------------------------------------------------------------------------
 
     @property
     def grad_fn(self) -> type[Function] | None:
@@ -292,8 +288,6 @@ class Scalar:
         6.0
         """
         return self.data
-
-    # --- operators ------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Scalar:
         return _operate(functions.Add, self, other)

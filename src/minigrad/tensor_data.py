@@ -55,9 +55,6 @@ UserShape: TypeAlias = Sequence[int]
 UserStrides: TypeAlias = Sequence[int]
 
 
-# --- indices and positions ----------------------------------------------------------------------------------
-
-
 def strides_from_shape(shape: UserShape) -> UserStrides:
     """Return the strides of an array that lies in its storage row by row, without gaps.
 
@@ -143,9 +140,6 @@ def permute(data: TensorData, *order: int) -> TensorData:
     ### END SOLUTION
 
 
-# --- broadcasting -------------------------------------------------------------------------------------------
-
-
 def shape_broadcast(shape1: UserShape, shape2: UserShape) -> UserShape:
     """Return the shape of a result to which two arrays are broadcast.
 
@@ -200,9 +194,6 @@ def broadcast_index(big_index: Index, big_shape: Shape, shape: Shape, out_index:
         else:
             out_index[axis] = big_index[axis + extra]
     ### END SOLUTION
-
-
-# --- the class ----------------------------------------------------------------------------------------------
 
 
 class TensorData:
@@ -293,8 +284,6 @@ class TensorData:
         storage, start = _flat_storage_of(array)
         return cls(storage, array.shape, strides, start)
 
-    # --- as an array, in words
-
     @property
     def array(self) -> Any:
         """The same elements as an array of this shape, which shares the storage's memory.
@@ -330,7 +319,7 @@ class TensorData:
         array = self.array if isinstance(self.storage, np.ndarray) else self.array.to_host()
         return np.array2string(array, separator=", ", prefix=prefix)
 
-    # --- MiniTorch's members: positions count from the first element, so that no offset is needed
+    # MiniTorch's members. Positions count from the first element, so that no offset is needed.
 
     @property
     def _storage(self) -> Any:
@@ -402,10 +391,8 @@ class TensorData:
         """
         self._storage[self.index(key)] = val
 
-    # --- how the elements lie
-
     def is_contiguous(self) -> bool:
-        """Whether the elements lie row by row, without gaps.
+        """Return whether the elements lie row by row, without gaps.
 
         >>> array = minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2))
         >>> array.is_contiguous(), array.permute(1, 0).is_contiguous()
@@ -425,7 +412,7 @@ class TensorData:
         return TensorData.of(self.array.copy())
 
     def overlaps(self) -> bool:
-        """Whether two indices share an element, so that writing through one changes the other.
+        """Return whether two indices share an element, so that writing through one changes the other.
 
         Expanded axes do; so may strides that were given by hand.
 
@@ -434,7 +421,7 @@ class TensorData:
         """
         return layout.overlaps(self.shape, self.strides)
 
-    # --- views: none of these copies
+    # Views: none of the methods below copies.
 
     def permute(self, *order: int) -> TensorData:
         """Return a view whose axis i is axis ``order[i]`` of this array; negative numbers count from the end.

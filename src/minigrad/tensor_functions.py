@@ -404,7 +404,7 @@ class IndexPut(Function):
 
     @staticmethod
     def backward(ctx: Any, d_output: Any) -> Any:
-        """What was overwritten moves nothing; the new values move their places."""
+        """Overwritten elements have gradient 0. The new values get the gradient of their places."""
         if hasattr(d_output, "chain_rule"):
             return IndexPut.apply(d_output, 0.0, key=ctx.key), index(d_output, ctx.key)
         return IndexPut.put(d_output, 0.0, ctx.key), index(d_output, ctx.key)
@@ -894,7 +894,7 @@ def _rows(x: Any) -> Any:
 
 
 def _is_basic(key: Any) -> bool:
-    """Whether a key selects a view: no array, and so no element twice."""
+    """Return whether a key selects a view: no array, and so no element twice."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(part is None or part is Ellipsis or isinstance(part, slice | int) for part in parts)
 

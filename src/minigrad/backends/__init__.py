@@ -44,7 +44,7 @@ NAMES = ("python", "numba", "cuda")
 
 
 class Backend(Protocol):
-    """What every backend can do. Arrays come in with any strides, results are new and row-major."""
+    """The methods of every backend. Arrays come in with any strides, results are new and row-major."""
 
     name: str
 
@@ -65,7 +65,7 @@ class Backend(Protocol):
 
 
 class _Choice:
-    """What was chosen last; `quick` says in one look whether NumPy and compiled kernels may be used."""
+    """The last choice of a backend. `quick` says whether NumPy and compiled kernels may be used."""
 
     name = os.environ.get("MINIGRAD_BACKEND", "numba")
     quick = True
@@ -111,12 +111,21 @@ def backend(name: str) -> Any:
 
     Raises:
         ValueError: If there is none of that name.
+
+    >>> with minigrad.backend("python"):
+    ...     minigrad.tensor([1.0, 2.0]) + 1.0
+    tensor([2., 3.])
     """
     return _Chosen(name)
 
 
 def chosen() -> str:
-    """Return the name of the chosen backend."""
+    """Return the name of the chosen backend.
+
+    >>> with minigrad.backend("python"):
+    ...     minigrad.backends.chosen()
+    'python'
+    """
     return choice.name
 
 
@@ -140,7 +149,12 @@ def on_change(listener: Callable[[], None]) -> None:
 
 
 def is_quick() -> bool:
-    """Return whether NumPy and the compiled kernels serve arrays on the CPU."""
+    """Return whether NumPy and the compiled kernels serve arrays on the CPU.
+
+    >>> with minigrad.backend("python"):
+    ...     minigrad.backends.is_quick()
+    False
+    """
     return choice.quick
 
 
@@ -167,17 +181,31 @@ def load(module: str, name: str) -> Any:
 
 
 def default_float() -> Any:
-    """Return the dtype of new tensors made of Python floats."""
+    """Return the dtype of new tensors made of Python floats.
+
+    >>> minigrad.backends.default_float()
+    dtype('float32')
+    """
     return choice.dtype
 
 
 def get_default_dtype() -> Any:
-    """Return the dtype of new tensors made of Python floats, by PyTorch's name."""
+    """Return the dtype of new tensors made of Python floats, by PyTorch's name.
+
+    >>> minigrad.get_default_dtype()
+    dtype('float32')
+    """
     return choice.dtype
 
 
 def set_default_dtype(dtype: Any) -> None:
-    """Choose the dtype of new tensors made of Python floats: float32 (at first, as in PyTorch) or float64."""
+    """Choose the dtype of new tensors made of Python floats: float32 (at first, as in PyTorch) or float64.
+
+    >>> minigrad.set_default_dtype(minigrad.float64)
+    >>> minigrad.tensor([1.0]).dtype
+    dtype('float64')
+    >>> minigrad.set_default_dtype(minigrad.float32)
+    """
     dtype = np.dtype(dtype)
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"set_default_dtype: {dtype} is not a floating-point type; use float32 or float64")

@@ -47,7 +47,12 @@ DEAR = frozenset(("exp", "log", "sigmoid", "tanh", "gelu", "erf", "pow", "sin", 
 
 
 def on_host(*arrays: Array) -> bool:
-    """Return whether all arrays are NumPy's (or numbers)."""
+    """Return whether all arrays are NumPy's (or numbers).
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.on_host(np.zeros(2), 1.0)
+    True
+    """
     for x in arrays:  # noqa: SIM110 (a generator takes three times as long, and this is asked for every operation)
         if x.__class__ is not np.ndarray and hasattr(x, "to_host"):
             return False
@@ -67,7 +72,12 @@ def to_device(x: Array, device: str) -> Array:
 
 
 def is_small(shape: Sequence[int], kernel: str = "") -> bool:
-    """Return whether NumPy serves a result of that shape."""
+    """Return whether NumPy serves a result of that shape.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.is_small((2, 3)), arrays.is_small((10_000, 10_000))
+    (True, False)
+    """
     return math.prod(shape) < (LARGE_AND_DEAR if kernel in DEAR else LARGE)
 
 
@@ -76,6 +86,10 @@ def promote(inputs: Sequence[Any]) -> Any:
 
     Floats win over integers, integers over booleans. Among floats the wider wins; but arrays without dimensions and
     Python numbers only count where nothing else is of their kind.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.promote([np.zeros(2, np.float32), np.zeros(2, np.int64)])
+    dtype('float32')
     """
     ranked = [_rank(x) for x in inputs]
     kind = max(kind for kind, _, _ in ranked)
@@ -97,7 +111,12 @@ def _rank(x: Any) -> tuple[int, int, Any]:
 
 
 def cast_to(x: Array, dtype: Any) -> Array:
-    """Return the array with another dtype; the same one if it has it already."""
+    """Return the array with another dtype; the same one if it has it already.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.cast_to(np.array([1.7, -1.7]), np.int64)
+    array([ 1, -1])
+    """
     if getattr(x, "dtype", None) == dtype:
         return x
     return x.astype(dtype) if hasattr(x, "astype") else np.asarray(x, dtype)
@@ -111,7 +130,12 @@ def empty(shape: Sequence[int], dtype: Any) -> Array:
 
 
 def full(shape: Sequence[int], value: float, dtype: Any, like: Array | None = None) -> Array:
-    """Return a new array with one value everywhere, on the device of another."""
+    """Return a new array with one value everywhere, on the device of another.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.full((2,), 7.0, np.float64)
+    array([7., 7.])
+    """
     if like is not None and like.__class__ is not np.ndarray and not on_host(like):
         return backends.cuda().full(shape, value, dtype)
     out = empty(shape, dtype)
@@ -119,11 +143,14 @@ def full(shape: Sequence[int], value: float, dtype: Any, like: Array | None = No
     return out
 
 
-# --- elementwise --------------------------------------------------------------------------------------------
-
-
 def elementwise(kernel: str, *inputs: Array | float) -> Array:
-    """Apply an operator of `minigrad.operators` to every element, with broadcasting."""
+    """Apply an operator of `minigrad.operators` to every element, with broadcasting.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.elementwise("mul", np.array([[1.0], [2.0]]), np.array([3.0, 4.0]))
+    array([[3., 4.],
+           [6., 8.]])
+    """
     if len(inputs) == 1 and backends.choice.quick:
         x = inputs[0]
         if x.__class__ is np.ndarray and x.dtype.kind == "f" and is_small(x.shape, kernel):
@@ -174,9 +201,6 @@ def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return first if all(shape == first for shape in shapes) else np.broadcast_shapes(*shapes)
 
 
-# --- reductions and products --------------------------------------------------------------------------------
-
-
 def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     """Fold axes away with "add", "mul", "max" or "min".
 
@@ -185,6 +209,10 @@ def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False)
         x: Any array.
         axes: Sorted, from 0; none leaves the array as it is.
         keepdims: Whether the axes stay, with size 1.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.reduce("add", np.array([[1.0, 2.0], [3.0, 4.0]]), (1,))
+    array([3., 7.])
     """
     if not axes:
         return x
@@ -206,17 +234,24 @@ _add_up: Any = np.add.reduce
 
 
 def matmul(a: Array, b: Array) -> Array:
-    """Multiply matrices: (..., n, k) by (..., k, m), leading axes broadcast."""
+    """Multiply matrices: (..., n, k) by (..., k, m), leading axes broadcast.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.matmul(np.ones((5, 2, 3)), np.ones((3, 4))).shape
+    (5, 2, 4)
+    """
     if backends.choice.quick and on_host(a, b) and (a.size < LARGE and b.size < LARGE):
         return numpy_forms.matmul(a, b)
     return backends.current(a, b).matmul(a, b)
 
 
-# --- views --------------------------------------------------------------------------------------------------
-
-
 def expand(x: Array, shape: tuple[int, ...]) -> Array:
-    """Return a view in which axes of size 1, and missing ones in front, repeat with stride 0."""
+    """Return a view in which axes of size 1, and missing ones in front, repeat with stride 0.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.expand(np.zeros((1, 3)), (2, 3)).shape
+    (2, 3)
+    """
     if x.__class__ is not np.ndarray:
         return x.expand(*shape) if hasattr(x, "to_host") else np.broadcast_to(x, shape)
     if x.shape == shape:
@@ -236,17 +271,32 @@ def _strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
 
 
 def permute(x: Array, order: tuple[int, ...]) -> Array:
-    """Return a view with the axes in another order."""
+    """Return a view with the axes in another order.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.permute(np.zeros((2, 3)), (1, 0)).shape
+    (3, 2)
+    """
     return x.transpose(order) if isinstance(x, np.ndarray) else x.permute(*order)
 
 
 def reshape(x: Array, shape: tuple[int, ...]) -> Array:
-    """Return the elements in row-major order with another shape: a view where the strides allow it, else a copy."""
+    """Return the elements in row-major order with another shape: a view where the strides allow it, else a copy.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.reshape(np.zeros((2, 3)), (6,)).shape
+    (6,)
+    """
     return x.reshape(shape)
 
 
 def contiguous(x: Array) -> Array:
-    """Return a fresh row-major copy."""
+    """Return a fresh row-major copy.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.contiguous(np.zeros((2, 3)).T).flags.c_contiguous
+    True
+    """
     if backends.is_quick() and on_host(x) and x.size < LARGE:
         return cast(Any, np.array(x, order="C"))
     return backends.current(x).contiguous(x)
@@ -279,7 +329,12 @@ def evaluate_and_sum(expression: Any, inputs: Sequence[Array | float], shape: tu
 
 
 def stretched_axes(full_shape: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the axes along which a shape was repeated to become a full shape."""
+    """Return the axes along which a shape was repeated to become a full shape.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.stretched_axes((4, 3), (4, 1)), arrays.stretched_axes((4, 3), (3,))
+    ((1,), (0,))
+    """
     missing = len(full_shape) - len(shape)
     return tuple(axis for axis, n in enumerate(full_shape) if axis < missing or (shape[axis - missing] == 1 and n != 1))
 
@@ -289,6 +344,10 @@ def sum_to(x: Array, shape: tuple[int, ...]) -> Array:
 
     Raises:
         ValueError: If it does not.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.sum_to(np.ones((2, 3)), (3,))
+    array([2., 2., 2.])
     """
     if x.shape == shape:
         return x

@@ -24,7 +24,12 @@ Kernel = Callable[..., Any]
 
 
 def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """Return the shape that shapes broadcast to, by the rule that students write."""
+    """Return the shape that shapes broadcast to, by the rule that students write.
+
+    >>> from minigrad.backends.loops import broadcast
+    >>> broadcast((4, 1), (3,))
+    (4, 3)
+    """
     common: Sequence[int] = ()
     for shape in shapes:
         common = tensor_data.shape_broadcast(common, shape)
@@ -140,7 +145,12 @@ class LoopBackend(ABC):
 
 
 def start_value(kernel: str, dtype: Any) -> Any:
-    """Return what a reduction starts from: the element that changes no other one."""
+    """Return what a reduction starts from: the element that changes no other one.
+
+    >>> from minigrad.backends.loops import start_value
+    >>> start_value("add", np.dtype(np.float64)), start_value("mul", np.dtype(np.float64))
+    (0, 1)
+    """
     if kernel in ("add", "mul"):
         return 0 if kernel == "add" else 1
     if kernel not in ("max", "min"):

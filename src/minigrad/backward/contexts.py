@@ -15,7 +15,7 @@ __all__ = ["OUTPUT", "TensorContext", "context_of", "saved_pattern"]
 
 
 class TensorContext(Context):
-    """What a function of tensors hands from forward to backward.
+    """The values that a function of tensors hands from forward to backward.
 
     Attributes:
         saved_values: What `save_for_backward` was given: arrays or tensors, and anything else.

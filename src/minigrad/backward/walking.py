@@ -128,15 +128,15 @@ class _Seen:
 
     @property
     def parents(self) -> tuple[_Seen, ...]:
-        """What stands for the inputs."""
+        """The nodes of the inputs."""
         return tuple([self._graph.seen(x) for x in self._tensor.parents])
 
     def is_leaf(self) -> bool:
-        """Whether the tensor is one."""
+        """Return whether the tensor is a leaf."""
         return bool(self._tensor.is_leaf())
 
     def is_constant(self) -> bool:
-        """Whether nothing that is asked for lies here, or beyond."""
+        """Return whether no requested tensor lies here, or beyond."""
         return self._constant
 
     def chain_rule(self, d_output: Any) -> Iterable[tuple[_Seen, Any]]:

@@ -19,9 +19,6 @@ ORDER = "03 'An order that works'"
 PATHS = "03 'Two paths'"
 
 
-# --- autodiff.chain_rule ------------------------------------------------------------------------------------
-
-
 def step(student: Any, z: Node, d_output: float = 1.0) -> Any:
     """Take one step back, and write the pairs down as [name, derivative], whatever stands in them."""
     vars(z)["chain_rule"] = in_a_circle
@@ -102,9 +99,6 @@ def results_kept(student: Any) -> None:
     meanings: Mapping[Any, str] = {(("y", 3.0),): "a is no leaf, but no constant either"}
     seen = step(student, result("z", (a, 5.0), (leaf("y"), 3.0)))
     expect(seen, [["a", 5.0], ["y", 3.0]], hint="only constants are left out", when=meanings)
-
-
-# --- autodiff.topological_sort ------------------------------------------------------------------------------
 
 
 def names(order: Any) -> list[str]:
@@ -193,9 +187,6 @@ def deep(student: Any) -> None:
     for _ in range(4_999):
         node = result("a", (node, 1.0))
     expect(len(names(student.topological_sort(node))), 5_000)
-
-
-# --- autodiff.backpropagate ---------------------------------------------------------------------------------
 
 
 NOTHING = "x has received nothing: hand what arrives at a leaf to its accumulate_derivative"
@@ -287,7 +278,7 @@ def leaves_only(student: Any) -> None:
 @visible("autodiff.backpropagate", section=PATHS)
 @in_order
 def two_paths(student: Any) -> None:
-    """What arrives along two paths is added up."""
+    """Derivatives that arrive along two paths are added up."""
     x = leaf("x")
     y = result("y", (x, 2.0))
     a, b = result("a", (y, 3.0)), result("b", (y, 5.0))

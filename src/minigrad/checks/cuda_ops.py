@@ -94,9 +94,6 @@ def _expect_on_device(seen: launches.Seen, wanted: Any, launched: Callable[[], A
     expect(launched(), np.asarray(wanted).tolist(), hint="in Python the values were right")
 
 
-# --- map and zip --------------------------------------------------------------------------------------------
-
-
 @visible("cuda_ops.tensor_map", MAP)
 def map_of_several_blocks(student: Any) -> None:
     """Six elements, three blocks of two threads: each thread computes 2 x + 1 for one element."""
@@ -164,9 +161,6 @@ def zip_on_the_device(student: Any) -> None:
         return out.tolist()
 
     _expect_on_device(launches.run_zip(kernel, launches.result(7, 5), a, b, threads=32), 10 * a - b, launched)
-
-
-# --- sums and reductions ------------------------------------------------------------------------------------
 
 
 @visible("cuda_ops._sum_practice", SUM, slow=True)
@@ -251,9 +245,6 @@ def reduce_on_the_device(student: Any) -> None:
 
     seen = launches.run_reduce(kernel, launches.result(2, 1), a, 1, 0.0)
     _expect_on_device(seen, a.sum(1, keepdims=True), launched)
-
-
-# --- matrices -----------------------------------------------------------------------------------------------
 
 
 @visible("cuda_ops._mm_practice", PRACTICE, slow=True)

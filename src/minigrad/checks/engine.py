@@ -29,9 +29,6 @@ def summed(student: Any, gradient: Any, shape: tuple[int, ...], hint: str = EACH
     return found.tolist() if isinstance(found, Tensor) else found
 
 
-# --- engine.unbroadcast -------------------------------------------------------------------------------------
-
-
 @visible("engine.unbroadcast", section=REPEATS)
 def a_repeated_column(student: Any) -> None:
     """A column that was repeated to the right gets the sum of each row."""
@@ -87,9 +84,6 @@ def recorded_sum(student: Any) -> None:
     expect(seen, "recorded", hint="what goes by way of an array has no history: use sum and view of the gradient")
 
 
-# --- engine.accumulate_grad ---------------------------------------------------------------------------------
-
-
 def after(student: Any, *gradients: Tensor) -> Tensor:
     """Return a leaf after it was given some gradients."""
     leaf = Tensor(np.zeros(2), requires_grad=True)
@@ -135,7 +129,7 @@ def memory_of_its_own(student: Any) -> None:
 
 @visible("engine.accumulate_grad", section=LEAVES)
 def earlier_gradients_stay(student: Any) -> None:
-    """Who kept the first gradient still has it after the second; the second is left as it was, too."""
+    """A kept first gradient is the same after the second arrives. The second gradient stays as it was, too."""
     leaf = after(student, of(3.0, 5.0))
     kept, given = leaf.grad, of(1.0, 1.0)
     student.accumulate_grad(leaf, given)

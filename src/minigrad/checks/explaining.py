@@ -1,4 +1,4 @@
-"""What a check says of an error: the student's own line, a hint, and the arguments that a function should take."""
+"""A check's words about an error: the student's own line, a hint, and the arguments that a function should take."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WRONG_CALL = re.compile(r"([\w.<>]+)\(\) (?:takes|missing|got an unexpected|got
 
 
 class Answer:
-    """What is known of a student's answer when one of its checks raises an error.
+    """The facts about a student's answer when one of its checks raises an error.
 
     Args:
         objects: What the student wrote, by dotted name. Not installed yet: the library tells the signatures.

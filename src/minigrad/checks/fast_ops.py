@@ -48,9 +48,6 @@ def _expect_compiled(kernel: Any, given: Sequence[Any], wanted: list[float]) -> 
     expect(out, wanted, hint="if the values are right in plain Python, one iteration depends on another one")
 
 
-# --- tensor_map ---------------------------------------------------------------------------------------------
-
-
 @visible("fast_ops.tensor_map", MAP)
 def map_of_every_layout(student: Any) -> None:
     """10 x + 1 is right where the layouts agree, where the strides differ, and where the input is smaller."""
@@ -78,9 +75,6 @@ def map_compiled(student: Any) -> None:
     """It compiles, and gives the same on all cores."""
     given = arguments([2, 3], [3, 1], (SIX, [2, 3], [1, 2]))
     _expect_compiled(student.tensor_map(tenfold), given, [1.0, 21.0, 41.0, 11.0, 31.0, 51.0])
-
-
-# --- tensor_zip ---------------------------------------------------------------------------------------------
 
 
 @visible("fast_ops.tensor_zip", ZIP)
@@ -117,9 +111,6 @@ def zip_compiled(student: Any) -> None:
     _expect_compiled(student.tensor_zip(difference), given, [-19.0, -39.0, -59.0, -18.0, -38.0, -58.0])
 
 
-# --- tensor_reduce ------------------------------------------------------------------------------------------
-
-
 @visible("fast_ops.tensor_reduce", REDUCE)
 def reduce_along_each_axis(student: Any) -> None:
     """result / 2 + element is right along either axis of [[1, 2, 3], [4, 5, 6]], from 8 on."""
@@ -147,8 +138,6 @@ def reduce_compiled(student: Any) -> None:
     given = [*arguments([1, 3], [3, 1], table, start=8.0), 0]
     _expect_compiled(student.tensor_reduce(halve_and_add), given, [6.5, 8.0, 9.5])
 
-
-# --- _tensor_matrix_multiply --------------------------------------------------------------------------------
 
 A = [1, 2, 3, 4, 5, 6]
 B = [1, 0, 2, 1, 0, 3]

@@ -41,9 +41,6 @@ def upstream_is_a_factor(function: Any, *values: float) -> None:
     expect(seen, wanted, hint=hint, when={tuple(map(float, own)): forgotten})
 
 
-# --- functions.arithmetic -----------------------------------------------------------------------------------
-
-
 @visible("functions.arithmetic", section=BOX)
 def values_of_arithmetic(student: Any) -> None:
     """forward returns a * b, -a and 1 / a."""
@@ -98,9 +95,6 @@ def inverse_of_zero(student: Any) -> None:
     hint = "operators.inv knows what 1 / 0 is; call it, as lesson 00 wrote it"
     with hinting(hint, ZeroDivisionError):
         expect(student.Inv.forward(Context(), 0.0), math.inf, hint=hint)
-
-
-# --- functions.elementary -----------------------------------------------------------------------------------
 
 
 @visible("functions.elementary", section=BOX)

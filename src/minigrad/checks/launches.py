@@ -67,9 +67,6 @@ def larger(x: float, y: float) -> float:
     return x if x > y else y
 
 
-# --- arrays -------------------------------------------------------------------------------------------------
-
-
 def result(*shape: int, order: tuple[int, ...] | None = None) -> Array:
     """Return an array for a result, filled with nan.
 
@@ -127,9 +124,6 @@ def _observed(kernel: Any, grid: Any, block: Any, out: Array, *args: Any, each: 
     shape, strides = report.args[1:3]
     seen = {**_summary(report), "out": TensorData(np.asarray(report.args[0]), shape, strides).array.tolist()}
     return {**seen, "left over": _left_over(report, block, out.size)} if each else seen
-
-
-# --- launches -----------------------------------------------------------------------------------------------
 
 
 def run_map(kernel: Any, out: Array, x: Array, blocks: int = 0, threads: int = 4) -> Seen:

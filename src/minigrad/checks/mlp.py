@@ -46,9 +46,6 @@ def scalar_in(parameter: Any) -> Scalar:
     return value
 
 
-# --- mlp.Linear ---------------------------------------------------------------------------------------------
-
-
 def outputs(layer: Any, inputs: list[float], **values: float) -> list[float]:
     """Set the named parameters, all others to 0, and return the outputs."""
     for name, parameter in layer._parameters.items():
@@ -123,9 +120,6 @@ def whole_sum(student: Any) -> None:
         (33.0, 250.0): "the weights are taken the wrong way round: column j of weights makes output j",
     }
     expect(seen, [113.0, 330.0], hint="3 * 1 + 5 * 2 + 100, and 3 * 10 + 5 * 20 + 200", when=meanings)
-
-
-# --- mlp.SGD ------------------------------------------------------------------------------------------------
 
 
 def step(student: Any, grad: float | None) -> tuple[Scalar, Scalar]:

@@ -94,7 +94,7 @@ def parameters_without_names(student: Any) -> None:
 
 
 def _shown(listed: Any) -> Any:
-    """What a method listed, with a value in the place of each parameter; what is no list as it is."""
+    """Return a method's list with a value in the place of each parameter. Anything but a list is returned as it is."""
     if isinstance(listed, Parameter):
         return listed.value
     if isinstance(listed, tuple):

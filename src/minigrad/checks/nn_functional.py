@@ -43,9 +43,6 @@ def gradient(found: Any, source: Tensor, upstream: Any) -> Any:
     return as_list(source.grad)
 
 
-# --- tiles ----------------------------------------------------------------------------------------------------
-
-
 def tiles(student: Any, image: Any, kernel: tuple[int, int]) -> Any:
     """Return what tile gives, as a list of three; the tensor as a list."""
     found = student.tile(numbers(image), kernel)
@@ -116,9 +113,6 @@ def means_share_gradients(student: Any) -> None:
     expect(seen, [[[[4.0, 4.0, 10.0, 10.0]]]])
 
 
-# --- maxima ---------------------------------------------------------------------------------------------------
-
-
 @visible("tensor_functions.Max", MAXIMUM)
 def largest_of_lines(student: Any) -> None:
     """The largest of [1, 5] and [7, 3] are 5 and 7; along the first axis they are 7 and 5."""
@@ -180,8 +174,6 @@ def one_of_equals(student: Any) -> None:
     meanings = {((((3.0, 3.0, 0.0, 4.0),),),): "they share it: that is what amax does; use Max"}
     expect(seen, [[[[6.0, 0.0, 0.0, 4.0]]]], when=meanings)
 
-
-# --- probabilities --------------------------------------------------------------------------------------------
 
 THIRD = math.log(2.0)
 
@@ -270,9 +262,6 @@ def logsoftmax_goes_back(student: Any) -> None:
     x = numbers([[0.0, 0.0]]).requires_grad_()
     seen = gradient(student.logsoftmax(x, 1), x, [[1.0, 0.0]])
     expect(seen, [[0.5, -0.5]], when={((1.0, 0.0),): "the sum of the powers moves as well: do not detach it"})
-
-
-# --- dropout --------------------------------------------------------------------------------------------------
 
 
 def ones(rows: int, columns: int) -> Tensor:

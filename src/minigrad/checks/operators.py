@@ -248,9 +248,6 @@ def _expect_function(made: Any, maker: str) -> None:
     expect(seen, "a function", hint=f"{maker} returns the inner function itself: no parentheses behind its name")
 
 
-# --- operators.backs ----------------------------------------------------------------------------------------
-
-
 @visible("operators.backs", section="02 'The _back twins'")
 def slope_of_log(student: Any) -> None:
     """log_back(x, d) is d times 1 / x."""

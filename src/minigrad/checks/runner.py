@@ -80,7 +80,7 @@ class CheckReport:
 
     @property
     def passed(self) -> bool:
-        """Whether every visible test passed."""
+        """Return whether every visible test passed."""
         return all(result.passed for result in self.results)
 
     @property
@@ -264,7 +264,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 
 def _finalizes(frame: FrameType | None) -> bool:
-    """Whether Python is at work on objects that end, where it would lose what is raised."""
+    """Return whether Python is finalizing an object. It would lose an exception that is raised there."""
     watching = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
         code = frame.f_code
@@ -291,7 +291,7 @@ def _unnoticed(error: BaseException) -> Iterator[None]:
 
 
 def _is_handled(error: BaseException) -> bool:
-    """Whether an error, or one that came of it, has been raised and is on its way out."""
+    """Return whether an error, or one that it caused, has been raised and is on its way out."""
     found = sys.exception()
     while found is not None and found is not error:
         found = found.__context__

@@ -44,11 +44,11 @@ class Node:
         return self.history.inputs if self.history else ()
 
     def is_leaf(self) -> bool:
-        """Whether it has a history without a function."""
+        """Return whether the variable has a history without a function."""
         return self.history is not None and self.history.last_fn is None
 
     def is_constant(self) -> bool:
-        """Whether it has no history."""
+        """Return whether the variable has no history."""
         return self.history is None
 
     def chain_rule(self, d_output: Any) -> list[tuple[Node, Any]]:

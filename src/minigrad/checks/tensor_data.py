@@ -66,9 +66,6 @@ def _line_of(message: str) -> str:
     return (said or ["it does not say why"])[0][:120]
 
 
-# --- tensor_data.strides_from_shape -------------------------------------------------------------------------
-
-
 @visible("tensor_data.strides_from_shape", section=STRIDES)
 def rows_of_three(student: Any) -> None:
     """In shape (2, 3) a step down passes three elements, a step to the right one: (3, 1)."""
@@ -104,9 +101,6 @@ def few_axes(student: Any) -> None:
 def a_tuple_of_strides(student: Any) -> None:
     """The strides are a tuple."""
     expect(type(student.strides_from_shape((2, 3))).__name__, "tuple", hint="tuple(...) makes one of a list")
-
-
-# --- tensor_data.index_to_position --------------------------------------------------------------------------
 
 
 @visible("tensor_data.index_to_position", section=STRIDES)
@@ -147,7 +141,7 @@ def no_axes_position(student: Any) -> None:
 
 @visible("tensor_data.index_to_position", section=STRIDES)
 def buffered_position(student: Any) -> None:
-    """What stands behind the index in a longer buffer does not count."""
+    """Numbers behind the index in a longer buffer do not count."""
     hint = BUFFER.format("len(strides) says")
     with index_errors(hint):
         seen = plain(student.index_to_position((2, 1, 9, 9), (3, 1)))
@@ -162,11 +156,8 @@ def compiled_position(student: Any) -> None:
     expect(seen, 7, hint="Numba's result, for index (2, 1) and strides (3, 1)")
 
 
-# --- tensor_data.to_index -----------------------------------------------------------------------------------
-
-
 def indices(student: Any, shape: Sequence[int], ordinals: Sequence[int], before: Sequence[int]) -> list[Any]:
-    """What to_index writes for some ordinals into buffers that hold the same numbers before."""
+    """Return the indices that to_index writes for some ordinals, into buffers with the same earlier contents."""
     buffers = [list(before) for _ in ordinals]
     for ordinal, buffer in zip(ordinals, buffers, strict=True):
         student.to_index(ordinal, shape, buffer)
@@ -174,7 +165,7 @@ def indices(student: Any, shape: Sequence[int], ordinals: Sequence[int], before:
 
 
 def _float_hint(seen: Sequence[Sequence[Any]] | Sequence[Any]) -> str:
-    """What to say where an index is a float; nothing where it is not."""
+    """Return a hint if an index is a float, else nothing."""
     numbers = [number for each in seen for number in (each if isinstance(each, list) else [each])]
     return FLOATS if any(isinstance(number, float) for number in numbers) else ""
 
@@ -210,7 +201,7 @@ def no_axes_index(student: Any) -> None:
 
 @visible("tensor_data.to_index", section=INDICES)
 def used_buffer(student: Any) -> None:
-    """What the buffer held before makes no difference."""
+    """The buffer's earlier contents make no difference."""
     seen = indices(student, (2, 3), [3], [7, 8])
     when = {((8, 8),): "the numbers are added to what was there: write them in its place", ((7, 8),): UNWRITTEN}
     expect(seen, [[1, 0]], hint=_float_hint(seen) or "out_index[axis] = ..., for every axis", when=when)
@@ -243,11 +234,8 @@ def compiled_index(student: Any) -> None:
     expect(plain(seen), [1, 2], hint="Numba's result, for element 5 of shape (2, 3)", when={(9, 9): UNWRITTEN})
 
 
-# --- tensor_data.permute ------------------------------------------------------------------------------------
-
-
 def permuted(student: Any, data: TensorData, *order: int) -> TensorData:
-    """What permute returns, if it is a TensorData."""
+    """Return the result of permute if it is a TensorData."""
     result = student.permute(data, *order)
     if not isinstance(result, TensorData):
         hint = "return TensorData(storage, shape, strides, offset)"
@@ -306,9 +294,6 @@ def one_storage(student: Any) -> None:
     copied = "the elements were copied: give the result the same storage"
     expect(float(result.array[2, 0]), 50.0, hint="element 2 was changed in the storage", when={2.0: copied})
     expect([list(data.shape), list(data.strides)], [[2, 3], [3, 1]], hint="make a new TensorData, leave data alone")
-
-
-# --- tensor_data.shape_broadcast ----------------------------------------------------------------------------
 
 
 def together(student: Any, one: tuple[int, ...], other: tuple[int, ...]) -> Any:
@@ -371,13 +356,10 @@ def a_tuple_of_sizes(student: Any) -> None:
     expect(type(student.shape_broadcast((2, 3), (2, 3))).__name__, "tuple", hint="tuple(...) makes one of a list")
 
 
-# --- tensor_data.broadcast_index ----------------------------------------------------------------------------
-
-
 def taking_part(
     student: Any, index: Sequence[int], big: Sequence[int], shape: Sequence[int], before: Sequence[int]
 ) -> Any:
-    """What broadcast_index writes into a buffer."""
+    """Return the index that broadcast_index writes into a buffer."""
     buffer = list(before)
     student.broadcast_index(list(index), big, shape, buffer)
     return plain(buffer)
@@ -412,7 +394,7 @@ def no_axes_small_index(student: Any) -> None:
 
 @visible("tensor_data.broadcast_index", section=BROADCAST)
 def only_the_buffer_is_written(student: Any) -> None:
-    """What the buffer held before makes no difference, and big_index stays as it is."""
+    """The buffer's earlier contents make no difference, and big_index stays as it is."""
     big_index = [2, 1]
     seen = taking_part(student, big_index, (3, 2), (1, 2), [7, 8])
     when = {(7, 1): "the first place still holds what was there before: write the 0", (7, 8): UNWRITTEN}

@@ -82,9 +82,6 @@ def writes_through(function: Any, **options: Any) -> Any:
     return elements(view)
 
 
-# --- tensor_functions.View ----------------------------------------------------------------------------------
-
-
 @visible("tensor_functions.View", section=VIEWS)
 def values_of_a_view(student: Any) -> None:
     """The elements stay in their order, line by line."""
@@ -135,9 +132,6 @@ def gradient_of_a_view_in_another_order(student: Any) -> None:
 def recorded_gradient_of_a_view(student: Any) -> None:
     """The gradient itself can be differentiated."""
     is_recorded(student.View, np.zeros(6), TABLE.copy(), shape=(2, 3))
-
-
-# --- tensor_functions.Permute -------------------------------------------------------------------------------
 
 
 @visible("tensor_functions.Permute", section=AXES)
@@ -216,9 +210,6 @@ def recorded_gradient_of_permute(student: Any) -> None:
 def _nested(x: Any) -> Any:
     """An array as tuples of tuples, which can be a key."""
     return tuple(map(_nested, x)) if x.ndim else float(x)
-
-
-# --- tensor_functions.Sum -----------------------------------------------------------------------------------
 
 
 @visible("tensor_functions.Sum", section=SUMS)

@@ -146,7 +146,7 @@ def _of_other_lessons(notebook: Path) -> list[str]:
 
 
 def _is_graded_in(notebook: Path, id: str) -> bool:
-    """Whether a notebook is the lesson of an exercise, or no lesson at all."""
+    """Return whether a notebook is the lesson of an exercise, or no lesson at all."""
     lessons = {each.lesson for each in exercises.catalogue().values()}
     return notebook.stem == exercises.get(id).lesson or notebook.stem not in lessons
 

@@ -1,4 +1,4 @@
-"""What commands share."""
+"""Helpers of several commands."""
 
 from __future__ import annotations
 

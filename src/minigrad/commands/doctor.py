@@ -1,4 +1,4 @@
-"""What this machine computes with, by which rule that was chosen, and what is missing: `minigrad doctor`."""
+"""The report of `minigrad doctor`: this machine's backend, the rule that chose it, and missing parts."""
 
 from __future__ import annotations
 
@@ -82,9 +82,6 @@ def _fix(error: Exception) -> str:
     return f"{sys.executable} -m pip install --upgrade numpy numba"  # together, so that one fits the other
 
 
-# --- what the course needs ------------------------------------------------------------------------------------
-
-
 def _python() -> Finding:
     version = platform.python_version()
     inside = "in an environment of its own" if sys.prefix != sys.base_prefix else "not in a virtual environment"
@@ -144,7 +141,7 @@ def _kernel() -> Finding:
 
 
 def _same(program: str) -> bool:
-    """Whether a program is the Python that runs, in this environment."""
+    """Return whether a program is the Python that runs, in this environment."""
     return Path(program).parent.resolve() == Path(sys.executable).parent.resolve() and Path(program).exists()
 
 
@@ -159,7 +156,7 @@ def _browser() -> Finding:
 
 
 def _text() -> Finding:
-    """Whether a terminal can show what reports are written in."""
+    """Return whether a terminal can show the characters of reports."""
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     try:
         "✓✗░█".encode(encoding)
@@ -184,9 +181,6 @@ def _disk() -> Finding:
     free = shutil.disk_usage(Path.cwd()).free
     fix = "free some space: notebooks that cannot be saved are lost"
     return Finding("disk", f"{free / 2**30:.1f} GiB free here", "at least 1 GiB is wanted", free >= ROOM, fix)
-
-
-# --- what computes --------------------------------------------------------------------------------------------
 
 
 def _backend() -> Finding:

@@ -32,7 +32,14 @@ class _Switch:
 
 
 def set_parallel(parallel: bool) -> None:
-    """Let kernels run in parallel, or all of them on one thread; also those that are compiled already."""
+    """Let kernels run in parallel, or all of them on one thread; also those that are compiled already.
+
+    >>> before = minigrad.compiling.is_parallel()
+    >>> minigrad.compiling.set_parallel(False)
+    >>> minigrad.compiling.is_parallel()
+    False
+    >>> minigrad.compiling.set_parallel(before)
+    """
     _Switch.parallel = bool(parallel)
 
 
@@ -114,6 +121,10 @@ def interpreted(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Return a plain Python function that does what a compiled one does: line by line, and with bounds checked.
 
     Every compiled function that it reaches is replaced by the Python function that it was made from.
+
+    >>> twice = minigrad.compiling.interpreted(minigrad.compiling.compile_kernel(minigrad.operators.square))
+    >>> twice(3.0)
+    9.0
     """
     function = reaching.bare(fn)
     if not isinstance(function, FunctionType):

@@ -1,4 +1,4 @@
-"""What a function reaches: the functions and values that it finds in its closure, its globals and their modules.
+"""The functions and values that a function reaches through its closure, its globals and their modules.
 
 Numba compiles a function together with others only if those are compiled already: a plain helper is refused as an
 "untyped global name". `rebuild` makes a copy of a function in which every helper is replaced, however deep it lies, and
@@ -24,7 +24,12 @@ Plain = Callable[[Any], Any]
 
 
 def bare(value: Any) -> Any:
-    """Return the Python function that a compiled one was made from; anything else as it is."""
+    """Return the Python function that a compiled one was made from; anything else as it is.
+
+    >>> from minigrad.compiling.reaching import bare
+    >>> bare(abs) is abs
+    True
+    """
     while hasattr(value, "py_func"):
         value = value.py_func
     return value

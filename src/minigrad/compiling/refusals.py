@@ -48,9 +48,6 @@ def explain(error: Exception, kernel: FunctionType) -> KernelError:
     return told
 
 
-# --- where --------------------------------------------------------------------------------------------------
-
-
 def _place(text: str, kernel: FunctionType) -> Place | None:
     """Return the deepest place that the compiler names in the student's code, else in the library's."""
     functions = reaching.reached(kernel, reaching.kernel_of)
@@ -80,9 +77,6 @@ def _named(place: Place) -> str:
     file, line = place
     in_notebook = "ipykernel" in file or file.startswith("<")
     return f"line {line} of its cell" if in_notebook else f"{os.path.basename(file)}, line {line}"
-
-
-# --- why ----------------------------------------------------------------------------------------------------
 
 
 def _reason(error: Exception) -> str:

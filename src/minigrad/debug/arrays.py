@@ -30,7 +30,7 @@ class FromEnd(int):
 
 
 class Watcher(Protocol):
-    """What recorded arrays need from the runtime that made them."""
+    """The methods that recorded arrays call on the runtime that made them."""
 
     def touch(self, root: Root, address: int, kind: int) -> None:
         """Note the access to one element."""
@@ -66,8 +66,6 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
         self._length: int
         self._stride: int
         self._length, self._stride = self._axes[0] if raw.ndim == 1 else (0, 0)
-
-    # --- elements ---------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
         raw = self._raw
@@ -148,8 +146,6 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
     def __contains__(self, value: Any) -> bool:
         return plain(value) in self._read()
 
-    # --- the array as a whole ---------------------------------------------------------------------------------
-
     def _read(self) -> Array:
         """Return the memory, all of which counts as read."""
         self._touch_all(READ)
@@ -203,8 +199,6 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
         if found is not None:
             self._touch_all(READ)
         return self._watcher.adopt(found)
-
-    # --- NumPy's functions ------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         outputs = kwargs.get("out", ())

@@ -1,4 +1,4 @@
-"""What kernels call ``cuda``: thread and block indices, shared and local arrays, barriers and atomic operations."""
+"""The kernels' ``cuda``: thread and block indices, shared and local arrays, barriers and atomic operations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ WARP = 32
 
 
 class Dim3(NamedTuple):
-    """An index or a size in x, y and z."""
+    """An index or a size in x, y and z.
+
+    >>> from minigrad.debug.device import Dim3
+    >>> Dim3(4, 2, 1).y
+    2
+    """
 
     x: int
     y: int
@@ -50,7 +55,12 @@ def is_cuda(value: Any) -> bool:
 
 
 def dtype_of(given: Any) -> np.dtype[Any]:
-    """Return NumPy's type for a type of NumPy, Python or Numba."""
+    """Return NumPy's type for a type of NumPy, Python or Numba.
+
+    >>> from minigrad.debug.device import dtype_of
+    >>> dtype_of(np.float32)
+    dtype('float32')
+    """
     try:
         found: np.dtype[Any] = np.dtype(given)
     except TypeError:

@@ -124,8 +124,6 @@ class Grid(Runtime):
         """Mark a negative index that stands in the source."""
         return FromEnd(index)
 
-    # --- blocks and threads -----------------------------------------------------------------------------------
-
     def run(self, function: types.FunctionType, args: list[Any]) -> None:
         """Run all blocks, one after another."""
         kernel = self.rewrite_kernel(function)
@@ -227,8 +225,6 @@ class Grid(Runtime):
         self.shuffle.shuffle(found)
         return iter(found)
 
-    # --- arrays -----------------------------------------------------------------------------------------------
-
     def made(self, scope: str, shape: Any, dtype: Any) -> Recorded:
         """Return the array of a call to ``cuda.shared.array`` or ``cuda.local.array``.
 
@@ -289,8 +285,6 @@ class Grid(Runtime):
         )
         race = Race("alias", message, name, scope="shared", **places(code, line))
         self.findings.add(("alias", known, name), None, lambda: race)
-
-    # --- notes ------------------------------------------------------------------------------------------------
 
     def touch(self, root: Root, address: int, kind: int) -> None:
         """Note the access to one element."""

@@ -116,8 +116,6 @@ class Iterations(Runtime):
         """Return what is called in the place of a function that this runtime treats in a way of its own."""
         return self._own.get(getattr(function, "__name__", ""))
 
-    # --- loops ------------------------------------------------------------------------------------------------
-
     def prange(self, number: int, function: Any, *args: Any) -> Iterator[Any]:
         """Yield the iterations of a loop; inside another parallel loop they are ordinary ones."""
         every = self._iterations(function, args)
@@ -239,8 +237,6 @@ class Iterations(Runtime):
             race = Race("carried", message, name, **places(code, line))
             self.findings.add(("reassign", name, line), None, lambda: race)
         return value
-
-    # --- notes ------------------------------------------------------------------------------------------------
 
     def touch(self, root: Root, address: int, kind: int) -> None:
         """Note the access to one element."""

@@ -1,4 +1,4 @@
-"""What a prange loop's text tells: which of its variables each iteration has for itself, and which Numba reduces.
+"""Reads a prange loop's text: its variables are private to each iteration, reduced by Numba, or shared.
 
 The rules are those of Numba 0.68, by experiment: a variable from before the loop is reduced if the body does nothing
 with it but ``v += e`` (or -=, *=, /=), ``v = v + e``, or ``v = max(v, e)`` (or min), with one operator, and at most
@@ -23,7 +23,7 @@ _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
 
 @dataclass
 class Plan:
-    """What is known of a prange loop before it runs.
+    """The facts about a prange loop that its text tells before it runs.
 
     Attributes:
         line: Where it begins.
@@ -63,7 +63,13 @@ def assigned(function: types.FunctionType) -> set[str]:
 
 
 def names_in(body: list[ast.stmt]) -> Iterator[ast.Name]:
-    """Yield the names in a block, in the order of the text, without those of functions inside it."""
+    """Yield the names in a block, in the order of the text, without those of functions inside it.
+
+    >>> import ast
+    >>> from minigrad.debug.loops import names_in
+    >>> [name.id for name in names_in(ast.parse("a = b + c").body)]
+    ['a', 'b', 'c']
+    """
     for node in _nodes(body):
         if isinstance(node, ast.Name):
             yield node

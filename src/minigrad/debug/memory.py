@@ -56,7 +56,13 @@ class Root:
 
 
 def addresses(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the address of every element, in an array of the same shape."""
+    """Return the address of every element, in an array of the same shape.
+
+    >>> from minigrad.debug.memory import addresses
+    >>> found = addresses(np.zeros((2, 2)))
+    >>> (found - found[0, 0]).tolist()
+    [[0, 8], [16, 24]]
+    """
     result = np.full(array.shape, array.__array_interface__["data"][0], dtype=np.int64)
     for axis, (size, stride) in enumerate(zip(array.shape, array.strides, strict=True)):
         steps = np.arange(size, dtype=np.int64) * stride
@@ -65,7 +71,7 @@ def addresses(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 class _Cell:
-    """What is remembered of one element: two agents of each kind are enough to answer for all of them."""
+    """The record of one element. Two agents of each kind are enough to answer for all of them."""
 
     __slots__ = ("before", "block", "earlier", "interval", "now")
 

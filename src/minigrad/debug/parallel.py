@@ -38,6 +38,15 @@ def races(kernel: Any, *args: Any, seed: int = 0, runs: int = 2, steps: int = ST
     Raises:
         TypeError: If the kernel is no Python function, does not take the arguments, or returns a function.
         ValueError: If its source text is not known.
+
+    >>> from numba import njit, prange
+    >>> def total(out, x):
+    ...     for i in prange(len(x)):
+    ...         out[0] += x[i]
+    ...
+    >>> report = minigrad.debug.races(njit(parallel=True)(total), np.zeros(1), np.ones(4))
+    >>> bool(report), sorted(report.kinds)
+    (True, ['read-write', 'write-write'])
     """
     function = kernel_function(kernel, "races")
     check_call(function, args, "races")

@@ -1,4 +1,4 @@
-"""What the compiler made of a kernel's loops: which run in parallel, on how many threads, what it fused and hoisted.
+"""The compiler's report on a kernel's loops: parallel or not, number of threads, fused and hoisted parts.
 
     print(parallel_report(kernel))        in a notebook the report shows itself
 
@@ -35,6 +35,10 @@ class Loop:
         parallel: Whether its iterations are spread over the threads.
         reason: Why it runs as it does.
         hoisted: Allocations inside it that each thread makes once, and its iterations use in turn.
+
+    >>> from minigrad.debug.parallelism import Loop
+    >>> Loop(line=3, source="for i in prange(n):", parallel=True, reason="").parallel
+    True
     """
 
     line: int
@@ -51,7 +55,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class ParallelReport:
-    """What the compiler made of one kernel.
+    """The compiler's report on one kernel.
 
     Attributes:
         name: The kernel's name.
@@ -60,6 +64,10 @@ class ParallelReport:
         layer: Who runs them: "tbb", "omp" or "workqueue".
         details: Numba's own account, in full.
         advice: What would make a loop run in parallel, where none does.
+
+    >>> from minigrad.debug.parallelism import ParallelReport
+    >>> ParallelReport("add", loops=(), threads=2, layer="omp", details="").parallel
+    False
     """
 
     name: str
@@ -71,7 +79,7 @@ class ParallelReport:
 
     @property
     def parallel(self) -> bool:
-        """Whether anything runs in parallel."""
+        """True if any loop runs in parallel."""
         return any(loop.parallel for loop in self.loops)
 
     def __str__(self) -> str:
@@ -81,7 +89,7 @@ class ParallelReport:
         return "\n".join([f"{head}, on {self.threads} threads ({self.layer})", *map(str, self.loops)])
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a table of loops, and Numba's account folded away."""
+        """Return HTML for a notebook: a table of loops, and Numba's account folded away."""
         rows = "".join(
             f"<tr><td>{loop.line}</td><td style='text-align:left'><code>{html.escape(loop.source)}</code></td>"
             f"<td>{'parallel' if loop.parallel else 'serial'}</td>"

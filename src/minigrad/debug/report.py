@@ -1,4 +1,4 @@
-"""What was found: races, counts, and how they read in a terminal and in a notebook."""
+"""Reports on races and counts, as text for a terminal and as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -45,6 +45,10 @@ class Race:
         scope: ``"global"`` or ``"shared"``, in CUDA kernels.
         count: How many elements are concerned.
         acts: What the first and the second do to the element, such as ``("writes", "reads")``, where two meet.
+
+    >>> from minigrad.debug.report import Race
+    >>> Race("write-write", "two iterations write out[0]", array="out", index=(0,)).index
+    (0,)
     """
 
     kind: str
@@ -97,6 +101,10 @@ class Loop:
         line: Where it begins.
         iterations: How many it had, over all times it ran.
         function: The function that holds it.
+
+    >>> from minigrad.debug.report import Loop
+    >>> Loop(line=3, iterations=100, function="add").iterations
+    100
     """
 
     line: int
@@ -112,6 +120,11 @@ class Traffic:
         reads: How often.
         writes: Likewise.
         writers: The iterations, or threads, that wrote.
+
+    >>> from minigrad.debug.report import Traffic
+    >>> traffic = Traffic(reads=8, writes=4, writers={0, 1})
+    >>> traffic.reads, len(traffic.writers)
+    (8, 2)
     """
 
     reads: int = 0
@@ -121,7 +134,12 @@ class Traffic:
 
 @dataclass
 class Counts:
-    """What one thread reads and writes, in elements."""
+    """The numbers of elements that one thread reads and writes.
+
+    >>> from minigrad.debug.report import Counts
+    >>> Counts(global_reads=2, global_writes=1)
+    Counts(global_reads=2, global_writes=1, shared_reads=0, shared_writes=0, atomics=0)
+    """
 
     global_reads: int = 0
     global_writes: int = 0
@@ -132,7 +150,7 @@ class Counts:
 
 @dataclass
 class Report:
-    """What `races` found. It is true if anything was found.
+    """The findings of `races`. A report with findings is true.
 
     Attributes:
         name: The kernel's name.
@@ -143,6 +161,10 @@ class Report:
         steps: How many steps all runs took.
         loops: The prange loops that ran in parallel; a loop inside another one is not parallel.
         traffic: By array, how often its elements were read and written in parallel loops during the first run.
+
+    >>> from minigrad.debug.report import Report
+    >>> bool(Report("add"))
+    False
     """
 
     name: str
@@ -158,7 +180,12 @@ class Report:
 
     @property
     def kinds(self) -> set[str]:
-        """The kinds of what was found."""
+        """The kinds of what was found.
+
+        >>> from minigrad.debug.report import Race, Report
+        >>> Report("add", races=(Race("write-write", "two iterations write out[0]"),)).kinds
+        {'write-write'}
+        """
         return {race.kind for race in self.races}
 
     def meetings(self) -> list[dict[str, Any]]:
@@ -177,7 +204,12 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """One line on what ran and how much was found."""
+        """One line on what ran and how much was found.
+
+        >>> from minigrad.debug.report import Report
+        >>> Report("add").summary
+        'add: no races; no prange loop ran, so that nothing is parallel'
+        """
         if not self.loops:
             return f"{self.name}: {self._found()}; no prange loop ran, so that nothing is parallel"
         loops = " and ".join(f"{loop.iterations} iterations at line {loop.line}" for loop in self.loops)
@@ -234,7 +266,7 @@ class Event(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """What a block's shared memory holds when its threads have come to a barrier, or to their end.
+    """The contents of a block's shared memory when its threads have come to a barrier, or to their end.
 
     Attributes:
         block: The block's index.
@@ -249,7 +281,7 @@ class Moment(NamedTuple):
 
 @dataclass(repr=False)
 class CudaReport(Report):
-    """What `cuda_races` found. It is true if anything was found.
+    """The findings of `cuda_races`. A report with findings is true.
 
     Attributes:
         grid: The number of blocks in x, y and z.
@@ -259,6 +291,10 @@ class CudaReport(Report):
         events: The accesses of the first blocks in the first run, from which `draw` makes its picture.
         moments: What their shared memory held at each barrier.
         collided: Array and address of the elements that findings of the first run are about.
+
+    >>> from minigrad.debug.report import CudaReport
+    >>> CudaReport("add", grid=(2, 1, 1), block=(8, 1, 1)).grid
+    (2, 1, 1)
     """
 
     grid: Index = (1, 1, 1)
@@ -271,7 +307,13 @@ class CudaReport(Report):
 
     @property
     def most(self) -> Counts:
-        """The largest of each count over all threads."""
+        """The largest of each count over all threads.
+
+        >>> from minigrad.debug.report import Counts, CudaReport
+        >>> counts = {((0, 0, 0), (k, 0, 0)): Counts(global_reads=k) for k in range(3)}
+        >>> CudaReport("add", counts=counts).most.global_reads
+        2
+        """
         return Counts(*(max((getattr(c, f.name) for c in self.counts.values()), default=0) for f in fields(Counts)))
 
     @property

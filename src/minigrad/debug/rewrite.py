@@ -48,7 +48,7 @@ def hook(name: str, *args: ast.expr) -> ast.Call:
 
 
 class Rewriter(ast.NodeTransformer):
-    """What prange and CUDA kernels have in common.
+    """The rewriting steps that prange and CUDA kernels share.
 
     Args:
         function: The function whose tree is rewritten.

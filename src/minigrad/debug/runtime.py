@@ -1,4 +1,4 @@
-"""What a rewritten kernel talks to while it runs in Python: calls, steps, new arrays, and the notes that are taken."""
+"""The runtime of a rewritten kernel in Python. It makes calls, counts steps, records new arrays and notes accesses."""
 
 from __future__ import annotations
 
@@ -54,8 +54,6 @@ class Runtime:
         self.traffic: dict[Root, Traffic] = {}
         self._globals: dict[int, tuple[Any, Any]] = {}
 
-    # --- what the rewritten code calls ------------------------------------------------------------------------
-
     def step(self) -> None:
         """Count a step."""
         self.used += 1
@@ -81,8 +79,6 @@ class Runtime:
             root = Root(array.copy(), name)
             known = self._globals[id(array)] = (array, Recorded(root.raw, root, self))
         return known[1]
-
-    # --- what recorded arrays call ----------------------------------------------------------------------------
 
     def touch(self, root: Root, address: int, kind: int) -> None:
         """Note the access to one element."""
@@ -110,8 +106,6 @@ class Runtime:
         if kind != READ:
             traffic.writes += 1
             traffic.writers.add(agent)
-
-    # --- functions --------------------------------------------------------------------------------------------
 
     def rewritten(self, function: types.FunctionType) -> Any:
         """Return what runs in a function's place."""
@@ -167,8 +161,6 @@ class Runtime:
             return function
         self.codes.update(codes_of(new.__code__))
         return new
-
-    # --- where ------------------------------------------------------------------------------------------------
 
     def frame(self) -> types.FrameType:
         """Return the innermost frame of the student's code."""
@@ -236,7 +228,7 @@ def _is_students(function: Any) -> bool:
 
 
 def _silent(*args: Any, **kwargs: Any) -> None:
-    """What `print` does while a kernel is examined, many times over and out of order."""
+    """Stand in for `print` while a kernel is examined, many times over and out of order."""
 
 
 def _lenient(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,16 @@ Function = ast.FunctionDef | ast.Lambda
 
 
 def unwrap(function: Any) -> Any:
-    """Return the Python function inside a dispatcher of Numba, a kernel of its simulator, or one inside another."""
+    """Return the Python function inside a dispatcher of Numba, a kernel of its simulator, or one inside another.
+
+    >>> from minigrad.debug.source import unwrap
+    >>> from numba import njit
+    >>> def twice(x):
+    ...     return 2 * x
+    ...
+    >>> unwrap(njit(twice)) is twice
+    True
+    """
     for _ in range(16):
         inner = getattr(function, "py_func", None)
         if inner is None and type(function).__name__ == "FakeCUDAKernel":

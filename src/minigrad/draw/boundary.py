@@ -26,6 +26,10 @@ class Numbers:
 
     Args:
         model: The network; its parameters may go on changing.
+
+    >>> from minigrad.draw.boundary import Numbers
+    >>> Numbers(minigrad.mlp.MLP((2, 4))).predict(np.zeros((3, 2))).shape
+    (3,)
     """
 
     def __init__(self, model: MLP) -> None:
@@ -58,6 +62,11 @@ class Moment:
         loss: The mean loss in it.
         correct: How many points were on the right side.
         network: The network's numbers at that time.
+
+    >>> model = minigrad.mlp.MLP((2, 4))
+    >>> epoch = next(iter(minigrad.mlp.fit(model, minigrad.datasets.simple(8), epochs=1)))
+    >>> minigrad.draw.snapshot(model, epoch).step
+    1
     """
 
     step: int
@@ -86,6 +95,9 @@ def loss_curve(losses: Sequence[float], title: str = "") -> Picture:
     Raises:
         TypeError: If they are no numbers.
         ValueError: If there is no loss yet.
+
+    >>> print(minigrad.draw.loss_curve([1.0, 0.5, 0.25]))
+    Picture: loss over 3 epochs, from 1.000 to 0.250
     """
     try:
         losses = [float(x) for x in losses]

@@ -32,9 +32,6 @@ def _shape(operation: str, shape: Any) -> Shape:
         raise TypeError(f"draw.{operation}: {shape!r} is no shape; a shape is a tuple of whole numbers") from None
 
 
-# --- broadcasting --------------------------------------------------------------------------------------------
-
-
 def broadcast(*shapes: Sequence[int]) -> Drawing:
     """Draw how shapes are aligned at their last axes, which sizes of 1 stretch, and what clashes.
 
@@ -44,6 +41,10 @@ def broadcast(*shapes: Sequence[int]) -> Drawing:
     Raises:
         TypeError: If one of them is no shape.
         ValueError: If there are fewer than two shapes, too many axes, or a negative size.
+
+    >>> print(minigrad.draw.broadcast((4, 1), (3,)))
+    Shapes aligned from the right: (4, 1) and (3,) together: (4, 3); (4, 1) is repeated along axis -1;
+    (3,) has no axis -2: it counts as 1
     """
     given = [_shape("broadcast", shape) for shape in shapes]
     rank = max(map(len, given), default=0)
@@ -128,9 +129,6 @@ def _stretched(shape: Shape, full: Shape, columns: Sequence[int | None]) -> str:
     return f"{shape} {' and '.join(said)}"
 
 
-# --- reductions ----------------------------------------------------------------------------------------------
-
-
 def reduction(shape: Sequence[int], axis: int) -> Drawing:
     """Draw a tensor whose elements carry the letter of the element into which they are folded, and the result.
 
@@ -141,6 +139,10 @@ def reduction(shape: Sequence[int], axis: int) -> Drawing:
     Raises:
         TypeError: If the shape is none.
         ValueError: If there is no such axis, or the tensor cannot be drawn.
+
+    >>> print(minigrad.draw.reduction((2, 3), axis=1))
+    A reduction: shape (2, 3) is folded along axis 1 to (2, 1): the 3 elements with one letter become
+    one, in the order of their numbers.
     """
     shape = _shape("reduction", shape)
     size = math.prod(shape)

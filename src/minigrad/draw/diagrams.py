@@ -20,6 +20,9 @@ def fold(name: str, start: str, values: Sequence[str]) -> Picture:
         name: Of the function that combines.
         start: The first ingredient.
         values: The elements of the list.
+
+    >>> print(minigrad.draw.fold("add", "0", ["a", "b"]))
+    Picture: add combines 0 with a, then with b: the last result comes back
     """
     figure, (ax,) = canvas(width=1.6 * (len(values) + 2), height=1.7)
     _bare(ax)
@@ -41,6 +44,11 @@ def tree(root: Any) -> Picture:
 
     Args:
         root: A `minigrad.module.Module`.
+
+    >>> network = minigrad.module.Module()
+    >>> network.layer = minigrad.module.Module()
+    >>> print(minigrad.draw.tree(network))
+    Picture: a tree of 2 modules: layer, model
     """
     nodes: list[tuple[float, int, str, list[str]]] = []
     lines: list[tuple[float, float, float, float]] = []

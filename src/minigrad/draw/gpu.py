@@ -30,9 +30,6 @@ Point = tuple[float, float]
 Pair = tuple[int, int]
 
 
-# --- threads in their blocks --------------------------------------------------------------------------------
-
-
 def blocks(size: int | Pair, threads_per_block: int | Pair) -> Drawing:
     """Draw the threads that are launched for an output: whole blocks, so that some may be left over.
 
@@ -43,6 +40,10 @@ def blocks(size: int | Pair, threads_per_block: int | Pair) -> Drawing:
 
     Raises:
         ValueError: If size and block are no positive numbers of the same kind, or too many threads to be drawn.
+
+    >>> print(minigrad.draw.blocks(5, 4))
+    Threads in blocks: 2 blocks of 4 threads for 5 elements. Thread t of block b has the number b *
+    threads in a block + t, and the element with this number; the last 3 threads have none.
     """
     sizes, block = _numbers(size, "size"), _numbers(threads_per_block, "threads_per_block")
     if len(sizes) != len(block):
@@ -127,9 +128,6 @@ def _plane_of_blocks(sizes: Sequence[int], block: Sequence[int], grid: Sequence[
     )
     width = max(2 * MARGIN + grid[1] * step_x - _BLOCK_GAP, 16 * CHARACTER)
     return Drawing(width, 2 * MARGIN + grid[0] * step_y - _BLOCK_GAP, "Threads in blocks", words.strip(), parts)
-
-
-# --- who reads and writes what ------------------------------------------------------------------------------
 
 
 def accesses(
@@ -232,9 +230,6 @@ def _in_words(name: str, title: str, table: list[list[int]]) -> str:
     return f"{name}: each element of {title} is read {times}, {sum(map(sum, table))} reads together."
 
 
-# --- tiles --------------------------------------------------------------------------------------------------
-
-
 def tiles(sizes: tuple[int, int, int], tile: int, block: Pair = (0, 0)) -> Drawing:
     """Draw which tiles of two matrices a block brings into shared memory, step by step, for its tile of the product.
 
@@ -245,6 +240,10 @@ def tiles(sizes: tuple[int, int, int], tile: int, block: Pair = (0, 0)) -> Drawi
 
     Raises:
         ValueError: If a size is not positive, or the block lies outside the grid.
+
+    >>> print(minigrad.draw.tiles((4, 4, 4), 2))
+    Tiles of a matrix product: Block (0, 0) computes rows 0 to 1 and columns 0 to 1 of the product, in 2
+    steps: in each, one tile of a, further to the right, and one of b, further down.
     """
     n, depth, m = sizes
     steps = -(-depth // tile) if tile > 0 else 0

@@ -39,6 +39,11 @@ def permuted_gradient(shape: Sequence[int], order: Sequence[int], *, back: Seque
 
     Raises:
         ValueError: If an axis is missing or named twice, or there are no elements or too many.
+
+    >>> print(minigrad.draw.permuted_gradient((2, 3), (1, 0)))
+    A permuted tensor and its gradient: Forward: a, shape (2, 3): 0 1 2 3 4 5 becomes output, shape (3,
+    2): 0 3 1 4 2 5. Backward: gradient of output, shape (3, 2): g0 g3 g1 g4 g2 g5 becomes gradient of
+    a, shape (2, 3): g0 g1 g2 g3 g4 g5. Each gradient arrives at its element.
     """
     shape, order = tuple(shape), _checked(order, len(shape), "order")
     back = _inverse(order) if back is None else _checked(back, len(shape), "back")
@@ -70,6 +75,10 @@ def jacobians(functions: Mapping[str, Callable[[Any], Any]], x: Any, *, column: 
 
     Raises:
         ValueError: If a table has no elements or too many to be read, or there is no such column.
+
+    >>> print(minigrad.draw.jacobians({"square": lambda x: x * x}, np.array([1.0, 2.0])))
+    Tables of slopes: square: output 0 has the slope 2 in input 0, output 1 has the slope 4 in input 1;
+    all others are 0.
     """
     x = np.asarray(x, np.float64)
     if column is not None and not 0 <= column < x.size:
@@ -97,6 +106,11 @@ def matmul_shapes(n: int, k: int, m: int) -> Drawing:
 
     Raises:
         ValueError: If a size is not between 1 and 9.
+
+    >>> print(minigrad.draw.matmul_shapes(2, 3, 4))
+    Shapes in a product of matrices: a (2, 3) times b (3, 4) gives output (2, 4). d_output (2, 4) times
+    b transposed (4, 3) gives gradient of a (2, 3). a transposed (3, 2) times d_output (2, 4) gives
+    gradient of b (3, 4).
     """
     if not all(1 <= size <= 9 for size in (n, k, m)):
         raise ValueError(f"draw.matmul_shapes: sizes {n}, {k}, {m} cannot be drawn; take sizes from 1 to 9")
@@ -114,9 +128,6 @@ def matmul_shapes(n: int, k: int, m: int) -> Drawing:
         f"{one[0]} {one[1:3]} times {two[0]} {two[1:3]} gives {three[0]} {three[1:3]}." for one, two, three in lines
     )
     return Drawing(width + MARGIN, y - 14.0 + MARGIN, "Shapes in a product of matrices", words, parts)
-
-
-# --- a permuted gradient -------------------------------------------------------------------------------------
 
 
 def _checked(order: Sequence[int], dims: int, name: str) -> tuple[int, ...]:
@@ -217,9 +228,6 @@ def _four(
     return Drawing(width + MARGIN, height, "A permuted tensor and its gradient", words, parts)
 
 
-# --- tables of slopes ----------------------------------------------------------------------------------------
-
-
 def _slopes(f: Callable[[Any], Any], x: Any, name: str, epsilon: float = 1e-6) -> Any:
     """The table of slopes, rounded to what central differences can tell."""
     columns = []
@@ -282,8 +290,6 @@ class _Table:
                 frames.append(text(at[0] + self._cell / 2, at[1] + 15.0, _shown(slope), style))
         return parts + frames
 
-
-# --- shapes of a product -------------------------------------------------------------------------------------
 
 _UNIT, _SYMBOL = 18.0, 34.0
 

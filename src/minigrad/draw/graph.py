@@ -56,6 +56,10 @@ class ExpressionGraph:
 
     Attributes:
         least: Letters for which a box has room at least, so that pictures of one graph are of one size.
+
+    >>> x = minigrad.Scalar(3.0)
+    >>> type(minigrad.draw.expression_graph(x * x, x=x)).__name__
+    'ExpressionGraph'
     """
 
     least = 0
@@ -151,7 +155,7 @@ class ExpressionGraph:
         return f'<path class="mg-edge" d="{path}"/>{head}'
 
     def _label(self, number: int, points: list[tuple[float, float]]) -> str:
-        """What the edge does: the slope, where it is known, and the part that was handed back along it."""
+        """Return an edge's label: the slope, where it is known, and the part that was handed back along it."""
         start = self._edges[number][0]
         texts = self._texts(number)
         long = max(map(len, (text for _, text in texts)), default=0) * _CHARACTER
@@ -190,7 +194,7 @@ class ExpressionGraph:
         return texts
 
     def _handed(self, node: Watched, start: int, place: int) -> list[str]:
-        """What a result handed to one of its inputs, in each step back that it took."""
+        """Return the gradients that a result handed to one of its inputs, one for each of its steps back."""
         same = [i for i, parent in enumerate(node.parents) if parent.unique_id == start]
         found = []
         for pairs in node.handed:
@@ -234,7 +238,7 @@ class ExpressionGraph:
 
 
 def _meet(one: _Place, other: _Place) -> bool:
-    """Whether two rectangles have a point in common."""
+    """Return whether two rectangles have a point in common."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
@@ -261,6 +265,11 @@ def expression_graph(result: Any, /, *, gradients: bool = True, gradient: Any = 
         ValueError: If the graph is too large to be read, or the gradient to start from has another shape.
         TypeError: If the result, or what has a name, is no variable.
         ExerciseNotDone: If the engine is still to be written; draw with ``gradients=False`` then.
+
+    >>> x = minigrad.Scalar(3.0)
+    >>> print(minigrad.draw.expression_graph(x * x, x=x))
+    Graph of an expression: x is a leaf, value 3, derivative 6. 9 is computed by Mul from x and x, value
+    9, derivative 1.
     """
     check_variables("expression_graph", result, names)
     graph = watch(result)
@@ -275,6 +284,10 @@ def start_of(result: Any, gradient: Any) -> Any:
 
     Raises:
         ValueError: If the result has several elements, and the gradient another shape.
+
+    >>> from minigrad.draw.graph import start_of
+    >>> start_of(minigrad.Scalar(3.0), 1.0)
+    1.0
     """
     if not hasattr(result, "shape"):
         return gradient
@@ -338,7 +351,12 @@ def _shape(node: Watched) -> str:
 
 
 def number(x: Any, digits: int = 6, most: int = 6) -> str:
-    """Return a number with so many digits at most; the elements of a tensor, or its shape if they are too many."""
+    """Return a number with so many digits at most; the elements of a tensor, or its shape if they are too many.
+
+    >>> from minigrad.draw.graph import number
+    >>> number(1 / 3), number(2.0)
+    ('0.333333', '2')
+    """
     if getattr(x, "shape", ()):
         return _elements(x.tolist(), min(digits, 4)) if math.prod(x.shape) <= most else str(tuple(x.shape))
     value = float(x)

@@ -24,6 +24,10 @@ class Layout:
         places: The position of each node.
         routes: For each edge the points that it passes, from node to node.
         size: Width and height of the whole: the largest coordinates.
+
+    >>> from minigrad.draw.layout import lay_out
+    >>> lay_out([0, 1], [(0, 1)]).size
+    (1.0, 0.0)
     """
 
     places: Mapping[int, tuple[float, float]]
@@ -37,6 +41,11 @@ def lay_out(nodes: Sequence[int], edges: Sequence[tuple[int, int]]) -> Layout:
     Args:
         nodes: Keys of the nodes.
         edges: Pairs (from, to); from will stand to the left of to.
+
+    >>> from minigrad.draw.layout import lay_out
+    >>> layout = lay_out([0, 1, 2], [(0, 2), (1, 2)])
+    >>> layout.places[2]
+    (1.0, 0.5)
     """
     layer = _layers(nodes, edges)
     chains = [_chain(number, start, end, layer) for number, (start, end) in enumerate(edges)]

@@ -56,9 +56,6 @@ def _values(x: Any) -> Any:
     return np.asarray(x.detach().to("cpu").numpy() if hasattr(x, "detach") else x)
 
 
-# --- a sliding window -----------------------------------------------------------------------------------------
-
-
 def convolution(image: Any, weight: Any, at: int | Sequence[int] = 0, *, padding: int = 0, stride: int = 1) -> Drawing:
     """Draw one place of a window of weights on a line or on an image, and the sum that it gives.
 
@@ -73,6 +70,9 @@ def convolution(image: Any, weight: Any, at: int | Sequence[int] = 0, *, padding
     Raises:
         TypeError: If they do not consist of numbers.
         ValueError: If the shapes do not fit, there is no such output, or the picture would be too large.
+
+    >>> print(minigrad.draw.convolution([1.0, 2.0, 4.0], [-1.0, 1.0], at=1))
+    A window of weights: output 1 of shape (1, 2), window at (0, 1): 2·(-1) + 4·1 = 2
     """
     x, w = _array("convolution", image), _array("convolution", weight)
     line = x.ndim == 1
@@ -188,9 +188,6 @@ def _bracketed(value: Any) -> str:
     return f"({words})" if words.startswith("-") else words
 
 
-# --- tiles ----------------------------------------------------------------------------------------------------
-
-
 def tiled(image: Any, kernel: Sequence[int]) -> Drawing:
     """Draw an image that is cut into tiles, and beside it each tile as a row.
 
@@ -201,6 +198,10 @@ def tiled(image: Any, kernel: Sequence[int]) -> Drawing:
     Raises:
         TypeError: If the image does not consist of numbers.
         ValueError: If they do not, or the picture would be too large.
+
+    >>> print(minigrad.draw.tiled(np.arange(16.0).reshape(4, 4), (2, 2)))
+    An image in tiles of 2 by 2: tile (0, 0): 0, 1, 4, 5; tile (0, 1): 2, 3, 6, 7; tile (1, 0): 8, 9,
+    12, 13; tile (1, 1): 10, 11, 14, 15
     """
     x, (height, width) = _array("tiled", image), kernel
     if x.ndim != 2 or not x.size or max(x.shape) > LARGEST or x.shape[0] % height or x.shape[1] % width:
@@ -240,9 +241,6 @@ def tiled(image: Any, kernel: Sequence[int]) -> Drawing:
     return Drawing(size, y0 + high + MARGIN, f"An image in tiles of {height} by {width}", about, parts)
 
 
-# --- images ---------------------------------------------------------------------------------------------------
-
-
 def digits(images: Any, classes: Any = None, predicted: Any = None, *, columns: int = 10) -> Picture:
     """Draw images in grey, each with its class, and with what was taken for it.
 
@@ -255,6 +253,9 @@ def digits(images: Any, classes: Any = None, predicted: Any = None, *, columns: 
     Raises:
         TypeError: If they do not consist of numbers.
         ValueError: If they have other axes, there is no image or too many, or there are not as many classes.
+
+    >>> print(minigrad.draw.digits(np.zeros((1, 8, 8)), classes=[3]))
+    Picture: 1 image of 3
     """
     pictures = _array("digits", images)
     pictures = pictures[None] if pictures.ndim == 2 else pictures
@@ -306,6 +307,9 @@ def kernels(weight: Any, title: str = "") -> Picture:
     Raises:
         TypeError: If they do not consist of numbers.
         ValueError: If the weights have other axes, or there are too many.
+
+    >>> print(minigrad.draw.kernels(np.zeros((2, 1, 3, 3))))
+    Picture: 2 kernels of 1 by 3 by 3 weights, from 0.00 to 0.00
     """
     w = _array("kernels", weight)
     if w.ndim != 4:
@@ -346,6 +350,9 @@ def activations(layers: Mapping[str, Any], *, columns: int = 16) -> Picture:
     Raises:
         TypeError: If they do not consist of numbers.
         ValueError: If there is nothing to draw, or an output has other axes.
+
+    >>> print(minigrad.draw.activations({"first layer": np.zeros((2, 4, 4))}))
+    Picture: first layer: 2 of 4 by 4, 0 % above 0
     """
     found = {name: _array("activations", x) for name, x in layers.items()}
     found = {name: x[0] if x.ndim == 4 and len(x) == 1 else x for name, x in found.items()}

@@ -1,4 +1,4 @@
-"""What pictures of arrays share: colours for light and dark pages, boxes, lines of text, the document around them.
+"""Parts of all pictures of arrays: colours for light and dark pages, boxes, text, the document around them.
 
 A box is told apart from others by more than its colour: by its frame, or by what stands in it. So the pictures can be
 read in grey as well.
@@ -30,6 +30,10 @@ def fitting(width: float, least: float = _LEAST) -> str:
     Args:
         width: Of the picture, in pixels.
         least: The share of it that is left at least.
+
+    >>> from minigrad.draw.paper import fitting
+    >>> fitting(400)
+    'max-width:100%;min-width:340px;height:auto'
     """
     return f"max-width:100%;min-width:{least * width:.0f}px;height:auto"
 
@@ -97,6 +101,10 @@ class Drawing:
         title: What the picture is, in a few words.
         description: What it shows, in words: for a terminal, and for people who cannot see it.
         parts: The elements of the drawing, as SVG.
+
+    >>> from minigrad.draw.paper import Drawing, box
+    >>> print(Drawing(60, 40, "A box", "One empty box.", [box(10, 10, 40, 20)]))
+    A box: One empty box.
     """
 
     def __init__(self, width: float, height: float, title: str, description: str, parts: Iterable[str]) -> None:
@@ -119,22 +127,42 @@ class Drawing:
 
 
 def label(value: object) -> str:
-    """Return a number as it stands in a box: whole numbers without a point, four digits of others."""
+    """Return a number as it stands in a box: whole numbers without a point, four digits of others.
+
+    >>> from minigrad.draw.paper import label
+    >>> label(2.0), label(1 / 3)
+    ('2', '0.3333')
+    """
     return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e15 else str(value)
 
 
 def text(x: float, y: float, words: str, kind: str = "text", anchor: str = "middle") -> str:
-    """A line of text; y is its base line."""
+    """A line of text; y is its base line.
+
+    >>> from minigrad.draw.paper import text
+    >>> text(10, 20, "a < b")
+    '<text class="mp-text" x="10.0" y="20.0" text-anchor="middle">a &lt; b</text>'
+    """
     return f'<text class="mp-{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def box(x: float, y: float, width: float, height: float, kind: str = "cell") -> str:
-    """A rectangle by its upper left corner."""
+    """A rectangle by its upper left corner.
+
+    >>> from minigrad.draw.paper import box
+    >>> box(10, 10, 40, 20)
+    '<rect class="mp-cell" x="10.0" y="10.0" width="40.0" height="20.0"/>'
+    """
     return f'<rect class="mp-{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
 
 
 def arrow(x0: float, y0: float, x1: float, y1: float) -> str:
-    """A straight arrow from the first point to the second."""
+    """A straight arrow from the first point to the second.
+
+    >>> from minigrad.draw.paper import arrow
+    >>> arrow(0, 0, 10, 0)
+    '<path class="mp-way" d="M0.0,0.0L2.0,0.0"/><polygon class="mp-head" points="10.0,0.0 2.0,4.0 2.0,-4.0"/>'
+    """
     length = max(((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5, 1e-9)
     dx, dy = (x1 - x0) / length, (y1 - y0) / length
     back_x, back_y = x1 - 8.0 * dx, y1 - 8.0 * dy

@@ -31,9 +31,6 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-# --- who runs which iteration --------------------------------------------------------------------------------
-
-
 def iterations(size: int, threads: int, *, owners: Sequence[int] | None = None) -> Drawing:
     """Draw the iterations of a prange loop: which thread runs which, and what happens at the same time.
 
@@ -44,6 +41,10 @@ def iterations(size: int, threads: int, *, owners: Sequence[int] | None = None) 
 
     Raises:
         ValueError: If there are none or too many for a picture, or owners do not fit.
+
+    >>> print(minigrad.draw.iterations(6, 2))
+    Iterations of a parallel loop: 6 iterations on 2 threads: thread 0 runs 0, 1, 2; thread 1 runs 3, 4,
+    5. All wait for the longest share.
     """
     if not (1 <= size <= MOST_BOXES and 1 <= threads <= MOST_THREADS):
         raise ValueError(
@@ -90,9 +91,6 @@ def _shares(shares: Sequence[Sequence[int]], longest: int, left: float, y: float
     bottom = y + len(shares) * (_HIGH + 6.0)
     yield arrow(left, bottom + 4.0, left + longest * _CELL, bottom + 4.0)
     yield text(left + longest * _CELL + 8.0, bottom + 8.0, "time", "small", "start")
-
-
-# --- where iterations meet -----------------------------------------------------------------------------------
 
 
 def races(report: Report) -> Drawing:
@@ -152,9 +150,6 @@ def _sentence(race: Race, y: float) -> tuple[list[str], float, float]:
     return [text(MARGIN, y + 10.0, line, "badtext", "start")], len(line) * CHARACTER, 1.6 * LINE
 
 
-# --- lines of memory -----------------------------------------------------------------------------------------
-
-
 def walk(rows: int, columns: int, by: Literal["rows", "columns"], *, line: int = 4, kept: int = 2) -> Drawing:
     """Draw the order in which a loop visits a table that lies row by row, and when memory has to be fetched.
 
@@ -170,6 +165,10 @@ def walk(rows: int, columns: int, by: Literal["rows", "columns"], *, line: int =
 
     Raises:
         ValueError: If the table is empty or too large to be drawn, or by is something else.
+
+    >>> print(minigrad.draw.walk(3, 4, by="rows"))
+    A walk by rows: A table of 3 rows and 4 columns, walked by rows; a line has 4 elements, the cache
+    keeps 2 lines. 12 visits, 3 lines fetched (12 elements).
     """
     if by not in ("rows", "columns"):
         raise ValueError(f"draw.walk: by is {by!r}; it must be 'rows' or 'columns'")

@@ -72,6 +72,9 @@ class Picture:
     Args:
         figure: The matplotlib figure.
         caption: What it shows, in words: for a terminal, and for people who cannot see it.
+
+    >>> minigrad.draw.elementary()
+    Picture: the graphs of relu, sigmoid, exp for x from -3 to 3
     """
 
     def __init__(self, figure: Figure, caption: str) -> None:
@@ -79,7 +82,11 @@ class Picture:
         self.caption = caption
 
     def png(self) -> bytes:
-        """Return the picture as a PNG file."""
+        """Return the picture as a PNG file.
+
+        >>> minigrad.draw.elementary().png()[1:4]
+        b'PNG'
+        """
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format="png", dpi=_DPI, facecolor="white", metadata={"Software": None})
         return buffer.getvalue()
@@ -103,6 +110,11 @@ def canvas(columns: int = 1, *, width: float = 6.0, height: float = 3.4) -> tupl
         columns: How many axes stand side by side.
         width: Of the whole figure, in inches.
         height: Likewise.
+
+    >>> from minigrad.draw.plots import canvas
+    >>> figure, axes = canvas(columns=2)
+    >>> len(axes)
+    2
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -119,9 +131,6 @@ def _grid(low: float, high: float, n: int = 301) -> list[float]:
     return [low + (high - low) * i / (n - 1) for i in range(n)]
 
 
-# --- functions and slopes -------------------------------------------------------------------------------------
-
-
 def curves(
     functions: Mapping[str, Curve], low: float = -4.0, high: float = 4.0, variable: str = "x", *, level: bool = False
 ) -> Picture:
@@ -133,6 +142,9 @@ def curves(
         high: The right end.
         variable: The name of the number.
         level: Whether equal values stand at equal heights in all panels: where the functions are to be compared.
+
+    >>> print(minigrad.draw.curves({"x squared": lambda x: x * x}))
+    Picture: the graphs of x squared for x from -4 to 4
     """
     figure, axes = canvas(len(functions), width=2.6 * len(functions), height=2.5)
     xs = _grid(low, high)
@@ -147,7 +159,11 @@ def curves(
 
 
 def elementary() -> Picture:
-    """Draw relu, sigmoid and exp, the shapes of lesson 00."""
+    """Draw relu, sigmoid and exp, the shapes of lesson 00.
+
+    >>> print(minigrad.draw.elementary())
+    Picture: the graphs of relu, sigmoid, exp for x from -3 to 3
+    """
     functions: dict[str, Curve] = {
         "relu": lambda x: (x + abs(x)) / 2.0,
         "sigmoid": lambda x: (1.0 + math.tanh(x / 2.0)) / 2.0,
@@ -165,6 +181,9 @@ def secants(f: Curve, x: float, steps: Sequence[float], low: float, high: float)
         steps: The distances of the second point, one for each panel.
         low: The left end of the panels.
         high: The right end.
+
+    >>> print(minigrad.draw.secants(lambda x: x * x, 1.0, [1.0, 0.5], low=0.0, high=2.5))
+    Picture: a curve with secants at x = 1; as the steps shrink, the slopes are 3.000, 2.500
     """
     figure, axes = canvas(len(steps), width=3.0 * len(steps), height=3.0)
     xs = _grid(low, high)
@@ -192,6 +211,9 @@ def sides(f: Curve, x: float, step: float, low: float, high: float) -> Picture:
         step: From x to the right, and for the central difference to the left as well.
         low: The left end of the panels.
         high: The right end.
+
+    >>> print(minigrad.draw.sides(lambda x: x * x, 1.0, 0.5, low=0.0, high=2.0))
+    Picture: forward and central difference at x = 1 with step 0.5, beside the tangent
     """
     figure, axes = canvas(2, width=7.6, height=3.2)
     xs = _grid(low, high)
@@ -224,6 +246,9 @@ def partials(f: Callable[[float, float], float], x: float, y: float, low: float 
         y: Likewise.
         low: The lower end of both axes.
         high: The upper end.
+
+    >>> print(minigrad.draw.partials(lambda x, y: x * y, 1.0, 0.5))
+    Picture: a landscape and two cuts through the point (1, 0.5), with slopes 0.50 along x and 1.00 along y
     """
     figure, (above, along_x, along_y) = canvas(3, width=9.6, height=3.1)
     ts = _grid(low, high, 61)
@@ -261,6 +286,9 @@ def difference_errors(errors: Mapping[str, Sequence[float]], epsilons: Sequence[
 
     Raises:
         ValueError: If a method has not one error for each epsilon, or there are none.
+
+    >>> print(minigrad.draw.difference_errors({"forward": [1e-2, 1e-3]}, [1e-2, 1e-3]))
+    Picture: errors of forward against epsilon, falling and rising again
     """
     if not errors:
         raise ValueError("draw.difference_errors: there are no errors to draw")
@@ -283,9 +311,6 @@ def difference_errors(errors: Mapping[str, Sequence[float]], epsilons: Sequence[
     return Picture(figure, f"errors of {' and '.join(errors)} against epsilon, falling and rising again")
 
 
-# --- networks -------------------------------------------------------------------------------------------------
-
-
 class _Frame(Protocol):
     @property
     def step(self) -> int: ...
@@ -306,6 +331,9 @@ def decision(
         predict: Returns the probability of class 1 for each of a list of places.
         points: The data.
         title: Stands above the picture.
+
+    >>> print(minigrad.draw.decision(lambda places: [0.5 for _ in places], minigrad.datasets.simple(10)))
+    Picture: decision boundary over the points simple
     """
     figure, (ax,) = canvas(width=4.2, height=4.2)
     _boundary(ax, predict, points, cells=60)
@@ -322,6 +350,12 @@ def film(frames: Sequence[_Frame], points: Points) -> Picture:
 
     Raises:
         ValueError: If there is no frame.
+
+    >>> from minigrad import tour
+    >>> points = minigrad.datasets.simple(10)
+    >>> print(minigrad.draw.film(list(tour.train(points, steps=20, frames=2)), points))
+    Picture: decision boundary while training; points on the right side: 6 at step 0, 10 at step 10, 10
+    at step 20
     """
     if not frames:
         raise ValueError("draw.film: there is no moment to draw; keep some with draw.snapshot while you train")

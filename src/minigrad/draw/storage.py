@@ -39,6 +39,10 @@ def strides(array: Any, *, highlight: Sequence[Any] | None = None) -> Drawing:
     Raises:
         TypeError: If it is no array and no tensor.
         ValueError: If there are no elements, too many for a picture, or no such index.
+
+    >>> print(minigrad.draw.strides(np.arange(6).reshape(2, 3)))
+    A view and its storage: A storage of 6 elements: 0, 1, 2, 3, 4, 5. A view of shape (2, 3), strides
+    (3, 1): row (0,) from the positions 0, 1, 2; row (1,) from the positions 3, 4, 5.
     """
     view, picture = _view_of(array, "strides"), _Page()
     chosen = _chosen(view, highlight)
@@ -60,6 +64,12 @@ def permute(array: Any, order: Sequence[int]) -> Drawing:
     Raises:
         TypeError: If it is no array and no tensor.
         ValueError: If an axis is missing or named twice, or the array cannot be drawn.
+
+    >>> print(minigrad.draw.permute(np.arange(6).reshape(2, 3), (1, 0)))
+    An array and its permuted view: A storage of 6 elements: 0, 1, 2, 3, 4, 5. Before: A view of shape
+    (2, 3), strides (3, 1): row (0,) from the positions 0, 1, 2; row (1,) from the positions 3, 4, 5.
+    After permute(1, 0): A view of shape (3, 2), strides (1, 3): row (0,) from the positions 0, 3; row
+    (1,) from the positions 1, 4; row (2,) from the positions 2, 5.
     """
     view, order = _view_of(array, "permute"), tuple(order)
     if sorted(order) != list(range(view.dims)):
@@ -73,9 +83,6 @@ def permute(array: Any, order: Sequence[int]) -> Drawing:
     picture.beside(_Cells(view, [], title="before"), _Cells(turned, [], title="after"))
     words = f"{_storage_in_words(view)} Before: {_view_in_words(view)} After permute{order}: {_view_in_words(turned)}"
     return picture.drawing("An array and its permuted view", words)
-
-
-# --- what is drawn -------------------------------------------------------------------------------------------
 
 
 def data_of(array: Any, operation: str) -> TensorData:
@@ -156,9 +163,6 @@ def _shown(element: Any) -> str:
 def _width_of(view: TensorData) -> float:
     longest = max(len(_shown(element)) for element in view.storage)
     return max(32.0, longest * CHARACTER + 12.0)
-
-
-# --- the parts of the page -----------------------------------------------------------------------------------
 
 
 class _Page:
@@ -266,7 +270,7 @@ class _Cells:
 
     @property
     def _numbered(self) -> bool:
-        """Whether boxes show positions: where the storage's elements are not their own positions."""
+        """Return whether boxes show positions, because the storage's elements differ from their own positions."""
         return any(element != position for position, element in enumerate(self._view.storage))
 
     def _lay_out(self) -> tuple[list[_Panel], float, float]:

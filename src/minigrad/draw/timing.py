@@ -39,6 +39,9 @@ def timings(
 
     Raises:
         ValueError: If there is nothing to draw, a series has another length than sizes, or a time is not positive.
+
+    >>> print(minigrad.draw.timings([10, 100], {"loop": [1e-5, 1e-4]}))
+    Picture: times of loop for 10 to 100 (elements)
     """
     series = {name: [_quartiles(each) for each in given] for name, given in seconds.items()}
     _check(sizes, series)
@@ -108,6 +111,9 @@ def runs(seconds: Mapping[str, Sequence[float]]) -> Picture:
 
     Raises:
         ValueError: If there are no runs, or a time is not positive.
+
+    >>> print(minigrad.draw.runs({"loop": [1.0, 1.1, 0.9]}))
+    Picture: repeated runs; loop: median 1,000,000, mean 1,000,000 microseconds
     """
     if not seconds or not all(len(times) > 1 and min(times) > 0.0 for times in seconds.values()):
         raise ValueError("draw.runs: give at least two times under each name, all of them above 0")

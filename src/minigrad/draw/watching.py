@@ -44,6 +44,11 @@ class Watched:
         arrived: What a step back was taken with, or what a leaf has received.
         handed: For each step back, what went to which input.
         visits: What happened at all variables of the graph, in order; one list that they share.
+
+    >>> from minigrad.draw.watching import watch
+    >>> x = minigrad.Scalar(3.0)
+    >>> [watched.is_leaf() for watched in watch(x * x).values()]
+    [False, True]
     """
 
     variable: Any
@@ -139,6 +144,11 @@ def watch(result: Any) -> dict[int, Watched]:
 
     Raises:
         ValueError: If there are more variables than can be read in a picture.
+
+    >>> from minigrad.draw.watching import watch
+    >>> x = minigrad.Scalar(3.0)
+    >>> len(watch(x * x + x))  # the sum, the product, and x
+    3
     """
     visits: list[Visit] = []
     graph = {result.unique_id: Watched(result, {}, visits=visits)}

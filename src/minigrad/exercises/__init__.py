@@ -68,6 +68,9 @@ class Exercise:
         points: The points that a grader gives for it.
         uses: Packages that it cannot be run without, for example ``"numba"``.
         draft: Whether its lesson is still being written.
+
+    >>> minigrad.exercises.get("autodiff.backpropagate").objects
+    ('autodiff.backpropagate',)
     """
 
     id: str
@@ -80,7 +83,11 @@ class Exercise:
 
 @cache
 def catalogue() -> Mapping[str, Exercise]:
-    """Return all exercises by id, in the order of the course."""
+    """Return all exercises by id, in the order of the course.
+
+    >>> list(minigrad.exercises.catalogue())[0]
+    'operators.arithmetic'
+    """
     course = json.loads((Path(__file__).parents[1] / "course.json").read_text(encoding="utf-8"))
     return {each["id"]: _exercise(each) for each in course["exercises"]}
 
@@ -95,6 +102,9 @@ def get(id: str) -> Exercise:
 
     Raises:
         UnknownExercise: If there is none; the message names ids that look alike.
+
+    >>> minigrad.exercises.get("autodiff.chain_rule").lesson
+    '02_chain_rule'
     """
     known = catalogue()
     if callable(id):
@@ -123,6 +133,12 @@ def collect(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         ExerciseNotDone: If one of them is not defined there.
+
+    >>> def chain_rule(variable, d_output):
+    ...     ...
+    ...
+    >>> list(minigrad.exercises.collect("autodiff.chain_rule", {"chain_rule": chain_rule}))
+    ['autodiff.chain_rule']
     """
     found = {name: _written(name, namespace) for name in get(id).objects}
     if any(value is _MISSING for value in found.values()):
@@ -131,7 +147,11 @@ def collect(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def missing(id: str, namespace: Mapping[str, Any]) -> list[str]:
-    """Return the names that an exercise asks for and a namespace does not define."""
+    """Return the names that an exercise asks for and a namespace does not define.
+
+    >>> minigrad.exercises.missing("autodiff.chain_rule", {})
+    ['chain_rule']
+    """
     return [name.rpartition(".")[2] for name in get(id).objects if _written(name, namespace) is _MISSING]
 
 
@@ -161,7 +181,7 @@ def needs(*ids: str) -> None:
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether an object comes from this library, imported rather than written by the student.
+    """Return whether an object comes from this library, imported rather than written by the student.
 
     A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
     """
@@ -255,19 +275,19 @@ def _fill_stubs(namespace: Mapping[str, Any], taken: Mapping[str, str]) -> None:
 
 
 def _is_stub(value: Any) -> bool:
-    """Whether a function does nothing but say that it is not implemented."""
+    """Return whether a function does nothing but say that it is not implemented."""
     if not isinstance(value, FunctionType) or value.__code__.co_names != ("NotImplementedError",):
         return False
     return not any("JUMP" in each.opname or "FAST" in each.opname for each in dis.get_instructions(value))
 
 
 def _is_unfinished(value: Any) -> bool:
-    """Whether a function is a stub, or still has the line of the stub somewhere in it; or a method of a class."""
+    """Return whether a function, or a method of a class, is a stub or still contains the stub's line."""
     return _is_stub(value) or gives_up(value)
 
 
 def gives_up(value: Any) -> bool:
-    """Whether code, or that of a function or class, can come to ``raise NotImplementedError()``, the stub's line.
+    """Return whether code, or that of a function or class, can reach the stub's ``raise NotImplementedError()``.
 
     An error that gives a reason is the student's own, and what stands behind a ``return`` is out of reach.
     """
@@ -290,7 +310,7 @@ def _raises_the_stub(code: CodeType) -> bool:
 
 
 def _was_installed(value: Any, namespace: Mapping[str, Any]) -> bool:
-    """Whether a function was read from another notebook: it came by an import, once that one was installed."""
+    """Return whether a function was read from another notebook: imported after that notebook was installed."""
     scope = getattr(getattr(value, "__wrapped__", value), "__globals__", namespace)
     return scope is not namespace and any(", answer " in code.co_filename for code in _codes(value))
 
@@ -392,13 +412,13 @@ def stand_in(namespace: Mapping[str, Any]) -> None:
 
 
 def _is_cut(exercise: Exercise) -> bool:
-    """Whether this edition of the library leaves the answer out."""
+    """Return whether this edition of the library omits the answer."""
     modules = {name: importlib.import_module(f"minigrad.{name.rpartition('.')[0]}") for name in exercise.objects}
     return any(is_cut(getattr(module, name.rpartition(".")[2])) for name, module in modules.items())
 
 
 def _is_of_another(id: str, value: Any) -> bool:
-    """Whether an object stands in the cell of another exercise: ``tensor_map`` is asked for in several lessons."""
+    """Return whether an object stands in the cell of another exercise: several lessons ask for ``tensor_map``."""
     for code in _codes(value):
         named = exercise_of("".join(linecache.getlines(code.co_filename)))
         return named in catalogue() and named != id

@@ -17,7 +17,7 @@ _reading = False
 
 
 def is_reading() -> bool:
-    """Whether a notebook's cells are being run for the answers in them."""
+    """Return whether a notebook's cells are being run for the answers in them."""
     return _reading
 
 

@@ -10,7 +10,11 @@ __all__ = ["GELU", "LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh"]
 
 
 class ReLU(Module):
-    """Keeps positive elements, and replaces the others by 0."""
+    """Keeps positive elements, and replaces the others by 0.
+
+    >>> minigrad.nn.ReLU()(minigrad.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return relu of each element."""
@@ -18,7 +22,11 @@ class ReLU(Module):
 
 
 class Sigmoid(Module):
-    """1 / (1 + e^-x)."""
+    """1 / (1 + e^-x).
+
+    >>> minigrad.nn.Sigmoid()(minigrad.tensor([-1.0, 0.0, 1.0]))
+    tensor([0.2689, 0.5000, 0.7311])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return sigmoid of each element."""
@@ -26,7 +34,11 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    >>> minigrad.nn.Tanh()(minigrad.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.7616,  0.0000,  0.7616])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return tanh of each element."""
@@ -34,7 +46,11 @@ class Tanh(Module):
 
 
 class GELU(Module):
-    """x times the probability that a standard normal number is below x."""
+    """x times the probability that a standard normal number is below x.
+
+    >>> minigrad.nn.GELU()(minigrad.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.0000,  0.8413])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return gelu of each element."""
@@ -42,7 +58,7 @@ class GELU(Module):
 
 
 class _AlongAxis(Module):
-    """What works along one axis.
+    """An activation along one axis.
 
     Args:
         dim: The axis.
@@ -62,6 +78,10 @@ class Softmax(_AlongAxis):
 
     Args:
         dim: The axis, the last one by default.
+
+    >>> minigrad.nn.Softmax(dim=1)(minigrad.tensor([[0.0, 0.0], [1.0, 3.0]]))
+    tensor([[0.5000, 0.5000],
+            [0.1192, 0.8808]])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -74,6 +94,9 @@ class LogSoftmax(_AlongAxis):
 
     Args:
         dim: The axis, the last one by default.
+
+    >>> minigrad.nn.LogSoftmax(dim=0)(minigrad.tensor([0.0, 0.0]))
+    tensor([-0.6931, -0.6931])
     """
 
     def forward(self, input: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the arguments of layers and losses must be."""
+"""Checks of the arguments of layers and losses."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ def as_tuple(name: str, value: Any, count: int, least: int) -> Any:
     Raises:
         TypeError: If they are no whole numbers.
         ValueError: If one is too small, or there are not as many as axes.
+
+    >>> from minigrad.nn.checking import as_tuple
+    >>> as_tuple("stride", 2, 2, least=1), as_tuple("stride", (2, 1), 2, least=1)
+    ((2, 2), (2, 1))
     """
     numbers = (value,) * count if isinstance(value, int) else value
     if not isinstance(numbers, tuple | list) or not all(type(n) is int for n in numbers):
@@ -31,13 +35,27 @@ def as_tuple(name: str, value: Any, count: int, least: int) -> Any:
 
 
 def check_probability(name: str, p: float) -> None:
-    """Refuse what is no probability."""
+    """Refuse what is no probability.
+
+    >>> from minigrad.nn.checking import check_probability
+    >>> check_probability("dropout", 1.5)
+    Traceback (most recent call last):
+        ...
+    ValueError: dropout: p is 1.5; a probability lies between 0 and 1
+    """
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"{name}: p is {p}; a probability lies between 0 and 1")
 
 
 def check_reduction(name: str, reduction: str) -> None:
-    """Refuse a reduction that there is not."""
+    """Refuse a reduction that there is not.
+
+    >>> from minigrad.nn.checking import check_reduction
+    >>> check_reduction("mse_loss", "median")
+    Traceback (most recent call last):
+        ...
+    ValueError: mse_loss: reduction is 'median'; it must be 'mean', 'sum' or 'none'
+    """
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{name}: reduction is {reduction!r}; it must be 'mean', 'sum' or 'none'")
 

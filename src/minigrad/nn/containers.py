@@ -15,6 +15,10 @@ class Sequential(Module):
 
     Args:
         *modules: The modules in order; or one dictionary of them, whose keys become their names.
+
+    >>> network = minigrad.nn.Sequential(minigrad.nn.Linear(2, 4), minigrad.nn.ReLU())
+    >>> network(minigrad.ones(3, 2)).shape
+    (3, 4)
     """
 
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
@@ -27,13 +31,24 @@ class Sequential(Module):
             self.add_module(name, _checked(module, self))
 
     def forward(self, input: Any) -> Any:
-        """Hand the input through all modules."""
+        """Hand the input through all modules.
+
+        >>> minigrad.nn.Sequential(minigrad.nn.ReLU(), minigrad.nn.Flatten())(minigrad.ones(2, 3, 4)).shape
+        (2, 12)
+        """
         for module in self._modules.values():
             input = module(input)
         return input
 
     def append(self, module: Module) -> Sequential:
-        """Add a module at the end."""
+        """Add a module at the end.
+
+        >>> minigrad.nn.Sequential(minigrad.nn.Linear(2, 4)).append(minigrad.nn.ReLU())
+        Sequential(
+          (0): Linear(in_features=2, out_features=4, bias=True)
+          (1): ReLU()
+        )
+        """
         self.add_module(_next_name(self), _checked(module, self))
         return self
 
@@ -58,6 +73,10 @@ class ModuleList(Module):
 
     Args:
         modules: The modules.
+
+    >>> layers = minigrad.nn.ModuleList([minigrad.nn.Linear(2, 4), minigrad.nn.Linear(4, 1)])
+    >>> len(layers), len(list(layers.parameters()))
+    (2, 4)
     """
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
@@ -65,12 +84,21 @@ class ModuleList(Module):
         self.extend(modules)
 
     def append(self, module: Module) -> ModuleList:
-        """Add a module at the end."""
+        """Add a module at the end.
+
+        >>> layers = minigrad.nn.ModuleList().append(minigrad.nn.Linear(2, 4))
+        >>> layers[0]
+        Linear(in_features=2, out_features=4, bias=True)
+        """
         self.add_module(_next_name(self), _checked(module, self))
         return self
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
-        """Add modules at the end."""
+        """Add modules at the end.
+
+        >>> len(minigrad.nn.ModuleList().extend([minigrad.nn.ReLU(), minigrad.nn.Tanh()]))
+        2
+        """
         for module in modules:
             self.append(module)
         return self

@@ -51,7 +51,12 @@ PLAIN = Windows()
 
 
 def output_size(size: Sequence[int], kernel: Sequence[int], windows: Windows) -> tuple[int, ...]:
-    """Return how many windows fit along each axis of an image."""
+    """Return how many windows fit along each axis of an image.
+
+    >>> from minigrad.nn.convolution import Windows, output_size
+    >>> output_size((28, 28), (3, 3), Windows(stride=(1, 1), padding=(1, 1), dilation=(1, 1), groups=1))
+    (28, 28)
+    """
     parts = zip(size, kernel, windows.stride, windows.padding, windows.dilation, strict=True)
     return tuple((n + 2 * padding - dilation * (k - 1) - 1) // stride + 1 for n, k, stride, padding, dilation in parts)
 
@@ -170,9 +175,6 @@ def _product_rule(function: type[Function], ctx: Any, tangents: Sequence[Any], *
     return sum(terms[1:], terms[0])
 
 
-# --- which form -----------------------------------------------------------------------------------------------
-
-
 LARGE = 300_000
 """Multiplications from which compiled loops are quicker: a call of theirs costs about 50 microseconds more."""
 
@@ -201,9 +203,6 @@ def _form(name: str) -> Callable[..., Any]:
     return compute
 
 
-# --- by compiled loops ----------------------------------------------------------------------------------------
-
-
 def _conv2d_compiled(x: Any, weight: Any, windows: Windows) -> Any:
     from minigrad.backends.numba import convolution
 
@@ -227,9 +226,6 @@ _COMPILED: dict[str, Callable[..., Any]] = {
     "conv_input": _input_compiled,
     "conv_weight": _weight_compiled,
 }
-
-
-# --- by the kernels of the exercises --------------------------------------------------------------------------
 
 
 def _run_kernel(out: Any, x: Any, weight: Any, line: bool) -> None:
@@ -259,7 +255,12 @@ def _by_groups(x: Any, weight: Any, windows: Windows) -> Any:
 
 
 def padded(x: Any, padding: Pair, value: float = 0.0) -> Any:
-    """Return the image with a value on both sides of its axes; the same one if there is no padding."""
+    """Return the image with a value on both sides of its axes; the same one if there is no padding.
+
+    >>> from minigrad.nn.convolution import padded
+    >>> padded(np.ones((1, 1, 1, 2)), (0, 1))
+    array([[[[0., 1., 1., 0.]]]])
+    """
     (top, left) = padding
     if not top and not left:
         return x
@@ -319,9 +320,6 @@ _SPECIFIED: dict[str, Callable[..., Any]] = {
     "conv_input": _input_by_kernel,
     "conv_weight": _weight_by_kernel,
 }
-
-
-# --- by NumPy -------------------------------------------------------------------------------------------------
 
 
 def _windows_of(x: Any, kernel: Sequence[int], windows: Windows) -> Any:

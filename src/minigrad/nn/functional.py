@@ -1,4 +1,4 @@
-"""What layers compute, as functions: PyTorch's names.
+"""The layers' computations as functions, by PyTorch's names.
 
 `tile`, `avg_pool2d`, `max_pool2d`, `softmax`, `logsoftmax` and `dropout` are exercises. Their bodies are the
 specification, written with operations of tensors. By default quicker forms that compute the same take their place; they
@@ -50,11 +50,8 @@ __all__ = [
 
 
 def is_quick() -> bool:
-    """Whether quick forms may take the place of this module's functions."""
+    """Return whether quick forms may take the place of this module's functions."""
     return backends.is_quick() and not standing_aside.any_of("nn.functional", "tensor_functions")
-
-
-# --- pooling by tiles -----------------------------------------------------------------------------------------
 
 
 def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
@@ -170,9 +167,6 @@ def _windows_of_pool(name: str, x: Tensor, kernel_size: Any, stride: Any, paddin
     return kernel, windows
 
 
-# --- probabilities --------------------------------------------------------------------------------------------
-
-
 def _quick(
     form: Callable[..., Tensor], function: type[Function]
 ) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
@@ -253,7 +247,11 @@ def logsoftmax(input: Tensor, dim: int) -> Tensor:
 
 
 def log_softmax(input: Tensor, dim: int | None = None) -> Tensor:
-    """Compute the logarithm of the softmax along an axis, see `logsoftmax`."""
+    """Compute the logarithm of the softmax along an axis, see `logsoftmax`.
+
+    >>> minigrad.nn.functional.log_softmax(minigrad.tensor([0.0, 0.0]), dim=0)
+    tensor([-0.6931, -0.6931])
+    """
     _check_along("log_softmax", input, dim)
     return logsoftmax(input, cast(int, dim))
 
@@ -277,6 +275,10 @@ def cross_entropy(
     Raises:
         TypeError: If the targets are no integers.
         ValueError: If the shapes do not match, or a target is no class.
+
+    >>> logits = minigrad.tensor([[0.0, 0.0], [0.0, 2.0]])
+    >>> minigrad.nn.functional.cross_entropy(logits, minigrad.tensor([0, 1]), reduction="none")
+    tensor([0.6931, 0.1269])
     """
     if not is_quick():
         dim = 1 if input.ndim > 1 else 0
@@ -311,28 +313,41 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     ### END SOLUTION
 
 
-# --- activations ----------------------------------------------------------------------------------------------
-
-
 def relu(input: Tensor) -> Tensor:
-    """Keep positive elements, and replace the others by 0."""
+    """Keep positive elements, and replace the others by 0.
+
+    >>> minigrad.nn.functional.relu(minigrad.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     need_tensors("relu", input)
     return input.relu()
 
 
 def sigmoid(input: Tensor) -> Tensor:
-    """Compute 1 / (1 + e^-x)."""
+    """Compute 1 / (1 + e^-x).
+
+    >>> minigrad.nn.functional.sigmoid(minigrad.tensor([0.0]))
+    tensor([0.5])
+    """
     need_tensors("sigmoid", input)
     return input.sigmoid()
 
 
 def tanh(input: Tensor) -> Tensor:
-    """Compute the hyperbolic tangent."""
+    """Compute the hyperbolic tangent.
+
+    >>> minigrad.nn.functional.tanh(minigrad.tensor([1.0]))
+    tensor([0.7616])
+    """
     need_tensors("tanh", input)
     return input.tanh()
 
 
 def gelu(input: Tensor) -> Tensor:
-    """Compute x times the probability that a standard normal number is below x."""
+    """Compute x times the probability that a standard normal number is below x.
+
+    >>> minigrad.nn.functional.gelu(minigrad.tensor([1.0]))
+    tensor([0.8413])
+    """
     need_tensors("gelu", input)
     return input.gelu()

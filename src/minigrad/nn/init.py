@@ -43,31 +43,52 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
         a: The lower bound.
         b: The upper bound.
         generator: Where random numbers come from; the default generator if None.
+
+    >>> weight = minigrad.nn.init.uniform_(minigrad.zeros(100), 2.0, 3.0)
+    >>> bool((weight >= 2.0).all())
+    True
     """
     with autodiff.no_grad():
         return _fill(tensor, creation.rand(*tensor.shape, dtype=tensor.dtype, generator=generator) * (b - a) + a)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill with normally distributed numbers of that mean and standard deviation; generator as for `uniform_`."""
+    """Fill with normally distributed numbers of that mean and standard deviation; generator as for `uniform_`.
+
+    >>> weight = minigrad.nn.init.normal_(minigrad.zeros(1000), mean=5.0, std=2.0)
+    >>> round(weight.mean().item()), round(weight.std().item())
+    (5, 2)
+    """
     with autodiff.no_grad():
         return _fill(tensor, creation.randn(*tensor.shape, dtype=tensor.dtype, generator=generator) * std + mean)
 
 
 def constant_(tensor: Tensor, value: float) -> Tensor:
-    """Fill with one number."""
+    """Fill with one number.
+
+    >>> minigrad.nn.init.constant_(minigrad.zeros(2), 0.5)
+    tensor([0.5, 0.5])
+    """
     with autodiff.no_grad():
         tensor.fill_(value)
     return tensor
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill with 0."""
+    """Fill with 0.
+
+    >>> minigrad.nn.init.zeros_(minigrad.ones(2))
+    tensor([0., 0.])
+    """
     return constant_(tensor, 0.0)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill with 1."""
+    """Fill with 1.
+
+    >>> minigrad.nn.init.ones_(minigrad.zeros(2))
+    tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
@@ -80,6 +101,9 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
     Raises:
         ValueError: If the nonlinearity is unknown.
+
+    >>> round(minigrad.nn.init.calculate_gain("relu"), 4)  # sqrt(2)
+    1.4142
     """
     if nonlinearity == "leaky_relu":
         return math.sqrt(2.0 / (1.0 + (0.01 if param is None else param) ** 2))
@@ -104,6 +128,10 @@ def kaiming_uniform_(
         mode: "fan_in" keeps the variance on the way forward, "fan_out" on the way back.
         nonlinearity: As for `calculate_gain`.
         generator: As for `uniform_`.
+
+    >>> weight = minigrad.nn.init.kaiming_uniform_(minigrad.zeros(4, 6), nonlinearity="relu")
+    >>> weight.abs().max().item() <= (6 / 6) ** 0.5  # gain sqrt(2), 6 inputs
+    True
     """
     bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / max(1, _fan(tensor, mode)))
     return uniform_(tensor, -bound, bound, generator)
@@ -116,7 +144,12 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Any = None,
 ) -> Tensor:
-    """Fill with normally distributed numbers of deviation gain / sqrt(fan); arguments as for `kaiming_uniform_`."""
+    """Fill with normally distributed numbers of deviation gain / sqrt(fan); arguments as for `kaiming_uniform_`.
+
+    >>> weight = minigrad.nn.init.kaiming_normal_(minigrad.zeros(20, 200), nonlinearity="relu")
+    >>> round(weight.std().item(), 2)  # sqrt(2 / 200)
+    0.1
+    """
     std = calculate_gain(nonlinearity, a) / math.sqrt(max(1, _fan(tensor, mode)))
     return normal_(tensor, 0.0, std, generator)
 
@@ -128,13 +161,22 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
         tensor: Weights of shape (outputs, inputs, ...).
         gain: A factor, see `calculate_gain`.
         generator: As for `uniform_`.
+
+    >>> weight = minigrad.nn.init.xavier_uniform_(minigrad.zeros(4, 2))
+    >>> weight.abs().max().item() <= 1.0  # sqrt(6 / (2 + 4))
+    True
     """
     bound = gain * math.sqrt(6.0 / max(1, sum(_fans(tensor.shape))))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill with normally distributed numbers of deviation gain * sqrt(2 / (fan_in + fan_out))."""
+    """Fill with normally distributed numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).
+
+    >>> weight = minigrad.nn.init.xavier_normal_(minigrad.zeros(20, 180))
+    >>> round(weight.std().item(), 2)  # sqrt(2 / (20 + 180))
+    0.1
+    """
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / max(1, sum(_fans(tensor.shape)))), generator)
 
 

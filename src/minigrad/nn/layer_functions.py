@@ -25,6 +25,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
     Raises:
         ValueError: If the sizes do not match.
+
+    >>> x, weight = minigrad.tensor([[1.0, 2.0]]), minigrad.tensor([[3.0, 4.0]])
+    >>> minigrad.nn.functional.linear(x, weight, minigrad.tensor([0.5]))
+    tensor([[11.5]])
     """
     try:
         size, wanted = input._array.shape, weight._array.shape  # of the arrays: this is asked at every step of training
@@ -64,6 +68,10 @@ def conv1d(
 
     Raises:
         ValueError: If sizes do not match.
+
+    >>> line, weight = minigrad.tensor([[[1.0, 2.0, 4.0]]]), minigrad.tensor([[[-1.0, 1.0]]])
+    >>> minigrad.nn.functional.conv1d(line, weight)
+    tensor([[[1., 2.]]])
     """
     windows = _windows("conv1d", stride, padding, dilation, groups)
     return _convolve("conv1d", input, weight, bias, windows)
@@ -94,6 +102,11 @@ def conv2d(
 
     Raises:
         ValueError: If sizes do not match.
+
+    >>> image, weight = minigrad.ones(1, 1, 3, 3), minigrad.ones(1, 1, 2, 2)
+    >>> minigrad.nn.functional.conv2d(image, weight)
+    tensor([[[[4., 4.],
+              [4., 4.]]]])
     """
     windows = _windows("conv2d", stride, padding, dilation, groups)
     return _convolve("conv2d", input, weight, bias, windows)
@@ -153,6 +166,12 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     Raises:
         TypeError: If the numbers are no integers.
         IndexError: If a number is none of a row.
+
+    >>> table = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> minigrad.nn.functional.embedding(minigrad.tensor([1, 0, 1]), table)
+    tensor([[3., 4.],
+            [1., 2.],
+            [3., 4.]])
     """
     numbers = np.asarray(input.detach().to("cpu").numpy())
     if numbers.dtype.kind not in "iu":
@@ -173,6 +192,10 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     Args:
         input: Numbers from 0: int64, of any shape.
         num_classes: The size of a row; -1 for the largest number plus 1.
+
+    >>> minigrad.nn.functional.one_hot(minigrad.tensor([2, 0]), num_classes=3)
+    tensor([[0, 0, 1],
+            [1, 0, 0]])
     """
     numbers = input.detach().to("cpu").numpy()
     count = int(numbers.max()) + 1 if num_classes == -1 else num_classes
@@ -205,6 +228,11 @@ def batch_norm(
 
     Raises:
         ValueError: If training has a single value for each channel, or evaluation nothing that was collected.
+
+    >>> batch = minigrad.tensor([[1.0], [3.0]])
+    >>> minigrad.nn.functional.batch_norm(batch, None, None, training=True)
+    tensor([[-1.],
+            [ 1.]])
     """
     column = (1, -1, *(1,) * (input.ndim - 2))
     if not training:
@@ -246,6 +274,10 @@ def layer_norm(
 
     Raises:
         ValueError: If the last axes have other sizes.
+
+    >>> minigrad.nn.functional.layer_norm(minigrad.tensor([[1.0, 3.0], [10.0, 30.0]]), (2,))
+    tensor([[-1.,  1.],
+            [-1.,  1.]])
     """
     count = len(normalized_shape)
     if not count or tuple(input.shape[-count:]) != tuple(normalized_shape):

@@ -14,7 +14,11 @@ __all__ = ["Conv1d", "Conv2d", "Dropout", "Embedding", "Flatten", "Identity", "L
 
 
 class Identity(Module):
-    """Returns what it is given; any arguments are taken and ignored."""
+    """Returns what it is given; any arguments are taken and ignored.
+
+    >>> minigrad.nn.Identity()(minigrad.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -36,6 +40,10 @@ class Linear(Module):
     Attributes:
         weight: Of shape (out_features, in_features), starting evenly in [-b, b) with b = 1 / sqrt(in_features).
         bias: Of shape (out_features,), starting likewise; None without bias.
+
+    >>> layer = minigrad.nn.Linear(3, 2)
+    >>> layer(minigrad.ones(5, 3)).shape, layer.weight.shape, layer.bias.shape
+    ((5, 2), (2, 3), (2,))
     """
 
     weight: Parameter
@@ -61,7 +69,11 @@ class Linear(Module):
         return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Return the layer's sizes."""
+        """Return the layer's sizes.
+
+        >>> minigrad.nn.Linear(3, 2).extra_repr()
+        'in_features=3, out_features=2, bias=True'
+        """
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
@@ -83,6 +95,10 @@ class Conv2d(Module):
         weight: Of shape (out_channels, in_channels / groups, *kernel_size), starting evenly in [-b, b) with
             b = 1 / sqrt(in_channels / groups * elements of the kernel).
         bias: Of shape (out_channels,), starting likewise; None without bias.
+
+    >>> layer = minigrad.nn.Conv2d(1, 8, kernel_size=3, padding=1)
+    >>> layer(minigrad.ones(2, 1, 28, 28)).shape
+    (2, 8, 28, 28)
     """
 
     dims = 2
@@ -124,7 +140,11 @@ class Conv2d(Module):
         return functional.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
     def extra_repr(self) -> str:
-        """Return the sizes, and whatever differs from its default."""
+        """Return the sizes, and whatever differs from its default.
+
+        >>> minigrad.nn.Conv2d(1, 8, 3, stride=2)
+        Conv2d(1, 8, kernel_size=(3, 3), stride=(2, 2))
+        """
         parts = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}", f"stride={self.stride}"]
         parts += [f"padding={self.padding}"] if any(self.padding) else []
         parts += [f"dilation={self.dilation}"] if set(self.dilation) != {1} else []
@@ -137,6 +157,9 @@ class Conv1d(Conv2d):
     """Slides windows of weights along lines: a layer for inputs of shape (batch, in_channels, width).
 
     Arguments and attributes are those of `Conv2d`, with one number for each axis instead of two.
+
+    >>> minigrad.nn.Conv1d(2, 4, kernel_size=3)(minigrad.ones(1, 2, 10)).shape
+    (1, 4, 8)
     """
 
     dims = 1
@@ -152,6 +175,9 @@ class Flatten(Module):
     Args:
         start_dim: The first axis to join.
         end_dim: The last one.
+
+    >>> minigrad.nn.Flatten()(minigrad.ones(2, 3, 4)).shape
+    (2, 12)
     """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
@@ -164,7 +190,11 @@ class Flatten(Module):
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
-        """Return the axes."""
+        """Return the axes.
+
+        >>> minigrad.nn.Flatten()
+        Flatten(start_dim=1, end_dim=-1)
+        """
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
@@ -173,6 +203,11 @@ class Dropout(Module):
 
     Args:
         p: The probability, in [0, 1].
+
+    >>> layer = minigrad.nn.Dropout(p=0.5)
+    >>> _ = layer.eval()
+    >>> layer(minigrad.ones(3))
+    tensor([1., 1., 1.])
     """
 
     def __init__(self, p: float = 0.5) -> None:
@@ -181,11 +216,20 @@ class Dropout(Module):
         self.p = p
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input, with holes while training."""
+        """Return the input, with holes while training.
+
+        >>> kept = minigrad.nn.Dropout(p=0.5)(minigrad.ones(100))
+        >>> set(kept.tolist()) == {0.0, 2.0}
+        True
+        """
         return functional.dropout(input, self.p, self.training)
 
     def extra_repr(self) -> str:
-        """Return the probability."""
+        """Return the probability.
+
+        >>> minigrad.nn.Dropout(p=0.1)
+        Dropout(p=0.1)
+        """
         return f"p={self.p}"
 
 
@@ -200,6 +244,10 @@ class Embedding(Module):
 
     Attributes:
         weight: Of shape (num_embeddings, embedding_dim), starting normally distributed.
+
+    >>> layer = minigrad.nn.Embedding(10, 4)
+    >>> layer(minigrad.tensor([[1, 2, 3]])).shape
+    (1, 3, 4)
     """
 
     weight: Parameter
@@ -231,7 +279,11 @@ class Embedding(Module):
         return functional.embedding(input, self.weight, self.padding_idx)
 
     def extra_repr(self) -> str:
-        """Return the table's sizes."""
+        """Return the table's sizes.
+
+        >>> minigrad.nn.Embedding(10, 4)
+        Embedding(10, 4)
+        """
         padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
         return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
 

@@ -23,6 +23,9 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
     Raises:
         ValueError: If the shapes differ: what broadcasting makes of (n, 1) and (n,) is no loss.
+
+    >>> minigrad.nn.functional.mse_loss(minigrad.tensor([1.0, 4.0]), minigrad.tensor([1.0, 2.0]))
+    tensor(2.)
     """
     _check_same("mse_loss", input, target, reduction)
     return SquaredError.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
@@ -38,6 +41,10 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, reduction: s
 
     Raises:
         ValueError: If the shapes differ.
+
+    >>> logits, targets = minigrad.tensor([0.0, 2.0]), minigrad.tensor([1.0, 1.0])
+    >>> minigrad.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
+    tensor([0.6931, 0.1269])
     """
     name = "binary_cross_entropy_with_logits"
     _check_same(name, input, target, reduction)

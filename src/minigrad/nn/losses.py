@@ -27,6 +27,9 @@ class MSELoss(_Loss):
 
     Args:
         reduction: "mean", "sum", or "none" for one loss for each element.
+
+    >>> minigrad.nn.MSELoss()(minigrad.tensor([1.0, 4.0]), minigrad.tensor([1.0, 2.0]))
+    tensor(2.)
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -39,6 +42,9 @@ class BCEWithLogitsLoss(_Loss):
 
     Args:
         reduction: "mean", "sum", or "none" for one loss for each element.
+
+    >>> minigrad.nn.BCEWithLogitsLoss()(minigrad.tensor([0.0]), minigrad.tensor([1.0]))
+    tensor(0.6931)
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -53,6 +59,9 @@ class CrossEntropyLoss(_Loss):
         weight: A factor for each class, or None; "mean" divides by the sum of the factors of the targets.
         ignore_index: A target that costs nothing.
         reduction: "mean", "sum", or "none" for one loss for each target.
+
+    >>> minigrad.nn.CrossEntropyLoss()(minigrad.tensor([[0.0, 0.0]]), minigrad.tensor([1]))
+    tensor(0.6931)
     """
 
     weight: Tensor | None
@@ -71,6 +80,9 @@ class NLLLoss(CrossEntropyLoss):
     """Minus the log-probability of the target class, as `LogSoftmax` computes it.
 
     Arguments are those of `CrossEntropyLoss`.
+
+    >>> minigrad.nn.NLLLoss()(minigrad.tensor([[0.5, 0.5]]).log(), minigrad.tensor([1]))
+    tensor(0.6931)
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

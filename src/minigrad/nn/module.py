@@ -19,11 +19,15 @@ _T = TypeVar("_T")
 
 
 class LoadReport(NamedTuple):
-    """What `Module.load_state_dict` did not find where it looked.
+    """The paths that `Module.load_state_dict` missed, on either side.
 
     Attributes:
         missing_keys: Names that the module has and the state has not.
         unexpected_keys: Names that the state has and the module has not.
+
+    >>> layer = minigrad.nn.Linear(2, 1)
+    >>> layer.load_state_dict({"weight": minigrad.zeros(1, 2)}, strict=False).missing_keys
+    ['bias']
     """
 
     missing_keys: list[str]
@@ -39,6 +43,17 @@ class Module(plain.Module):
 
     Attributes:
         training: Whether this node is in training mode (as opposed to evaluation mode).
+
+    >>> class Twice(minigrad.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.layer = minigrad.nn.Linear(3, 3)
+    ...
+    ...     def forward(self, input):
+    ...         return self.layer(self.layer(input))
+    ...
+    >>> Twice()(minigrad.ones(5, 3)).shape
+    (5, 3)
     """
 
     _modules: dict[str, Module]  # type: ignore[assignment]  # a tree of tensors holds no modules of Scalars
@@ -49,8 +64,6 @@ class Module(plain.Module):
         # First, and through __dict__: setting an attribute looks them up.
         self.__dict__.update(_buffers={}, _unsaved=set())
         super().__init__()
-
-    # --- registering ---
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_modules" not in self.__dict__:
@@ -90,12 +103,23 @@ class Module(plain.Module):
         object.__delattr__(self, name)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
-        """Register a parameter under a name; None notes that there is none, as for a layer without bias."""
+        """Register a parameter under a name; None notes that there is none, as for a layer without bias.
+
+        >>> layer = minigrad.nn.Linear(2, 1, bias=False)
+        >>> layer.bias is None, [name for name, _ in layer.named_parameters()]
+        (True, ['weight'])
+        """
         self._check_name(name)
         setattr(self, name, parameter)
 
     def add_parameter(self, name: str, value: Any) -> Parameter:  # type: ignore[override]
-        """Register a parameter under a name made at run time, such as ``"weight_0"``."""
+        """Register a parameter under a name made at run time, such as ``"weight_0"``.
+
+        >>> network = minigrad.nn.Module()
+        >>> weight = network.add_parameter("weight_0", minigrad.zeros(2))
+        >>> [name for name, _ in network.named_parameters()]
+        ['weight_0']
+        """
         parameter = value if isinstance(value, Parameter) else Parameter(value)
         self.register_parameter(name, parameter)
         return parameter
@@ -107,6 +131,11 @@ class Module(plain.Module):
             name: The attribute.
             tensor: The buffer; None notes that there is none.
             persistent: Whether `state_dict` holds it.
+
+        >>> network = minigrad.nn.Module()
+        >>> network.register_buffer("mean", minigrad.zeros(2))
+        >>> list(network.state_dict()), list(network.parameters())
+        (['mean'], [])
         """
         self._check_name(name)
         setattr(self, name, tensor)
@@ -115,7 +144,13 @@ class Module(plain.Module):
         (self._unsaved.discard if persistent else self._unsaved.add)(name)
 
     def add_module(self, name: str, module: Module) -> None:
-        """Register a child under a name made at run time."""
+        """Register a child under a name made at run time.
+
+        >>> network = minigrad.nn.Module()
+        >>> network.add_module("layer0", minigrad.nn.ReLU())
+        >>> network.layer0
+        ReLU()
+        """
         self._check_name(name)
         setattr(self, name, module)
 
@@ -123,18 +158,30 @@ class Module(plain.Module):
         if not isinstance(name, str) or not name or "." in name:
             raise ValueError(f"{type(self).__name__}: {name!r} cannot name a part: a name is not empty and has no '.'")
 
-    # --- walking ---
-
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Yield the direct children with their names."""
+        """Yield the direct children with their names.
+
+        >>> network = minigrad.nn.Sequential(minigrad.nn.Linear(2, 4), minigrad.nn.ReLU())
+        >>> [name for name, _ in network.named_children()]
+        ['0', '1']
+        """
         yield from _once(self._modules.items())
 
     def children(self) -> Iterator[Module]:
-        """Yield the direct children."""
+        """Yield the direct children.
+
+        >>> list(minigrad.nn.Sequential(minigrad.nn.ReLU(), minigrad.nn.Tanh()).children())
+        [ReLU(), Tanh()]
+        """
         return (child for _, child in self.named_children())
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """Yield this module and all its descendants with their paths, each once, parents before children."""
+        """Yield this module and all its descendants with their paths, each once, parents before children.
+
+        >>> inner = minigrad.nn.Sequential(minigrad.nn.ReLU())
+        >>> [name for name, _ in minigrad.nn.Sequential(inner).named_modules()]
+        ['', '0', '0.0']
+        """
         return _once(self._paths(prefix))
 
     def _paths(self, prefix: str) -> Iterator[tuple[str, Module]]:
@@ -146,23 +193,45 @@ class Module(plain.Module):
             stack += [(inside + name, child) for name, child in reversed(module._modules.items())]
 
     def modules(self) -> Iterator[Module]:  # type: ignore[override]  # there, the children alone
-        """Yield this module and all its descendants, each once, parents before children."""
+        """Yield this module and all its descendants, each once, parents before children.
+
+        >>> inner = minigrad.nn.Sequential(minigrad.nn.ReLU())
+        >>> len(list(minigrad.nn.Sequential(inner).modules()))
+        3
+        """
         return (module for _, module in self.named_modules())
 
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:  # type: ignore[override]  # PyTorch's iterator
-        """Yield all parameters with their paths, such as ``"layer1.weight"``, each once, own ones first."""
+        """Yield all parameters with their paths, such as ``"layer1.weight"``, each once, own ones first.
+
+        >>> network = minigrad.nn.Sequential(minigrad.nn.Linear(2, 4), minigrad.nn.ReLU())
+        >>> [name for name, _ in network.named_parameters()]
+        ['0.weight', '0.bias']
+        """
         return _once(self._as_plain(deep=True).named_parameters())  # type: ignore[arg-type]
 
     def parameters(self) -> Iterator[Parameter]:  # type: ignore[override]
-        """Yield all parameters, each once, in the order of `named_parameters`."""
+        """Yield all parameters, each once, in the order of `named_parameters`.
+
+        >>> [parameter.shape for parameter in minigrad.nn.Linear(2, 4).parameters()]
+        [(4, 2), (4,)]
+        """
         return (parameter for _, parameter in self.named_parameters())
 
     def named_buffers(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield all buffers with their paths, each once."""
+        """Yield all buffers with their paths, each once.
+
+        >>> [name for name, _ in minigrad.nn.BatchNorm1d(2).named_buffers()]
+        ['running_mean', 'running_var', 'num_batches_tracked']
+        """
         return _once((name, buffer) for name, _, buffer, _ in self._state() if not isinstance(buffer, Parameter))
 
     def buffers(self) -> Iterator[Tensor]:
-        """Yield all buffers, each once."""
+        """Yield all buffers, each once.
+
+        >>> list(minigrad.nn.Linear(2, 4).buffers())
+        []
+        """
         return (buffer for _, buffer in self.named_buffers())
 
     def _state(self) -> Iterator[tuple[str, Module, Tensor, bool]]:
@@ -184,10 +253,13 @@ class Module(plain.Module):
         node.__dict__.update(_modules=children, _parameters=self._parameters, training=self.training)
         return node
 
-    # --- modes and gradients ---
-
     def train(self: _Self, mode: bool = True) -> _Self:  # type: ignore[override]
-        """Put this module and all its descendants into training mode, or with mode=False into evaluation mode."""
+        """Put this module and all its descendants into training mode, or with mode=False into evaluation mode.
+
+        >>> layer = minigrad.nn.Dropout()
+        >>> layer.train(False).training
+        False
+        """
         node = self._as_plain()
         if mode:
             node.train()
@@ -197,11 +269,23 @@ class Module(plain.Module):
         return self
 
     def eval(self: _Self) -> _Self:  # type: ignore[override]
-        """Put this module and all its descendants into evaluation mode."""
+        """Put this module and all its descendants into evaluation mode.
+
+        >>> network = minigrad.nn.Sequential(minigrad.nn.Dropout())
+        >>> network.eval()[0].training
+        False
+        """
         return self.train(False)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradient of every parameter, or with set_to_none=False fill it with zeros."""
+        """Forget the gradient of every parameter, or with set_to_none=False fill it with zeros.
+
+        >>> layer = minigrad.nn.Linear(2, 1)
+        >>> layer(minigrad.ones(1, 2)).sum().backward()
+        >>> layer.zero_grad()
+        >>> layer.weight.grad is None
+        True
+        """
         for parameter in self.parameters():
             if set_to_none or parameter.grad is None:
                 parameter.grad = None
@@ -209,24 +293,38 @@ class Module(plain.Module):
                 parameter.grad.detach().zero_()
 
     def requires_grad_(self: _Self, requires_grad: bool = True) -> _Self:
-        """Say for every parameter whether training computes its gradient; False freezes the module."""
+        """Say for every parameter whether training computes its gradient; False freezes the module.
+
+        >>> layer = minigrad.nn.Linear(2, 1).requires_grad_(False)
+        >>> layer.weight.requires_grad
+        False
+        """
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def apply(self: _Self, fn: Callable[[Module], object]) -> _Self:
-        """Call fn on every descendant, then on this module; for example to initialise weights."""
+        """Call fn on every descendant, then on this module; for example to initialise weights.
+
+        >>> def set_to_zero(module):
+        ...     if isinstance(module, minigrad.nn.Linear):
+        ...         minigrad.nn.init.zeros_(module.weight)
+        ...
+        >>> minigrad.nn.Linear(2, 1).apply(set_to_zero).weight.tolist()
+        [[0.0, 0.0]]
+        """
         for child in self.children():
             child.apply(fn)
         fn(self)
         return self
 
-    # --- moving, saving and loading ---
-
     def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
         """Move all parameters and buffers to a device, or give the floating ones another dtype.
 
         Takes what `Tensor.to` takes. Parameters stay the same objects, so that an optimizer keeps them.
+
+        >>> minigrad.nn.Linear(2, 1).to(minigrad.float64).weight.dtype
+        dtype('float64')
         """
         with autodiff.no_grad():
             for each in self.modules():
@@ -236,15 +334,27 @@ class Module(plain.Module):
         return self
 
     def double(self: _Self) -> _Self:
-        """Give all floating parameters and buffers dtype float64."""
+        """Give all floating parameters and buffers dtype float64.
+
+        >>> minigrad.nn.Linear(2, 1).double().weight.dtype
+        dtype('float64')
+        """
         return self.to("float64")
 
     def float(self: _Self) -> _Self:
-        """Give all floating parameters and buffers dtype float32."""
+        """Give all floating parameters and buffers dtype float32.
+
+        >>> minigrad.nn.Linear(2, 1).double().float().weight.dtype
+        dtype('float32')
+        """
         return self.to("float32")
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """Return all parameters and saved buffers by path, detached, sharing memory with the module."""
+        """Return all parameters and saved buffers by path, detached, sharing memory with the module.
+
+        >>> {path: tensor.shape for path, tensor in minigrad.nn.Linear(2, 1).state_dict().items()}
+        {'weight': (1, 2), 'bias': (1,)}
+        """
         return {prefix + path: tensor.detach() for path, _, tensor, saved in self._state() if saved}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> LoadReport:
@@ -256,6 +366,11 @@ class Module(plain.Module):
 
         Raises:
             ValueError: If names or shapes do not match; nothing is changed then.
+
+        >>> old, new = minigrad.nn.Linear(2, 1), minigrad.nn.Linear(2, 1)
+        >>> report = new.load_state_dict(old.state_dict())
+        >>> new.weight.equal(old.weight), report.missing_keys
+        (True, [])
         """
         own = {path: tensor for path, _, tensor, saved in self._state() if saved}
         report = LoadReport([n for n in own if n not in state_dict], [n for n in state_dict if n not in own])
@@ -268,10 +383,12 @@ class Module(plain.Module):
                     tensor.copy_(state_dict[name])
         return report
 
-    # --- printing ---
-
     def extra_repr(self) -> str:
-        """Return what stands between the parentheses when the module is printed; every subclass writes its own."""
+        """Return what stands between the parentheses when the module is printed; every subclass writes its own.
+
+        >>> minigrad.nn.Linear(2, 1).extra_repr()
+        'in_features=2, out_features=1, bias=True'
+        """
         return ""
 
     def __repr__(self) -> str:

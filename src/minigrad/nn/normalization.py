@@ -37,6 +37,13 @@ class BatchNorm1d(Module):
         running_mean: The collected means, starting at 0.
         running_var: The collected unbiased variances, starting at 1.
         num_batches_tracked: How many batches training has seen.
+
+    >>> layer = minigrad.nn.BatchNorm1d(1)
+    >>> layer(minigrad.tensor([[1.0], [3.0]])).detach()
+    tensor([[-1.],
+            [ 1.]])
+    >>> layer.running_mean
+    tensor([0.2])
     """
 
     ranks: tuple[int, ...] = (2, 3)
@@ -96,7 +103,11 @@ class BatchNorm1d(Module):
         return 1.0 / float(self.num_batches_tracked.item()) if self.momentum is None else self.momentum
 
     def extra_repr(self) -> str:
-        """Return the settings."""
+        """Return the settings.
+
+        >>> minigrad.nn.BatchNorm1d(4)
+        BatchNorm1d(4, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
+        """
         tracked = self.running_mean is not None
         settings = f"{self.num_features}, eps={self.eps}, momentum={self.momentum}"
         return f"{settings}, affine={self.weight is not None}, track_running_stats={tracked}"
@@ -106,6 +117,9 @@ class BatchNorm2d(BatchNorm1d):
     """Normalises each channel of images, of shape (batch, num_features, height, width), over the batch.
 
     Arguments and attributes are those of `BatchNorm1d`.
+
+    >>> minigrad.nn.BatchNorm2d(3)(minigrad.randn(2, 3, 4, 4)).shape
+    (2, 3, 4, 4)
     """
 
     ranks = (4,)
@@ -124,6 +138,10 @@ class LayerNorm(Module):
     Attributes:
         weight: Of shape normalized_shape, starting at 1; None if not affine.
         bias: Of shape normalized_shape, starting at 0; None if not affine, or without bias.
+
+    >>> minigrad.nn.LayerNorm(2)(minigrad.tensor([[1.0, 3.0], [10.0, 30.0]])).detach()
+    tensor([[-1.,  1.],
+            [-1.,  1.]])
     """
 
     weight: Parameter | None
@@ -149,5 +167,9 @@ class LayerNorm(Module):
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """Return the settings."""
+        """Return the settings.
+
+        >>> minigrad.nn.LayerNorm(4)
+        LayerNorm((4,), eps=1e-05, elementwise_affine=True)
+        """
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.weight is not None}"

@@ -15,6 +15,10 @@ class Parameter(Tensor):
     Args:
         data: The starting values: a tensor of any shape and a floating dtype. Memory is shared with it.
         requires_grad: Whether training computes its gradient.
+
+    >>> minigrad.nn.Parameter(minigrad.tensor([1.0, 2.0]))
+    Parameter containing:
+    tensor([1., 2.], requires_grad=True)
     """
 
     __slots__ = ()

@@ -197,7 +197,7 @@ def _gathered(parts: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
 
 
 def _is_large(array: Any, times: int = 1) -> bool:
-    """Whether compiled loops are quicker than NumPy's slices."""
+    """Return whether compiled loops are quicker than NumPy's slices."""
     return array.size * times >= arrays.LARGE_AND_DEAR and backends.is_quick() and array.dtype.kind == "f"
 
 

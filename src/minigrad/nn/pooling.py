@@ -10,7 +10,7 @@ __all__ = ["AvgPool2d", "MaxPool2d"]
 
 
 class _Pool2d(Module):
-    """What replaces windows by one number.
+    """A layer that replaces each window by one number.
 
     Args:
         kernel_size: Height and width of a window; one number for both.
@@ -41,6 +41,11 @@ class AvgPool2d(_Pool2d):
         kernel_size: Height and width of a window; one number for both.
         stride: Steps between windows; the window's size if None.
         padding: Zeros added on both sides, which count.
+
+    >>> image = minigrad.arange(16.0).view(1, 1, 4, 4)
+    >>> minigrad.nn.AvgPool2d(2)(image)
+    tensor([[[[ 2.5,  4.5],
+              [10.5, 12.5]]]])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -55,6 +60,11 @@ class MaxPool2d(_Pool2d):
         kernel_size: Height and width of a window; one number for both.
         stride: Steps between windows; the window's size if None.
         padding: Elements added on both sides, which are smaller than any number.
+
+    >>> image = minigrad.arange(16.0).view(1, 1, 4, 4)
+    >>> minigrad.nn.MaxPool2d(2)(image)
+    tensor([[[[ 5.,  7.],
+              [13., 15.]]]])
     """
 
     def forward(self, input: Tensor) -> Tensor:

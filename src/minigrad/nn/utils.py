@@ -1,4 +1,4 @@
-"""What is done to many gradients at once."""
+"""Operations on many gradients at once."""
 
 from __future__ import annotations
 
@@ -32,6 +32,13 @@ def clip_grad_norm_(
 
     Raises:
         ValueError: If the norm is not finite and that is an error; no gradient is changed then.
+
+    >>> x = minigrad.tensor([0.0, 0.0], requires_grad=True)
+    >>> x.grad = minigrad.tensor([3.0, 4.0])
+    >>> minigrad.nn.utils.clip_grad_norm_([x], max_norm=1.0)
+    tensor(5.)
+    >>> x.grad
+    tensor([0.6, 0.8])
     """
     gradients = _gradients(parameters)
     # Added up in float64: a sum of squares in float32 overflows from 1.8e19 on.
@@ -51,7 +58,14 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Limit every element of all gradients, in place, to the range from -clip_value to clip_value."""
+    """Limit every element of all gradients, in place, to the range from -clip_value to clip_value.
+
+    >>> x = minigrad.tensor([0.0, 0.0], requires_grad=True)
+    >>> x.grad = minigrad.tensor([3.0, -0.5])
+    >>> minigrad.nn.utils.clip_grad_value_([x], 1.0)
+    >>> x.grad
+    tensor([ 1.0, -0.5])
+    """
     with autodiff.no_grad():
         for gradient in _gradients(parameters):
             gradient.copy_(gradient.clamp(-clip_value, clip_value))

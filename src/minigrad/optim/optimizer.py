@@ -1,4 +1,4 @@
-"""What all optimizers share: groups of parameters with their settings, and the state of each parameter."""
+"""The base of all optimizers: groups of parameters with their settings, and the state of each parameter."""
 
 from __future__ import annotations
 

@@ -82,8 +82,6 @@ class Tensor(Methods, InPlace):
         if requires_grad:
             self.requires_grad_()
 
-    # --- making tensors from arrays -------------------------------------------------------------------------
-
     @staticmethod
     def _of_array(array: Any) -> Tensor:
         """Wrap an array as a constant."""
@@ -103,8 +101,6 @@ class Tensor(Methods, InPlace):
         array = self._array
         return TensorData.of(array) if isinstance(array, np.ndarray) else array.data
 
-    # --- applying functions ---------------------------------------------------------------------------------
-
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
@@ -120,8 +116,6 @@ class Tensor(Methods, InPlace):
         if array.__class__ is np.ndarray and not arrays.on_host(*values) and function is not tensor_functions.ToDevice:
             array = arrays.to_device(array, "cuda")  # it was computed by NumPy, for want of a kernel
         return _recorded(function, inputs, ctx, array)
-
-    # --- the Variable protocol ------------------------------------------------------------------------------
 
     @property
     def unique_id(self) -> int:
@@ -186,8 +180,6 @@ class Tensor(Methods, InPlace):
         if self._extra is not None:
             x = engine.notice(self, x)
         engine.accumulate_grad(self, x)
-
-    # --- gradients ------------------------------------------------------------------------------------------
 
     @property
     def is_leaf(self) -> Any:
@@ -370,8 +362,6 @@ class Tensor(Methods, InPlace):
             raise ValueError(f"data: needs a tensor of shape {self.shape}")
         self._array = arrays.cast_to(value._array, self._array.dtype)
 
-    # --- operators ------------------------------------------------------------------------------------------
-
     __add__: Callable[[Any, Any], Tensor]  # these eight are made below, by `_arithmetic`
     __radd__: Callable[[Any, Any], Tensor]
     __sub__: Callable[[Any, Any], Tensor]
@@ -445,8 +435,6 @@ class Tensor(Methods, InPlace):
         return self.from_host(form(arrays.to_host(self._array), arrays.to_host(value)))
 
     __hash__ = object.__hash__  # two tensors of the same values are two tensors
-
-    # --- as a Python object ---------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         if not self._array.ndim:
@@ -552,9 +540,6 @@ class _Handle:
 
 def _constant(value: Any, like: Tensor) -> Tensor:
     return Tensor(arrays.full((), value, np.dtype(type(value)), like._array))
-
-
-# --- how functions are applied ------------------------------------------------------------------------------
 
 
 def _recorded(function: Any, inputs: Sequence[Any], ctx: Any, array: Any) -> Tensor:

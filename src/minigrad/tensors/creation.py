@@ -409,9 +409,6 @@ def randperm(n: int, generator: Generator | None = None) -> Tensor:
     return (generator or default_generator).permutation(n)
 
 
-# --- functions of several tensors ---------------------------------------------------------------------------
-
-
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return tensors one behind the other along an axis.
 

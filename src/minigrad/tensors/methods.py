@@ -18,7 +18,7 @@ __all__ = ["Methods", "ValuesAndIndices"]
 
 
 class ValuesAndIndices(NamedTuple):
-    """What `max` and `min` along an axis return.
+    """The result of `max` or `min` along an axis.
 
     >>> largest = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).max(dim=1)
     >>> largest.values, largest.indices
@@ -35,11 +35,14 @@ def _float(x: Any) -> Any:
 
 
 class Methods(Shapes):
-    """Elementwise functions, reductions, products."""
+    """Elementwise functions, reductions, products.
+
+    >>> x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.exp().log().sum(dim=0)
+    tensor([4., 6.])
+    """
 
     __slots__ = ()
-
-    # --- elementwise ----------------------------------------------------------------------------------------
 
     def exp(self) -> Tensor:
         """Return e to the power of every element.
@@ -276,8 +279,6 @@ class Methods(Shapes):
         tensor([ True, False, False])
         """
         return functions.LT.apply(self.abs(), np.inf)
-
-    # --- reductions -----------------------------------------------------------------------------------------
 
     def sum(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         """Add up the elements, all of them or along axes.
@@ -535,8 +536,6 @@ class Methods(Shapes):
         x = cast(Any, self)
         return x._of_array(numpy_forms.call(arrays.reduce, kernel, x._array, tuple(sorted(dim)), keepdim))
 
-    # --- products -------------------------------------------------------------------------------------------
-
     def dot(self, other: Tensor) -> Tensor:
         """Return the sum of the products of two vectors' elements.
 
@@ -602,8 +601,6 @@ class Methods(Shapes):
             shapes = f"{a.shape} and {tuple(getattr(b, 'shape', ()))}"
             raise ValueError(f"{name}: {shapes}; both need {rank} axes and the same batch; matmul broadcasts")
         return self.matmul(other)
-
-    # --- comparing whole tensors ----------------------------------------------------------------------------
 
     def allclose(self, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
         """Return whether all elements differ by at most atol + rtol * |other|.

@@ -57,11 +57,14 @@ def axes_of(x: Any, dim: Any, operation: str) -> tuple[int, ...]:
 
 
 class Shapes(Types):
-    """What a tensor looks like, and views of it."""
+    """The methods of `Tensor` about its shape, its views and its elements.
+
+    >>> x = minigrad.zeros(2, 3)
+    >>> x.T.shape, x.T.stride()
+    ((3, 2), (1, 3))
+    """
 
     __slots__ = ()
-
-    # --- form -----------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -182,7 +185,7 @@ class Shapes(Types):
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the elements are on a CUDA device.
+        """True if the elements are on a CUDA device.
 
         >>> minigrad.zeros(2).is_cuda
         False
@@ -196,8 +199,6 @@ class Shapes(Types):
         (True, False)
         """
         return bool(self.dtype.kind == "f")
-
-    # --- views ----------------------------------------------------------------------------------------------
 
     def view(self, *shape: Any) -> Tensor:
         """Return the same elements, in row-major order, with another shape, without copying.
@@ -383,8 +384,6 @@ class Shapes(Types):
         """
         return cast("Tensor", self) if self.is_contiguous() else cast(Any, self).clone()
 
-    # --- parts ----------------------------------------------------------------------------------------------
-
     def __getitem__(self, key: Any) -> Tensor:
         if key.__class__ is slice and (key.step is None or (key.step.__class__ is int and key.step > 0)):
             chosen: Any = key  # the most frequent key needs no closer look
@@ -510,8 +509,6 @@ class Shapes(Types):
         """
         axis = axis_of(self, dim, "unbind")
         return tuple(self.select(axis, i) for i in range(self.shape[axis]))
-
-    # --- values ---------------------------------------------------------------------------------------------
 
     def item(self) -> Any:
         """Return the only element as a Python number.

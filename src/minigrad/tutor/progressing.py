@@ -1,4 +1,4 @@
-"""What a student has done so far: `.minigrad/progress.json` in the working folder.
+"""A student's progress so far: `.minigrad/progress.json` in the working folder.
 
 The working folder is the nearest folder, from the current one upwards, that holds a `.minigrad`; `minigrad start` makes
 it. From the folder around it, it is found under its usual name. Without one nothing is recorded, nor while a grader is
@@ -42,7 +42,7 @@ _said = set[str]()  # what was said once in this session
 
 @dataclass(frozen=True)
 class Done:
-    """What is known of one exercise.
+    """The record of one exercise.
 
     Attributes:
         passed: Whether the last check passed.
@@ -174,9 +174,6 @@ def _say_once(sentence: str) -> None:
         print(sentence)
 
 
-# --- what is shown of it --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class LessonProgress:
     """A lesson's share: how many of its exercises pass, the points they show, checks and hints."""
@@ -211,7 +208,7 @@ class Progress:
 
     @property
     def note(self) -> str:
-        """What the table rests on."""
+        """The sentence below the table about the source of its numbers."""
         if self.folder is None:
             return "Nothing is recorded here: `minigrad start` makes a working folder, in which progress is kept."
         return "Points are those of the checks in the notebooks; hidden tests decide when the notebooks are graded."

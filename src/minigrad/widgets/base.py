@@ -1,4 +1,4 @@
-"""What all widgets share: pictures and a sentence as state, one look, and what is shown where widgets are not."""
+"""The base of all widgets: pictures and a sentence as state, one look, and a fallback for pages without widgets."""
 
 from __future__ import annotations
 

@@ -26,6 +26,10 @@ def parse_shape(words: str) -> Index:
 
     Raises:
         ValueError: If it is no shape, with a sentence for whoever typed it.
+
+    >>> from minigrad.widgets.broadcasting import parse_shape
+    >>> parse_shape("4, 1"), parse_shape("(4, 1)"), parse_shape("")
+    ((4, 1), (4, 1), ())
     """
     inner = words.strip().strip("()[]").strip()
     # Each gap can be read in one way only, so that long words are read in linear time.
@@ -49,6 +53,10 @@ class Meeting:
     Attributes:
         a: One shape.
         b: The other.
+
+    >>> from minigrad.widgets.broadcasting import Meeting
+    >>> Meeting((4, 1), (3,)).shape
+    (4, 3)
     """
 
     a: Index
@@ -56,7 +64,12 @@ class Meeting:
 
     @property
     def shape(self) -> Index | None:
-        """The common shape; None if there is none."""
+        """The common shape; None if there is none.
+
+        >>> from minigrad.widgets.broadcasting import Meeting
+        >>> Meeting((4, 1), (3,)).shape, Meeting((2,), (3,)).shape
+        ((4, 3), None)
+        """
         try:
             return np.broadcast_shapes(self.a, self.b)
         except ValueError:
@@ -64,15 +77,30 @@ class Meeting:
 
     @property
     def can_be_shown(self) -> bool:
-        """Whether there are elements, and few enough for pictures."""
+        """True if there are elements, and few enough for pictures.
+
+        >>> from minigrad.widgets.broadcasting import Meeting
+        >>> Meeting((4, 1), (3,)).can_be_shown, Meeting((2,), (3,)).can_be_shown
+        (True, False)
+        """
         return self.shape is not None and 0 < math.prod(self.shape) <= LARGEST
 
     def read_by(self, index: Index) -> tuple[Index, Index]:
-        """Return the elements of a and b that an element of the result reads."""
+        """Return the elements of a and b that an element of the result reads.
+
+        >>> from minigrad.widgets.broadcasting import Meeting
+        >>> Meeting((4, 1), (3,)).read_by((2, 1))
+        ((2, 0), (1,))
+        """
         return self._source(self.a, index), self._source(self.b, index)
 
     def readers(self, name: str, index: Index) -> list[Index]:
-        """Return the elements of the result that read an element of ``"a"`` or ``"b"``."""
+        """Return the elements of the result that read an element of ``"a"`` or ``"b"``.
+
+        >>> from minigrad.widgets.broadcasting import Meeting
+        >>> Meeting((4, 1), (3,)).readers("a", (2, 0))
+        [(2, 0), (2, 1), (2, 2)]
+        """
         side = 0 if name == "a" else 1
         return [each for each in indices(self.shape or ()) if self.read_by(each)[side] == index]
 

@@ -23,7 +23,12 @@ Point = tuple[float, float]
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round numbers between two bounds: steps of 1, 2 or 5 times a power of 10."""
+    """Return round numbers between two bounds: steps of 1, 2 or 5 times a power of 10.
+
+    >>> from minigrad.widgets.charts import ticks
+    >>> ticks(0.0, 10.0)
+    [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    """
     span = max(high - low, 1e-300)
     unit = 10.0 ** math.floor(math.log10(span / most))
     step = next(unit * factor for factor in (1.0, 2.0, 5.0, 10.0) if span / (unit * factor) <= most)

@@ -122,9 +122,6 @@ def _value(f: Curve, x: float) -> float:
         return math.nan
 
 
-# --- pictures -------------------------------------------------------------------------------------------------
-
-
 def curve_picture(m: Measurement, exponent: float) -> str:
     """Draw the function with its tangent, and the lines whose slopes the two differences measure."""
     epsilon = 10.0**exponent
@@ -186,9 +183,6 @@ def _bounds(values: Sequence[float]) -> Point:
     return low - room, high + room
 
 
-# --- the widget -------------------------------------------------------------------------------------------------
-
-
 class DerivativeExplorer(Widget):
     """The derivative explorer.
 
@@ -226,7 +220,7 @@ class DerivativeExplorer(Widget):
 
     @property
     def measurement(self) -> Measurement:
-        """What is measured now."""
+        """The present measurement."""
         return Measurement(self.function, *self._functions[self.function], self.x)
 
     def _show(self) -> None:

@@ -23,7 +23,12 @@ _PAGES = {"PageUp": -1, "PageDown": 1}
 
 
 def indices(shape: Sequence[int]) -> list[Index]:
-    """Return all indices of a shape, row by row."""
+    """Return all indices of a shape, row by row.
+
+    >>> from minigrad.widgets.grids import indices
+    >>> list(indices((2, 2)))
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    """
     return list(product(*(range(size) for size in shape)))
 
 
@@ -34,6 +39,10 @@ def moved(shape: Sequence[int], index: Index, key: str) -> Index:
         shape: None of its sizes is 0.
         index: Where one is.
         key: As browsers name it, with Home and End for the first and the last element. Others lead nowhere.
+
+    >>> from minigrad.widgets.grids import moved
+    >>> moved((2, 3), (0, 0), "ArrowRight")
+    (0, 1)
     """
     if key in ("Home", "End"):
         return tuple(0 if key == "Home" else size - 1 for size in shape)
@@ -50,12 +59,22 @@ def moved(shape: Sequence[int], index: Index, key: str) -> Index:
 
 
 def part(name: str, index: Index) -> str:
-    """Return how a page names an element: ``out:1,2``."""
+    """Return how a page names an element: ``out:1,2``.
+
+    >>> from minigrad.widgets.grids import part
+    >>> part("out", (1, 2))
+    'out:1,2'
+    """
     return f"{name}:{','.join(map(str, index))}"
 
 
 def written(name: str, index: Index) -> str:
-    """Return an element as one writes it: ``out[1, 2]``."""
+    """Return an element as one writes it: ``out[1, 2]``.
+
+    >>> from minigrad.widgets.grids import written
+    >>> written("out", (1, 2))
+    'out[1, 2]'
+    """
     return f"{name}[{', '.join(map(str, index))}]" if index else f"{name}[()]"
 
 

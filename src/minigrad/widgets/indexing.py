@@ -22,12 +22,22 @@ _STORAGE_STEPS = {"ArrowLeft": -1, "ArrowRight": 1, "ArrowUp": -_PER_LINE, "Arro
 
 
 def place_of(view: TensorData, index: Sequence[int]) -> int:
-    """Return where an element stands, counted from the storage's beginning; no exercise is asked."""
+    """Return where an element stands, counted from the storage's beginning; no exercise is asked.
+
+    >>> from minigrad.widgets.indexing import place_of
+    >>> place_of(minigrad.TensorData([0.0] * 6, (2, 3)), (1, 0))
+    3
+    """
     return view.offset + sum(i * stride for i, stride in zip(index, view.strides, strict=True))
 
 
 def shown_by(view: TensorData, position: int) -> list[Index]:
-    """Return every index of a view whose element stands at a position of the storage."""
+    """Return every index of a view whose element stands at a position of the storage.
+
+    >>> from minigrad.widgets.indexing import shown_by
+    >>> shown_by(minigrad.TensorData([1.0, 2.0], (2,)).expand(3, 2), 1)
+    [(0, 1), (1, 1), (2, 1)]
+    """
     return [index for index in indices(view.shape) if place_of(view, index) == position]
 
 
@@ -78,9 +88,6 @@ def _element(view: TensorData, position: int) -> str:
     return label(view.storage[position].item())
 
 
-# --- pictures -------------------------------------------------------------------------------------------------
-
-
 def view_picture(view: TensorData, index: Index | None, position: int) -> Drawing:
     """Draw the view: the element that is looked at, and others that show the same place of the storage.
 
@@ -124,9 +131,6 @@ def storage_picture(view: TensorData, position: int) -> Drawing:
     width = max(min(size, _PER_LINE) * wide, len(title) * CHARACTER) + 2 * MARGIN
     height = MARGIN + 2 * LINE + math.ceil(size / _PER_LINE) * tall
     return Drawing(width, height, title, of_position(view, position), parts)
-
-
-# --- the widget -------------------------------------------------------------------------------------------------
 
 
 class IndexExplorer(Widget):

@@ -88,13 +88,19 @@ class Numbers:
 
 
 def centered(places: Any) -> Array:
-    """Move points of the unit square to [-2, 2]: around 0, networks start to learn sooner."""
+    """Move points of the unit square to [-2, 2]: around 0, networks start to learn sooner.
+
+    >>> from minigrad.widgets.networks import centered
+    >>> centered(np.array([[0.0, 0.5], [1.0, 0.75]]))
+    array([[-2.,  0.],
+           [ 2.,  1.]])
+    """
     return 4.0 * (np.asarray(places, dtype=np.float64) - 0.5)
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one step of training gave.
+    """The results of one step of training.
 
     Attributes:
         loss: The mean loss over the points, before the step.

@@ -37,7 +37,12 @@ _RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 
 def thinned(losses: Sequence[float], most: int = _MOST_LOSSES) -> list[tuple[int, float]]:
-    """Return the numbers of epochs, counted from 1, with their losses: the last one, and at most so many before it."""
+    """Return the numbers of epochs, counted from 1, with their losses: the last one, and at most so many before it.
+
+    >>> from minigrad.widgets.playing import thinned
+    >>> thinned([0.9, 0.7, 0.5, 0.4], most=2)
+    [(1, 0.9), (3, 0.5), (4, 0.4)]
+    """
     every = max(1, math.ceil(len(losses) / most))
     kept = [(number, losses[number - 1]) for number in range(1, len(losses) + 1, every)]
     return kept if not losses or kept[-1][0] == len(losses) else [*kept, (len(losses), losses[-1])]
@@ -128,8 +133,6 @@ class Playground(Widget):
             raise traitlets.TraitError(f"playground: seed={proposal['value']}: give a whole number of 0 or more")
         return int(proposal["value"])
 
-    # --- what one can do
-
     def reset(self) -> None:
         """Begin anew, with fresh points and starting values of the present seed."""
         with self._changing:
@@ -190,8 +193,6 @@ class Playground(Widget):
         with self._changing:
             self._trainer = None
         self._say()
-
-    # --- what the page asks for
 
     def _hear(self, content: Any) -> None:
         """Follow a button: "step", "slice" (as many steps as fit into a tenth of a second) or "reset"."""

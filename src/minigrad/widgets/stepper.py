@@ -106,9 +106,6 @@ class MomentPicture(ExpressionGraph):
         return super()._document(width, height, [_STYLE, *parts])
 
 
-# --- in words -------------------------------------------------------------------------------------------------
-
-
 def _value(run: Recording, key: int) -> str:
     return describe(run.graph[key], run.names)[2]
 
@@ -131,7 +128,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _waiting(moment: Moment, key: int) -> str:
-    """Who is waited for, short enough for a box."""
+    """Return the names of the users that a variable waits for, short enough for a box."""
     users = moment.waits_for(key)
     names = [describe(moment.recording.graph[user], moment.recording.names)[0] for user in users]
     if len(users) > 2 or not all(names):
@@ -225,9 +222,6 @@ def _end(moment: Moment) -> str:
     if len(run.visits) > len(run.variables):
         return f"All parts have arrived, in {len(run.visits)} visits to {len(run.variables)} variables."
     return "Every variable was visited once, with its whole gradient."
-
-
-# --- the widget -------------------------------------------------------------------------------------------------
 
 
 class Backprop(Widget):

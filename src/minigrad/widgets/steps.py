@@ -1,4 +1,4 @@
-"""What an engine does, step by step: who has handed what to whom, whose gradient is complete, and who still waits.
+"""The steps of an engine: the gradients handed from result to input, complete ones, and variables that still wait.
 
 An engine is recorded once (`record`); `Moment` is the state after some of its steps. Nothing here knows a right order:
 what is shown is what the library's present engine did, also where that is wrong.
@@ -24,7 +24,7 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class Recording:
-    """What an engine did.
+    """A recording of an engine's steps.
 
     Attributes:
         graph: The watched variables by unique id, the result first.
@@ -49,7 +49,13 @@ class Recording:
 
     @cached_property
     def variables(self) -> list[int]:
-        """The keys of everything that is no constant, the result first."""
+        """The keys of everything that is no constant, the result first.
+
+        >>> from minigrad.widgets.steps import record
+        >>> x = minigrad.Scalar(3.0)
+        >>> len(record(x * x + x).variables)  # the sum, the product, and x
+        3
+        """
         return [key for key, node in self.graph.items() if not node.is_constant()]
 
     def edges_to(self, key: int) -> Iterator[Edge]:
@@ -82,6 +88,11 @@ def record(result: Any, gradient: Any = 1.0, names: Mapping[int, str] | None = N
         result: The variable at the right end of the graph.
         gradient: The derivative to start from; for a tensor of several elements, a tensor of its shape.
         names: Of variables, by unique id.
+
+    >>> from minigrad.widgets.steps import record
+    >>> x = minigrad.Scalar(3.0)
+    >>> len(record(x * x).variables)
+    2
     """
     graph, error = watch(result), ""
     root = graph[result.unique_id]
@@ -137,7 +148,7 @@ class Moment:
 
     @property
     def now(self) -> int | None:
-        """Who was visited last."""
+        """The key of the variable that was visited last."""
         return self.visits[-1].key if self.visits else None
 
     @property

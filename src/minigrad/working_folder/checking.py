@@ -37,7 +37,7 @@ _STARTING = 120.0  # seconds in which the other process must have imported the l
 
 @dataclass
 class Checked:
-    """What checking one notebook gave.
+    """The result of checking one notebook.
 
     Attributes:
         notebook: The notebook, or the folder of answers to MiniTorch.
@@ -161,13 +161,13 @@ def _lines(stream: IO[bytes]) -> queue.Queue[dict[str, Any] | None]:
 
 
 def not_begun(id: str, notebook: Path) -> bool:
-    """Whether the cell of an exercise is as it was given out, or empty; one that was deleted is not."""
+    """Return whether the cell of an exercise is as it was given out, or empty. A deleted cell is neither."""
     cells = [source for source in exercises.answer_cells(notebook) if exercises.exercise_of(source) == id]
     return bool(cells) and all(is_as_given(id, source) for source in cells)
 
 
 def is_as_given(id: str, source: str) -> bool:
-    """Whether everything that an exercise asks for can still come to the stub's line, or only comments are there."""
+    """Return whether each object of an exercise can still reach the stub's line, or only comments are there."""
     try:
         with warnings.catch_warnings(action="ignore"):  # the one who runs the cell is told
             code = compile(source, "<an answer>", "exec", dont_inherit=True)
@@ -177,9 +177,6 @@ def is_as_given(id: str, source: str) -> bool:
     names = {name.rpartition(".")[2] for name in exercises.get(id).objects}
     asked = [each for each in code.co_consts if isinstance(each, CodeType) and each.co_name in names]
     return is_empty or all(map(exercises.gives_up, asked or [code]))
-
-
-# --- the other process ----------------------------------------------------------------------------------------
 
 
 def _work(task: dict[str, Any], out: IO[str]) -> None:

@@ -35,7 +35,7 @@ class NotANotebook(ValueError):
 
 @dataclass
 class Merged:
-    """What a merge gave.
+    """The result of a merge.
 
     Attributes:
         notebook: The result.
@@ -55,6 +55,10 @@ def parse(content: bytes) -> Notebook:
 
     Raises:
         NotANotebook: If it is none; the message says why.
+
+    >>> from minigrad.working_folder.merging import parse
+    >>> parse(b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}')["cells"]
+    []
     """
     try:
         notebook = json.loads(content)
@@ -74,7 +78,12 @@ def parse(content: bytes) -> Notebook:
 
 
 def text_of(cell: Mapping[str, Any]) -> str:
-    """Return a cell's text, which files hold as a string or as a list of lines."""
+    """Return a cell's text, which files hold as a string or as a list of lines.
+
+    >>> from minigrad.working_folder.merging import text_of
+    >>> text_of({"source": ["x = 1", " + 2"]})
+    'x = 1 + 2'
+    """
     source = cell["source"]
     return source if isinstance(source, str) else "".join(source)
 
@@ -214,12 +223,12 @@ def _key(cell: Cell) -> str:
 
 
 def _is_students(cell: Cell) -> bool:
-    """Whether a cell is there for a student to write in: an exercise, or the answer to a question."""
+    """Return whether a student writes in the cell: an exercise, or the answer to a question."""
     return bool((cell["metadata"].get("nbgrader") or {}).get("solution"))
 
 
 def _is_as_given(cell: Cell, notebook: Notebook) -> bool:
-    """Whether a cell still has the text that its id was made from when the lesson was built."""
+    """Return whether a cell still has the text that its id was made from when the lesson was built."""
     texts = (f"{lesson_of(notebook)}\n{cell['cell_type']}\n{cell['source']}\n{number}" for number in range(5))
     return cell.get("id") in {hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts}
 

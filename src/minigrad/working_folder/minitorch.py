@@ -85,9 +85,6 @@ _SECOND = "The gradient itself can be differentiated."
 _Definition = ast.FunctionDef | ast.ClassDef
 
 
-# --- finding --------------------------------------------------------------------------------------------------
-
-
 def found_tasks(folder: Path) -> dict[str, tuple[Task, Path]]:
     """Return the exercises that a folder holds all objects of, with the task and the file, without running anything.
 
@@ -135,9 +132,6 @@ def _tree(path: Path) -> ast.Module:
         return ast.parse(path.read_text(encoding="utf-8"), str(path))
     except (SyntaxError, ValueError) as error:  # ValueError: bytes that are no text
         raise MinigradError(f"check --minitorch: {path.name} is not Python: {error}") from None
-
-
-# --- loading --------------------------------------------------------------------------------------------------
 
 
 def load(task: Task, path: Path) -> dict[str, Any]:
@@ -236,9 +230,6 @@ def _rebase(node: ast.ClassDef, dotted: str, scope: dict[str, Any]) -> None:
         node.body.insert(0, ast.parse(f"kernel = {ours.kernel!r}").body[0])
 
 
-# --- where MiniTorch's signatures differ ------------------------------------------------------------------------
-
-
 def adapted(id: str, objects: Mapping[str, Any]) -> dict[str, Any]:
     """Return an answer as our checks call it: MiniTorch's later versions leave some signatures open."""
     changed = dict(objects)
@@ -314,9 +305,6 @@ def _asked_of_minitorch(report: CheckReport) -> CheckReport:
         return report
     results = tuple(result for result in report.results if result.title != _SECOND)
     return replace(report, results=results, pointer=report.pointer if not all(r.passed for r in results) else "")
-
-
-# --- in the process that runs them ----------------------------------------------------------------------------
 
 
 def answers(folder: Path, ids: Sequence[str], skipped: set[int]) -> Iterator[dict[str, Any]]:

@@ -27,7 +27,7 @@ __all__ = ["DEFAULT", "Outcome", "chosen_folder", "course", "lessons_in", "relea
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a lesson.
+    """The outcome for one lesson.
 
     Attributes:
         lesson: Its name.

@@ -32,7 +32,7 @@ _SLACK = dt.timedelta(seconds=5)
 
 @dataclass(frozen=True)
 class Packed:
-    """What was packed.
+    """The result of packing.
 
     Attributes:
         path: The zip.
@@ -104,7 +104,7 @@ def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool 
 
 
 def _is_of_notebooks(path: Path) -> bool:
-    """Whether a zip may have been packed here before: nothing but notebooks, in no folder."""
+    """Return whether a zip may have been packed here before: nothing but notebooks, in no folder."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -158,5 +158,5 @@ def _unfinished(path: Path) -> Iterator[str]:
 
 
 def _is_stub(id: str, cells: list[str]) -> bool:
-    """Whether the cells of an exercise hold no answer."""
+    """Return whether the cells of an exercise hold no answer."""
     return all(is_as_given(id, source) for source in cells if exercise_of(source) == id)

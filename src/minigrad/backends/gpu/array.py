@@ -47,8 +47,6 @@ class DeviceArray:
         self.strides = _row_major(shape) if strides is None else strides
         self.offset = offset
 
-    # --- what it is
-
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements."""
@@ -77,7 +75,7 @@ class DeviceArray:
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie row by row, without gaps."""
+        """Return whether the elements lie row by row, without gaps."""
         return self.size == 0 or layout.collapse(self.shape, self.strides) in ([], [(self.size, 1)])
 
     @property
@@ -92,10 +90,8 @@ class DeviceArray:
 
     @property
     def flat(self) -> Any:
-        """What a kernel gets of this array: its storage from the first element on."""
+        """The argument that a kernel gets for this array: its storage from the first element on."""
         return self.storage[self.offset :] if self.offset else self.storage
-
-    # --- views
 
     @property
     def T(self) -> DeviceArray:
@@ -181,8 +177,6 @@ class DeviceArray:
         strides = tuple(step // width for step in part.strides)
         return DeviceArray(self.storage, part.shape, strides, self.offset + first).copy()
 
-    # --- elements
-
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write into a part. Arrays of booleans or integers as a key take all elements through the host."""
         if _selects(key):
@@ -261,9 +255,6 @@ class DeviceArray:
         return f"DeviceArray({np.array2string(self.to_host(), separator=', ', prefix='DeviceArray(')}, {self.dtype})"
 
 
-# --- memory -------------------------------------------------------------------------------------------------
-
-
 def allocate(shape: Sequence[int], dtype: Any) -> DeviceArray:
     """Return a row-major array with arbitrary values.
 
@@ -320,15 +311,12 @@ def _row_major(shape: Shape) -> Shape:
     return tuple(tensor_data.strides_from_shape(shape))
 
 
-# --- keys ---------------------------------------------------------------------------------------------------
-
-
 def _parts(key: Any) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
 def _selects(key: Any) -> bool:
-    """Whether a key holds booleans or arrays, whose elements decide what is selected."""
+    """Return whether a key holds booleans or arrays, whose elements decide the selection."""
     return any(isinstance(part, bool | list | np.ndarray | np.bool_ | DeviceArray) for part in _parts(key))
 
 

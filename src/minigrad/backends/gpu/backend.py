@@ -37,8 +37,6 @@ class CudaBackend:
         if why := _numba.why_no_cuda():
             raise RuntimeError(f"the backend 'cuda' cannot be used: {why}")
 
-    # --- memory
-
     def empty(self, shape: Sequence[int], dtype: Any) -> Array:
         """Return an array with arbitrary values."""
         return allocate(shape, dtype)
@@ -77,8 +75,6 @@ class CudaBackend:
     def synchronize(self) -> None:
         """Wait until the device has done all that it was given: for measuring time."""
         launching.synchronize()
-
-    # --- elementwise
 
     def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Array:
         """Compute an expression of operators for every element.
@@ -127,8 +123,6 @@ class CudaBackend:
         self._node_by_node(out, expression, inputs)
         return out
 
-    # --- reductions and products
-
     def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: Any) -> Array:
         """Fold axes away.
 
@@ -176,7 +170,7 @@ class CudaBackend:
 
 
 def _students_kernels() -> bool:
-    """Whether the exercises' kernels must run, because one that they consist of was replaced."""
+    """Return whether the exercises' kernels must run, because one of their parts was replaced."""
     return standing_aside.any_of("cuda_ops", "tensor_data")
 
 

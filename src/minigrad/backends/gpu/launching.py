@@ -127,9 +127,6 @@ def _three(size: int | Sequence[int]) -> Size:
     return int(x), int(y), int(z)
 
 
-# --- what a kernel reaches ----------------------------------------------------------------------------------
-
-
 def _in_python(value: Any) -> Any:
     return reaching.installed(reaching.bare(value))
 

@@ -99,7 +99,7 @@ _Module: Any = kernelapi.FakeCUDAModule
 
 
 class SimulatedCuda(_Module):  # type: ignore[misc]  # Numba ships no types
-    """What a kernel sees as ``cuda``."""
+    """The simulator's stand-in for ``cuda`` inside a kernel."""
 
     def __init__(self) -> None:
         super().__init__((1, 1, 1), (1, 1, 1), 0)

@@ -34,9 +34,6 @@ Fn = Callable[..., float]
 Ints = tuple[int, ...]
 
 
-# --- launching one kernel -----------------------------------------------------------------------------------
-
-
 def run_map(kernel: Any, out: DeviceArray, x: DeviceArray) -> None:
     """Launch a kernel of `tensor_map`, one thread for each element."""
     if out.size:
@@ -78,9 +75,6 @@ def _parts(x: DeviceArray) -> tuple[Any, Any, Any]:
 def _on_device(numbers: Ints) -> Any:
     """Return a tuple as an array on the device; the same few come again and again."""
     return cuda_ops.cuda.to_device(np.array(numbers, dtype=np.int64))
-
-
-# --- operations ---------------------------------------------------------------------------------------------
 
 
 def map_into(out: DeviceArray, fn: Fn, x: DeviceArray) -> DeviceArray:

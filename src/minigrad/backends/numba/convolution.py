@@ -209,9 +209,6 @@ def _weight_by_windows(d: Array, x: Array, geometry: _Geometry, split: tuple[int
     return out.reshape(groups * outputs, channels, *geometry.kernel)
 
 
-# --- planes -------------------------------------------------------------------------------------------------
-
-
 def _pair(shape: tuple[int, ...]) -> Pair:
     return shape[-2], shape[-1]
 

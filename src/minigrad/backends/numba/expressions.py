@@ -146,7 +146,7 @@ class Formula:
 
     @property
     def complete(self) -> bool:
-        """Whether the text alone says what is computed."""
+        """Return whether the text alone determines the computation."""
         return not self.functions
 
     def describe_constants(self) -> str:

@@ -32,7 +32,12 @@ def strides_of(array: np.ndarray[Any, Any], shape: Sequence[int]) -> tuple[int, 
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides of a row-major array."""
+    """Return the strides of a row-major array.
+
+    >>> from minigrad.backends.numba.geometry import contiguous_strides
+    >>> contiguous_strides((2, 3, 4))
+    (12, 4, 1)
+    """
     strides, step = [], 1
     for size in reversed(shape):
         strides.append(step)

@@ -1,4 +1,4 @@
-"""What kernels say to LLVM directly: addresses, loads, stores, and arithmetic with exact rules.
+"""Instructions that kernels give to LLVM directly: addresses, loads, stores, and arithmetic with exact rules.
 
 A kernel gets raw addresses, since one driver calls all kernels (see `threads`). Numba has no words for some of what a
 fast loop needs, so each function here emits one or two LLVM instructions. They are used in kernels only; Python

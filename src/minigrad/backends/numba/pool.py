@@ -34,7 +34,7 @@ ALIGNMENT = 64
 
 @dataclass(frozen=True)
 class Statistics:
-    """What the pool has done, and what it holds.
+    """Counts of the pool's work and of its buffers.
 
     Attributes:
         reused: Requests that were served with memory used before.
