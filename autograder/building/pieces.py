@@ -26,9 +26,10 @@ from autograder.building.skeletons import (
     with_object,
     with_pointer,
 )
-from autograder.building.slicing import BEGIN, find_object, header
+from autograder.building.slicing import BEGIN, find_object
 from autograder.common.files import write
 from autograder.course import Course, CourseError, Exercise, split_object
+from minigrad.exercises.marker import marker
 
 __all__ = ["FEWEST_VARIANTS", "FEWEST_WRONG", "Piece", "lay_out", "pieces", "refuse_skeletons", "unfilled"]
 
@@ -140,7 +141,7 @@ def _for_students(course: Course, exercise: Exercise) -> Iterator[Piece]:
         yield _object(course, exercise, dotted)
     lesson, hints = course.lesson_of(exercise).path, _hints(course, exercise)
     if lesson.is_file():
-        placed = header(exercise.id) in _read(lesson).split("\n")
+        placed = marker(exercise.id) in _read(lesson).split("\n")
         place = partial(with_pointer, exercise.id)
         yield _written(exercise, lesson, placed, "write the section around the exercise's cell", place)
     elif not course.is_draft(exercise):

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 import re
 
-from autograder.building.slicing import BEGIN, END, clear_solutions, header
+from autograder.building.slicing import BEGIN, END, clear_solutions
 from autograder.course import Exercise
+from minigrad.exercises.marker import marker
 
 __all__ = [
     "FRESH",
@@ -111,7 +112,7 @@ def with_pointer(exercise_id: str, text: str) -> str:
     places = [number for number, line in enumerate(lines) if re.match(r"#\s*exercise\s*:", line)]
     ends = [number for number, line in enumerate(lines) if places and number > places[-1] and line.startswith("```")]
     end = ends[0] + 1 if ends else len(lines)
-    section = _SECTION.format(mark=mark(exercise_id), header=header(exercise_id))
+    section = _SECTION.format(mark=mark(exercise_id), header=marker(exercise_id))
     return "\n".join([*lines[:end], "", section.rstrip("\n"), *lines[end:], ""])
 
 
