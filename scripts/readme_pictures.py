@@ -25,30 +25,20 @@ OUT = ROOT / "docs" / "pictures"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 COLORS = 112  # a picture of text needs few, and is a third as large
 
-SETUP = """\
-import minigrad
-from minigrad import Scalar, check, draw
-from minigrad.autodiff import topological_sort
-"""
-
-# The most common mistake of lesson 03: the last line overwrites what another path brought, instead of adding to it.
+# A common mistake of lesson 02: the rule gets 1 instead of the derivative from above, which is lost on the way.
 ANSWER = """\
-# exercise: autodiff.backpropagate
-def backpropagate(variable, deriv):
-    derivatives = {variable.unique_id: deriv}
-    for node in topological_sort(variable):
-        d_output = derivatives[node.unique_id]
-        if node.is_leaf():
-            node.accumulate_derivative(d_output)
-            continue
-        for parent, derivative in node.chain_rule(d_output):
-            derivatives[parent.unique_id] = derivative
+# exercise: autodiff.chain_rule
+def chain_rule(variable, d_output):
+    history = variable.history
+    slopes = history.last_fn._backward(history.ctx, 1.0)
+    pairs = zip(history.inputs, slopes)
+    return [(x, slope) for x, slope in pairs if not x.is_constant()]
 """
 LESSON = {  # in the order in which they stand; `RUN` is the order in which they are run
     "use": "%%capture\nminigrad.use()",
-    "setup": SETUP,
+    "setup": "import minigrad\nfrom minigrad import Scalar, check, draw",
     "answer": ANSWER,
-    "check": 'check("autodiff.backpropagate")',
+    "check": 'check("autodiff.chain_rule")',
     "graph": 'x = Scalar(5.0, name="x")\na = 2.0 * x\nb = 3.0 * a\ndraw.expression_graph(a * b, a=a, b=b)',
 }
 RUN = ("setup", "answer", "use", "check", "graph")
@@ -101,8 +91,8 @@ def clear_the_view(lab: LabPage) -> None:
 def photograph_lesson(lab: LabPage, work: Path) -> None:
     """Run a wrong answer, its check and its graph, and photograph JupyterLab."""
     page = lab.page
-    page.set_viewport_size({"width": 780, "height": 1140})
-    open_notebook(lab, work, "03_backprop.ipynb", LESSON.values())
+    page.set_viewport_size({"width": 780, "height": 905})
+    open_notebook(lab, work, "02_chain_rule.ipynb", LESSON.values())
     clear_the_view(lab)
     for key in RUN:
         lab.run(lab.cell(LESSON[key].splitlines()[0]))
@@ -111,7 +101,7 @@ def photograph_lesson(lab: LabPage, work: Path) -> None:
         choose_theme(lab, theme)
         answer = lab.cell(ANSWER.splitlines()[0])
         answer.evaluate("cell => cell.scrollIntoView({block: 'start'})")
-        page.mouse.move(775, 1135)
+        page.mouse.move(775, 900)
         keep(page.screenshot(), f"lab-{theme}")
 
 

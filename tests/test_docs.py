@@ -49,7 +49,7 @@ def anchors(page):
 
 
 def targets(page):
-    """Whatever a page links to or shows, in Markdown and in HTML."""
+    """The addresses of a page's links and pictures, in Markdown and in HTML."""
     for token in tokens(page):
         yield from (str(token.attrs[name]) for name in ("href", "src") if name in token.attrs)
         if token.type in ("html_block", "html_inline"):
@@ -77,27 +77,28 @@ def commands(page):
 
 
 def is_shell(block):
-    """Whether a block is commands, and no output: its first line begins with a program."""
+    """A block of commands, not of output, begins with the name of a program."""
     return block.removeprefix(".venv/bin/").partition(" ")[0] in (*PROGRAMS, *OTHERS)
 
 
 def fault(command):
-    """What is wrong with a command of ours, or nothing."""
+    """The sentence that says what is wrong with a command of ours; empty for a right one."""
     words = shlex.split(command.removeprefix(".venv/bin/").removeprefix("!"), comments=True)
     if words[:1] == ["make"]:
         unknown = [word for word in words[1:] if word not in TARGETS and "=" not in word]
         return f"no target {unknown}" if unknown else ""
     if len(words) < 2 or words[0] not in PROGRAMS:
         return ""
-    group = PROGRAMS[words[0]]
-    if words[1].startswith("-"):
-        return "" if any(words[1] in param.opts for param in group.params) or words[1] == "--help" else "no option"
-    if words[1] not in group.commands:
-        return f"no command {words[1]}"
-    command = group.commands[words[1]]
+    command, *words = PROGRAMS[words[0]], *words[1:]
+    while hasattr(command, "commands") and words and not words[0].startswith("-"):
+        if words[0] not in command.commands:
+            return f"no command {words[0]}"
+        command, *words = command.commands[words[0]], *words[1:]
+    if words[:1] in (["--help"], ["-h"]):
+        return ""
     context = typer.Context(command)
     try:
-        _, left, _ = command.make_parser(context).parse_args(words[2:])
+        _, left, _ = command.make_parser(context).parse_args(words)
     except Exception as error:  # of click, or of the click that typer brings along
         return str(error)
     return f"too many arguments: {left}" if left else ""
