@@ -16,7 +16,17 @@ from minigrad import functions, tensor_functions
 from minigrad.functions import Function
 from minigrad.nn.convolution import Windows
 
-__all__ = ["LAYOUTS", "SPECIAL", "TORCH", "Sample", "functions_of_tensors", "samples_of", "title"]
+__all__ = [
+    "ELEMENTWISE",
+    "LAYOUTS",
+    "SPECIAL",
+    "TORCH",
+    "Sample",
+    "functions_of_tensors",
+    "reference",
+    "samples_of",
+    "title",
+]
 
 
 LAYOUTS = ("contiguous", "permuted", "sliced", "repeated")
@@ -205,6 +215,11 @@ TORCH: dict[str, Callable[..., Any]] = {
     "Tanh": torch.tanh,
     "Where": lambda condition, a, b: torch.where(condition != 0.0, a, b),
 }
+
+
+def reference(name: str) -> Callable[..., float]:
+    """Return PyTorch's counterpart of an elementwise function, of numbers in float64."""
+    return lambda *numbers: float(TORCH[name](*[torch.tensor(x, dtype=torch.float64) for x in numbers]))
 
 
 def functions_of_tensors() -> list[type[Function]]:
