@@ -231,7 +231,7 @@ def _records(exercise: Exercise, answers: Path) -> Iterator[Piece]:
     command = f"autograder verify {exercise.id} --record"
     is_recorded = recorded == wrong and bool(wrong)
     yield Piece(seen) if is_recorded else Piece(seen, "missing", "record what tests see of wrong answers", command)
-    if table.is_file() and exercise.id not in _json(table).get("exercises", ()):
+    if table.is_file() and _json(table).get("exercises", {}).get(exercise.id, {}).get("survivors") != 0:
         to_do = "count small mistakes in the answer; prove the harmless ones in equivalent.toml"
         yield Piece(table, "missing", to_do, f"autograder verify {exercise.id} --mutants --record")
     elif table.is_file():
@@ -239,7 +239,7 @@ def _records(exercise: Exercise, answers: Path) -> Iterator[Piece]:
 
 
 def _is_skeleton(exercise: Exercise, path: Path) -> bool:
-    return path.stem.startswith(FRESH) or mark(exercise.id) in _read(path)
+    return path.is_file() and (path.stem.startswith(FRESH) or mark(exercise.id).encode() in path.read_bytes())
 
 
 def _module(exercise: Exercise) -> str:
@@ -300,7 +300,10 @@ def _mentions(node: ast.AST, name: str) -> bool:
 
 
 def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{path.name}: is not text in UTF-8; save it as UTF-8") from error
 
 
 def _python(path: Path) -> ast.Module:

@@ -16,7 +16,18 @@ from minigrad import functions, tensor_functions
 from minigrad.functions import Function
 from minigrad.nn.convolution import Windows
 
-__all__ = ["COMPARED", "LAYOUTS", "SPECIAL", "Sample", "functions_of_tensors", "in_pytorch", "samples_of", "title"]
+__all__ = [
+    "COMPARED",
+    "ELEMENTWISE",
+    "LAYOUTS",
+    "SPECIAL",
+    "Sample",
+    "functions_of_tensors",
+    "in_pytorch",
+    "reference",
+    "samples_of",
+    "title",
+]
 
 
 LAYOUTS = ("contiguous", "permuted", "sliced", "repeated")
@@ -173,7 +184,7 @@ LEFT_OUT = {
 
 SPECIAL = (-np.inf, -2.5, -1.0, -0.0, 0.0, 0.5, 3.0, np.inf, np.nan)
 
-_TORCH: dict[str, str | Callable[..., Any]] = {
+TORCH: dict[str, str | Callable[..., Any]] = {
     "Abs": "abs",
     "Add": "add",
     "Clip": "clamp",
@@ -205,14 +216,23 @@ _TORCH: dict[str, str | Callable[..., Any]] = {
     "Tanh": "tanh",
     "Where": lambda condition, a, b: torch.where(condition != 0.0, a, b),
 }
-COMPARED = frozenset(_TORCH)
+COMPARED = frozenset(TORCH)
 """The names of the elementwise functions that PyTorch has too."""
 
 
 def in_pytorch(function: type[Function]) -> Callable[..., Any]:
     """Return PyTorch's function for an elementwise one of minigrad."""
-    theirs = _TORCH[function.__name__]
+    return _in_pytorch(function.__name__)
+
+
+def _in_pytorch(name: str) -> Callable[..., Any]:
+    theirs = TORCH[name]
     return getattr(torch, theirs) if isinstance(theirs, str) else theirs
+
+
+def reference(name: str) -> Callable[..., float]:
+    """Return PyTorch's counterpart of an elementwise function, of numbers in float64."""
+    return lambda *numbers: float(_in_pytorch(name)(*[torch.tensor(x, dtype=torch.float64) for x in numbers]))
 
 
 def functions_of_tensors() -> list[type[Function]]:

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from registry_samples import ELEMENTWISE, reference
 
 from minigrad import Function, Scalar, functions, operators
 from minigrad.autodiff import Context
@@ -27,6 +28,7 @@ def off_zero(rng):
 
 
 # For each function: NumPy's answer, and for each input how to draw a number where the function is smooth.
+# A function without a row here is compared with PyTorch, at the kind of numbers that registry_samples.py tries it with.
 TABLE = {
     "Add": (np.add, [anywhere, anywhere]),
     "Sub": (np.subtract, [anywhere, anywhere]),
@@ -60,6 +62,8 @@ TABLE = {
     "Min": (np.minimum, [anywhere, anywhere]),
     "Where": (lambda c, x, y: np.where(c != 0.0, x, y), [off_zero, anywhere, anywhere]),
 }
+for name, (sample, *_) in ELEMENTWISE.items():
+    TABLE.setdefault(name, (reference(name), [positive if sample.positive else off_zero] * len(sample.shapes)))
 ALL = {function.__name__: function for function in functions.all_functions()}
 
 
