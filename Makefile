@@ -3,6 +3,8 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+# Processes that tests start would compile all modules anew, each for itself.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test test-all lint bench build clean help
 
 BIN := .venv/bin

@@ -59,7 +59,7 @@ def test_the_rest_is_what_was_left_out(chosen):
     every, said = chosen("--all")
     assert len(every) == 50 and "tiers: every test" in said
     usual, said = chosen("--turn", "7")
-    assert "test_usual" in usual and "share 7 of those that take turns (again: --turn 7)" in said
+    assert "test_usual" in usual and "turn 7 (again: --turn 7)" in said
     rest = chosen("--turn", "7", "--rest")[0]
     assert rest and not rest & usual and "test_large" not in usual
 

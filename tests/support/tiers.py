@@ -28,7 +28,6 @@ LONGEST = (
     "tests/course/test_lessons.py",
     "tests/autograder/proof/test_attack.py",
     "tests/e2e/test_lab.py",
-    "tests/autograder/grafting/test_mangled.py",
     "tests/autograder/judging/test_judge.py",
     "tests/minigrad/test_registry.py",
 )
@@ -157,8 +156,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     choice = config.stash[CHOICE]
     if choice.every:
         return ["tiers: every test"]
-    what = f"tests marked full, one of {REST} of them and" if choice.rest else "tests not marked full, and"
-    lines = [f"tiers: {what} share {choice.turn} of those that take turns (again: --turn {choice.turn})"]
+    what = f"one of {REST} tests marked full" if choice.rest else "tests not marked full, and those whose turn it is"
+    lines = [f"tiers: {what}; turn {choice.turn} (again: --turn {choice.turn})"]
     return [*lines, f"tiers: all tests of {' '.join(choice.rooms)}"] if choice.rooms else lines
 
 
