@@ -90,25 +90,13 @@ class Module:
         raise TypeError(f"{type(self).__name__} does not define forward(), so it cannot be called")
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
-        """Register a parameter under a name made at run time, such as ``"weight_0"``.
-
-        >>> network = minigrad.module.Module()
-        >>> weight = network.add_parameter("weight_0", minigrad.Scalar(2.0))
-        >>> network.weight_0 is weight
-        True
-        """
+        """Register a parameter under a name made at run time, such as ``"weight_0"``."""
         parameter = Parameter(value, name)
         self._parameters[name] = parameter
         return parameter
 
     def modules(self) -> Sequence[Module]:
-        """Return the direct children.
-
-        >>> network = minigrad.module.Module()
-        >>> network.layer = minigrad.module.Module()
-        >>> len(network.modules())
-        1
-        """
+        """Return the direct children."""
         return list(self._modules.values())
 
     def train(self) -> None:
@@ -148,15 +136,7 @@ class Module:
         ### END SOLUTION
 
     def zero_grad(self) -> None:
-        """Forget the gradient of every parameter, so that the next backward pass starts afresh.
-
-        >>> network = minigrad.module.Module()
-        >>> weight = network.add_parameter("weight", minigrad.Scalar(2.0))
-        >>> (weight.value * 3.0).backward()
-        >>> network.zero_grad()
-        >>> weight.value.grad is None
-        True
-        """
+        """Forget the gradient of every parameter, so that the next backward pass starts afresh."""
         for parameter in self.parameters():
             parameter.value.grad = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from minigrad import autodiff, exercises
@@ -19,7 +20,7 @@ ORDER = "03 'An order that works'"
 PATHS = "03 'Two paths'"
 
 
-def step(student: Any, z: Node, d_output: float = 1.0) -> Any:
+def step(student: SimpleNamespace, z: Node, d_output: float = 1.0) -> Any:
     """Take one step back, and write the pairs down as [name, derivative], whatever stands in them."""
     vars(z)["chain_rule"] = in_a_circle
     try:
@@ -35,14 +36,14 @@ def step(student: Any, z: Node, d_output: float = 1.0) -> Any:
     return [[x.name if isinstance(x, Node) else x for x in pair] for pair in pairs]
 
 
-def in_a_circle(d_output: Any) -> Any:
+def in_a_circle(d_output: object) -> Any:
     """Refuse the variable's own method, which in the library asks the very function that is to be written."""
     hint = "take the step by yourself: variable.history.last_fn._backward(variable.history.ctx, d_output)"
     raise Expectation(None, None, "variable.chain_rule asks this function, and this function asks it", hint, None)
 
 
 @visible("autodiff.chain_rule", section=STEP)
-def one_input(student: Any) -> None:
+def one_input(student: SimpleNamespace) -> None:
     """A function of one input gives one pair: the input and its derivative."""
     z = result("z", (leaf("x"), 5.0))
     meanings = {((5.0, "x"),): "the input comes first, its derivative second"}
@@ -50,7 +51,7 @@ def one_input(student: Any) -> None:
 
 
 @visible("autodiff.chain_rule", section=STEP)
-def two_inputs(student: Any) -> None:
+def two_inputs(student: SimpleNamespace) -> None:
     """A function of two inputs gives two pairs, in the order of the inputs."""
     z = result("z", (leaf("x"), 5.0), (leaf("y"), 3.0))
     meanings = {
@@ -62,7 +63,7 @@ def two_inputs(student: Any) -> None:
 
 
 @visible("autodiff.chain_rule", section="02 'Slopes multiply'")
-def upstream(student: Any) -> None:
+def upstream(student: SimpleNamespace) -> None:
     """The derivative from above goes into the function's rule."""
     z = result("z", (leaf("x"), 5.0), (leaf("y"), 3.0))
     meanings = {(("x", 5.0), ("y", 3.0)): "these are the slopes alone: hand d_output, 10 here, to _backward"}
@@ -70,7 +71,7 @@ def upstream(student: Any) -> None:
 
 
 @visible("autodiff.chain_rule", section=STEP)
-def same_input_twice(student: Any) -> None:
+def same_input_twice(student: SimpleNamespace) -> None:
     """An input that is used twice gives two pairs."""
     x = leaf("x")
     meanings = {
@@ -82,7 +83,7 @@ def same_input_twice(student: Any) -> None:
 
 
 @visible("autodiff.chain_rule", section=STEP)
-def constants_left_out(student: Any) -> None:
+def constants_left_out(student: SimpleNamespace) -> None:
     """Constants get no pair, and leave the others' derivatives where they belong."""
     z = result("z", (constant("c"), 7.0), (leaf("x"), 2.0))
     meanings = {
@@ -93,7 +94,7 @@ def constants_left_out(student: Any) -> None:
 
 
 @visible("autodiff.chain_rule", section=STEP)
-def results_kept(student: Any) -> None:
+def results_kept(student: SimpleNamespace) -> None:
     """An input that is itself a result is kept: the derivative has to pass through it."""
     a = result("a", (leaf("x"), 2.0))
     meanings: Mapping[Any, str] = {(("y", 3.0),): "a is no leaf, but no constant either"}
@@ -101,7 +102,7 @@ def results_kept(student: Any) -> None:
     expect(seen, [["a", 5.0], ["y", 3.0]], hint="only constants are left out", when=meanings)
 
 
-def names(order: Any) -> list[str]:
+def names(order: object) -> list[str]:
     """Return the names of the variables in an order."""
     if order is None:
         hint = "is a `return` missing? order.reverse() gives None, too: it turns the list round where it is"
@@ -113,7 +114,7 @@ def names(order: Any) -> list[str]:
 
 
 @visible("autodiff.topological_sort", section=ORDER)
-def chain(student: Any) -> None:
+def chain(student: SimpleNamespace) -> None:
     """The result comes first, the leaf last."""
     a = result("a", (leaf("x"), 1.0))
     seen = names(student.topological_sort(result("z", (a, 1.0))))
@@ -122,7 +123,7 @@ def chain(student: Any) -> None:
 
 
 @visible("autodiff.topological_sort", section=ORDER)
-def every_user_before_its_inputs(student: Any) -> None:
+def every_user_before_its_inputs(student: SimpleNamespace) -> None:
     """Every variable comes after the variables computed from it."""
     a = result("a", (leaf("x"), 2.0))
     b = result("b", (a, 3.0))
@@ -138,7 +139,7 @@ def every_user_before_its_inputs(student: Any) -> None:
 
 
 @visible("autodiff.topological_sort", section=ORDER)
-def meeting_point(student: Any) -> None:
+def meeting_point(student: SimpleNamespace) -> None:
     """Where two ways meet, the meeting point comes after both, and only once."""
     x = leaf("x")
     a, b = result("a", (x, 1.0)), result("b", (x, 1.0))
@@ -151,7 +152,7 @@ def meeting_point(student: Any) -> None:
 
 
 @visible("autodiff.topological_sort", section=ORDER)
-def equal_values(student: Any) -> None:
+def equal_values(student: SimpleNamespace) -> None:
     """Two variables of the same value are two variables."""
     x = leaf("x")
     a, b = result("a", (x, 1.0), is_alike=True), result("b", (x, 1.0), is_alike=True)
@@ -161,7 +162,7 @@ def equal_values(student: Any) -> None:
 
 
 @visible("autodiff.topological_sort", section=ORDER)
-def no_constants(student: Any) -> None:
+def no_constants(student: SimpleNamespace) -> None:
     """Constants are left out."""
     a = result("a", (leaf("x"), 1.0), (constant("two"), 1.0))
     seen = names(student.topological_sort(result("z", (constant("three"), 1.0), (a, 1.0))))
@@ -171,7 +172,7 @@ def no_constants(student: Any) -> None:
 
 
 @visible("autodiff.topological_sort", section=ORDER)
-def called_again(student: Any) -> None:
+def called_again(student: SimpleNamespace) -> None:
     """A second call gives the same order again."""
     z = result("z", (leaf("x"), 1.0))
     first = names(student.topological_sort(z))
@@ -181,7 +182,7 @@ def called_again(student: Any) -> None:
 
 
 @visible("autodiff.topological_sort", section="03 'As deep as it gets'")
-def deep(student: Any) -> None:
+def deep(student: SimpleNamespace) -> None:
     """A chain of 5,000 variables is sorted, too."""
     node = leaf("x")
     for _ in range(4_999):
@@ -196,7 +197,7 @@ FIRST = (
 )
 
 
-def walk(student: Any, z: Node, deriv: float = 1.0) -> None:
+def walk(student: SimpleNamespace, z: Node, deriv: float = 1.0) -> None:
     """Let the student's engine go back from a stand-in, whichever way it asks for a step."""
     # `autodiff.chain_rule` may still be an exercise to do; the stand-ins can take the step by themselves.
     with exercises.install({"autodiff.chain_rule": lambda variable, d_output: variable.chain_rule(d_output)}):
@@ -215,7 +216,7 @@ def in_order(test: Callable[[Any], None]) -> Callable[[Any], None]:
     """Let a test that fails say so if the fault is in the order that the student's topological_sort gives."""
 
     @functools.wraps(test)
-    def tested(student: Any) -> None:
+    def tested(student: SimpleNamespace) -> None:
         try:
             test(student)
         except Exception as error:
@@ -245,7 +246,7 @@ def order_of(backpropagate: Any) -> list[str]:
 
 @visible("autodiff.backpropagate", section="02 'Slopes multiply'")
 @in_order
-def product_of_slopes(student: Any) -> None:
+def product_of_slopes(student: SimpleNamespace) -> None:
     """Along a chain the slopes multiply, beginning with deriv."""
     x = leaf("x")
     z = result("z", (result("a", (x, 2.0)), 3.0))
@@ -261,7 +262,7 @@ def product_of_slopes(student: Any) -> None:
 
 @visible("autodiff.backpropagate", section=PATHS)
 @in_order
-def leaves_only(student: Any) -> None:
+def leaves_only(student: SimpleNamespace) -> None:
     """50 -> 100 -> 300: the leaf stores 6.0, the results on the way store nothing."""
     x = leaf("x")
     a = result("a", (x, 2.0))
@@ -277,7 +278,7 @@ def leaves_only(student: Any) -> None:
 
 @visible("autodiff.backpropagate", section=PATHS)
 @in_order
-def two_paths(student: Any) -> None:
+def two_paths(student: SimpleNamespace) -> None:
     """Derivatives that arrive along two paths are added up."""
     x = leaf("x")
     y = result("y", (x, 2.0))
@@ -289,7 +290,7 @@ def two_paths(student: Any) -> None:
 
 @visible("autodiff.backpropagate", section=PATHS)
 @in_order
-def one_step_two_paths(student: Any) -> None:
+def one_step_two_paths(student: SimpleNamespace) -> None:
     """An input that is used twice in one step gets both derivatives."""
     x = leaf("x")
     walk(student, result("z", (x, 3.0), (x, 4.0)))
@@ -299,7 +300,7 @@ def one_step_two_paths(student: Any) -> None:
 
 @visible("autodiff.backpropagate", section=ORDER)
 @in_order
-def short_and_long_path(student: Any) -> None:
+def short_and_long_path(student: SimpleNamespace) -> None:
     """A variable hands on its derivative when all of it has arrived, and once."""
     x = leaf("x")
     a = result("a", (x, 2.0))
@@ -319,7 +320,7 @@ def short_and_long_path(student: Any) -> None:
 
 @visible("autodiff.backpropagate", section=PATHS)
 @in_order
-def second_pass_adds(student: Any) -> None:
+def second_pass_adds(student: SimpleNamespace) -> None:
     """A second pass adds to what the leaf has: 2.0 and then 3.0 make 5.0."""
     x = leaf("x")
     for slope in (2.0, 3.0):
@@ -330,7 +331,7 @@ def second_pass_adds(student: Any) -> None:
 
 @visible("autodiff.backpropagate", section="03 'As deep as it gets'")
 @in_order
-def deep_chain(student: Any) -> None:
+def deep_chain(student: SimpleNamespace) -> None:
     """A chain of 5,000 variables is differentiated, too."""
     x = node = leaf("x")
     for _ in range(4_999):

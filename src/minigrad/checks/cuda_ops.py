@@ -8,6 +8,7 @@ has passed that is launched on the device.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ ON_DEVICE = "It compiles, and gives the same on the device."
 IN_SIMULATOR = "It gives the same in Numba's simulator: there is no GPU here, so nothing is compiled."
 
 
-def _expect(seen: launches.Seen, wanted: Any, hint: str, when: Mapping[Any, str] | None = None) -> None:
+def _expect(seen: launches.Seen, wanted: object, hint: str, when: Mapping[Any, str] | None = None) -> None:
     """Compare the result of a launch; whatever went wrong with memory comes first, since it explains the rest."""
     if seen["kinds"]:
         advice = next((ADVICE[kind] for kind in ADVICE if kind in seen["kinds"]), None)
@@ -76,7 +77,7 @@ def _visible_on_device(exercise: str, section: str) -> Callable[[Test], Test]:
     return register
 
 
-def _expect_on_device(seen: launches.Seen, wanted: Any, launched: Callable[[], Any]) -> None:
+def _expect_on_device(seen: launches.Seen, wanted: object, launched: Callable[[], Any]) -> None:
     """Launch a kernel, and compare what is in its result; only a kernel that is right in Python comes so far.
 
     Args:
@@ -95,7 +96,7 @@ def _expect_on_device(seen: launches.Seen, wanted: Any, launched: Callable[[], A
 
 
 @visible("cuda_ops.tensor_map", MAP)
-def map_of_several_blocks(student: Any) -> None:
+def map_of_several_blocks(student: SimpleNamespace) -> None:
     """Six elements, three blocks of two threads: each thread computes 2 x + 1 for one element."""
     kernel = student.tensor_map(launches.scaled)
     seen = launches.run_map(kernel, launches.result(6), SIX, threads=2)
@@ -103,14 +104,14 @@ def map_of_several_blocks(student: Any) -> None:
 
 
 @visible("cuda_ops.tensor_map", MAP)
-def map_with_threads_left_over(student: Any) -> None:
+def map_with_threads_left_over(student: SimpleNamespace) -> None:
     """Six elements, two blocks of four threads: the last two threads touch nothing."""
     kernel = student.tensor_map(launches.scaled)
     _expect(launches.run_map(kernel, launches.result(6), SIX, threads=4), 2 * SIX + 1, hint="compare with out_size")
 
 
 @visible("cuda_ops.tensor_map", MAP)
-def map_of_any_layout(student: Any) -> None:
+def map_of_any_layout(student: SimpleNamespace) -> None:
     """Inputs and outputs that are turned round in their storage, and smaller inputs, are found by their indices."""
     kernel, x = student.tensor_map(launches.scaled), SIX.reshape(2, 3)
     hint = "positions come from indices and strides: to_index, broadcast_index, index_to_position"
@@ -120,7 +121,7 @@ def map_of_any_layout(student: Any) -> None:
 
 
 @_visible_on_device("cuda_ops.tensor_map", MAP)
-def map_on_the_device(student: Any) -> None:
+def map_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
     kernel, x, out = student.tensor_map(launches.scaled), np.arange(70.0), from_host(np.zeros(70))
 
@@ -132,7 +133,7 @@ def map_on_the_device(student: Any) -> None:
 
 
 @visible("cuda_ops.tensor_zip", ZIP)
-def zip_keeps_the_order(student: Any) -> None:
+def zip_keeps_the_order(student: SimpleNamespace) -> None:
     """fn gets a's element first: 10 a - b, with two threads to spare."""
     kernel = student.tensor_zip(launches.difference)
     seen = launches.run_zip(kernel, launches.result(6), SIX, OTHER, threads=4)
@@ -141,7 +142,7 @@ def zip_keeps_the_order(student: Any) -> None:
 
 
 @visible("cuda_ops.tensor_zip", ZIP)
-def zip_of_any_layout(student: Any) -> None:
+def zip_of_any_layout(student: SimpleNamespace) -> None:
     """Each of the two is broadcast by itself, and has strides of its own."""
     kernel, a, b = student.tensor_zip(launches.difference), SIX.reshape(2, 3), OTHER.reshape(3, 2)
     hint = "an index and a position for each input, from its own shape and strides"
@@ -151,7 +152,7 @@ def zip_of_any_layout(student: Any) -> None:
 
 
 @_visible_on_device("cuda_ops.tensor_zip", ZIP)
-def zip_on_the_device(student: Any) -> None:
+def zip_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
     kernel, out = student.tensor_zip(launches.difference), from_host(np.zeros((7, 5)))
     a, b = np.arange(35.0).reshape(7, 5), np.arange(5.0)
@@ -164,21 +165,21 @@ def zip_on_the_device(student: Any) -> None:
 
 
 @visible("cuda_ops._sum_practice", SUM, slow=True)
-def sum_of_full_blocks(student: Any) -> None:
+def sum_of_full_blocks(student: SimpleNamespace) -> None:
     """Each of two blocks adds up its own elements."""
     seen = launches.sum_practice(student._sum_practice, 2, 0)
     _expect(seen, seen["wanted"], hint="the first element of a block is number blockIdx.x * BLOCK_DIM")
 
 
 @visible("cuda_ops._sum_practice", SUM, slow=True)
-def sum_of_a_block_that_is_not_full(student: Any) -> None:
+def sum_of_a_block_that_is_not_full(student: SimpleNamespace) -> None:
     """In the last block, threads without an element bring 0.0, and wait with the others."""
     seen = launches.sum_practice(student._sum_practice, 2, 3)
     _expect(seen, seen["wanted"], hint="0.0 for every thread whose number is not below size")
 
 
 @visible("cuda_ops._sum_practice", SUM, slow=True)
-def sum_in_shared_memory(student: Any) -> None:
+def sum_in_shared_memory(student: SimpleNamespace) -> None:
     """Each thread reads global memory once; the rest happens in shared memory, in pairs."""
     seen = launches.sum_practice(student._sum_practice, 1, 0)
     _expect(seen, seen["wanted"], hint="add up in pairs, then pairs of pairs")
@@ -189,7 +190,7 @@ def sum_in_shared_memory(student: Any) -> None:
 
 
 @_visible_on_device("cuda_ops._sum_practice", SUM)
-def sum_on_the_device(student: Any) -> None:
+def sum_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
     seen = launches.sum_practice(student._sum_practice, 2, 1)
     values, out = launches.numbers(2 * seen["block"] - 1), from_host(np.zeros(2))
@@ -202,7 +203,7 @@ def sum_on_the_device(student: Any) -> None:
 
 
 @visible("cuda_ops.tensor_reduce", REDUCE, slow=True)
-def reduce_each_dimension(student: Any) -> None:
+def reduce_each_dimension(student: SimpleNamespace) -> None:
     """Sums along the first and along the last dimension."""
     kernel, a = student.tensor_reduce(launches.add), SIX.reshape(2, 3)
     hint = "the thread's element has the block's index, but for dimension reduce_dim"
@@ -214,7 +215,7 @@ def reduce_each_dimension(student: Any) -> None:
 
 
 @visible("cuda_ops.tensor_reduce", REDUCE, slow=True)
-def reduce_starts_with_its_value(student: Any) -> None:
+def reduce_starts_with_its_value(student: SimpleNamespace) -> None:
     """The largest of negative numbers is negative: threads without an element bring reduce_value."""
     kernel, a = student.tensor_reduce(launches.larger), -SIX.reshape(2, 3)
     zeros = {((0.0,), (0.0,)): "0.0 is larger than all of them: reduce_value belongs into the places left"}
@@ -223,7 +224,7 @@ def reduce_starts_with_its_value(student: Any) -> None:
 
 
 @visible("cuda_ops.tensor_reduce", REDUCE, slow=True)
-def reduce_more_than_a_block(student: Any) -> None:
+def reduce_more_than_a_block(student: SimpleNamespace) -> None:
     """Of more than BLOCK_DIM elements, each block folds its own part."""
     kernel = student.tensor_reduce(launches.add)
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
@@ -234,7 +235,7 @@ def reduce_more_than_a_block(student: Any) -> None:
 
 
 @_visible_on_device("cuda_ops.tensor_reduce", REDUCE)
-def reduce_on_the_device(student: Any) -> None:
+def reduce_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
     kernel, a = student.tensor_reduce(launches.add), np.arange(8.0).reshape(2, 4)
     out = from_host(np.zeros((2, 1)))
@@ -248,7 +249,7 @@ def reduce_on_the_device(student: Any) -> None:
 
 
 @visible("cuda_ops._mm_practice", PRACTICE, slow=True)
-def mm_practice_of_any_size(student: Any) -> None:
+def mm_practice_of_any_size(student: SimpleNamespace) -> None:
     """Matrices that fill a part of the block, rows times columns."""
     for size in (1, 2, 5):
         seen = launches.mm_practice(student._mm_practice, size)
@@ -256,7 +257,7 @@ def mm_practice_of_any_size(student: Any) -> None:
 
 
 @visible("cuda_ops._mm_practice", PRACTICE, slow=True)
-def mm_practice_uses_shared_memory(student: Any) -> None:
+def mm_practice_uses_shared_memory(student: SimpleNamespace) -> None:
     """A thread reads two elements from global memory, and writes one."""
     seen = launches.mm_practice(student._mm_practice, 4)
     _expect(seen, seen["wanted"], hint="element (i, j) is the sum over k of a[i, k] * b[k, j]")
@@ -265,7 +266,7 @@ def mm_practice_uses_shared_memory(student: Any) -> None:
 
 
 @_visible_on_device("cuda_ops._mm_practice", PRACTICE)
-def mm_practice_on_the_device(student: Any) -> None:
+def mm_practice_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
     seen = launches.mm_practice(student._mm_practice, 2)
     a, b, out = launches.numbers(4), launches.numbers(9)[5:], from_host(np.zeros(4))
@@ -278,7 +279,7 @@ def mm_practice_on_the_device(student: Any) -> None:
 
 
 @visible("cuda_ops._tensor_matrix_multiply", MATMUL, slow=True)
-def matmul_of_one_tile(student: Any) -> None:
+def matmul_of_one_tile(student: SimpleNamespace) -> None:
     """Small matrices, also turned round in their storage, and stacks of them."""
     a, b = SIX.reshape(1, 2, 3), OTHER.reshape(1, 3, 2)
     kernel, hint = student._tensor_matrix_multiply, "rows of a times columns of b, each found by its strides"
@@ -290,7 +291,7 @@ def matmul_of_one_tile(student: Any) -> None:
 
 
 @visible("cuda_ops._tensor_matrix_multiply", MATMUL, slow=True)
-def matmul_of_several_tiles(student: Any) -> None:
+def matmul_of_several_tiles(student: SimpleNamespace) -> None:
     """More rows, columns and products than fit into one tile."""
     n = block_dim(student._tensor_matrix_multiply, cuda_ops.BLOCK_DIM) + 1
     a, b = np.arange(1.0 * n * n).reshape(1, n, n), np.arange(2.0 * n * n)[n * n :].reshape(1, n, n)
@@ -301,7 +302,7 @@ def matmul_of_several_tiles(student: Any) -> None:
 
 
 @_visible_on_device("cuda_ops._tensor_matrix_multiply", MATMUL)
-def matmul_on_the_device(student: Any) -> None:
+def matmul_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
     kernel, out = student._tensor_matrix_multiply, from_host(np.zeros((2, 2, 2)))
     a, b = np.arange(12.0).reshape(2, 2, 3), np.arange(6.0).reshape(1, 3, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from minigrad.checks.expectation import expect
@@ -17,7 +18,7 @@ ROUNDED = "return the slope as it is, without rounding it"
 
 
 @visible("derivatives.forward_difference", FORWARD)
-def slope_over_a_large_step(student: Any) -> None:
+def slope_over_a_large_step(student: SimpleNamespace) -> None:
     """For x * x at 3 with a step of 0.5 the slope is 6.5."""
     when = {
         3.25: "3.25 is the rise; divide it by epsilon",
@@ -31,7 +32,7 @@ def slope_over_a_large_step(student: Any) -> None:
 
 
 @visible("derivatives.forward_difference", FORWARD)
-def slope_over_a_small_step(student: Any) -> None:
+def slope_over_a_small_step(student: SimpleNamespace) -> None:
     """With the small default step, the slope of sin at 1 is cos(1)."""
     exact = math.cos(1.0)
     when = {round(exact, digits): ROUNDED for digits in range(5)}
@@ -40,13 +41,13 @@ def slope_over_a_small_step(student: Any) -> None:
 
 
 @visible("derivatives.forward_difference", FORWARD)
-def one_argument_moves(student: Any) -> None:
+def one_argument_moves(student: SimpleNamespace) -> None:
     """Only the argument number arg moves, counted from either end."""
     _expect_one_argument_to_move(student.forward_difference)
 
 
 @visible("derivatives.central_difference", CENTRAL)
-def slope_between_two_sides(student: Any) -> None:
+def slope_between_two_sides(student: SimpleNamespace) -> None:
     """For e^x at 0 with steps of 0.5 the slope is 2 sinh(0.5)."""
     above, below, slope = math.exp(0.5), math.exp(-0.5), 2.0 * math.sinh(0.5)
     when = {
@@ -62,7 +63,7 @@ def slope_between_two_sides(student: Any) -> None:
 
 
 @visible("derivatives.central_difference", CENTRAL)
-def much_closer(student: Any) -> None:
+def much_closer(student: SimpleNamespace) -> None:
     """With steps of 0.001 the error is below a millionth."""
     exact = math.cos(1.0)
     one_sided = [(math.sin(1.0 + step) - math.sin(1.0)) / step for step in (1e-3, -1e-3)]
@@ -75,13 +76,13 @@ def much_closer(student: Any) -> None:
 
 
 @visible("derivatives.central_difference", CENTRAL)
-def one_argument_moves_both_ways(student: Any) -> None:
+def one_argument_moves_both_ways(student: SimpleNamespace) -> None:
     """Only the argument number arg moves, counted from either end."""
     _expect_one_argument_to_move(student.central_difference)
 
 
 @visible("derivatives.gradient", GRADIENT)
-def one_slope_for_each_argument(student: Any) -> None:
+def one_slope_for_each_argument(student: SimpleNamespace) -> None:
     """The gradient of x + 10 y + 100 z is (1, 10, 100)."""
     seen = _numbers(student.gradient(_plane, 1.0, 2.0, 3.0))
     when = {(1.0, 1.0, 1.0): "three times the slope in the first argument: pass arg on"}
@@ -89,7 +90,7 @@ def one_slope_for_each_argument(student: Any) -> None:
 
 
 @visible("derivatives.gradient", GRADIENT)
-def epsilon_is_passed_on(student: Any) -> None:
+def epsilon_is_passed_on(student: SimpleNamespace) -> None:
     """The steps have the length that is asked for."""
     seen = _numbers(student.gradient(lambda x, y: x**3 + y, 0.0, 0.0, epsilon=0.5))
     when = {(0.0, 1.0): "central_difference has a default of its own for epsilon: give it yours"}
@@ -123,7 +124,7 @@ def _expect_one_argument_to_move(difference: Callable[..., Any]) -> None:
     expect(moved, [[0], [1], [2], [2]], hint=hint, when=when)
 
 
-def _numbers(slopes: Any) -> Any:
+def _numbers(slopes: object) -> Any:
     """A list of slopes as floats, an array as a list; what is neither as it is, or by the name of its type."""
     if hasattr(slopes, "tolist"):
         slopes = slopes.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ AGAIN = "06 'A gradient that can be differentiated'"
 EACH = "say for each axis of the gradient whether the input was repeated along it, shapes aligned at the right"
 
 
-def summed(student: Any, gradient: Any, shape: tuple[int, ...], hint: str = EACH) -> Any:
+def summed(student: SimpleNamespace, gradient: object, shape: tuple[int, ...], hint: str = EACH) -> Any:
     """Return the elements of a gradient that was summed to a shape."""
     try:
         found = student.unbroadcast(Tensor(gradient), shape)
@@ -30,7 +31,7 @@ def summed(student: Any, gradient: Any, shape: tuple[int, ...], hint: str = EACH
 
 
 @visible("engine.unbroadcast", section=REPEATS)
-def a_repeated_column(student: Any) -> None:
+def a_repeated_column(student: SimpleNamespace) -> None:
     """A column that was repeated to the right gets the sum of each row."""
     when = {
         ((7.0 / 3.0,), (56.0 / 3.0,)): "this is the mean: the element moved all three places, so add up",
@@ -43,7 +44,7 @@ def a_repeated_column(student: Any) -> None:
 
 
 @visible("engine.unbroadcast", section=REPEATS)
-def a_repeated_row(student: Any) -> None:
+def a_repeated_row(student: SimpleNamespace) -> None:
     """A row, of shape (2,), that was repeated down gets the sum of each column."""
     when = {
         (3.0, 12.0): "these are the sums of the rows: shapes are aligned at their last axes, so axis 0 is missing",
@@ -55,7 +56,7 @@ def a_repeated_row(student: Any) -> None:
 
 
 @visible("engine.unbroadcast", section=REPEATS)
-def several_axes(student: Any) -> None:
+def several_axes(student: SimpleNamespace) -> None:
     """Of shape (2, 3, 2), a gradient for the shape (3, 1) is summed over two axes, for () over all."""
     ones = np.ones((2, 3, 2))
     hint = "axes 0 and 2 were both repeated; for a number all axes were"
@@ -63,28 +64,28 @@ def several_axes(student: Any) -> None:
 
 
 @visible("engine.unbroadcast", section=REPEATS)
-def nothing_repeated(student: Any) -> None:
+def nothing_repeated(student: SimpleNamespace) -> None:
     """A gradient that has the input's shape stays as it is."""
     hint = "where no axis was repeated, nothing is to be summed"
     expect(summed(student, np.array([[1.0, 2.0]]), (1, 2)), [[1.0, 2.0]], hint=hint)
 
 
 @visible("engine.unbroadcast", section=REPEATS)
-def repeated_no_times(student: Any) -> None:
+def repeated_no_times(student: SimpleNamespace) -> None:
     """A row that was repeated no times has the gradient 0."""
     hint = "a size of 1 may have become 0, too: ask whether the sizes differ, not which one is larger"
     expect(summed(student, np.zeros((0, 2)), (1, 2)), [[0.0, 0.0]], hint=hint)
 
 
 @visible("engine.unbroadcast", section=AGAIN)
-def recorded_sum(student: Any) -> None:
+def recorded_sum(student: SimpleNamespace) -> None:
     """The summed gradient can be differentiated again."""
     found = student.unbroadcast(Tensor(np.ones((2, 3)), requires_grad=True), (3,))
     seen = "recorded" if isinstance(found, Tensor) and found.requires_grad else "a constant"
     expect(seen, "recorded", hint="what goes by way of an array has no history: use sum and view of the gradient")
 
 
-def after(student: Any, *gradients: Tensor) -> Tensor:
+def after(student: SimpleNamespace, *gradients: Tensor) -> Tensor:
     """Return a leaf after it was given some gradients."""
     leaf = Tensor(np.zeros(2), requires_grad=True)
     for gradient in gradients:
@@ -105,21 +106,21 @@ def of(*numbers: float) -> Tensor:
 
 
 @visible("engine.accumulate_grad", section=LEAVES)
-def first_gradient(student: Any) -> None:
+def first_gradient(student: SimpleNamespace) -> None:
     """The first gradient is stored."""
     seen: Any = after(student, of(3.0, 5.0)).grad
     expect(seen.tolist(), [3.0, 5.0], when={(6.0, 10.0): "it is there twice: store it, or add it, but not both"})
 
 
 @visible("engine.accumulate_grad", section=LEAVES)
-def second_gradient(student: Any) -> None:
+def second_gradient(student: SimpleNamespace) -> None:
     """The second one is added."""
     seen: Any = after(student, of(3.0, 5.0), of(10.0, 20.0)).grad
     expect(seen.tolist(), [13.0, 25.0], when={(10.0, 20.0): "the first gradient is lost: add to it"})
 
 
 @visible("engine.accumulate_grad", section=LEAVES)
-def memory_of_its_own(student: Any) -> None:
+def memory_of_its_own(student: SimpleNamespace) -> None:
     """The leaf's gradient has memory of its own: what is written to it changes no other tensor."""
     given = of(3.0, 5.0)
     stored: Any = after(student, given).grad
@@ -128,7 +129,7 @@ def memory_of_its_own(student: Any) -> None:
 
 
 @visible("engine.accumulate_grad", section=LEAVES)
-def earlier_gradients_stay(student: Any) -> None:
+def earlier_gradients_stay(student: SimpleNamespace) -> None:
     """A kept first gradient is the same after the second arrives. The second gradient stays as it was, too."""
     leaf = after(student, of(3.0, 5.0))
     kept, given = leaf.grad, of(1.0, 1.0)
@@ -139,7 +140,7 @@ def earlier_gradients_stay(student: Any) -> None:
 
 
 @visible("engine.accumulate_grad", section=AGAIN)
-def recorded_gradient(student: Any) -> None:
+def recorded_gradient(student: SimpleNamespace) -> None:
     """A gradient that was recorded is stored with its history."""
     stored: Any = after(student, Tensor(np.array([3.0, 5.0]), requires_grad=True)).grad
     seen = "recorded" if stored.requires_grad else "a constant"

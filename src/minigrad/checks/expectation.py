@@ -61,8 +61,8 @@ def message_of(error: BaseException) -> str:
 
 
 def expect(
-    seen: Any,
-    wanted: Any,
+    seen: object,
+    wanted: object,
     *,
     hint: str | None = None,
     misconception: str | None = None,
@@ -125,11 +125,11 @@ def _difference(seen: Any, wanted: Any, tolerance: float, place: str = "") -> tu
     return next((d for p, a, b in pairs if (d := _difference(a, b, tolerance, p))), None)
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     return type(value).__name__ == "ndarray" and type(value).__module__ == "numpy"  # which need not be imported
 
 
-def _agree(seen: Any, wanted: Any, tolerance: float) -> bool:
+def _agree(seen: object, wanted: object, tolerance: float) -> bool:
     if isinstance(wanted, bool) or isinstance(seen, bool):
         return type(seen) is type(wanted) and bool(seen == wanted)
     if isinstance(wanted, float) and isinstance(seen, int | float):
@@ -145,7 +145,7 @@ def _close(seen: float, wanted: float, tolerance: float) -> bool:
     return math.isfinite(wanted) and abs(seen - wanted) <= tolerance * max(1.0, abs(wanted))
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     module = "" if type(value).__module__ == "builtins" else f"{type(value).__module__}."
     return f"{module}{type(value).__name__}"
 
@@ -179,7 +179,7 @@ def _joined(parts: Iterator[str], room: int) -> str:
     return ", ".join(taken)
 
 
-def _short(value: Any, limit: int = 80) -> str:
+def _short(value: object, limit: int = 80) -> str:
     try:
         text = _text(value, limit)
     except Exception as error:  # an int of more digits than Python writes, or a student's own __repr__

@@ -88,7 +88,7 @@ class Answer:
             yield (code.co_filename, number), is_theirs and not of_test and not code.co_filename.startswith(_LIBRARY)
 
 
-def _functions_of(value: Any) -> list[FunctionType]:
+def _functions_of(value: object) -> list[FunctionType]:
     """Return the Python functions that a value consists of: itself, what it was compiled from, or its methods."""
     if isinstance(value, type):
         return [f for member in vars(value).values() for f in _functions_of(getattr(member, "__func__", member))]

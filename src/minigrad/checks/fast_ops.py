@@ -6,7 +6,8 @@ finds them each time; and one test compiles the kernel and runs it in parallel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from minigrad.checks.expectation import Expectation, expect
@@ -28,7 +29,7 @@ PARALLEL = "is the outermost loop a range? `prange` shares its iterations out be
 MEET = "what an iteration writes into must be its own: make index arrays inside the loop, keep sums in local variables"
 
 
-def _expect_no_races(kernel: Any, *cases: Sequence[Any]) -> None:
+def _expect_no_races(kernel: Callable[..., Any], *cases: Sequence[Any]) -> None:
     """Run a kernel with every access recorded: its loop is parallel, and no two iterations meet."""
     for given in cases:
         report = races(kernel, *given)
@@ -39,7 +40,7 @@ def _expect_no_races(kernel: Any, *cases: Sequence[Any]) -> None:
             raise Expectation([], None, f"no loop ran in parallel for an {where}", PARALLEL, None)
 
 
-def _expect_compiled(kernel: Any, given: Sequence[Any], wanted: list[float]) -> None:
+def _expect_compiled(kernel: Callable[..., Any], given: Sequence[Any], wanted: list[float]) -> None:
     """Compile a kernel and run it in parallel."""
     try:
         out = run(compile_kernel(kernel), given)
@@ -49,7 +50,7 @@ def _expect_compiled(kernel: Any, given: Sequence[Any], wanted: list[float]) -> 
 
 
 @visible("fast_ops.tensor_map", MAP)
-def map_of_every_layout(student: Any) -> None:
+def map_of_every_layout(student: SimpleNamespace) -> None:
     """10 x + 1 is right where the layouts agree, where the strides differ, and where the input is smaller."""
     same = arguments([2, 3], [1, 2], (SIX, [2, 3], [1, 2]))
     turned = arguments([2, 3], [3, 1], (SIX, [2, 3], [1, 2]))
@@ -63,7 +64,7 @@ def map_of_every_layout(student: Any) -> None:
 
 
 @visible("fast_ops.tensor_map", MAP)
-def map_in_parallel(student: Any) -> None:
+def map_in_parallel(student: SimpleNamespace) -> None:
     """Its loops run in parallel, and no two iterations meet."""
     kernel = student.tensor_map(tenfold)
     same, turned = (arguments([2, 3], [3, 1], (SIX, [2, 3], strides)) for strides in ([3, 1], [1, 2]))
@@ -71,14 +72,14 @@ def map_in_parallel(student: Any) -> None:
 
 
 @visible("fast_ops.tensor_map", MAP, slow=True)
-def map_compiled(student: Any) -> None:
+def map_compiled(student: SimpleNamespace) -> None:
     """It compiles, and gives the same on all cores."""
     given = arguments([2, 3], [3, 1], (SIX, [2, 3], [1, 2]))
     _expect_compiled(student.tensor_map(tenfold), given, [1.0, 21.0, 41.0, 11.0, 31.0, 51.0])
 
 
 @visible("fast_ops.tensor_zip", ZIP)
-def zip_of_every_layout(student: Any) -> None:
+def zip_of_every_layout(student: SimpleNamespace) -> None:
     """a - 2 b is right where all layouts agree, where one differs, and where both inputs are broadcast."""
     kernel = interpreted(student.tensor_zip(difference))
     a, b = (SIX, [2, 3], [3, 1]), ([0, 10, 20, 30, 40, 50], [2, 3], [3, 1])
@@ -97,7 +98,7 @@ def zip_of_every_layout(student: Any) -> None:
 
 
 @visible("fast_ops.tensor_zip", ZIP)
-def zip_in_parallel(student: Any) -> None:
+def zip_in_parallel(student: SimpleNamespace) -> None:
     """Its loops run in parallel, and no two iterations meet."""
     a = (SIX, [2, 3], [3, 1])
     same, turned = (arguments([2, 3], [3, 1], a, (SIX, [2, 3], strides)) for strides in ([3, 1], [1, 2]))
@@ -105,14 +106,14 @@ def zip_in_parallel(student: Any) -> None:
 
 
 @visible("fast_ops.tensor_zip", ZIP, slow=True)
-def zip_compiled(student: Any) -> None:
+def zip_compiled(student: SimpleNamespace) -> None:
     """It compiles, and gives the same on all cores."""
     given = arguments([2, 3], [3, 1], ([1, 2], [2, 1], [1, 1]), ([10, 20, 30], [3], [1]))
     _expect_compiled(student.tensor_zip(difference), given, [-19.0, -39.0, -59.0, -18.0, -38.0, -58.0])
 
 
 @visible("fast_ops.tensor_reduce", REDUCE)
-def reduce_along_each_axis(student: Any) -> None:
+def reduce_along_each_axis(student: SimpleNamespace) -> None:
     """result / 2 + element is right along either axis of [[1, 2, 3], [4, 5, 6]], from 8 on."""
     kernel = interpreted(student.tensor_reduce(halve_and_add))
     table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
@@ -125,14 +126,14 @@ def reduce_along_each_axis(student: Any) -> None:
 
 
 @visible("fast_ops.tensor_reduce", REDUCE)
-def reduce_in_parallel(student: Any) -> None:
+def reduce_in_parallel(student: SimpleNamespace) -> None:
     """The loop over out runs in parallel, and no two iterations meet."""
     table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
     _expect_no_races(student.tensor_reduce(halve_and_add), [*arguments([2, 1], [1, 1], table, start=0.0), 1])
 
 
 @visible("fast_ops.tensor_reduce", REDUCE, slow=True)
-def reduce_compiled(student: Any) -> None:
+def reduce_compiled(student: SimpleNamespace) -> None:
     """It compiles, and gives the same on all cores."""
     table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
     given = [*arguments([1, 3], [3, 1], table, start=8.0), 0]
@@ -145,7 +146,7 @@ B = [1, 0, 2, 1, 0, 3]
 
 
 @visible("fast_ops._tensor_matrix_multiply", MATMUL)
-def rows_times_columns(student: Any) -> None:
+def rows_times_columns(student: SimpleNamespace) -> None:
     """[[1, 2, 3], [4, 5, 6]] @ [[1, 0], [2, 1], [0, 3]] is [[5, 11], [14, 23]]; transposed views give the same."""
     kernel = interpreted(student._tensor_matrix_multiply)
     when = {
@@ -162,7 +163,7 @@ def rows_times_columns(student: Any) -> None:
 
 
 @visible("fast_ops._tensor_matrix_multiply", MATMUL)
-def one_matrix_for_all(student: Any) -> None:
+def one_matrix_for_all(student: SimpleNamespace) -> None:
     """A batch of two matrices times one: each of the two is multiplied by it."""
     batch = ([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2], [4, 2, 1])
     swap = ([0, 1, 1, 0, 90, 91, 92, 93], [1, 2, 2], [4, 2, 1])
@@ -173,14 +174,14 @@ def one_matrix_for_all(student: Any) -> None:
 
 
 @visible("fast_ops._tensor_matrix_multiply", MATMUL)
-def matmul_in_parallel(student: Any) -> None:
+def matmul_in_parallel(student: SimpleNamespace) -> None:
     """The outer loop runs in parallel, and no two iterations meet."""
     batch = ([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2], [4, 2, 1])
     _expect_no_races(student._tensor_matrix_multiply, arguments([2, 2, 2], [4, 2, 1], batch, batch))
 
 
 @visible("fast_ops._tensor_matrix_multiply", MATMUL, slow=True)
-def matmul_compiled(student: Any) -> None:
+def matmul_compiled(student: SimpleNamespace) -> None:
     """It compiles, and gives the same on all cores."""
     given = arguments([1, 2, 2], [4, 2, 1], (A, [1, 2, 3], [6, 3, 1]), (B, [1, 3, 2], [6, 2, 1]))
     _expect_compiled(student._tensor_matrix_multiply, given, [5.0, 11.0, 14.0, 23.0])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 from minigrad.autodiff import Context
 from minigrad.checks.expectation import Expectation, expect, hinting
 from minigrad.checks.runner import visible
+from minigrad.functions import Function
 
 __all__: list[str] = []
 
@@ -15,7 +17,7 @@ BOX = "02 'A box that knows its slope'"
 SAVE = "02 'What forward should save'"
 
 
-def step(function: Any, *values: float, d_output: float = 1.0) -> tuple[Any, list[Any]]:
+def step(function: type[Function], *values: float, d_output: float = 1.0) -> tuple[Any, list[Any]]:
     """Run forward and then backward, and return the value and the derivatives."""
     ctx = Context()
     ctx.values = values
@@ -23,12 +25,12 @@ def step(function: Any, *values: float, d_output: float = 1.0) -> tuple[Any, lis
     return value, as_list(function.backward(ctx, d_output))
 
 
-def as_list(derivatives: Any) -> list[Any]:
+def as_list(derivatives: object) -> list[Any]:
     """Return what a backward gave as a list: a bare number counts as one derivative."""
     return list(derivatives) if isinstance(derivatives, tuple | list) else [derivatives]
 
 
-def upstream_is_a_factor(function: Any, *values: float) -> None:
+def upstream_is_a_factor(function: type[Function], *values: float) -> None:
     """Expect ten times the function's own derivatives, right or wrong, where 10 arrives instead of 1."""
     own, seen = step(function, *values)[1], step(function, *values, d_output=10.0)[1]
     name = function.__name__
@@ -42,7 +44,7 @@ def upstream_is_a_factor(function: Any, *values: float) -> None:
 
 
 @visible("functions.arithmetic", section=BOX)
-def values_of_arithmetic(student: Any) -> None:
+def values_of_arithmetic(student: SimpleNamespace) -> None:
     """forward returns a * b, -a and 1 / a."""
     hint = "forward computes the function itself; its derivative belongs in backward"
     expect(student.Mul.forward(Context(), 3.0, 5.0), 15.0, hint=hint)
@@ -51,7 +53,7 @@ def values_of_arithmetic(student: Any) -> None:
 
 
 @visible("functions.arithmetic", section=BOX)
-def derivatives_of_mul(student: Any) -> None:
+def derivatives_of_mul(student: SimpleNamespace) -> None:
     """The derivative of a * b is b in a, and a in b."""
     seen = step(student.Mul, 3.0, 5.0)[1]
     expect(
@@ -63,14 +65,14 @@ def derivatives_of_mul(student: Any) -> None:
 
 
 @visible("functions.arithmetic", section=BOX)
-def derivative_of_neg(student: Any) -> None:
+def derivative_of_neg(student: SimpleNamespace) -> None:
     """The derivative of -a is -1."""
     seen = step(student.Neg, 3.0)[1]
     expect(seen, [-1.0], hint="when a goes up by one, -a goes down by one", when={(1.0,): "the sign is missing"})
 
 
 @visible("functions.arithmetic", section=BOX)
-def derivative_of_inv(student: Any) -> None:
+def derivative_of_inv(student: SimpleNamespace) -> None:
     """The derivative of 1 / a is -1 / a^2."""
     seen = step(student.Inv, 2.0)[1]
     meanings = {
@@ -82,7 +84,7 @@ def derivative_of_inv(student: Any) -> None:
 
 
 @visible("functions.arithmetic", section="02 'Slopes multiply'")
-def upstream_of_arithmetic(student: Any) -> None:
+def upstream_of_arithmetic(student: SimpleNamespace) -> None:
     """Every derivative is multiplied by d_output."""
     upstream_is_a_factor(student.Mul, 3.0, 5.0)
     upstream_is_a_factor(student.Neg, 3.0)
@@ -90,7 +92,7 @@ def upstream_of_arithmetic(student: Any) -> None:
 
 
 @visible("functions.arithmetic", section=BOX)
-def inverse_of_zero(student: Any) -> None:
+def inverse_of_zero(student: SimpleNamespace) -> None:
     """Inv of 0 is infinite, as floats have it."""
     hint = "operators.inv knows what 1 / 0 is; call it, as lesson 00 wrote it"
     with hinting(hint, ZeroDivisionError):
@@ -98,7 +100,7 @@ def inverse_of_zero(student: Any) -> None:
 
 
 @visible("functions.elementary", section=BOX)
-def values_of_elementary(student: Any) -> None:
+def values_of_elementary(student: SimpleNamespace) -> None:
     """forward returns log a, e^a, sigmoid a and relu a."""
     log_hint = "log is the natural logarithm, to the base e"
     expect(student.Log.forward(Context(), 2.0), math.log(2.0), hint=log_hint)
@@ -108,7 +110,7 @@ def values_of_elementary(student: Any) -> None:
 
 
 @visible("functions.elementary", section=BOX)
-def far_values(student: Any) -> None:
+def far_values(student: SimpleNamespace) -> None:
     """Nothing raises far out: log 0 is -inf, e^1000 is inf, sigmoid(-1000) is 0."""
     hint = "the functions in operators know what floats do there; call them instead of math"
     with hinting(hint, ValueError, OverflowError):
@@ -118,7 +120,7 @@ def far_values(student: Any) -> None:
 
 
 @visible("functions.elementary", section=SAVE)
-def derivative_of_log(student: Any) -> None:
+def derivative_of_log(student: SimpleNamespace) -> None:
     """The derivative of log a is 1 / a."""
     meanings = {
         (1.0 / math.log(4.0),): "this divides by log a: did forward save its output instead of a?",
@@ -128,7 +130,7 @@ def derivative_of_log(student: Any) -> None:
 
 
 @visible("functions.elementary", section=SAVE)
-def derivative_of_exp(student: Any) -> None:
+def derivative_of_exp(student: SimpleNamespace) -> None:
     """The derivative of e^a is e^a."""
     meanings = {
         (2.0 * math.exp(1.0),): "n x^(n-1) is the rule for powers of x; here a is the exponent",
@@ -138,7 +140,7 @@ def derivative_of_exp(student: Any) -> None:
 
 
 @visible("functions.elementary", section=SAVE)
-def derivative_of_sigmoid(student: Any) -> None:
+def derivative_of_sigmoid(student: SimpleNamespace) -> None:
     """The derivative of sigmoid is s (1 - s), with s the output."""
     slope = math.exp(-2.0) / (1.0 + math.exp(-2.0)) ** 2
     meanings = {(-2.0,): "this is a (1 - a): put sigmoid(a) in its place"}
@@ -146,7 +148,7 @@ def derivative_of_sigmoid(student: Any) -> None:
 
 
 @visible("functions.elementary", section=SAVE)
-def derivative_of_relu(student: Any) -> None:
+def derivative_of_relu(student: SimpleNamespace) -> None:
     """ReLU passes d_output where a is positive, and nothing elsewhere."""
     seen = [step(student.ReLU, a, d_output=d)[1][0] for a, d in [(3.0, -2.0), (-3.0, 2.0), (0.0, 2.0)]]
     meanings = {
@@ -158,14 +160,14 @@ def derivative_of_relu(student: Any) -> None:
 
 
 @visible("functions.elementary", section="02 'Slopes multiply'")
-def upstream_of_elementary(student: Any) -> None:
+def upstream_of_elementary(student: SimpleNamespace) -> None:
     """Every derivative is multiplied by d_output."""
     for function in (student.Log, student.Exp, student.Sigmoid, student.ReLU):
         upstream_is_a_factor(function, 2.0)
 
 
 @visible("functions.elementary", section=SAVE)
-def calls_do_not_mix(student: Any) -> None:
+def calls_do_not_mix(student: SimpleNamespace) -> None:
     """Two calls keep their saved values apart."""
     for function in (student.Log, student.Exp, student.Sigmoid):
         alone = [step(function, a)[1] for a in (1.0, 2.0)]

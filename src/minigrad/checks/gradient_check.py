@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ __all__: list[str] = []
 CHECKING = "06 'Is the gradient right?'"
 
 
-def slope(student: Any, f: Any, *vals: Any, **options: Any) -> Any:
+def slope(student: SimpleNamespace, f: Callable[..., Any], *vals: object, **options: object) -> Any:
     """Return the student's estimate as a number, if it is one."""
     found = student.grad_central_difference(f, *[Tensor(x) for x in vals], **options)
     return float(found) if isinstance(found, int | float | Tensor | np.floating) else found
@@ -27,7 +29,7 @@ def cubes(x: Any) -> Any:
 
 
 @visible("gradient_check.grad_central_difference", section=CHECKING)
-def cube_at_two(student: Any) -> None:
+def cube_at_two(student: SimpleNamespace) -> None:
     """Between 1.5 and 2.5 the cube rises by 12.25."""
     when = {
         15.25: "this is the rise from 2 to 2.5, over 0.5: the other side takes part too",
@@ -41,7 +43,7 @@ def cube_at_two(student: Any) -> None:
 
 
 @visible("gradient_check.grad_central_difference", section=CHECKING)
-def one_element(student: Any) -> None:
+def one_element(student: SimpleNamespace) -> None:
     """Only the element at ind moves, a number for each axis."""
     weights = Tensor(np.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]]))
     seen = slope(student, lambda x: (x * weights).sum(), np.zeros((2, 3)), ind=(1, 0))
@@ -54,7 +56,7 @@ def one_element(student: Any) -> None:
 
 
 @visible("gradient_check.grad_central_difference", section=CHECKING)
-def without_axes(student: Any) -> None:
+def without_axes(student: SimpleNamespace) -> None:
     """A tensor without axes has one element, at the index ()."""
     try:
         seen = slope(student, lambda x: x * 7.0, np.array(1.0), ind=())
@@ -65,7 +67,7 @@ def without_axes(student: Any) -> None:
 
 
 @visible("gradient_check.grad_central_difference", section=CHECKING)
-def one_argument(student: Any) -> None:
+def one_argument(student: SimpleNamespace) -> None:
     """Only the tensor that arg names moves; the others reach f as they are."""
     seen = slope(student, lambda x, y: (x * 2.0 + y * y).sum(), np.array([1.0]), np.array([5.0]), arg=1)
     when = {2.0: "the first tensor moves: arg is 1 here", 12.0: "both move: only vals[arg] should"}
@@ -73,7 +75,7 @@ def one_argument(student: Any) -> None:
 
 
 @visible("gradient_check.grad_central_difference", section=CHECKING)
-def left_as_they_are(student: Any) -> None:
+def left_as_they_are(student: SimpleNamespace) -> None:
     """The tensors have the same numbers afterwards, to the last digit."""
     x = Tensor(np.array([0.1, 0.7, 1.3]))
     student.grad_central_difference(cubes, x, ind=(1,))

@@ -46,7 +46,7 @@ def _ints(*rows: Sequence[int]) -> list[Any]:
     return [np.array(row, dtype=np.int64) for row in rows]
 
 
-def run(kernel: Any, given: Sequence[Any]) -> list[float]:
+def run(kernel: Callable[..., Any], given: Sequence[Any]) -> list[float]:
     """Call a kernel, and return what is in out afterwards.
 
     Raises:

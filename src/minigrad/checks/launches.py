@@ -8,6 +8,7 @@ that a kernel that writes beyond its arrays does no harm.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def _left_over(report: Any, threads: int, size: int) -> str:
     return ""
 
 
-def _observed(kernel: Any, grid: Any, block: Any, out: Array, *args: Any, each: bool = False) -> Seen:
+def _observed(kernel: Callable[..., Any], grid: Any, block: Any, out: Array, *args: Any, each: bool = False) -> Seen:
     """Launch a kernel whose first three arguments are the parts of its result.
 
     Args:
@@ -126,24 +127,24 @@ def _observed(kernel: Any, grid: Any, block: Any, out: Array, *args: Any, each: 
     return {**seen, "left over": _left_over(report, block, out.size)} if each else seen
 
 
-def run_map(kernel: Any, out: Array, x: Array, blocks: int = 0, threads: int = 4) -> Seen:
+def run_map(kernel: Callable[..., Any], out: Array, x: Array, blocks: int = 0, threads: int = 4) -> Seen:
     """Launch a kernel of `tensor_map`; without a number of blocks, with as many as are needed."""
     return _observed(kernel, blocks or _enough(out.size, threads), threads, out, out.size, *_parts(x), each=True)
 
 
-def run_zip(kernel: Any, out: Array, a: Array, b: Array, blocks: int = 0, threads: int = 4) -> Seen:
+def run_zip(kernel: Callable[..., Any], out: Array, a: Array, b: Array, blocks: int = 0, threads: int = 4) -> Seen:
     """Launch a kernel of `tensor_zip`; without a number of blocks, with as many as are needed."""
     grid = blocks or _enough(out.size, threads)
     return _observed(kernel, grid, threads, out, out.size, *_parts(a), *_parts(b), each=True)
 
 
-def run_reduce(kernel: Any, out: Array, a: Array, dim: int, start: float, spare: int = 0) -> Seen:
+def run_reduce(kernel: Callable[..., Any], out: Array, a: Array, dim: int, start: float, spare: int = 0) -> Seen:
     """Launch a kernel of `tensor_reduce`, one block for each element of out, and some to spare."""
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
     return _observed(kernel, out.size + spare, block, out, out.size, *_parts(a), dim, start)
 
 
-def sum_practice(kernel: Any, blocks: int, missing: int) -> Seen:
+def sum_practice(kernel: Callable[..., Any], blocks: int, missing: int) -> Seen:
     """Launch a kernel like `_sum_practice` on blocks of which the last has fewer elements than threads.
 
     Returns:
@@ -157,7 +158,7 @@ def sum_practice(kernel: Any, blocks: int, missing: int) -> Seen:
     return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
 
 
-def mm_practice(kernel: Any, size: int) -> Seen:
+def mm_practice(kernel: Callable[..., Any], size: int) -> Seen:
     """Launch a kernel like `_mm_practice` on matrices of that size; the result also comes as NumPy's ("wanted")."""
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
     a, b = numbers(size * size), numbers(size * size + 5)[5:]
@@ -166,7 +167,7 @@ def mm_practice(kernel: Any, size: int) -> Seen:
     return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
 
 
-def matmul(kernel: Any, out: Array, a: Array, b: Array) -> Seen:
+def matmul(kernel: Callable[..., Any], out: Array, a: Array, b: Array) -> Seen:
     """Launch a kernel like `_tensor_matrix_multiply` on stacks of matrices, with as many blocks as are needed."""
     tile = block_dim(kernel, cuda_ops.BLOCK_DIM)
     stack, n, m = out.shape

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from minigrad.checks.expectation import Expectation, expect, hinting
@@ -37,7 +38,7 @@ def box_and_value() -> Iterator[None]:
         raise Expectation(error, None, f"raised {type(error).__name__}: {error}", BOX, None) from error
 
 
-def scalar_in(parameter: Any) -> Scalar:
+def scalar_in(parameter: object) -> Scalar:
     """Return a parameter's value, which has to be a Scalar."""
     value = getattr(parameter, "value", None)
     if not isinstance(value, Scalar):
@@ -59,7 +60,7 @@ def outputs(layer: Any, inputs: list[float], **values: float) -> list[float]:
 
 
 @visible("mlp.Linear", section=LINE)
-def parameters_are_registered(student: Any) -> None:
+def parameters_are_registered(student: SimpleNamespace) -> None:
     """A layer from 2 inputs to 3 outputs has 6 weights and 3 biases, by name."""
     layer = student.Linear(2, 3, random.Random(0))
     biases = [f"bias_{j}" for j in range(3)]
@@ -72,13 +73,13 @@ def parameters_are_registered(student: Any) -> None:
     )
 
 
-def lengths(row: Any) -> int | str:
+def lengths(row: object) -> int | str:
     """Return how long a list is; the name of the type of what is none."""
     return len(row) if isinstance(row, list | tuple) else type(row).__name__
 
 
 @visible("mlp.Linear", section=LINE)
-def weights_and_biases(student: Any) -> None:
+def weights_and_biases(student: SimpleNamespace) -> None:
     """weights is a list of 2 rows with 3 parameters each, biases one of 3 parameters."""
     layer = student.Linear(2, 3, random.Random(0))
     hint = "weights[i][j] leads from input i to output j, so there are as many rows as inputs"
@@ -90,7 +91,7 @@ def weights_and_biases(student: Any) -> None:
 
 
 @visible("mlp.Linear", section=LINE)
-def starting_values(student: Any) -> None:
+def starting_values(student: SimpleNamespace) -> None:
     """All parameters start at different values in [-1, 1)."""
     layer = student.Linear(2, 3, random.Random(0))
     values = [scalar_in(parameter).data for parameter in layer._parameters.values()]
@@ -99,7 +100,7 @@ def starting_values(student: Any) -> None:
 
 
 @visible("mlp.Linear", section=LINE)
-def one_weight(student: Any) -> None:
+def one_weight(student: SimpleNamespace) -> None:
     """With weight_0_1 = 10 alone, output 1 is ten times input 0."""
     seen = outputs(student.Linear(2, 3, random.Random(0)), [3.0, 5.0], weight_0_1=10.0)
     meanings = {
@@ -110,7 +111,7 @@ def one_weight(student: Any) -> None:
 
 
 @visible("mlp.Linear", section=LINE)
-def whole_sum(student: Any) -> None:
+def whole_sum(student: SimpleNamespace) -> None:
     """Each output is its bias plus the sum of its weighted inputs."""
     layer = student.Linear(2, 2, random.Random(0))
     values = {"weight_0_0": 1.0, "weight_1_0": 2.0, "weight_0_1": 10.0, "weight_1_1": 20.0}
@@ -122,7 +123,7 @@ def whole_sum(student: Any) -> None:
     expect(seen, [113.0, 330.0], hint="3 * 1 + 5 * 2 + 100, and 3 * 10 + 5 * 20 + 200", when=meanings)
 
 
-def step(student: Any, grad: float | None) -> tuple[Scalar, Scalar]:
+def step(student: SimpleNamespace, grad: float | None) -> tuple[Scalar, Scalar]:
     """Take a step from 2.0 with a learning rate of 0.5, and return the value before and after it."""
     parameter = Parameter(Scalar(2.0))
     before = parameter.value
@@ -137,7 +138,7 @@ def step(student: Any, grad: float | None) -> tuple[Scalar, Scalar]:
 
 
 @visible("mlp.SGD", section=DOWN)
-def against_the_gradient(student: Any) -> None:
+def against_the_gradient(student: SimpleNamespace) -> None:
     """A value of 2 with a gradient of 3 and a learning rate of 0.5 goes to 0.5."""
     meanings = {
         3.5: "uphill: the gradient says where the loss grows, so go the other way",
@@ -148,7 +149,7 @@ def against_the_gradient(student: Any) -> None:
 
 
 @visible("mlp.SGD", section=DOWN)
-def fresh_leaf(student: Any) -> None:
+def fresh_leaf(student: SimpleNamespace) -> None:
     """The new value is a fresh leaf without a gradient, and the old one is untouched."""
     before, after = step(student, 3.0)
     expect(before.data, 2.0, hint="make a new Scalar instead of changing the old one, which graphs may still use")
@@ -158,7 +159,7 @@ def fresh_leaf(student: Any) -> None:
 
 
 @visible("mlp.SGD", section=DOWN)
-def without_gradient(student: Any) -> None:
+def without_gradient(student: SimpleNamespace) -> None:
     """A parameter without a gradient stays where it is."""
     hint = "where no gradient has arrived, `.grad` is None: skip that parameter"
     with hinting(hint, TypeError):
@@ -166,7 +167,7 @@ def without_gradient(student: Any) -> None:
 
 
 @visible("mlp.SGD", section=DOWN)
-def forgetting(student: Any) -> None:
+def forgetting(student: SimpleNamespace) -> None:
     """zero_grad sets the gradient of every parameter's value to None."""
     parameters = [Parameter(Scalar(1.0)), Parameter(Scalar(2.0))]
     for parameter in parameters:

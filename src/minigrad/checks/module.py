@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 from minigrad.checks.expectation import expect
@@ -30,7 +31,7 @@ def _tree() -> tuple[Module, Module, Module]:
 
 
 @visible("module.Module", SECTION)
-def modes_reach_everything(student: Any) -> None:
+def modes_reach_everything(student: SimpleNamespace) -> None:
     """Eval and train reach the module, its children and their children."""
     nodes = _tree()
     for wanted, change in ((False, nodes[0].eval), (True, nodes[0].train)):
@@ -49,7 +50,7 @@ def modes_reach_everything(student: Any) -> None:
 
 
 @visible("module.Module", SECTION)
-def own_names(student: Any) -> None:
+def own_names(student: SimpleNamespace) -> None:
     """A module without children lists its own parameters under their names."""
     leaf = Module()
     leaf.a = Parameter(1.0)
@@ -60,7 +61,7 @@ def own_names(student: Any) -> None:
 
 
 @visible("module.Module", SECTION)
-def names_are_paths(student: Any) -> None:
+def names_are_paths(student: SimpleNamespace) -> None:
     """A descendant's parameter is listed under its path, after the module's own."""
     named = _shown(_tree()[0].named_parameters())
     seen = (
@@ -79,7 +80,7 @@ def names_are_paths(student: Any) -> None:
 
 
 @visible("module.Module", SECTION)
-def parameters_without_names(student: Any) -> None:
+def parameters_without_names(student: SimpleNamespace) -> None:
     """Parameters lists the same parameters, without the names."""
     root = _tree()[0]
     listed = root.parameters()
@@ -93,7 +94,7 @@ def parameters_without_names(student: Any) -> None:
     expect(same, [True], hint="return the Parameter objects, not their values")
 
 
-def _shown(listed: Any) -> Any:
+def _shown(listed: object) -> Any:
     """Return a method's list with a value in the place of each parameter. Anything but a list is returned as it is."""
     if isinstance(listed, Parameter):
         return listed.value

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from minigrad.checks.expectation import PAIR, Expectation, expect, hinting
@@ -22,19 +24,19 @@ KEEPDIM = "a sum or a maximum along dim has lost that axis: keepdim=True keeps i
 RECORDED = "what is computed by way of arrays has no history: use the tensor's own operations"
 
 
-def numbers(values: Any) -> Tensor:
+def numbers(values: object) -> Tensor:
     """Return a tensor of float64, which compares to many digits."""
     return creation.tensor(values, dtype="float64")
 
 
-def as_list(found: Any) -> Any:
+def as_list(found: object) -> Any:
     """Return a result as a list; the name of its type where it is no tensor."""
     if isinstance(found, tuple) and hasattr(found, "indices"):
         raise Expectation(found, None, "got the pair that max(dim) returns, expected a tensor", PAIR, None)
     return found.tolist() if isinstance(found, Tensor) else type(found).__name__
 
 
-def gradient(found: Any, source: Tensor, upstream: Any) -> Any:
+def gradient(found: object, source: Tensor, upstream: object) -> Any:
     """Return the gradient that reaches a tensor, as a list."""
     as_list(found)
     if not isinstance(found, Tensor) or not found.requires_grad:
@@ -43,7 +45,7 @@ def gradient(found: Any, source: Tensor, upstream: Any) -> Any:
     return as_list(source.grad)
 
 
-def tiles(student: Any, image: Any, kernel: tuple[int, int]) -> Any:
+def tiles(student: SimpleNamespace, image: object, kernel: tuple[int, int]) -> Any:
     """Return what tile gives, as a list of three; the tensor as a list."""
     found = student.tile(numbers(image), kernel)
     if not isinstance(found, tuple) or len(found) != 3:
@@ -53,7 +55,7 @@ def tiles(student: Any, image: Any, kernel: tuple[int, int]) -> Any:
 
 
 @visible("nn.functional.tile", TILES)
-def two_tiles(student: Any) -> None:
+def two_tiles(student: SimpleNamespace) -> None:
     """The image [[0, 1, 2, 3], [4, 5, 6, 7]] in tiles of 2 by 2 gives [0, 1, 4, 5] and [2, 3, 6, 7]."""
     found = tiles(student, [[[[0, 1, 2, 3], [4, 5, 6, 7]]]], (2, 2))[0]
     meanings = {
@@ -68,7 +70,7 @@ def two_tiles(student: Any) -> None:
 
 
 @visible("nn.functional.tile", TILES)
-def how_many_tiles(student: Any) -> None:
+def how_many_tiles(student: SimpleNamespace) -> None:
     """An image of 2 by 6 in tiles of 1 by 3 has 2 rows of 2 tiles, one of 2 by 3 in tiles of 2 by 1 one row of 3."""
     found = tiles(student, [[[[0] * 6, [1] * 6]]], (1, 3))
     expect(found[1:], [2, 2], hint="2 / 1 down, 6 / 3 to the right")
@@ -78,7 +80,7 @@ def how_many_tiles(student: Any) -> None:
 
 
 @visible("nn.functional.tile", TILES)
-def channels_stay_apart(student: Any) -> None:
+def channels_stay_apart(student: SimpleNamespace) -> None:
     """Two examples with two channels of one tile each keep their places."""
     found = tiles(student, [[[[0, 1]], [[2, 3]]], [[[4, 5]], [[6, 7]]]], (1, 2))[0]
     wanted = [[[[[0.0, 1.0]]], [[[2.0, 3.0]]]], [[[[4.0, 5.0]]], [[[6.0, 7.0]]]]]
@@ -86,7 +88,7 @@ def channels_stay_apart(student: Any) -> None:
 
 
 @visible("nn.functional.tile", TILES)
-def gradients_go_back(student: Any) -> None:
+def gradients_go_back(student: SimpleNamespace) -> None:
     """The gradient of a tile's elements reaches the elements of the image."""
     image = numbers([[[[0, 1, 2, 3], [4, 5, 6, 7]]]]).requires_grad_()
     found = student.tile(image, (2, 2))[0]
@@ -95,7 +97,7 @@ def gradients_go_back(student: Any) -> None:
 
 
 @visible("nn.functional.avg_pool2d", POOLS)
-def means_of_tiles(student: Any) -> None:
+def means_of_tiles(student: SimpleNamespace) -> None:
     """The tiles [0, 1, 4, 5] and [2, 3, 6, 7] have the means 2.5 and 4.5."""
     found = as_list(student.avg_pool2d(numbers([[[[0, 1, 2, 3], [4, 5, 6, 7]]]]), (2, 2)))
     meanings = {
@@ -106,7 +108,7 @@ def means_of_tiles(student: Any) -> None:
 
 
 @visible("nn.functional.avg_pool2d", POOLS)
-def means_share_gradients(student: Any) -> None:
+def means_share_gradients(student: SimpleNamespace) -> None:
     """Each of two elements gets half of the gradient of their mean."""
     image = numbers([[[[0, 1, 2, 3]]]]).requires_grad_()
     seen = gradient(student.avg_pool2d(image, (1, 2)), image, [8, 20])
@@ -114,7 +116,7 @@ def means_share_gradients(student: Any) -> None:
 
 
 @visible("tensor_functions.Max", MAXIMUM)
-def largest_of_lines(student: Any) -> None:
+def largest_of_lines(student: SimpleNamespace) -> None:
     """The largest of [1, 5] and [7, 3] are 5 and 7; along the first axis they are 7 and 5."""
     x = numbers([[1, 5], [7, 3]])
     meanings = {((5.0,), (7.0,)): "the axis is still there, with size 1: squeeze(dim) takes it away"}
@@ -125,7 +127,7 @@ def largest_of_lines(student: Any) -> None:
 
 
 @visible("tensor_functions.Max", MAXIMUM)
-def largest_gets_the_gradient(student: Any) -> None:
+def largest_gets_the_gradient(student: SimpleNamespace) -> None:
     """The gradients 10 and 20 go to the 5 and to the 7."""
     x = numbers([[1, 5], [7, 3]]).requires_grad_()
     seen = gradient(student.Max.apply(x, dim=1), x, [10, 20])
@@ -140,7 +142,7 @@ def largest_gets_the_gradient(student: Any) -> None:
 
 
 @visible("tensor_functions.Max", MAXIMUM)
-def first_of_equals(student: Any) -> None:
+def first_of_equals(student: SimpleNamespace) -> None:
     """Of [7, 7] the first gets the gradient."""
     x = numbers([[7, 7]]).requires_grad_()
     seen = gradient(student.Max.apply(x, dim=1), x, [10])
@@ -155,7 +157,7 @@ def first_of_equals(student: Any) -> None:
 
 
 @visible("nn.functional.max_pool2d", POOLS)
-def largest_of_tiles(student: Any) -> None:
+def largest_of_tiles(student: SimpleNamespace) -> None:
     """The largest of the tiles [0, 1, 4, 5] and [2, 3, 6, 7] are 5 and 7, of [-1, -3] and [-4, -2] -1 and -2."""
     found = as_list(student.max_pool2d(numbers([[[[0, 1, 2, 3], [4, 5, 6, 7]]]]), (2, 2)))
     meanings = {
@@ -167,7 +169,7 @@ def largest_of_tiles(student: Any) -> None:
 
 
 @visible("nn.functional.max_pool2d", POOLS)
-def one_of_equals(student: Any) -> None:
+def one_of_equals(student: SimpleNamespace) -> None:
     """Of two equal elements in a tile one gets the gradient."""
     image = numbers([[[[5, 5, 1, 2]]]]).requires_grad_()
     seen = gradient(student.max_pool2d(image, (1, 2)), image, [6, 4])
@@ -178,14 +180,14 @@ def one_of_equals(student: Any) -> None:
 THIRD = math.log(2.0)
 
 
-def along(function: Any, x: Any, dim: int) -> Any:
+def along(function: Callable[..., Any], x: object, dim: int) -> Any:
     """Return what softmax, or its logarithm, gives along an axis, as a list."""
     with hinting(KEEPDIM, IndexingError):
         return as_list(function(numbers(x), dim))
 
 
 @visible("nn.functional.softmax", PROBABILITIES)
-def one_and_two_thirds(student: Any) -> None:
+def one_and_two_thirds(student: SimpleNamespace) -> None:
     """The softmax of [0, log 2] is [1/3, 2/3], and of two lines line by line."""
     x = [[0.0, THIRD], [math.log(3.0), 0.0]]
     meanings = {((1 / 7, 2 / 7), (3 / 7, 1 / 7)): "all four sum to 1: the sum runs along dim alone"}
@@ -197,14 +199,14 @@ def one_and_two_thirds(student: Any) -> None:
 
 
 @visible("nn.functional.softmax", PROBABILITIES)
-def lines_of_three(student: Any) -> None:
+def lines_of_three(student: SimpleNamespace) -> None:
     """Two lines of three: the softmax of [0, 0, log 2] is [1/4, 1/4, 1/2], that of three zeros is 1/3 each."""
     found = along(student.softmax, [[0.0, 0.0, THIRD], [0.0, 0.0, 0.0]], 1)
     expect(found, [[1 / 4, 1 / 4, 1 / 2], [1 / 3, 1 / 3, 1 / 3]], hint="each line sums to 1")
 
 
 @visible("nn.functional.softmax", PROBABILITIES)
-def large_numbers(student: Any) -> None:
+def large_numbers(student: SimpleNamespace) -> None:
     """The softmax of [1000, 1000] is [1/2, 1/2], and that of [-1000, -1000] beside it too."""
     found = along(student.softmax, [[1000.0, 1000.0]], 1)
     meanings = {((math.nan, math.nan),): "e^1000 is infinite, and inf / inf is nan: take the largest number away first"}
@@ -215,7 +217,7 @@ def large_numbers(student: Any) -> None:
 
 
 @visible("nn.functional.softmax", PROBABILITIES)
-def softmax_goes_back(student: Any) -> None:
+def softmax_goes_back(student: SimpleNamespace) -> None:
     """The gradient of the first of two halves is [1/4, -1/4]."""
     x = numbers([[0.0, 0.0]]).requires_grad_()
     seen = gradient(student.softmax(x, 1), x, [[1.0, 0.0]])
@@ -223,7 +225,7 @@ def softmax_goes_back(student: Any) -> None:
 
 
 @visible("nn.functional.logsoftmax", PROBABILITIES)
-def logarithms_of_thirds(student: Any) -> None:
+def logarithms_of_thirds(student: SimpleNamespace) -> None:
     """The logsoftmax of [0, log 2] is [-log 3, log 2 - log 3]."""
     wanted = [[-math.log(3.0), THIRD - math.log(3.0)]]
     meanings = {
@@ -236,14 +238,14 @@ def logarithms_of_thirds(student: Any) -> None:
 
 
 @visible("nn.functional.logsoftmax", PROBABILITIES)
-def logarithms_of_lines_of_three(student: Any) -> None:
+def logarithms_of_lines_of_three(student: SimpleNamespace) -> None:
     """Two lines of three: of [0, 0, log 2] the results are log 1/4, log 1/4, log 1/2, of three zeros log 1/3."""
     found = along(student.logsoftmax, [[0.0, 0.0, THIRD], [0.0, 0.0, 0.0]], 1)
     expect(found, [[math.log(1 / 4)] * 2 + [math.log(1 / 2)], [math.log(1 / 3)] * 3], hint="each line by itself")
 
 
 @visible("nn.functional.logsoftmax", PROBABILITIES)
-def large_and_small_numbers(student: Any) -> None:
+def large_and_small_numbers(student: SimpleNamespace) -> None:
     """The logsoftmax of [1000, 0] is [0, -1000]."""
     found = along(student.logsoftmax, [[1000.0, 0.0]], 1)
     meanings = {
@@ -257,7 +259,7 @@ def large_and_small_numbers(student: Any) -> None:
 
 
 @visible("nn.functional.logsoftmax", PROBABILITIES)
-def logsoftmax_goes_back(student: Any) -> None:
+def logsoftmax_goes_back(student: SimpleNamespace) -> None:
     """The gradient of the first of two equal logarithms is [1/2, -1/2]."""
     x = numbers([[0.0, 0.0]]).requires_grad_()
     seen = gradient(student.logsoftmax(x, 1), x, [[1.0, 0.0]])
@@ -270,7 +272,7 @@ def ones(rows: int, columns: int) -> Tensor:
 
 
 @visible("nn.functional.dropout", HOLES)
-def zeros_and_doubles(student: Any) -> None:
+def zeros_and_doubles(student: SimpleNamespace) -> None:
     """With p of 1/2, ones become zeros and twos; both occur in every row, at different places."""
     found = as_list(student.dropout(ones(20, 30), 0.5, True))
     values = sorted({value for row in found for value in row}) if isinstance(found, list) else found
@@ -286,7 +288,7 @@ def zeros_and_doubles(student: Any) -> None:
 
 
 @visible("nn.functional.dropout", HOLES)
-def the_part_that_is_lost(student: Any) -> None:
+def the_part_that_is_lost(student: SimpleNamespace) -> None:
     """With p of 0.1, about 200 of 2000 elements are lost; with p of 1 all."""
     found = as_list(student.dropout(ones(40, 50), 0.1, True))
     lost = sum(value == 0.0 for row in found for value in row)
@@ -297,14 +299,14 @@ def the_part_that_is_lost(student: Any) -> None:
 
 
 @visible("nn.functional.dropout", HOLES)
-def evaluation(student: Any) -> None:
+def evaluation(student: SimpleNamespace) -> None:
     """Without training the input comes back."""
     found = as_list(student.dropout(ones(4, 50), 0.5, False))
     expect(found, ones(4, 50).tolist(), hint="with training=False nothing is dropped and nothing is scaled")
 
 
 @visible("nn.functional.dropout", HOLES)
-def holes_in_the_gradient(student: Any) -> None:
+def holes_in_the_gradient(student: SimpleNamespace) -> None:
     """The gradient has the holes and the scale of the result."""
     x = ones(5, 20).requires_grad_()
     found = student.dropout(x, 0.5, True)

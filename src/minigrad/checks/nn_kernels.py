@@ -5,6 +5,8 @@ The kernel is run in Python, line by line; the last test of each compiles it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ PARALLEL = "07 'The same loop on all cores'"
 UNWRITTEN = "-77 is what out held before: write every element of it"
 
 
-def filled(kernel: Any, x: Any, weight: Any, compiled: bool = False) -> Any:
+def filled(kernel: Callable[..., Any], x: object, weight: object, compiled: bool = False) -> Any:
     """Run a kernel on an array that holds -77, and return what it holds then."""
     x, weight = np.array(x, dtype=float), np.array(weight, dtype=float)
     size = [n - k + 1 for n, k in zip(x.shape[2:], weight.shape[2:], strict=True)]
@@ -31,7 +33,7 @@ def filled(kernel: Any, x: Any, weight: Any, compiled: bool = False) -> Any:
     return out.tolist()
 
 
-def check_parallel(kernel: Any, x: Any, weight: Any) -> None:
+def check_parallel(kernel: Callable[..., Any], x: object, weight: object) -> None:
     """Look for the parallel loop and for races in it; then compile the kernel and compare."""
     x, weight = np.array(x, dtype=float), np.array(weight, dtype=float)
     size = [n - k + 1 for n, k in zip(x.shape[2:], weight.shape[2:], strict=True)]
@@ -43,7 +45,7 @@ def check_parallel(kernel: Any, x: Any, weight: Any) -> None:
 
 
 @visible("nn.kernels.conv1d_kernel", LINES)
-def line_of_one_channel(student: Any) -> None:
+def line_of_one_channel(student: SimpleNamespace) -> None:
     """[1, 10, 100] with the weights [2, 3] gives [32, 320]."""
     found = filled(student.conv1d_kernel, [[[1, 10, 100]]], [[[2, 3]]])
     meanings = {
@@ -56,7 +58,7 @@ def line_of_one_channel(student: Any) -> None:
 
 
 @visible("nn.kernels.conv1d_kernel", LINES)
-def line_of_two_channels(student: Any) -> None:
+def line_of_two_channels(student: SimpleNamespace) -> None:
     """Two channels with weights of their own are added up."""
     found = filled(student.conv1d_kernel, [[[1, 2], [10, 20]]], [[[1, 1], [3, 5]]])
     meanings = {(((3.0,),),): "this is channel 0 alone", (((130.0,),),): "this is the last channel alone"}
@@ -64,7 +66,7 @@ def line_of_two_channels(student: Any) -> None:
 
 
 @visible("nn.kernels.conv1d_kernel", LINES)
-def lines_of_a_batch(student: Any) -> None:
+def lines_of_a_batch(student: SimpleNamespace) -> None:
     """Three examples and two output channels give three times two results."""
     found = filled(student.conv1d_kernel, [[[1]], [[2]], [[3]]], [[[10]], [[100]]])
     wanted = [[[10.0], [100.0]], [[20.0], [200.0]], [[30.0], [300.0]]]
@@ -72,13 +74,13 @@ def lines_of_a_batch(student: Any) -> None:
 
 
 @visible("nn.kernels.conv1d_kernel", PARALLEL, slow=True)
-def lines_in_parallel(student: Any) -> None:
+def lines_in_parallel(student: SimpleNamespace) -> None:
     """The outermost loop runs in parallel without a race, and the kernel can be compiled."""
     check_parallel(student.conv1d_kernel, [[[1, 2, 3]], [[4, 5, 6]]], [[[1, 2]], [[3, 4]]])
 
 
 @visible("nn.kernels.conv2d_kernel", IMAGES)
-def image_of_one_channel(student: Any) -> None:
+def image_of_one_channel(student: SimpleNamespace) -> None:
     """[[1, 10], [100, 1000]] with the weights [[2, 3], [4, 5]] gives 5432."""
     found = filled(student.conv2d_kernel, [[[[1, 10], [100, 1000]]]], [[[[2, 3], [4, 5]]]])
     meanings = {
@@ -91,7 +93,7 @@ def image_of_one_channel(student: Any) -> None:
 
 
 @visible("nn.kernels.conv2d_kernel", IMAGES)
-def image_that_is_no_square(student: Any) -> None:
+def image_that_is_no_square(student: SimpleNamespace) -> None:
     """An image of 2 by 4 with a window of 1 by 2 has two rows of three windows."""
     found = filled(student.conv2d_kernel, [[[[1, 2, 3, 4], [5, 6, 7, 8]]]], [[[[1, 10]]]])
     hint = "height - kernel_height + 1 rows of windows, width - kernel_width + 1 in each"
@@ -99,7 +101,7 @@ def image_that_is_no_square(student: Any) -> None:
 
 
 @visible("nn.kernels.conv2d_kernel", IMAGES)
-def image_of_two_channels(student: Any) -> None:
+def image_of_two_channels(student: SimpleNamespace) -> None:
     """Two channels with weights of their own are added up."""
     found = filled(student.conv2d_kernel, [[[[1, 2]], [[10, 20]]]], [[[[1, 1]], [[3, 5]]]])
     meanings = {((((3.0,),),),): "this is channel 0 alone", ((((130.0,),),),): "this is the last channel alone"}
@@ -107,7 +109,7 @@ def image_of_two_channels(student: Any) -> None:
 
 
 @visible("nn.kernels.conv2d_kernel", IMAGES)
-def images_of_a_batch(student: Any) -> None:
+def images_of_a_batch(student: SimpleNamespace) -> None:
     """Three examples and two output channels give three times two results."""
     found = filled(student.conv2d_kernel, [[[[1]]], [[[2]]], [[[3]]]], [[[[10]]], [[[100]]]])
     wanted = [[[[10.0]], [[100.0]]], [[[20.0]], [[200.0]]], [[[30.0]], [[300.0]]]]
@@ -115,7 +117,7 @@ def images_of_a_batch(student: Any) -> None:
 
 
 @visible("nn.kernels.conv2d_kernel", PARALLEL, slow=True)
-def images_in_parallel(student: Any) -> None:
+def images_in_parallel(student: SimpleNamespace) -> None:
     """The outermost loop runs in parallel without a race, and the kernel can be compiled."""
     x = [[[[1, 2, 3], [4, 5, 6]]], [[[7, 8, 9], [1, 2, 3]]]]
     check_parallel(student.conv2d_kernel, x, [[[[1, 2], [3, 4]]], [[[5, 6], [7, 8]]]])

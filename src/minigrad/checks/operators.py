@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 from minigrad import operators
@@ -25,28 +26,28 @@ LISTS: dict[Any, str] = {
 
 
 @visible("operators.arithmetic", THREE)
-def sums_and_products(student: Any) -> None:
+def sums_and_products(student: SimpleNamespace) -> None:
     """Add and mul give the sum and the product."""
     expect(student.add(2.0, 3.5), 5.5, hint="add is x + y", when={7.0: "7 is the product"})
     expect(student.mul(2.0, -3.5), -7.0, hint="mul is x * y", when={-1.5: "-1.5 is the sum"})
 
 
 @visible("operators.arithmetic", THREE)
-def neg_changes_the_sign(student: Any) -> None:
+def neg_changes_the_sign(student: SimpleNamespace) -> None:
     """Neg turns the sign round."""
     expect(student.neg(2.5), -2.5, hint="neg is -x")
     expect(student.neg(-2.5), 2.5, hint="minus of a negative number is positive")
 
 
 @visible("operators.arithmetic", THREE)
-def neg_returns_a_float(student: Any) -> None:
+def neg_returns_a_float(student: SimpleNamespace) -> None:
     """Neg returns a float also where an int comes in."""
     result = student.neg(3)
     expect([result, type(result).__name__], [-3.0, "float"], hint="-3 is an int; float(3) is a float")
 
 
 @visible("operators.arithmetic", THREE)
-def neg_of_zero(student: Any) -> None:
+def neg_of_zero(student: SimpleNamespace) -> None:
     """Neg turns 0.0 into -0.0."""
     seen = str(student.neg(0.0))
     when = {"0.0": "0.0 - 0.0 is 0.0: subtracting loses the sign, a minus sign in front of x does not"}
@@ -54,7 +55,7 @@ def neg_of_zero(student: Any) -> None:
 
 
 @visible("operators.comparison", COMPARISONS)
-def less_than(student: Any) -> None:
+def less_than(student: SimpleNamespace) -> None:
     """Lt answers 1.0 or 0.0, and a number is not less than itself."""
     seen = [student.lt(1.0, 2.0), student.lt(2.0, 1.0), student.lt(2.0, 2.0)]
     when = {
@@ -66,7 +67,7 @@ def less_than(student: Any) -> None:
 
 
 @visible("operators.comparison", COMPARISONS)
-def equal(student: Any) -> None:
+def equal(student: SimpleNamespace) -> None:
     """Eq answers 1.0 or 0.0, without any tolerance."""
     # Two objects with one value: literals could be the same object, and `is` would go unnoticed.
     seen = [student.eq(float("2.5"), float("2.5")), student.eq(2.0, 3.0), student.eq(0.1 + 0.2, 0.3)]
@@ -79,7 +80,7 @@ def equal(student: Any) -> None:
 
 
 @visible("operators.comparison", COMPARISONS)
-def larger_of_two(student: Any) -> None:
+def larger_of_two(student: SimpleNamespace) -> None:
     """Max is the larger one, and nan if either is nan."""
     expect([student.max(-1.0, -2.0), student.max(1.0, 3.0)], [-1.0, 3.0], hint="one of x and y: the larger one")
     hint = "every comparison with nan is false; x != x is true for nan and for nothing else"
@@ -87,7 +88,7 @@ def larger_of_two(student: Any) -> None:
 
 
 @visible("operators.comparison", COMPARISONS)
-def close_together(student: Any) -> None:
+def close_together(student: SimpleNamespace) -> None:
     """Is_close is 1.0 for a difference below 0.01, on either side."""
     seen = [student.is_close(1.0, 1.005), student.is_close(1.0, 1.02), student.is_close(1.0, 5.0)]
     when = {
@@ -99,14 +100,14 @@ def close_together(student: Any) -> None:
 
 
 @visible("operators.elementary", ELEMENTARY)
-def identity_and_inverse(student: Any) -> None:
+def identity_and_inverse(student: SimpleNamespace) -> None:
     """Id gives x back, and inv gives 1 / x."""
     expect(student.id(-2.5), -2.5, hint="return x itself")
     expect(student.inv(4.0), 0.25, hint="x * inv(x) is 1", when={-4.0: "-4 is neg(4)"})
 
 
 @visible("operators.elementary", ELEMENTARY)
-def rectified(student: Any) -> None:
+def rectified(student: SimpleNamespace) -> None:
     """Relu keeps positive numbers, turns negative ones into 0.0, and passes nan on."""
     expect([student.relu(2.5), student.relu(-2.5)], [2.5, 0.0], hint="x where x is positive, else 0.0")
     expect(student.relu(math.nan), math.nan, hint="ask a question to which the answer for nan leads to x")
@@ -115,21 +116,21 @@ def rectified(student: Any) -> None:
 
 
 @visible("operators.elementary", ELEMENTARY)
-def exponential_and_logarithm(student: Any) -> None:
+def exponential_and_logarithm(student: SimpleNamespace) -> None:
     """Exp and log are right, and undo each other."""
     expect(student.exp(1.0), 2.718281828459045, hint="the module math knows exp and log")
     expect(student.log(10.0), 2.302585092994046, hint="the base is e", when={1.0: "1 is the logarithm to base 10"})
 
 
 @visible("operators.elementary", ELEMENTARY)
-def special_values(student: Any) -> None:
+def special_values(student: SimpleNamespace) -> None:
     """In the library, 1/0 is inf, log 0 is -inf and e^1000 is inf."""
     seen = [operators.inv(0.0), operators.log(0.0), operators.exp(1000.0)]
     expect(seen, [math.inf, -math.inf, math.inf], hint="write the plain formula: the decorator ieee does the rest")
 
 
 @visible("operators.elementary", ELEMENTARY)
-def sigmoid_near_the_middle(student: Any) -> None:
+def sigmoid_near_the_middle(student: SimpleNamespace) -> None:
     """Sigmoid rises from 0 to 1 and is 1/2 at 0."""
     seen = [student.sigmoid(x) for x in (-2.0, 0.0, 2.0)]
     high, low = 0.8807970779778823, 0.11920292202211755
@@ -139,7 +140,7 @@ def sigmoid_near_the_middle(student: Any) -> None:
 
 
 @visible("operators.elementary", ELEMENTARY)
-def sigmoid_far_out(student: Any) -> None:
+def sigmoid_far_out(student: SimpleNamespace) -> None:
     """Sigmoid does not overflow at -1000 or 1000."""
     try:
         seen = [student.sigmoid(-1000.0), student.sigmoid(1000.0)]
@@ -149,7 +150,7 @@ def sigmoid_far_out(student: Any) -> None:
 
 
 @visible("operators.elementary", ELEMENTARY)
-def sigmoid_keeps_its_digits(student: Any) -> None:
+def sigmoid_keeps_its_digits(student: SimpleNamespace) -> None:
     """Sigmoid at -40 is about e^-40: tiny, but not 0."""
     value = student.sigmoid(-40.0)
     times = value * math.exp(40.0) if isinstance(value, int | float) else value
@@ -158,7 +159,7 @@ def sigmoid_keeps_its_digits(student: Any) -> None:
 
 
 @visible("operators.higher_order", HIGHER)
-def map_makes_a_function(student: Any) -> None:
+def map_makes_a_function(student: SimpleNamespace) -> None:
     """map(fn) is a function that applies fn to every element and returns a list."""
     double = student.map(lambda x: 2.0 * x)
     _expect_function(double, "map")
@@ -167,7 +168,7 @@ def map_makes_a_function(student: Any) -> None:
 
 
 @visible("operators.higher_order", HIGHER)
-def zip_with_pairs(student: Any) -> None:
+def zip_with_pairs(student: SimpleNamespace) -> None:
     """zipWith(fn) combines first with first and second with second, as far as the shorter list goes."""
     minus = student.zipWith(lambda x, y: x - y)
     _expect_function(minus, "zipWith")
@@ -181,7 +182,7 @@ def zip_with_pairs(student: Any) -> None:
 
 
 @visible("operators.higher_order", HIGHER)
-def reduce_folds(student: Any) -> None:
+def reduce_folds(student: SimpleNamespace) -> None:
     """reduce(fn, start) folds from the left: fn(fn(start, x1), x2)."""
     digits, nothing = (student.reduce(lambda so_far, x: 10.0 * so_far + x, 4.0) for _ in range(2))
     _expect_function(digits, "reduce")
@@ -195,7 +196,7 @@ def reduce_folds(student: Any) -> None:
 
 
 @visible("operators.higher_order", HIGHER)
-def every_call_begins_anew(student: Any) -> None:
+def every_call_begins_anew(student: SimpleNamespace) -> None:
     """The functions that come back can be called twice, with the same result."""
     double, total = student.map(lambda x: 2.0 * x), student.reduce(lambda x, y: x + y, 0.0)
     _expect_function(double, "map")
@@ -212,7 +213,7 @@ def every_call_begins_anew(student: Any) -> None:
 
 
 @visible("operators.folds", FOLDS)
-def lists_element_by_element(student: Any) -> None:
+def lists_element_by_element(student: SimpleNamespace) -> None:
     """negList and addLists work element by element."""
     called = {**LISTS, "function": "a function came back: call it with what came in"}
     hint = "map(neg) is a function of a list"
@@ -223,7 +224,7 @@ def lists_element_by_element(student: Any) -> None:
 
 
 @visible("operators.folds", FOLDS)
-def sum_and_product(student: Any) -> None:
+def sum_and_product(student: SimpleNamespace) -> None:
     """Sum and prod fold a list with add and mul."""
     expect(student.sum([1.0, 2.0, 4.0]), 7.0, hint="reduce with add, from the number that adds nothing")
     expect(
@@ -232,24 +233,24 @@ def sum_and_product(student: Any) -> None:
 
 
 @visible("operators.folds", FOLDS)
-def empty_lists(student: Any) -> None:
+def empty_lists(student: SimpleNamespace) -> None:
     """The empty sum is 0.0, the empty product 1.0."""
     expect([student.sum([]), student.prod([])], [0.0, 1.0], hint="that is what start is for")
 
 
-def _plain(values: Any) -> Any:
+def _plain(values: object) -> Any:
     """A list, a tuple or None as it is; anything else by the name of its type, which tells a generator from a list."""
     return values if values is None or isinstance(values, list | tuple) else type(values).__name__
 
 
-def _expect_function(made: Any, maker: str) -> None:
+def _expect_function(made: object, maker: str) -> None:
     """Expect what map, zipWith or reduce returned to be a function."""
     seen = made if made is None else "a function" if callable(made) else type(made).__name__
     expect(seen, "a function", hint=f"{maker} returns the inner function itself: no parentheses behind its name")
 
 
 @visible("operators.backs", section="02 'The _back twins'")
-def slope_of_log(student: Any) -> None:
+def slope_of_log(student: SimpleNamespace) -> None:
     """log_back(x, d) is d times 1 / x."""
     meanings = {
         40.0: "this is d divided by the slope; multiply instead",
@@ -260,7 +261,7 @@ def slope_of_log(student: Any) -> None:
 
 
 @visible("operators.backs", section="02 'The _back twins'")
-def slope_of_inv(student: Any) -> None:
+def slope_of_inv(student: SimpleNamespace) -> None:
     """inv_back(x, d) is d times -1 / x^2."""
     meanings = {
         2.5: "1 / x falls, so its slope is negative",
@@ -272,7 +273,7 @@ def slope_of_inv(student: Any) -> None:
 
 
 @visible("operators.backs", section="02 'The _back twins'")
-def slope_of_relu(student: Any) -> None:
+def slope_of_relu(student: SimpleNamespace) -> None:
     """relu_back(x, d) is d where x is positive, else 0."""
     hint = "the slope is 1 for positive x and 0 elsewhere, at 0 too"
     expect(student.relu_back(3.0, 10.0), 10.0, hint=hint, when={30.0: "multiply by the slope 1, not by x", 1.0: hint})

@@ -34,7 +34,7 @@ NOT_RUN = "The checks after this one were not run."
 _MOST_PRINTED, _MOST_LINES = 2000, 20  # characters and lines of what an answer prints
 _NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 
-Test = Callable[[Any], None]
+Test = Callable[[SimpleNamespace], None]
 _tests: dict[str, list[tuple[Test, str]]] = {}
 _slow: set[Test] = set()
 
@@ -158,7 +158,9 @@ def run(id: str, namespace: Mapping[str, Any], where: str = "this notebook: run 
     return CheckReport(id, exercise.points, results, pointer, printed.text)
 
 
-def _run_all(tests: list[tuple[Test, str]], student: Any, answer: Answer, printed: _Tail) -> list[CheckResult]:
+def _run_all(
+    tests: list[tuple[Test, str]], student: SimpleNamespace, answer: Answer, printed: _Tail
+) -> list[CheckResult]:
     """Run the tests until one does not end; an answer that is not there at all gets one line instead of many."""
     results: list[CheckResult] = []
     for test, section in tests:
@@ -170,7 +172,7 @@ def _run_all(tests: list[tuple[Test, str]], student: Any, answer: Answer, printe
     return results
 
 
-def _as_tested(name: str, value: Any) -> Any:
+def _as_tested(name: str, value: object) -> Any:
     """Return a function as the student wrote it; a class as it is installed, which is what its methods know."""
     if not isinstance(value, type):
         return value
@@ -184,7 +186,7 @@ def _tests_of(id: str) -> list[tuple[Test, str]]:
     return _tests[id]
 
 
-def _run_one(test: Test, section: str, student: Any, answer: Answer, printed: _Tail) -> CheckResult:
+def _run_one(test: Test, section: str, student: SimpleNamespace, answer: Answer, printed: _Tail) -> CheckResult:
     title = (test.__doc__ or test.__name__).strip().splitlines()[0]
     try:
         with (

@@ -56,7 +56,7 @@ class Node:
         self.received.append(d_output)
         return [(node, d_output * slope) for node, slope in self.varying]
 
-    def accumulate_derivative(self, x: Any) -> None:
+    def accumulate_derivative(self, x: object) -> None:
         """Add x to the derivative."""
         self.derivative = x if self.derivative is None else self.derivative + x
 
@@ -96,7 +96,7 @@ class _Given:
         return derivatives if len(derivatives) != 1 else derivatives[0]
 
     @staticmethod
-    def _backward(ctx: _Slopes, d_output: Any) -> tuple[Any, ...]:
+    def _backward(ctx: _Slopes, d_output: object) -> tuple[Any, ...]:
         # Noted here and not in the variable: `chain_rule`, or whoever asks the function himself, comes by here.
         ctx.received.append(d_output)
         return tuple(d_output * slope for slope in ctx.saved_values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ FLOATS = "`/` makes a float, which is exact up to 2**53 only; `//` stays with wh
 NO_AXES = "there is no axis here: let the loop take care of every axis, the first and the last one too"
 
 
-def plain(seen: Any) -> Any:
+def plain(seen: object) -> Any:
     """Numbers of numpy as Python's, a list for a tuple or an array of them; anything else as it is."""
     if isinstance(seen, np.ndarray | tuple | list):
         return [plain(each) for each in seen]
@@ -44,13 +45,13 @@ def index_errors(hint: str) -> Iterator[None]:
         raise Expectation(error, None, f"raised IndexError: {error}", hint, None) from error
 
 
-def compiled(function: Any) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function compiled by Numba; the first call says in one line what Numba does not compile."""
     from minigrad.machine._numba import numba
 
     fast = numba.njit(getattr(function, "py_func", function))
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> Any:
         try:
             return fast(*args)
         except numba.core.errors.NumbaError as error:
@@ -67,7 +68,7 @@ def _line_of(message: str) -> str:
 
 
 @visible("tensor_data.strides_from_shape", section=STRIDES)
-def rows_of_three(student: Any) -> None:
+def rows_of_three(student: SimpleNamespace) -> None:
     """In shape (2, 3) a step down passes three elements, a step to the right one: (3, 1)."""
     when = {
         (1, 2): "this is an array that lies column by column: the last axis runs fastest, so begin there",
@@ -80,7 +81,7 @@ def rows_of_three(student: Any) -> None:
 
 
 @visible("tensor_data.strides_from_shape", section=STRIDES)
-def three_axes(student: Any) -> None:
+def three_axes(student: SimpleNamespace) -> None:
     """Shape (2, 3, 4) has the strides (12, 4, 1)."""
     when = {
         (3, 4, 1): "a step along the first axis passes 3 rows of 4: multiply all sizes after it",
@@ -90,7 +91,7 @@ def three_axes(student: Any) -> None:
 
 
 @visible("tensor_data.strides_from_shape", section=STRIDES)
-def few_axes(student: Any) -> None:
+def few_axes(student: SimpleNamespace) -> None:
     """A row has the strides (1,), a single number none: ()."""
     seen = [plain(student.strides_from_shape(shape)) for shape in ((5,), ())]
     when = {((1,), (1,)): "() has no axes, and so no strides"}
@@ -98,13 +99,13 @@ def few_axes(student: Any) -> None:
 
 
 @visible("tensor_data.strides_from_shape", section=STRIDES)
-def a_tuple_of_strides(student: Any) -> None:
+def a_tuple_of_strides(student: SimpleNamespace) -> None:
     """The strides are a tuple."""
     expect(type(student.strides_from_shape((2, 3))).__name__, "tuple", hint="tuple(...) makes one of a list")
 
 
 @visible("tensor_data.index_to_position", section=STRIDES)
-def along_rows_and_columns(student: Any) -> None:
+def along_rows_and_columns(student: SimpleNamespace) -> None:
     """With strides (3, 1), index (2, 1) stands at 2 * 3 + 1 * 1 = 7."""
     when = {
         5: "the first index belongs to the first stride",
@@ -115,7 +116,7 @@ def along_rows_and_columns(student: Any) -> None:
 
 
 @visible("tensor_data.index_to_position", section=STRIDES)
-def any_strides(student: Any) -> None:
+def any_strides(student: SimpleNamespace) -> None:
     """With strides (1, 3), as in a permuted array, index (2, 1) stands at 5; with (0, 4), index (3, 2) at 8."""
     seen = [plain(student.index_to_position(index, strides)) for index, strides in (((2, 1), (1, 3)), ((3, 2), (0, 4)))]
     when = {(3, 2): "the last stride is not always 1: multiply by it"}
@@ -123,7 +124,7 @@ def any_strides(student: Any) -> None:
 
 
 @visible("tensor_data.index_to_position", section=STRIDES)
-def any_number_of_axes(student: Any) -> None:
+def any_number_of_axes(student: SimpleNamespace) -> None:
     """One axis and three axes: positions 8 and 33."""
     seen = [
         plain(student.index_to_position(index, strides)) for index, strides in (((4,), (2,)), ((1, 2, 3), (20, 5, 1)))
@@ -133,14 +134,14 @@ def any_number_of_axes(student: Any) -> None:
 
 
 @visible("tensor_data.index_to_position", section=STRIDES)
-def no_axes_position(student: Any) -> None:
+def no_axes_position(student: SimpleNamespace) -> None:
     """A single number, with index () and strides (), stands at position 0."""
     with index_errors(NO_AXES):
         expect(plain(student.index_to_position((), ())), 0, hint="begin with 0")
 
 
 @visible("tensor_data.index_to_position", section=STRIDES)
-def buffered_position(student: Any) -> None:
+def buffered_position(student: SimpleNamespace) -> None:
     """Numbers behind the index in a longer buffer do not count."""
     hint = BUFFER.format("len(strides) says")
     with index_errors(hint):
@@ -149,14 +150,16 @@ def buffered_position(student: Any) -> None:
 
 
 @visible("tensor_data.index_to_position", section=STRIDES, slow=True)
-def compiled_position(student: Any) -> None:
+def compiled_position(student: SimpleNamespace) -> None:
     """Numba compiles it, and the result is the same."""
     index, strides = np.array([2, 1]), np.array([3, 1])
     seen = plain(compiled(student.index_to_position)(index, strides))
     expect(seen, 7, hint="Numba's result, for index (2, 1) and strides (3, 1)")
 
 
-def indices(student: Any, shape: Sequence[int], ordinals: Sequence[int], before: Sequence[int]) -> list[Any]:
+def indices(
+    student: SimpleNamespace, shape: Sequence[int], ordinals: Sequence[int], before: Sequence[int]
+) -> list[Any]:
     """Return the indices that to_index writes for some ordinals, into buffers with the same earlier contents."""
     buffers = [list(before) for _ in ordinals]
     for ordinal, buffer in zip(ordinals, buffers, strict=True):
@@ -171,7 +174,7 @@ def _float_hint(seen: Sequence[Sequence[Any]] | Sequence[Any]) -> str:
 
 
 @visible("tensor_data.to_index", section=INDICES)
-def two_rows(student: Any) -> None:
+def two_rows(student: SimpleNamespace) -> None:
     """In shape (2, 3) the elements 0 to 5 are (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)."""
     when = {
         ((0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)): "this runs through the first axis first: begin with the last",
@@ -185,7 +188,7 @@ def two_rows(student: Any) -> None:
 
 
 @visible("tensor_data.to_index", section=INDICES)
-def three_axes_of_their_own(student: Any) -> None:
+def three_axes_of_their_own(student: SimpleNamespace) -> None:
     """Element 23 of shape (2, 3, 4) is (1, 2, 3)."""
     seen = indices(student, (2, 3, 4), [23], [0, 0, 0])
     hint = _float_hint(seen) or "23 = 1 * 12 + 2 * 4 + 3: each axis is divided by its own size"
@@ -193,14 +196,14 @@ def three_axes_of_their_own(student: Any) -> None:
 
 
 @visible("tensor_data.to_index", section=INDICES)
-def no_axes_index(student: Any) -> None:
+def no_axes_index(student: SimpleNamespace) -> None:
     """A single number has an index without numbers."""
     with index_errors(NO_AXES):
         expect(indices(student, (), [0], []), [[]])
 
 
 @visible("tensor_data.to_index", section=INDICES)
-def used_buffer(student: Any) -> None:
+def used_buffer(student: SimpleNamespace) -> None:
     """The buffer's earlier contents make no difference."""
     seen = indices(student, (2, 3), [3], [7, 8])
     when = {((8, 8),): "the numbers are added to what was there: write them in its place", ((7, 8),): UNWRITTEN}
@@ -208,7 +211,7 @@ def used_buffer(student: Any) -> None:
 
 
 @visible("tensor_data.to_index", section=INDICES)
-def beyond_floats(student: Any) -> None:
+def beyond_floats(student: SimpleNamespace) -> None:
     """The last of 2**60 elements is found exactly."""
     big = 2**30
     seen = indices(student, (big, big), [big * big - 1], [0, 0])
@@ -218,7 +221,7 @@ def beyond_floats(student: Any) -> None:
 
 
 @visible("tensor_data.to_index", section=INDICES)
-def buffered_index(student: Any) -> None:
+def buffered_index(student: SimpleNamespace) -> None:
     """In a longer buffer the index stands at the front."""
     hint = BUFFER.format("len(shape) says")
     with index_errors(hint):
@@ -227,14 +230,14 @@ def buffered_index(student: Any) -> None:
 
 
 @visible("tensor_data.to_index", section=INDICES, slow=True)
-def compiled_index(student: Any) -> None:
+def compiled_index(student: SimpleNamespace) -> None:
     """Numba compiles it, and the result is the same."""
     seen = np.full(2, 9)
     compiled(student.to_index)(5, np.array([2, 3]), seen)
     expect(plain(seen), [1, 2], hint="Numba's result, for element 5 of shape (2, 3)", when={(9, 9): UNWRITTEN})
 
 
-def permuted(student: Any, data: TensorData, *order: int) -> TensorData:
+def permuted(student: SimpleNamespace, data: TensorData, *order: int) -> TensorData:
     """Return the result of permute if it is a TensorData."""
     result = student.permute(data, *order)
     if not isinstance(result, TensorData):
@@ -245,7 +248,7 @@ def permuted(student: Any, data: TensorData, *order: int) -> TensorData:
 
 
 @visible("tensor_data.permute", section=VIEWS)
-def rows_become_columns(student: Any) -> None:
+def rows_become_columns(student: SimpleNamespace) -> None:
     """[[0, 1, 2], [3, 4, 5]] becomes [[0, 3], [1, 4], [2, 5]]."""
     data = TensorData(np.arange(100.0), (2, 3), (3, 1))
     when = {
@@ -258,7 +261,7 @@ def rows_become_columns(student: Any) -> None:
 
 
 @visible("tensor_data.permute", section=VIEWS)
-def where_axes_come_from(student: Any) -> None:
+def where_axes_come_from(student: SimpleNamespace) -> None:
     """With order (2, 0, 1) the shape (2, 3, 4) becomes (4, 2, 3)."""
     data = TensorData(np.arange(100.0), (2, 3, 4), (12, 4, 1))
     result = permuted(student, data, 2, 0, 1)
@@ -269,7 +272,7 @@ def where_axes_come_from(student: Any) -> None:
 
 
 @visible("tensor_data.permute", section=VIEWS)
-def permuted_twice(student: Any) -> None:
+def permuted_twice(student: SimpleNamespace) -> None:
     """A view that was permuted before is permuted as well."""
     data = TensorData(np.arange(100.0), (3, 2), (1, 3))
     hint = "use data.strides; those of its shape belong to an array that lies row by row"
@@ -277,7 +280,7 @@ def permuted_twice(student: Any) -> None:
 
 
 @visible("tensor_data.permute", section=VIEWS)
-def a_part_permuted(student: Any) -> None:
+def a_part_permuted(student: SimpleNamespace) -> None:
     """A part of an array begins inside its storage, and so does the permuted part."""
     data = TensorData(np.arange(100.0), (2, 2), (4, 1), 5)
     when = {((0.0, 4.0), (1.0, 5.0)): "this begins at the storage's first element: hand data.offset on"}
@@ -285,7 +288,7 @@ def a_part_permuted(student: Any) -> None:
 
 
 @visible("tensor_data.permute", section=VIEWS)
-def one_storage(student: Any) -> None:
+def one_storage(student: SimpleNamespace) -> None:
     """The view shares the storage, and the array that it was made from is left as it is."""
     storage = np.arange(100.0)
     data = TensorData(storage, (2, 3), (3, 1))
@@ -296,7 +299,7 @@ def one_storage(student: Any) -> None:
     expect([list(data.shape), list(data.strides)], [[2, 3], [3, 1]], hint="make a new TensorData, leave data alone")
 
 
-def together(student: Any, one: tuple[int, ...], other: tuple[int, ...]) -> Any:
+def together(student: SimpleNamespace, one: tuple[int, ...], other: tuple[int, ...]) -> Any:
     """The broadcast shape, or the name of the error."""
     try:
         return plain(student.shape_broadcast(one, other))
@@ -307,7 +310,7 @@ def together(student: Any, one: tuple[int, ...], other: tuple[int, ...]) -> Any:
 
 
 @visible("tensor_data.shape_broadcast", section=SHAPES)
-def row_and_matrix(student: Any) -> None:
+def row_and_matrix(student: SimpleNamespace) -> None:
     """(2, 3) and (3,) give (2, 3), in either order."""
     seen = [together(student, (2, 3), (3,)), together(student, (3,), (2, 3))]
     when = {
@@ -318,7 +321,7 @@ def row_and_matrix(student: Any) -> None:
 
 
 @visible("tensor_data.shape_broadcast", section=SHAPES)
-def ones_grow(student: Any) -> None:
+def ones_grow(student: SimpleNamespace) -> None:
     """(4, 1) and (1, 6) give (4, 6); (7, 2, 1, 5) and (2, 3, 1) give (7, 2, 3, 5)."""
     seen = [together(student, (4, 1), (1, 6)), together(student, (7, 2, 1, 5), (2, 3, 1))]
     when = {("IndexingError",) * 2: "a 1 in the first shape grows as well as one in the second"}
@@ -326,7 +329,7 @@ def ones_grow(student: Any) -> None:
 
 
 @visible("tensor_data.shape_broadcast", section=SHAPES)
-def numbers_and_empty_ones(student: Any) -> None:
+def numbers_and_empty_ones(student: SimpleNamespace) -> None:
     """() goes with every shape; 1 and 0 give 0."""
     seen = [together(student, (), (2, 3)), together(student, (), ()), together(student, (0,), (1,))]
     when = {((2, 3), (), (1,)): "1 beside 0 gives 0, the size that is not 1; the larger one is not always right"}
@@ -336,7 +339,7 @@ def numbers_and_empty_ones(student: Any) -> None:
 
 
 @visible("tensor_data.shape_broadcast", section=SHAPES)
-def refused(student: Any) -> None:
+def refused(student: SimpleNamespace) -> None:
     """(2, 3) and (2,), and (0,) and (3,), raise IndexingError."""
     seen = [together(student, (2, 3), (2,)), together(student, (0,), (3,))]
     when = {
@@ -351,13 +354,13 @@ def refused(student: Any) -> None:
 
 
 @visible("tensor_data.shape_broadcast", section=SHAPES)
-def a_tuple_of_sizes(student: Any) -> None:
+def a_tuple_of_sizes(student: SimpleNamespace) -> None:
     """The shape is a tuple."""
     expect(type(student.shape_broadcast((2, 3), (2, 3))).__name__, "tuple", hint="tuple(...) makes one of a list")
 
 
 def taking_part(
-    student: Any, index: Sequence[int], big: Sequence[int], shape: Sequence[int], before: Sequence[int]
+    student: SimpleNamespace, index: Sequence[int], big: Sequence[int], shape: Sequence[int], before: Sequence[int]
 ) -> Any:
     """Return the index that broadcast_index writes into a buffer."""
     buffer = list(before)
@@ -366,7 +369,7 @@ def taking_part(
 
 
 @visible("tensor_data.broadcast_index", section=BROADCAST)
-def one_for_all_rows(student: Any) -> None:
+def one_for_all_rows(student: SimpleNamespace) -> None:
     """In a result of shape (3, 2), at (2, 1), element (0, 1) of shape (1, 2) takes part, and (2, 0) of shape (3, 1)."""
     seen = [taking_part(student, (2, 1), (3, 2), small, [0, 0]) for small in ((1, 2), (3, 1))]
     when = {((2, 1), (2, 1)): "along an axis of size 1 there is only index 0"}
@@ -374,7 +377,7 @@ def one_for_all_rows(student: Any) -> None:
 
 
 @visible("tensor_data.broadcast_index", section=BROADCAST)
-def fewer_axes(student: Any) -> None:
+def fewer_axes(student: SimpleNamespace) -> None:
     """At (2, 1) in a result of shape (3, 2), element (1,) of shape (2,) takes part."""
     with index_errors("the small array has fewer axes: write one number for each axis of shape, and no more"):
         seen = taking_part(student, (2, 1), (3, 2), (2,), [0])
@@ -386,14 +389,14 @@ def fewer_axes(student: Any) -> None:
 
 
 @visible("tensor_data.broadcast_index", section=BROADCAST)
-def no_axes_small_index(student: Any) -> None:
+def no_axes_small_index(student: SimpleNamespace) -> None:
     """A single number takes part everywhere, with an index without numbers."""
     with index_errors(NO_AXES):
         expect(taking_part(student, (2, 1), (3, 2), (), []), [])
 
 
 @visible("tensor_data.broadcast_index", section=BROADCAST)
-def only_the_buffer_is_written(student: Any) -> None:
+def only_the_buffer_is_written(student: SimpleNamespace) -> None:
     """The buffer's earlier contents make no difference, and big_index stays as it is."""
     big_index = [2, 1]
     seen = taking_part(student, big_index, (3, 2), (1, 2), [7, 8])
@@ -404,7 +407,7 @@ def only_the_buffer_is_written(student: Any) -> None:
 
 
 @visible("tensor_data.broadcast_index", section=BROADCAST)
-def buffered_broadcast(student: Any) -> None:
+def buffered_broadcast(student: SimpleNamespace) -> None:
     """In longer buffers both indices stand at the front."""
     hint = BUFFER.format("the shapes say")
     with index_errors(hint):
@@ -413,7 +416,7 @@ def buffered_broadcast(student: Any) -> None:
 
 
 @visible("tensor_data.broadcast_index", section=BROADCAST, slow=True)
-def compiled_broadcast(student: Any) -> None:
+def compiled_broadcast(student: SimpleNamespace) -> None:
     """Numba compiles it, and the result is the same."""
     seen = np.full(2, 9)
     compiled(student.broadcast_index)(np.array([2, 1]), np.array([3, 2]), np.array([1, 2]), seen)

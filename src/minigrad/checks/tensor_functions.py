@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from minigrad.checks import nn_functional
 from minigrad.checks.expectation import Expectation, expect
 from minigrad.checks.runner import visible
+from minigrad.functions import Function
 from minigrad.tensors import Tensor
 
 __all__ = ["nn_functional"]
@@ -40,18 +42,18 @@ def refusals(hint: str) -> Iterator[None]:
         raise Expectation(error, None, f"raised {type(error).__name__}: {error}", hint, None) from error
 
 
-def result(function: Any, x: Any, **options: Any) -> Any:
+def result(function: type[Function], x: object, **options: object) -> Any:
     """Apply a function to a leaf with the elements of an array."""
     with refusals("forward gets a tensor of any strides, and options that were checked before"):
         return function.apply(Tensor(x, requires_grad=True), **options)
 
 
-def elements(found: Any) -> Any:
+def elements(found: object) -> Any:
     """Return a tensor's elements; anything else as it is."""
     return found.tolist() if isinstance(found, Tensor) else found
 
 
-def gradient(function: Any, x: Any, upstream: Any, hint: str, **options: Any) -> Any:
+def gradient(function: type[Function], x: Any, upstream: Any, hint: str, **options: Any) -> Any:
     """Return the elements of the gradient of x; axes of size 1 repeated, which the engine would do too."""
     ctx = result(function, x, **options).history.ctx
     with refusals(hint):
@@ -65,7 +67,7 @@ def gradient(function: Any, x: Any, upstream: Any, hint: str, **options: Any) ->
         raise Expectation(found.shape, x.shape, reason, hint, None) from None
 
 
-def is_recorded(function: Any, x: Any, upstream: Any, **options: Any) -> None:
+def is_recorded(function: type[Function], x: object, upstream: object, **options: object) -> None:
     """Expect a gradient that depends on the gradient from above."""
     ctx = result(function, x, **options).history.ctx
     found = function.backward(ctx, Tensor(upstream, requires_grad=True))
@@ -73,7 +75,7 @@ def is_recorded(function: Any, x: Any, upstream: Any, **options: Any) -> None:
     expect(seen, "recorded", hint=RECORDED)
 
 
-def writes_through(function: Any, **options: Any) -> Any:
+def writes_through(function: type[Function], **options: object) -> Any:
     """Write 9 to element [0, 1] of a table of zeros, and return what its view has then."""
     x = Tensor(np.zeros((2, 2)))
     with refusals("forward gets options that were checked before"):
@@ -83,14 +85,14 @@ def writes_through(function: Any, **options: Any) -> Any:
 
 
 @visible("tensor_functions.View", section=VIEWS)
-def values_of_a_view(student: Any) -> None:
+def values_of_a_view(student: SimpleNamespace) -> None:
     """The elements stay in their order, line by line."""
     seen = elements(result(student.View, TABLE.copy(), shape=(3, 2)))
     expect(seen, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], hint="a._tensor.view(*shape) finds the strides")
 
 
 @visible("tensor_functions.View", section=VIEWS)
-def view_of_a_part(student: Any) -> None:
+def view_of_a_part(student: SimpleNamespace) -> None:
     """The last two columns of a table can be viewed too, although their rows have gaps between them."""
     try:
         seen = elements(result(student.View, TABLE.copy()[:, 1:], shape=(2, 1, 2)))
@@ -104,14 +106,14 @@ def view_of_a_part(student: Any) -> None:
 
 
 @visible("tensor_functions.View", section=VIEWS)
-def view_shares_memory(student: Any) -> None:
+def view_shares_memory(student: SimpleNamespace) -> None:
     """Nothing is copied: what is written to the tensor shows in its view."""
     seen = writes_through(student.View, shape=(4,))
     expect(seen, [0.0, 9.0, 0.0, 0.0], hint="a view shares the storage: clone, and contiguous, may copy")
 
 
 @visible("tensor_functions.View", section=VIEWS)
-def gradient_of_a_view(student: Any) -> None:
+def gradient_of_a_view(student: SimpleNamespace) -> None:
     """The gradient has the old shape, and its elements in the same order."""
     upstream = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     hint = "the gradient belongs to a, and has a's shape: save it in forward"
@@ -120,7 +122,7 @@ def gradient_of_a_view(student: Any) -> None:
 
 
 @visible("tensor_functions.View", section=VIEWS)
-def gradient_of_a_view_in_another_order(student: Any) -> None:
+def gradient_of_a_view_in_another_order(student: SimpleNamespace) -> None:
     """The gradient's elements may lie column by column in memory."""
     hint = "a view needs elements that lie row by row: x.contiguous() puts them so"
     seen = gradient(student.View, np.zeros(6), TABLE.copy(order="F"), hint, shape=(2, 3))
@@ -129,13 +131,13 @@ def gradient_of_a_view_in_another_order(student: Any) -> None:
 
 
 @visible("tensor_functions.View", section=AGAIN)
-def recorded_gradient_of_a_view(student: Any) -> None:
+def recorded_gradient_of_a_view(student: SimpleNamespace) -> None:
     """The gradient itself can be differentiated."""
     is_recorded(student.View, np.zeros(6), TABLE.copy(), shape=(2, 3))
 
 
 @visible("tensor_functions.Permute", section=AXES)
-def shape_of_a_permuted_tensor(student: Any) -> None:
+def shape_of_a_permuted_tensor(student: SimpleNamespace) -> None:
     """Of shape (2, 3, 4) the order (2, 0, 1) makes (4, 2, 3)."""
     seen = result(student.Permute, np.zeros((2, 3, 4)), order=(2, 0, 1))
     when = {(3, 4, 2): "axis i of the result is axis order[i] of a; this puts it where axis i goes to"}
@@ -143,7 +145,7 @@ def shape_of_a_permuted_tensor(student: Any) -> None:
 
 
 @visible("tensor_functions.Permute", section=AXES)
-def values_of_a_permuted_view(student: Any) -> None:
+def values_of_a_permuted_view(student: SimpleNamespace) -> None:
     """The first two rows of a table, read by columns."""
     wide = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])[:, :2]
     seen = elements(result(student.Permute, wide, order=(1, 0)))
@@ -151,14 +153,14 @@ def values_of_a_permuted_view(student: Any) -> None:
 
 
 @visible("tensor_functions.Permute", section=AXES)
-def permuted_shares_memory(student: Any) -> None:
+def permuted_shares_memory(student: SimpleNamespace) -> None:
     """Nothing is copied: what is written to the tensor shows in its permuted view."""
     seen = writes_through(student.Permute, order=(1, 0))
     expect(seen, [[0.0, 0.0], [9.0, 0.0]], hint="a view shares the storage: clone, and contiguous, may copy")
 
 
 @visible("tensor_functions.Permute", section=AXES)
-def gradient_of_a_transposed_table(student: Any) -> None:
+def gradient_of_a_transposed_table(student: SimpleNamespace) -> None:
     """The gradient of a transposed table is transposed back."""
     upstream = np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]])
     hint = "permute d_output by the inverse of the order"
@@ -172,7 +174,7 @@ def gradient_of_a_transposed_table(student: Any) -> None:
 
 
 @visible("tensor_functions.Permute", section=AXES)
-def gradient_of_three_axes(student: Any) -> None:
+def gradient_of_three_axes(student: SimpleNamespace) -> None:
     """An order that is not its own inverse is undone."""
     upstream = np.arange(8.0).reshape(2, 2, 2)
     hint = "the inverse of (1, 2, 0) is (2, 0, 1): at place order[i] it has i"
@@ -186,7 +188,7 @@ def gradient_of_three_axes(student: Any) -> None:
 
 
 @visible("tensor_functions.Permute", section=AXES)
-def gradient_of_four_axes(student: Any) -> None:
+def gradient_of_four_axes(student: SimpleNamespace) -> None:
     """Exchanging the first two of four axes is undone by exchanging them again."""
     upstream = np.arange(16.0).reshape(2, 2, 2, 2)
     seen = gradient(student.Permute, np.zeros((2, 2, 2, 2)), upstream, "four axes", order=(1, 0, 2, 3))
@@ -195,14 +197,14 @@ def gradient_of_four_axes(student: Any) -> None:
 
 
 @visible("tensor_functions.Permute", section=AXES)
-def gradient_that_is_permuted(student: Any) -> None:
+def gradient_that_is_permuted(student: SimpleNamespace) -> None:
     """The gradient's elements may lie column by column in memory."""
     seen = gradient(student.Permute, np.zeros((3, 2)), TABLE.copy(order="F"), METHODS, order=(1, 0))
     expect(seen, TABLE.T.tolist(), hint=METHODS)
 
 
 @visible("tensor_functions.Permute", section=AGAIN)
-def recorded_gradient_of_permute(student: Any) -> None:
+def recorded_gradient_of_permute(student: SimpleNamespace) -> None:
     """The gradient itself can be differentiated."""
     is_recorded(student.Permute, np.zeros((3, 2)), TABLE.copy(), order=(1, 0))
 
@@ -213,7 +215,7 @@ def _nested(x: Any) -> Any:
 
 
 @visible("tensor_functions.Sum", section=SUMS)
-def values_of_a_sum(student: Any) -> None:
+def values_of_a_sum(student: SimpleNamespace) -> None:
     """The sums of the rows are 6 and 15, those of the columns 5, 7 and 9."""
     seen = [elements(result(student.Sum, TABLE.copy(), dim=dim)) for dim in ((1,), (0,))]
     when = {(21.0, 21.0): "everything is added up: hand dim on"}
@@ -221,21 +223,21 @@ def values_of_a_sum(student: Any) -> None:
 
 
 @visible("tensor_functions.Sum", section=SUMS)
-def sum_over_two_axes(student: Any) -> None:
+def sum_over_two_axes(student: SimpleNamespace) -> None:
     """dim may have several axes."""
     seen = elements(result(student.Sum, TABLE.copy(), dim=(0, 1)))
     expect(seen, 21.0, hint="hand the whole of dim on, not only its first axis")
 
 
 @visible("tensor_functions.Sum", section=SUMS)
-def sum_that_keeps_its_axis(student: Any) -> None:
+def sum_that_keeps_its_axis(student: SimpleNamespace) -> None:
     """With keepdim the axis stays, with size 1."""
     seen = elements(result(student.Sum, TABLE.copy(), dim=(1,), keepdim=True))
     expect(seen, [[6.0], [15.0]], hint="hand keepdim on")
 
 
 @visible("tensor_functions.Sum", section=SUMS)
-def gradient_of_row_sums(student: Any) -> None:
+def gradient_of_row_sums(student: SimpleNamespace) -> None:
     """Every element of a row gets the gradient of the row's sum."""
     hint = "give d_output the axis back that forward has dropped, with size 1, then repeat it along that axis"
     seen = gradient(student.Sum, np.zeros((2, 2)), np.array([3.0, 5.0]), hint, dim=(1,))
@@ -248,7 +250,7 @@ def gradient_of_row_sums(student: Any) -> None:
 
 
 @visible("tensor_functions.Sum", section=SUMS)
-def gradient_with_a_kept_axis(student: Any) -> None:
+def gradient_with_a_kept_axis(student: SimpleNamespace) -> None:
     """With keepdim, d_output has the axis already."""
     hint = "with keepdim no axis is missing from d_output: do not put it back again"
     seen = gradient(student.Sum, np.zeros((2, 2)), np.array([[3.0], [5.0]]), hint, dim=(1,), keepdim=True)
@@ -256,7 +258,7 @@ def gradient_with_a_kept_axis(student: Any) -> None:
 
 
 @visible("tensor_functions.Sum", section=SUMS)
-def gradient_of_two_axes(student: Any) -> None:
+def gradient_of_two_axes(student: SimpleNamespace) -> None:
     """Two axes that were dropped both come back where they were."""
     hint = "an axis put in before another one moves that one to the right: begin with the first axis"
     seen = gradient(student.Sum, np.zeros((2, 2, 2)), np.array([3.0, 5.0]), hint, dim=(0, 1))
@@ -264,14 +266,14 @@ def gradient_of_two_axes(student: Any) -> None:
 
 
 @visible("tensor_functions.Sum", section=SUMS)
-def gradient_of_a_sum_in_another_order(student: Any) -> None:
+def gradient_of_a_sum_in_another_order(student: SimpleNamespace) -> None:
     """The gradient's elements may lie column by column in memory."""
     seen = gradient(student.Sum, np.zeros((2, 1, 3)), TABLE.copy(order="F"), METHODS, dim=(1,))
     expect(seen, TABLE[:, None].tolist(), hint=METHODS)
 
 
 @visible("tensor_functions.Sum", section=SUMS)
-def two_sums(student: Any) -> None:
+def two_sums(student: SimpleNamespace) -> None:
     """Two sums keep what they saved apart."""
     hint = "keep values in ctx: the class is shared by all sums"
     first = result(student.Sum, np.zeros((2, 2)), dim=(1,)).history.ctx
@@ -281,6 +283,6 @@ def two_sums(student: Any) -> None:
 
 
 @visible("tensor_functions.Sum", section=AGAIN)
-def recorded_gradient_of_a_sum(student: Any) -> None:
+def recorded_gradient_of_a_sum(student: SimpleNamespace) -> None:
     """The gradient itself can be differentiated."""
     is_recorded(student.Sum, np.zeros((2, 3)), np.array([3.0, 5.0]), dim=(1,))

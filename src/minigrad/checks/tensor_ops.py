@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
 
 from minigrad.checks.expectation import expect
 from minigrad.checks.kernels import arguments, difference, halve_and_add, run, tenfold
@@ -18,7 +18,7 @@ UNWRITTEN = "-77 is what out held before: the results belong into out itself, at
 
 
 @visible("tensor_ops.tensor_map", MAP)
-def every_element(student: Any) -> None:
+def every_element(student: SimpleNamespace) -> None:
     """10 x + 1 of [[0, 1], [2, 3]] is [[1, 11], [21, 31]], written into out."""
     out = run(student.tensor_map(tenfold), arguments([2, 2], [2, 1], ([0, 1, 2, 3], [2, 2], [2, 1])))
     when = {(-77.0,) * 4: UNWRITTEN, (1.0, 11.0, 21.0, -77.0): "the last element is missing: len(out) steps"}
@@ -26,7 +26,7 @@ def every_element(student: Any) -> None:
 
 
 @visible("tensor_ops.tensor_map", MAP)
-def transposed_input(student: Any) -> None:
+def transposed_input(student: SimpleNamespace) -> None:
     """A transposed view is read by its strides."""
     out = run(student.tensor_map(tenfold), arguments([2, 3], [3, 1], ([0, 1, 2, 3, 4, 5], [2, 3], [1, 2])))
     when = {(1.0, 11.0, 21.0, 31.0, 41.0, 51.0): "this is the order of the storage, not that of the indices"}
@@ -35,7 +35,7 @@ def transposed_input(student: Any) -> None:
 
 
 @visible("tensor_ops.tensor_map", MAP)
-def transposed_output(student: Any) -> None:
+def transposed_output(student: SimpleNamespace) -> None:
     """A transposed out is written by its strides."""
     out = run(student.tensor_map(tenfold), arguments([2, 3], [1, 2], ([0, 1, 2, 3, 4, 5], [2, 3], [3, 1])))
     hint = "the number of an element is not its position: out has strides too, here (1, 2)"
@@ -43,7 +43,7 @@ def transposed_output(student: Any) -> None:
 
 
 @visible("tensor_ops.tensor_map", MAP)
-def smaller_input(student: Any) -> None:
+def smaller_input(student: SimpleNamespace) -> None:
     """A column is repeated for each column of out, and a row of two for each row."""
     kernel = student.tensor_map(tenfold)
     column = run(kernel, arguments([2, 3], [3, 1], ([5, 6], [2, 1], [1, 1])))
@@ -55,7 +55,7 @@ def smaller_input(student: Any) -> None:
 
 
 @visible("tensor_ops.tensor_zip", ZIP)
-def a_comes_first(student: Any) -> None:
+def a_comes_first(student: SimpleNamespace) -> None:
     """a - 2 b of [3, 4] and [10, 20] is [-17, -36]."""
     out = run(student.tensor_zip(difference), arguments([2], [1], ([3, 4], [2], [1]), ([10, 20], [2], [1])))
     when = {(-77.0, -77.0): UNWRITTEN, (4.0, 12.0): "this is b - 2 a: fn gets the element of a first"}
@@ -63,7 +63,7 @@ def a_comes_first(student: Any) -> None:
 
 
 @visible("tensor_ops.tensor_zip", ZIP)
-def strides_of_its_own(student: Any) -> None:
+def strides_of_its_own(student: SimpleNamespace) -> None:
     """b is a transposed view, a is not: each is read by its own strides."""
     given = arguments([2, 2], [2, 1], ([1, 2, 3, 4], [2, 2], [2, 1]), ([10, 20, 30, 40], [2, 2], [1, 2]))
     when = {(-19.0, -38.0, -57.0, -76.0): "b is read by the strides of a: its own are (1, 2)"}
@@ -72,7 +72,7 @@ def strides_of_its_own(student: Any) -> None:
 
 
 @visible("tensor_ops.tensor_zip", ZIP)
-def both_are_broadcast(student: Any) -> None:
+def both_are_broadcast(student: SimpleNamespace) -> None:
     """A column of 2 and a row of 3 give a table of 2 by 3."""
     given = arguments([2, 3], [3, 1], ([1, 2], [2, 1], [1, 1]), ([10, 20, 30], [3], [1]))
     wanted = [-19.0, -39.0, -59.0, -18.0, -38.0, -58.0]
@@ -81,7 +81,7 @@ def both_are_broadcast(student: Any) -> None:
 
 
 @visible("tensor_ops.tensor_reduce", REDUCE)
-def start_and_order(student: Any) -> None:
+def start_and_order(student: SimpleNamespace) -> None:
     """With result / 2 + element, from 8 on, the elements 1, 2, 3 give 5.25."""
     given = arguments([1], [1], ([1, 2, 3], [3], [1]), start=8.0)
     when = {
@@ -94,7 +94,7 @@ def start_and_order(student: Any) -> None:
 
 
 @visible("tensor_ops.tensor_reduce", REDUCE)
-def rows_and_columns(student: Any) -> None:
+def rows_and_columns(student: SimpleNamespace) -> None:
     """[[1, 2, 3], [4, 5, 6]] is folded along axis 1 to 2 numbers, along axis 0 to 3."""
     table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
     kernel = student.tensor_reduce(lambda result, element: result + element)
@@ -105,7 +105,7 @@ def rows_and_columns(student: Any) -> None:
 
 
 @visible("tensor_ops.tensor_reduce", REDUCE)
-def by_strides(student: Any) -> None:
+def by_strides(student: SimpleNamespace) -> None:
     """A transposed view is folded by its strides."""
     given = arguments([2, 1], [1, 1], ([1, 2, 3, 4, 5, 6], [2, 3], [1, 2]), start=0.0)
     when = {(4.25, 9.5): "1, 2, 3 and 4, 5, 6 are the rows of the storage, not those of this view"}

@@ -57,7 +57,7 @@ class TensorDataset(Dataset):
     def __len__(self) -> int:
         return int(self.tensors[0].shape[0])
 
-    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+    def __getitem__(self, index: object) -> tuple[Tensor, ...]:
         """Return an example; or those of a slice or of a tensor of numbers, stacked along the first axis."""
         if isinstance(index, int):
             _check_index(index, len(self))
@@ -89,7 +89,7 @@ class Subset(Dataset):
     (tensor(3.),)
     """
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Dataset | Sequence[Any], indices: Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = list(indices)
 
@@ -109,7 +109,9 @@ class Subset(Dataset):
         return lambda indices: whole([self.indices[index] for index in indices])
 
 
-def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = None) -> list[Subset]:
+def random_split(
+    dataset: Dataset | Sequence[Any], lengths: Sequence[int | float], generator: creation.Generator | None = None
+) -> list[Subset]:
     """Split a set by chance into parts without common examples.
 
     Args:

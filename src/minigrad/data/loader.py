@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.data.dataset import Dataset
 from minigrad.tensors import Tensor, creation
 
 __all__ = ["DataLoader", "collate"]
@@ -33,13 +34,13 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset: Any,
-        batch_size: Any = 1,
+        dataset: Dataset | Sequence[Any],
+        batch_size: object = 1,
         shuffle: bool = False,
         *,
         drop_last: bool = False,
         collate_fn: Callable[[list[Any]], Any] | None = None,
-        generator: Any = None,
+        generator: creation.Generator | None = None,
     ) -> None:
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"DataLoader: batch_size is {batch_size!r}; it must be a whole number from 1 on")

@@ -41,7 +41,7 @@ class Watcher(Protocol):
     def outside(self, root: Root, index: tuple[Any, ...], shape: tuple[int, ...], kind: int) -> bool:
         """Note an index that is negative or too large; return whether it is to be ignored, as not wrong here."""
 
-    def adopt(self, value: Any, name: str = ...) -> Any:
+    def adopt(self, value: object, name: str = ...) -> Any:
         """Record a new array too, if others can come to see it."""
 
 
@@ -109,7 +109,7 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
             address += int(i) * stride
         return address
 
-    def _misses(self, key: Any, kind: int) -> bool:
+    def _misses(self, key: object, kind: int) -> bool:
         """Tell of an index outside the array, and return whether the access has to be left out."""
         index = key if isinstance(key, tuple) else (key,)
         shape = self._raw.shape
@@ -143,7 +143,7 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self._raw)))
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: object) -> bool:
         return plain(value) in self._read()
 
     def _read(self) -> Array:
@@ -179,20 +179,20 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
             return lambda *args, **kwargs: self._method(name, *args, **kwargs)
         return self._result(found)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name in Recorded.__slots__:
             object.__setattr__(self, name, value)
         else:
             setattr(self._raw, name, plain(value))
 
-    def _method(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def _method(self, name: str, /, *args: object, **kwargs: object) -> Any:
         args, kwargs = tuple(map(plain, args)), {key: plain(value) for key, value in kwargs.items()}
         found = getattr(self._raw, name)(*args, **kwargs)
         if name in _WRITING_METHODS:
             self._touch_all(WRITE)
         return self._result(found)
 
-    def _result(self, found: Any) -> Any:
+    def _result(self, found: object) -> Any:
         """Record a view as a part of this array; anything else was computed from all elements."""
         if isinstance(found, np.ndarray) and np.may_share_memory(found, self._raw):
             return Recorded(found, self._root, self._watcher)
@@ -246,7 +246,7 @@ class RecordedList(list[Any]):
         self._root = Root(self._shadow, name, line=line)
         self._watcher = watcher
 
-    def _touch(self, key: Any, kind: int) -> None:
+    def _touch(self, key: object, kind: int) -> None:
         last = len(self._shadow) - 1
         if isinstance(key, int | np.integer) and -len(self) <= key < len(self):
             place = int(key) % len(self)
@@ -272,16 +272,16 @@ class RecordedList(list[Any]):
         return super().__getattribute__(name)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return the memory of a recorded array, all of which is read thereby; anything else unchanged."""
     return value._read() if isinstance(value, Recorded) else value
 
 
-def _plain_key(key: Any) -> Any:
+def _plain_key(key: object) -> Any:
     return tuple(map(plain, key)) if isinstance(key, tuple) else plain(key)
 
 
-def _recorded_in(value: Any) -> list[Recorded]:
+def _recorded_in(value: object) -> list[Recorded]:
     if isinstance(value, Recorded):
         return [value]
     if isinstance(value, dict):
@@ -289,7 +289,7 @@ def _recorded_in(value: Any) -> list[Recorded]:
     return [each for part in value for each in _recorded_in(part)] if isinstance(value, tuple | list) else []
 
 
-def raw_of(value: Any) -> Any:
+def raw_of(value: object) -> Any:
     """Return the memory of a recorded array without reading it; look into tuples, lists and dictionaries."""
     if isinstance(value, Recorded):
         return value._raw

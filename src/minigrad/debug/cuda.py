@@ -18,7 +18,7 @@ from minigrad.debug.runtime import STEPS, by_name, check_call, copies, kernel_fu
 __all__ = ["cuda_races"]
 
 
-def _triple(size: Any, what: str) -> Index:
+def _triple(size: object, what: str) -> Index:
     given = tuple(size) if isinstance(size, tuple | list) else (size,)
     if not 1 <= len(given) <= 3 or not all(isinstance(n, int | np.integer) and n >= 1 for n in given):
         raise ValueError(
@@ -29,10 +29,10 @@ def _triple(size: Any, what: str) -> Index:
 
 
 def cuda_races(
-    kernel: Any,
-    grid: Any,
-    block: Any,
-    *args: Any,
+    kernel: object,
+    grid: object,
+    block: object,
+    *args: object,
     seed: int = 0,
     runs: int = 2,
     steps: int = STEPS,

@@ -38,7 +38,7 @@ class Dim3(NamedTuple):
 class _Names(dict[int, str]):
     """The names of Numba's own cuda objects, by identity, for kernels that import them one by one."""
 
-    def get(self, key: int, default: Any = None) -> Any:
+    def get(self, key: int, default: object = None) -> Any:
         module = sys.modules.get("numba.cuda")
         if module is not None and not self:
             known = {id(getattr(module, name, None)): name for name in vars(Device) if not name.startswith("_")}
@@ -49,7 +49,7 @@ class _Names(dict[int, str]):
 DEVICE_NAMES = _Names()
 
 
-def is_cuda(value: Any) -> bool:
+def is_cuda(value: object) -> bool:
     """Return whether a value is the module numba.cuda, real or simulated."""
     return isinstance(value, types.ModuleType) and value.__name__ in ("numba.cuda", "numba.cuda.simulator")
 
@@ -76,7 +76,7 @@ class _Maker:
         self._run = run
         self._scope = scope
 
-    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> Recorded:
+    def array(self, shape: object, dtype: object, alignment: int | None = None) -> Recorded:
         """Return the array that this call stands for."""
         return self._run.made(self._scope, shape, dtype_of(dtype))
 
@@ -84,7 +84,7 @@ class _Maker:
 class _Constants:
     """``cuda.const``."""
 
-    def array_like(self, array: Any) -> Any:
+    def array_like(self, array: object) -> Any:
         """Return the array, which a kernel only reads."""
         return array
 
@@ -95,7 +95,7 @@ class _Atomic:
     def __init__(self, run: Grid) -> None:
         self._run = run
 
-    def _update(self, array: Recorded, index: Any, new: Callable[[Any], Any]) -> Any:
+    def _update(self, array: Recorded, index: tuple[int, ...] | int, new: Callable[[Any], Any]) -> Any:
         raw, key = array._raw, index if isinstance(index, tuple) else (index,)
         if array._misses(key, ATOMIC):
             return raw.dtype.type(0)
@@ -105,59 +105,59 @@ class _Atomic:
         array._watcher.touch(array._root, array._place(key), ATOMIC)
         return old
 
-    def add(self, array: Any, index: Any, value: Any) -> Any:
+    def add(self, array: Recorded, index: tuple[int, ...] | int, value: float) -> Any:
         """Add a value."""
         return self._update(array, index, lambda old: old + value)
 
-    def sub(self, array: Any, index: Any, value: Any) -> Any:
+    def sub(self, array: Recorded, index: tuple[int, ...] | int, value: float) -> Any:
         """Subtract a value."""
         return self._update(array, index, lambda old: old - value)
 
-    def max(self, array: Any, index: Any, value: Any) -> Any:
+    def max(self, array: Recorded, index: tuple[int, ...] | int, value: Any) -> Any:
         """Keep the larger value; nan if either is."""
         return self._update(array, index, lambda old: np.maximum(old, value))
 
-    def min(self, array: Any, index: Any, value: Any) -> Any:
+    def min(self, array: Recorded, index: tuple[int, ...] | int, value: Any) -> Any:
         """Keep the smaller value; nan if either is."""
         return self._update(array, index, lambda old: np.minimum(old, value))
 
-    def nanmax(self, array: Any, index: Any, value: Any) -> Any:
+    def nanmax(self, array: Recorded, index: tuple[int, ...] | int, value: Any) -> Any:
         """Keep the larger value, and a number rather than nan."""
         return self._update(array, index, lambda old: np.fmax(old, value))
 
-    def nanmin(self, array: Any, index: Any, value: Any) -> Any:
+    def nanmin(self, array: Recorded, index: tuple[int, ...] | int, value: Any) -> Any:
         """Keep the smaller value, and a number rather than nan."""
         return self._update(array, index, lambda old: np.fmin(old, value))
 
-    def and_(self, array: Any, index: Any, value: Any) -> Any:
+    def and_(self, array: Recorded, index: tuple[int, ...] | int, value: float) -> Any:
         """Keep the bits that both have."""
         return self._update(array, index, lambda old: old & value)
 
-    def or_(self, array: Any, index: Any, value: Any) -> Any:
+    def or_(self, array: Recorded, index: tuple[int, ...] | int, value: float) -> Any:
         """Keep the bits that either has."""
         return self._update(array, index, lambda old: old | value)
 
-    def xor(self, array: Any, index: Any, value: Any) -> Any:
+    def xor(self, array: Recorded, index: tuple[int, ...] | int, value: float) -> Any:
         """Keep the bits that one of them has."""
         return self._update(array, index, lambda old: old ^ value)
 
-    def inc(self, array: Any, index: Any, value: Any) -> Any:
+    def inc(self, array: Recorded, index: tuple[int, ...] | int, value: float) -> Any:
         """Count up, from value to 0."""
         return self._update(array, index, lambda old: 0 if old >= value else old + 1)
 
-    def dec(self, array: Any, index: Any, value: Any) -> Any:
+    def dec(self, array: Recorded, index: tuple[int, ...] | int, value: float) -> Any:
         """Count down, from 0 to value."""
         return self._update(array, index, lambda old: value if old == 0 or old > value else old - 1)
 
-    def exch(self, array: Any, index: Any, value: Any) -> Any:
+    def exch(self, array: Recorded, index: tuple[int, ...] | int, value: float) -> Any:
         """Put a value in place of the old one."""
         return self._update(array, index, lambda old: value)
 
-    def cas(self, array: Any, index: Any, old: Any, value: Any) -> Any:
+    def cas(self, array: Recorded, index: tuple[int, ...] | int, old: float, value: float) -> Any:
         """Put a value in place of the old one, if that is as expected."""
         return self._update(array, index, lambda now: value if now == old else now)
 
-    def compare_and_swap(self, array: Any, old: Any, value: Any) -> Any:
+    def compare_and_swap(self, array: Recorded, old: float, value: float) -> Any:
         """Do `cas` on the first element."""
         return self.cas(array, (0,) * array.ndim, old, value)
 
@@ -223,15 +223,15 @@ class Device:
         """Wait for the other threads of the block."""
         yield None
 
-    def syncthreads_count(self, predicate: Any) -> Generator[Any, Any, Any]:
+    def syncthreads_count(self, predicate: object) -> Generator[Any, Any, Any]:
         """Wait, and return for how many threads the predicate is true."""
         return (yield (lambda values: sum(map(bool, values)), predicate))
 
-    def syncthreads_and(self, predicate: Any) -> Generator[Any, Any, Any]:
+    def syncthreads_and(self, predicate: object) -> Generator[Any, Any, Any]:
         """Wait, and return whether the predicate is true for all threads."""
         return (yield (lambda values: int(all(values)), predicate))
 
-    def syncthreads_or(self, predicate: Any) -> Generator[Any, Any, Any]:
+    def syncthreads_or(self, predicate: object) -> Generator[Any, Any, Any]:
         """Wait, and return whether the predicate is true for any thread."""
         return (yield (lambda values: int(any(values)), predicate))
 
@@ -241,7 +241,7 @@ class Device:
     threadfence_block = threadfence
     threadfence_system = threadfence
 
-    def selp(self, condition: Any, yes: Any, no: Any) -> Any:
+    def selp(self, condition: object, yes: object, no: object) -> Any:
         """Return one of two values."""
         return yes if condition else no
 

@@ -32,7 +32,7 @@ class Findings:
         self._races: dict[Any, Race] = {}
         self._elements: dict[Any, set[Any]] = {}
 
-    def add(self, key: Any, element: Any, make: Callable[[], Race]) -> None:
+    def add(self, key: object, element: object, make: Callable[[], Race]) -> None:
         """Add a finding, or one more element that shows it.
 
         Args:

@@ -109,7 +109,7 @@ class Grid(Runtime):
         rewriter = CudaRewriter(function, waits(function, set()))
         return build(function, rewriter, {"__mg__": self, "__cuda__": self.device})
 
-    def call_at_once(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call_at_once(self, function: object, /, *args: object, **kwargs: object) -> Any:
         """Call from a place that was not seen to lead to a barrier."""
         found = self.call(function, *args, **kwargs)
         if found.__class__ is self.waiting:
@@ -255,7 +255,7 @@ class Grid(Runtime):
         size = np.dtype(dtype).itemsize
         return self.arrays["pool"]._raw[: self.shared_bytes // size * size].view(dtype)
 
-    def named(self, value: Any, name: str) -> Any:
+    def named(self, value: object, name: str) -> Any:
         """Give a new array the name of the variable that it is put in."""
         if value.__class__ is Recorded and value._root.scope == "shared":
             root, frame = value._root, self.frame()
@@ -264,7 +264,7 @@ class Grid(Runtime):
                 self._add_two_names(root, known, name, frame.f_code, frame.f_lineno)
         return super().named(value, name)
 
-    def adopt(self, value: Any, name: str = "") -> Any:
+    def adopt(self, value: object, name: str = "") -> Any:
         """Record a new array too, if others can come to see it."""
         if not isinstance(value, np.ndarray):
             return value

@@ -112,11 +112,11 @@ class Iterations(Runtime):
         self.by_thread |= "get_thread_id" in function.__code__.co_names
         return build(function, PrangeRewriter(function, self.plans), {"__mg__": self})
 
-    def special(self, function: Any) -> Any:
+    def special(self, function: object) -> Any:
         """Return what is called in the place of a function that this runtime treats in a way of its own."""
         return self._own.get(getattr(function, "__name__", ""))
 
-    def prange(self, number: int, function: Any, *args: Any) -> Iterator[Any]:
+    def prange(self, number: int, function: object, *args: object) -> Iterator[Any]:
         """Yield the iterations of a loop; inside another parallel loop they are ordinary ones."""
         every = self._iterations(function, args)
         if self.loop is not None:
@@ -137,7 +137,7 @@ class Iterations(Runtime):
         finally:
             self.loop = None
 
-    def _iterations(self, function: Any, args: tuple[Any, ...]) -> list[Any]:
+    def _iterations(self, function: object, args: tuple[Any, ...]) -> list[Any]:
         if getattr(function, "__name__", "") == "pndindex":
             shape = args[0] if len(args) == 1 else args
             every: Any = np.ndindex(tuple(int(n) for n in plain(shape)))
@@ -184,7 +184,7 @@ class Iterations(Runtime):
             for name, value in zip(found.private, values, strict=True)
         )
 
-    def _note_written(self, loop: _Loop, iteration: Any, values: tuple[Any, ...]) -> None:
+    def _note_written(self, loop: _Loop, iteration: object, values: tuple[Any, ...]) -> None:
         """Note which variables an iteration has assigned: those that no longer hold what was put in their place."""
         if iteration is None:
             return
@@ -193,13 +193,13 @@ class Iterations(Runtime):
             if value.__class__ is not _Carried and len(writers) < 2:
                 writers.append(iteration)
 
-    def named(self, value: Any, name: str) -> Any:
+    def named(self, value: object, name: str) -> Any:
         """Give a new array, or list, the name of the variable that it is put in."""
         if value.__class__ is list and self.loop is None:
             return RecordedList(value, name, self.frame().f_lineno, self)
         return super().named(value, name)
 
-    def load(self, value: Any) -> Any:
+    def load(self, value: object) -> Any:
         """Return the value of a private variable; one that comes from elsewhere is a finding."""
         if value.__class__ is not _Carried:
             return value
@@ -215,18 +215,18 @@ class Iterations(Runtime):
             raise UnboundLocalError(f"local variable '{value.name}' is read before it has a value")
         return value.value
 
-    def augment(self, name: str, before: Any, value: Any) -> Any:
+    def augment(self, name: str, before: object, value: object) -> Any:
         """Do what an augmented assignment to a private variable does."""
         return _AUGMENT[name](before, value)
 
-    def reduce(self, name: str, before: Any, value: Any) -> Any:
+    def reduce(self, name: str, before: object, value: object) -> Any:
         """Do what an augmented assignment to a reduced variable does: the variable itself is safe."""
         if isinstance(before, Recorded) and self.loop is not None:
             _AUGMENT[name](before._raw, plain(value))
             return before
         return _AUGMENT[name](before, value)
 
-    def reassign(self, name: str, value: Any) -> Any:
+    def reassign(self, name: str, value: object) -> Any:
         """Assign a new value to a reduced variable, which is safe for a number and not for an array."""
         if self.loop is not None and isinstance(value, Recorded | np.ndarray) and value.ndim:
             code, line = self.loop.frame.f_code, self.loop.frame.f_lineno
@@ -266,7 +266,7 @@ class Iterations(Runtime):
         self.findings.add(("out of bounds", name, line), str(index), make)
         return False
 
-    def adopt(self, value: Any, name: str = "") -> Any:
+    def adopt(self, value: object, name: str = "") -> Any:
         """Record a new array too, if others can come to see it."""
         if self.loop is not None or not isinstance(value, np.ndarray):
             return value  # made inside an iteration, which alone can see it
@@ -289,7 +289,7 @@ class Iterations(Runtime):
                     self._add_carried(loop, name, reader, line, writer)
                     break
 
-    def _add_carried(self, loop: _Loop, name: str, reader: Any, line: int, writer: Any) -> None:
+    def _add_carried(self, loop: _Loop, name: str, reader: object, line: int, writer: object) -> None:
         code, written = loop.frame.f_code, loop.plan.private[name]
         message = (
             f"iteration {reader} reads {name} before it has assigned it, so that its value would have to come from "
@@ -329,5 +329,5 @@ def _itself(race: Race) -> Race:
     return race
 
 
-def _value(value: Any) -> Any:
+def _value(value: object) -> Any:
     return value.value if value.__class__ is _Carried else value

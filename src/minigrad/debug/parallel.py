@@ -18,7 +18,7 @@ from minigrad.debug.runtime import STEPS, by_name, check_call, copies, kernel_fu
 __all__ = ["races"]
 
 
-def races(kernel: Any, *args: Any, seed: int = 0, runs: int = 2, steps: int = STEPS) -> Report:
+def races(kernel: object, *args: object, seed: int = 0, runs: int = 2, steps: int = STEPS) -> Report:
     """Look for races in a kernel with prange loops, by running it in Python with every access written down.
 
     Nothing is compiled, and the arguments stay as they are: the kernel gets copies, which overlap where they do.

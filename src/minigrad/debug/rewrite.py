@@ -108,11 +108,11 @@ class Rewriter(ast.NodeTransformer):
             return ast.copy_location(hook("shared", node, ast.Constant(node.id)), node)
         return node
 
-    def visit_For(self, node: ast.For) -> Any:
+    def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         """Count the turns of a loop."""
         return self.stepping(node)
 
-    def visit_While(self, node: ast.While) -> Any:
+    def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
         """Count the turns of a loop."""
         return self.stepping(node)
 
@@ -128,7 +128,7 @@ class Rewriter(ast.NodeTransformer):
             return ast.copy_location(ast.Pass(), node)
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
-    def visit_Assign(self, node: ast.Assign) -> Any:
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         """Tell a new array, or list, the name of its variable."""
         makes = isinstance(node.value, ast.Call | ast.List | ast.ListComp | ast.BinOp)
         self.generic_visit(node)
@@ -137,7 +137,7 @@ class Rewriter(ast.NodeTransformer):
         return node
 
 
-def _is_direct(target: Any) -> bool:
+def _is_direct(target: object) -> bool:
     try:
         return target is not MISSING and target in _DIRECT
     except TypeError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import Any
 
 from minigrad.debug.device import DEVICE_NAMES, Device, is_cuda
 from minigrad.debug.rewrite import Rewriter, hook
@@ -84,7 +83,7 @@ def _device(node: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name("__cuda__", ast.Load()), node)
 
 
-def _same_name(name: str, found: Any) -> str:
+def _same_name(name: str, found: object) -> str:
     """Return the name of what was imported from numba.cuda under its own name."""
     module = getattr(found, "__module__", "") or ""
     return name if module.startswith("numba.cuda") and hasattr(Device, name) else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import Any
 
 from minigrad.debug.loops import Plan, assigned, plan
 from minigrad.debug.rewrite import Rewriter, hook
@@ -43,7 +42,7 @@ class PrangeRewriter(Rewriter):
         known = resolve(function, self.function)
         return name in ("prange", "pndindex") or getattr(known, "__name__", "") in ("prange", "pndindex")
 
-    def visit_For(self, node: ast.For) -> Any:  # noqa: N802
+    def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:  # noqa: N802
         """Rewrite a prange loop; one inside another is an ordinary loop."""
         if self.inside or self.depth or not self._is_parallel(node):
             return super().visit_For(node)
@@ -81,7 +80,7 @@ class PrangeRewriter(Rewriter):
             return ast.copy_location(hook("load", node), node)
         return super().visit_Name(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:  # noqa: N802
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:  # noqa: N802
         """Let the runtime do what an augmented assignment to a private or reduced variable does."""
         if not isinstance(node.target, ast.Name) or node.target.id not in self.private | self.reduced:
             return self.generic_visit(node)
@@ -91,7 +90,7 @@ class PrangeRewriter(Rewriter):
         new = hook(method, ast.Constant(type(node.op).__name__), before, self.visit(node.value))
         return ast.copy_location(ast.Assign([node.target], ast.copy_location(new, node)), node)
 
-    def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:  # noqa: N802
         """Let the runtime see what a reduced variable becomes."""
         found = super().visit_Assign(node)
         target = found.targets[0]

@@ -60,13 +60,13 @@ class Runtime:
         if self.used > self.limit:
             raise Endless
 
-    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self, function: object, /, *args: object, **kwargs: object) -> Any:
         """Call what the kernel calls: helpers are rewritten too, and new arrays are recorded."""
         known = self._targets.get(id(function))
         target = known[1] if known and known[0] is function else self._prepare(function)
         return target(*args, **kwargs)
 
-    def named(self, value: Any, name: str) -> Any:
+    def named(self, value: object, name: str) -> Any:
         """Give a new array the name of the variable that it is put in."""
         if value.__class__ is Recorded and not value._root.name:
             value._root.name = name
@@ -93,7 +93,7 @@ class Runtime:
         """Note an index outside the array; return whether NumPy may go on with it."""
         raise NotImplementedError
 
-    def adopt(self, value: Any, name: str = "") -> Any:
+    def adopt(self, value: object, name: str = "") -> Any:
         """Record a new array too, if other iterations or threads can come to see it."""
         raise NotImplementedError
 
@@ -111,11 +111,11 @@ class Runtime:
         """Return what runs in a function's place."""
         raise NotImplementedError
 
-    def special(self, function: Any) -> Any:
+    def special(self, function: object) -> Any:
         """Return what is called in a function's place where this runtime treats it in a way of its own, or None."""
         return None
 
-    def _prepare(self, function: Any) -> Any:
+    def _prepare(self, function: object) -> Any:
         inner = installed(unwrap(function))
         target = self.special(inner) or self._target(inner)
         if not isinstance(function, types.MethodType | types.BuiltinMethodType | functools.partial) or inner in _KEPT:
@@ -221,20 +221,20 @@ _KEPT = frozenset(
 )
 
 
-def _is_students(function: Any) -> bool:
+def _is_students(function: object) -> bool:
     """Return whether a function is followed: not those of Python, NumPy and Numba, nor these here."""
     module = function.__module__ or ""
     return module.partition(".")[0] not in _LIBRARIES and not module.startswith("minigrad.debug.")
 
 
-def _silent(*args: Any, **kwargs: Any) -> None:
+def _silent(*args: object, **kwargs: object) -> None:
     """Stand in for `print` while a kernel is examined, many times over and out of order."""
 
 
 def _lenient(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of `math` that has a value where compiled code has one and Python raises."""
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> Any:
         try:
             return function(*args)
         except OverflowError:
@@ -254,7 +254,7 @@ def poisoned(array: Any) -> Any:
     return array
 
 
-def kernel_function(kernel: Any, purpose: str) -> types.FunctionType:
+def kernel_function(kernel: object, purpose: str) -> types.FunctionType:
     """Return the Python function of a kernel.
 
     Raises:
@@ -318,7 +318,7 @@ def copies(args: Sequence[Any]) -> list[Any]:
     return result
 
 
-def _from_device(value: Any) -> Any:
+def _from_device(value: object) -> Any:
     for name in ("copy_to_host", "to_host"):  # of Numba's device arrays, and of the library's own
         if hasattr(value, name):
             return getattr(value, name)()

@@ -18,7 +18,7 @@ MISSING: Any = object()
 Function = ast.FunctionDef | ast.Lambda
 
 
-def unwrap(function: Any) -> Any:
+def unwrap(function: object) -> Any:
     """Return the Python function inside a dispatcher of Numba, a kernel of its simulator, or one inside another.
 
     >>> from minigrad.debug.source import unwrap

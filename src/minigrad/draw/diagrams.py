@@ -39,7 +39,7 @@ def fold(name: str, start: str, values: Sequence[str]) -> Picture:
     return Picture(figure, f"{name} combines {start} with {', then with '.join(values)}: the last result comes back")
 
 
-def tree(root: Any) -> Picture:
+def tree(root: object) -> Picture:
     """Draw a tree of modules: boxes for modules, with the names of their parameters below.
 
     Args:

@@ -15,11 +15,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, label, text
 
 __all__ = ["LARGEST", "jacobians", "matmul_shapes", "permuted_gradient"]
 
+Array = NDArray[Any]
 LARGEST = 24
 """Elements of a tensor that can be told apart in these pictures."""
 
@@ -63,7 +65,7 @@ def permuted_gradient(shape: Sequence[int], order: Sequence[int], *, back: Seque
     return _four(first, second, third, fourth, ways, verdict if wrong.any() else "", words)
 
 
-def jacobians(functions: Mapping[str, Callable[[Any], Any]], x: Any, *, column: int | None = None) -> Drawing:
+def jacobians(functions: Mapping[str, Callable[[Any], Any]], x: object, *, column: int | None = None) -> Drawing:
     """Draw for some functions the table of all their slopes at x: a line for each output, a column for each input.
 
     The slopes are measured, by central differences. Boxes without a number are 0.
@@ -142,7 +144,7 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
-def _numbered(shape: tuple[int, ...]) -> Any:
+def _numbered(shape: tuple[int, ...]) -> Array:
     size = math.prod(shape)
     if not 0 < size <= LARGEST:
         raise ValueError(
@@ -151,7 +153,7 @@ def _numbered(shape: tuple[int, ...]) -> Any:
     return np.arange(size).reshape(shape)
 
 
-def _named(letter: str, numbers: Any) -> Any:
+def _named(letter: str, numbers: Array) -> Array:
     return np.array([f"{letter}{number}" for number in numbers.ravel()]).reshape(numbers.shape)
 
 
@@ -168,9 +170,9 @@ class _Grid:
     """The elements of a tensor: the last axis across, the one before it down, others from grid to grid."""
 
     title: str
-    names: Any
-    marked: Any
-    wrong: Any = None
+    names: Array
+    marked: Array
+    wrong: Array | None = None
     width: float = field(init=False)
     height: float = field(init=False)
 
@@ -228,7 +230,7 @@ def _four(
     return Drawing(width + MARGIN, height, "A permuted tensor and its gradient", words, parts)
 
 
-def _slopes(f: Callable[[Any], Any], x: Any, name: str, epsilon: float = 1e-6) -> Any:
+def _slopes(f: Callable[[Array], Any], x: Array, name: str, epsilon: float = 1e-6) -> Array:
     """The table of slopes, rounded to what central differences can tell."""
     columns = []
     for place in np.ndindex(x.shape):
@@ -249,7 +251,7 @@ def _shown(slope: float) -> str:
     return label(slope) if slope else ""
 
 
-def _table_in_words(name: str, table: Any) -> str:
+def _table_in_words(name: str, table: Array) -> str:
     places = [
         f"output {i} has the slope {label(slope)} in input {j}" for (i, j), slope in np.ndenumerate(table) if slope
     ]
@@ -259,7 +261,7 @@ def _table_in_words(name: str, table: Any) -> str:
 class _Table:
     """One table with its name above, the numbers of inputs along the top and those of outputs at the side."""
 
-    def __init__(self, name: str, table: Any, column: int | None) -> None:
+    def __init__(self, name: str, table: Array, column: int | None) -> None:
         self._name = name
         self._table = table
         self._column = column

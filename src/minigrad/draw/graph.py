@@ -363,11 +363,11 @@ def number(x: Any, digits: int = 6, most: int = 6) -> str:
     return f"{value:.{digits}g}" if math.isfinite(value) else str(value)
 
 
-def _elements(x: Any, digits: int) -> str:
+def _elements(x: object, digits: int) -> str:
     """Nested lists of numbers in brackets, as one line."""
     return f"[{' '.join(_elements(each, digits) for each in x)}]" if isinstance(x, list) else number(x, digits)
 
 
-def _short(x: Any) -> str:
+def _short(x: object) -> str:
     """A number for an arrow, where room is scarce."""
     return number(x, 4, 3)

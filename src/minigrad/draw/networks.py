@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, label, text
 from minigrad.draw.plots import INK, Picture
@@ -33,11 +34,12 @@ LARGEST = 12
 MOST = 160
 """Small images in one picture."""
 
+Array = NDArray[Any]
 _HIGH = 26.0
 _GAP = 44.0
 
 
-def _array(operation: str, x: Any) -> Any:
+def _array(operation: str, x: object) -> Array:
     """Return a NumPy array of a tensor or of anything like an array.
 
     Raises:
@@ -52,11 +54,13 @@ def _array(operation: str, x: Any) -> Any:
     raise TypeError(f"draw.{operation}: takes arrays or tensors of numbers, not {reprlib.repr(x)}")
 
 
-def _values(x: Any) -> Any:
+def _values(x: object) -> Array:
     return np.asarray(x.detach().to("cpu").numpy() if hasattr(x, "detach") else x)
 
 
-def convolution(image: Any, weight: Any, at: int | Sequence[int] = 0, *, padding: int = 0, stride: int = 1) -> Drawing:
+def convolution(
+    image: object, weight: object, at: int | Sequence[int] = 0, *, padding: int = 0, stride: int = 1
+) -> Drawing:
     """Draw one place of a window of weights on a line or on an image, and the sum that it gives.
 
     Args:
@@ -97,7 +101,7 @@ def _place(at: int | Sequence[int]) -> tuple[int, ...]:
     return (at,) if isinstance(at, int) else tuple(at)
 
 
-def _check_window(x: Any, w: Any, padded: Sequence[int], size: tuple[int, int], at: tuple[int, int]) -> None:
+def _check_window(x: Array, w: Array, padded: Sequence[int], size: tuple[int, int], at: tuple[int, int]) -> None:
     if x.shape[0] != w.shape[0]:
         raise ValueError(f"draw.convolution: {x.shape[0]} channels of the image, {w.shape[0]} of the weights")
     if max(padded) > LARGEST or x.shape[0] > 4:
@@ -107,11 +111,11 @@ def _check_window(x: Any, w: Any, padded: Sequence[int], size: tuple[int, int], 
                          f"{max(0, size[1])}")  # fmt: skip
 
 
-def _sum(wide: Any, w: Any, top: int, left: int) -> Any:
+def _sum(wide: Array, w: Array, top: int, left: int) -> Any:
     return (wide[:, top : top + w.shape[1], left : left + w.shape[2]] * w).sum()
 
 
-def _convolution(x: Any, w: Any, wide: Any, out: Any, at: tuple[int, int], stride: int) -> Drawing:
+def _convolution(x: Array, w: Array, wide: Array, out: Array, at: tuple[int, int], stride: int) -> Drawing:
     top, left = at[0] * stride, at[1] * stride
     seen = wide[:, top : top + w.shape[1], left : left + w.shape[2]]
     inner = tuple((big - small) // 2 for big, small in zip(wide.shape[1:], x.shape[1:], strict=True))
@@ -140,7 +144,9 @@ def _convolution(x: Any, w: Any, wide: Any, out: Any, at: tuple[int, int], strid
     return Drawing(wide_enough, y + (len(lines) - 1) * LINE + MARGIN, "A window of weights", about, parts)
 
 
-def _kinds_of_input(size: Any, inner: Any, corner: tuple[int, int], window: Any) -> Any:
+def _kinds_of_input(
+    size: Sequence[int], inner: Sequence[int], corner: tuple[int, int], window: Sequence[int]
+) -> Callable[[int, int], str]:
     """Return a function that says how the element at a place of the padded image is drawn."""
 
     def kind(row: int, column: int) -> str:
@@ -155,7 +161,7 @@ def _kinds_of_input(size: Any, inner: Any, corner: tuple[int, int], window: Any)
 _WORDS = {"cell": "text", "mark": "marked", "ghost": "ghosttext", "used": "text", "other": "text"}
 
 
-def _grid(values: Any, x: float, y: float, width: float, kind: Any) -> list[str]:
+def _grid(values: Array, x: float, y: float, width: float, kind: Callable[..., str]) -> list[str]:
     """Boxes with the numbers of a matrix; kind(row, column) says how each is drawn."""
     parts = []
     for (row, column), value in np.ndenumerate(values):
@@ -166,12 +172,12 @@ def _grid(values: Any, x: float, y: float, width: float, kind: Any) -> list[str]
     return parts
 
 
-def _width(values: Any) -> float:
+def _width(values: Array) -> float:
     """Room for the longest number of an array."""
     return max(30.0, max(len(label(value.item())) for value in values.ravel()) * CHARACTER + 10.0)
 
 
-def _told(seen: Any, w: Any, total: Any, room: float) -> list[str]:
+def _told(seen: Array, w: Array, total: np.generic, room: float) -> list[str]:
     """The sum of products in words, on as many lines as it needs."""
     terms = [f"{_bracketed(a)}·{_bracketed(b)}" for a, b in zip(seen.ravel(), w.ravel(), strict=True)]
     words = [term if n == 0 else f"+ {term}" for n, term in enumerate(terms)] + [f"= {label(total.item())}"]
@@ -183,7 +189,7 @@ def _told(seen: Any, w: Any, total: Any, room: float) -> list[str]:
     return lines
 
 
-def _bracketed(value: Any) -> str:
+def _bracketed(value: np.generic) -> str:
     words = label(value.item())
     return f"({words})" if words.startswith("-") else words
 
@@ -241,7 +247,7 @@ def tiled(image: Any, kernel: Sequence[int]) -> Drawing:
     return Drawing(size, y0 + high + MARGIN, f"An image in tiles of {height} by {width}", about, parts)
 
 
-def digits(images: Any, classes: Any = None, predicted: Any = None, *, columns: int = 10) -> Picture:
+def digits(images: object, classes: object = None, predicted: object = None, *, columns: int = 10) -> Picture:
     """Draw images in grey, each with its class, and with what was taken for it.
 
     Args:
@@ -285,7 +291,7 @@ def digits(images: Any, classes: Any = None, predicted: Any = None, *, columns: 
     return Picture(figure, caption)
 
 
-def _for_each(name: str, given: Any, images: int) -> list[Any] | None:
+def _for_each(name: str, given: object, images: int) -> list[Any] | None:
     """Return what is given for each image, as a list; None for None."""
     if given is None:
         return None
@@ -295,7 +301,7 @@ def _for_each(name: str, given: Any, images: int) -> list[Any] | None:
     return values
 
 
-def kernels(weight: Any, title: str = "") -> Picture:
+def kernels(weight: object, title: str = "") -> Picture:
     """Draw the weights of a convolution: a column for each output channel, a row for each input channel.
 
     Positive weights are purple and negative ones orange; where there is room the numbers stand in the boxes.
@@ -375,7 +381,7 @@ def activations(layers: Mapping[str, Any], *, columns: int = 16) -> Picture:
     return Picture(figure, told)
 
 
-def _share(x: Any) -> str:
+def _share(x: Array) -> str:
     return f"{100.0 * float((x > 0.0).mean()):.0f} % above 0"
 
 
@@ -384,7 +390,7 @@ def _check_count(name: str, pictures: int) -> None:
         raise ValueError(f"draw.{name}: {pictures} small pictures; it draws 1 to {MOST}: pass a part")
 
 
-def _flat(images: Any) -> float:
+def _flat(images: Array) -> float:
     """Return the height of images as a share of a square's, in which the wide ones leave room."""
     height, width = images.shape[-2:]
     return min(1.0, float(height / width))

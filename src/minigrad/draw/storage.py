@@ -29,7 +29,7 @@ Index = tuple[int, ...]
 _PER_LINE, _WIDEST, _HIGH, _GAP = 26, 860.0, 26.0, 26.0
 
 
-def strides(array: Any, *, highlight: Sequence[Any] | None = None) -> Drawing:
+def strides(array: object, *, highlight: Sequence[Any] | None = None) -> Drawing:
     """Draw a storage as a row of boxes, and the view of it as a grid below.
 
     Args:
@@ -54,7 +54,7 @@ def strides(array: Any, *, highlight: Sequence[Any] | None = None) -> Drawing:
     return picture.drawing("A view and its storage", f"{_storage_in_words(view)} {_view_in_words(view)}")
 
 
-def permute(array: Any, order: Sequence[int]) -> Drawing:
+def permute(array: object, order: Sequence[int]) -> Drawing:
     """Draw an array before and after its axes are put into another order.
 
     Args:
@@ -85,7 +85,7 @@ def permute(array: Any, order: Sequence[int]) -> Drawing:
     return picture.drawing("An array and its permuted view", words)
 
 
-def data_of(array: Any, operation: str) -> TensorData:
+def data_of(array: object, operation: str) -> TensorData:
     """Return what says how an array or a tensor lies over its storage.
 
     Raises:
@@ -101,7 +101,7 @@ def data_of(array: Any, operation: str) -> TensorData:
     return TensorData.of(held)
 
 
-def _view_of(array: Any, what: str) -> TensorData:
+def _view_of(array: object, what: str) -> TensorData:
     view = data_of(array, f"draw.{what}")
     for name, size in (("view", view.size), ("storage", len(view.storage))):
         if not 0 < size <= LARGEST:
@@ -136,7 +136,7 @@ def _sum(view: TensorData, index: Index) -> str:
     return f"index {index} stands at position {' + '.join(terms)} = {_position(view, index)}"
 
 
-def _facts(view: TensorData, array: Any) -> list[str]:
+def _facts(view: TensorData, array: object) -> list[str]:
     offset = f", offset {view.offset}" if view.offset else ""
     inside = f"; NumPy counts bytes: {array.strides}" if isinstance(array, np.ndarray) else ""
     return [f"shape {view.shape}, strides {view.strides}{offset}{inside}"]

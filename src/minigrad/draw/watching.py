@@ -79,11 +79,11 @@ class Watched:
         """As the variable says."""
         return bool(self.variable.is_constant())
 
-    def accumulate_derivative(self, x: Any) -> None:
+    def accumulate_derivative(self, x: object) -> None:
         """Keep what a leaf would have added to its derivative."""
         self._note(x, [])
 
-    def chain_rule(self, d_output: Any) -> Iterable[tuple[Watched, Any]]:
+    def chain_rule(self, d_output: object) -> Iterable[tuple[Watched, Any]]:
         """Let the variable take a step back, and keep what comes of it."""
         pairs = [
             (self.graph.get(parent.unique_id) or Watched(parent, self.graph, visits=self.visits), derivative)
@@ -92,12 +92,12 @@ class Watched:
         self._note(d_output, [(parent.unique_id, derivative) for parent, derivative in pairs])
         return pairs
 
-    def note(self, d_output: Any, derivatives: Iterable[Any]) -> None:
+    def note(self, d_output: object, derivatives: Iterable[Any]) -> None:
         """Keep what a step back has made of d_output: a derivative for each input."""
         pairs = zip(self.parents, derivatives, strict=False)
         self._note(d_output, [(parent.unique_id, d) for parent, d in pairs if not parent.is_constant()])
 
-    def _note(self, arrived: Any, handed: list[tuple[int, Any]]) -> None:
+    def _note(self, arrived: object, handed: list[tuple[int, Any]]) -> None:
         arrived, handed = _kept(arrived), [(key, _kept(derivative)) for key, derivative in handed]
         self.arrived.append(arrived)
         if not self.is_leaf():
@@ -112,7 +112,7 @@ class _Noted:
     node: Watched
     function: Any
 
-    def _backward(self, ctx: Any, d_output: Any) -> tuple[Any, ...]:
+    def _backward(self, ctx: object, d_output: object) -> tuple[Any, ...]:
         derivatives = tuple(self.function._backward(ctx, d_output))
         self.node.note(d_output, derivatives)
         return derivatives
@@ -128,7 +128,7 @@ def _kept(derivative: Any) -> Any:
     return derivative.detach().clone() if hasattr(derivative, "clone") else derivative
 
 
-def check_variables(operation: str, result: Any, names: Mapping[str, Any]) -> None:
+def check_variables(operation: str, result: object, names: Mapping[str, Any]) -> None:
     """See that a result, and what is to be named, are variables.
 
     Raises:
@@ -139,7 +139,7 @@ def check_variables(operation: str, result: Any, names: Mapping[str, Any]) -> No
             raise TypeError(f"{operation}: {name} must be a Scalar or a Tensor, not {reprlib.repr(variable)}")
 
 
-def watch(result: Any) -> dict[int, Watched]:
+def watch(result: autodiff.Variable) -> dict[int, Watched]:
     """Wrap a result and everything behind it, the result first; each variable is asked for its inputs once.
 
     Raises:

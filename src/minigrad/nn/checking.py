@@ -9,7 +9,7 @@ from minigrad.nn.convolution import Windows, output_size
 __all__ = ["as_tuple", "check_probability", "check_reduction", "check_size"]
 
 
-def as_tuple(name: str, value: Any, count: int, least: int) -> Any:
+def as_tuple(name: str, value: object, count: int, least: int) -> Any:
     """Return one whole number for each axis.
 
     Args:

@@ -122,7 +122,7 @@ class ModuleList(Module):
         setattr(self, list(self._modules)[_in_range(index, self)], _checked(module, self))
 
 
-def _checked(module: Any, container: Module) -> Module:
+def _checked(module: object, container: Module) -> Module:
     if not isinstance(module, Module):
         kind = module.__name__ if isinstance(module, type) else type(module).__name__
         call = f"; write {kind}(...), which makes one" if isinstance(module, type) else ""

@@ -156,11 +156,11 @@ class ConvWeight(Function):
 class _Nothing:
     """The context of a function that nobody will differentiate."""
 
-    def save_for_backward(self, *values: Any) -> None:
+    def save_for_backward(self, *values: object) -> None:
         """Keep nothing."""
 
 
-def either(function: type[Function], *inputs: Any, **options: Any) -> Any:
+def either(function: type[Function], *inputs: object, **options: object) -> Any:
     """Apply a raw function to tensors with recording, to arrays without."""
     if any(hasattr(x, "chain_rule") for x in inputs):
         return function.apply(*inputs, **options)

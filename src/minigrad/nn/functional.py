@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from minigrad import backends, standing_aside, tensor_functions
 from minigrad.functions import Function
@@ -153,7 +153,13 @@ def max_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
     ### END SOLUTION
 
 
-def _windows_of_pool(name: str, x: Tensor, kernel_size: Any, stride: Any, padding: Any) -> tuple[Pair, Windows]:
+def _windows_of_pool(
+    name: str,
+    x: Tensor,
+    kernel_size: int | Sequence[int] | None,
+    stride: int | Sequence[int] | None,
+    padding: int | Sequence[int] | None,
+) -> tuple[Pair, Windows]:
     """Return the kernel and how its windows lie, checked."""
     kernel = as_tuple(f"{name}: kernel_size", kernel_size, 2, least=1)
     steps = kernel if stride is None else as_tuple(f"{name}: stride", stride, 2, least=1)
@@ -189,7 +195,7 @@ def _quick(
     return decorate
 
 
-def _check_along(name: str, input: Any, dim: Any) -> None:
+def _check_along(name: str, input: object, dim: object) -> None:
     need_tensors(name, input)
     if dim is None:
         raise TypeError(

@@ -12,6 +12,7 @@ from typing import Any
 
 from minigrad import autodiff
 from minigrad.tensors import Tensor, creation
+from minigrad.tensors.creation import Generator
 
 __all__ = [
     "calculate_gain",
@@ -118,7 +119,7 @@ def kaiming_uniform_(
     a: float = 0.0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Fill evenly over [-bound, bound) with bound = gain * sqrt(3 / fan): variances stay the same from layer to layer.
 
@@ -142,7 +143,7 @@ def kaiming_normal_(
     a: float = 0.0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Fill with normally distributed numbers of deviation gain / sqrt(fan); arguments as for `kaiming_uniform_`.
 
@@ -154,7 +155,7 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, std, generator)
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Fill evenly over [-bound, bound) with bound = gain * sqrt(6 / (fan_in + fan_out)).
 
     Args:
@@ -170,7 +171,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Fill with normally distributed numbers of deviation gain * sqrt(2 / (fan_in + fan_out)).
 
     >>> weight = minigrad.nn.init.xavier_normal_(minigrad.zeros(20, 180))

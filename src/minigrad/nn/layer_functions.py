@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -112,13 +112,15 @@ def conv2d(
     return _convolve("conv2d", input, weight, bias, windows)
 
 
-def _windows(name: str, *settings: Any) -> Windows:
+def _windows(name: str, *settings: object) -> Windows:
     """Return how windows lie; a layer asks with the same settings at every step."""
     return _checked_windows(name, *(tuple(x) if isinstance(x, list) else x for x in settings))
 
 
 @functools.lru_cache(maxsize=256)
-def _checked_windows(name: str, stride: Any, padding: Any, dilation: Any, groups: int) -> Windows:
+def _checked_windows(
+    name: str, stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], groups: int
+) -> Windows:
     axes = 1 if name == "conv1d" else 2
     before = ((), ()) if axes == 2 else ((1,), (0,))  # a line is an image of height 1
     return Windows(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+
+from numpy.typing import DTypeLike
 
 from minigrad.nn import checking, functional, init
 from minigrad.nn.module import Module
@@ -20,7 +21,7 @@ class Identity(Module):
     tensor([1., 2.])
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -49,7 +50,7 @@ class Linear(Module):
     weight: Parameter
     bias: Parameter | None
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: DTypeLike | None = None) -> None:
         super().__init__()
         _check_sizes("Linear", in_features=in_features, out_features=out_features)
         self.in_features = in_features
@@ -115,7 +116,7 @@ class Conv2d(Module):
         dilation: int | tuple[int, ...] = 1,
         groups: int = 1,
         bias: bool = True,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         name = type(self).__name__
@@ -253,7 +254,7 @@ class Embedding(Module):
     weight: Parameter
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, dtype: Any = None
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, dtype: DTypeLike | None = None
     ) -> None:
         super().__init__()
         _check_sizes("Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim)
@@ -288,7 +289,7 @@ class Embedding(Module):
         return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
 
 
-def _uniform(shape: tuple[int, ...], fan: int, dtype: Any) -> Parameter:
+def _uniform(shape: tuple[int, ...], fan: int, dtype: DTypeLike | None) -> Parameter:
     """Make a parameter that starts evenly in [-b, b) with b = 1 / sqrt(fan)."""
     bound = 1.0 / math.sqrt(fan) if fan else 0.0
     return Parameter(init.uniform_(creation.zeros(*shape, dtype=dtype), -bound, bound))

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from minigrad import backends, functions
 from minigrad.backends import arrays
@@ -146,7 +147,7 @@ class CrossEntropy(Function):
         return changes if ctx.reduction == "none" else changes.sum()
 
 
-def _row_scale(factors: Any, reduction: str, dtype: Any) -> Any:
+def _row_scale(factors: Any, reduction: str, dtype: DTypeLike) -> Any:
     """Return by what each row's own loss is multiplied on its way into the result."""
     return (factors * _mean_scale(factors, reduction)).astype(dtype)
 
@@ -161,7 +162,7 @@ def _one_hot(ctx: Any) -> Any:
     return out
 
 
-def _on_arrays(d_output: Any) -> bool:
+def _on_arrays(d_output: object) -> bool:
     return not hasattr(d_output, "chain_rule") and arrays.on_host(d_output)
 
 

@@ -65,7 +65,7 @@ class Module(plain.Module):
         self.__dict__.update(_buffers={}, _unsaved=set())
         super().__init__()
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if "_modules" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__}.__init__ must call super().__init__() before it sets {name!r}")
         registry = self._registry_for(name, value)
@@ -79,7 +79,7 @@ class Module(plain.Module):
             registry[name] = value  # in its old place, if it has one: Sequential goes by the order
             self.__dict__[name] = value  # where Python finds it without asking __getattr__
 
-    def _registry_for(self, name: str, value: Any) -> dict[str, Any] | None:
+    def _registry_for(self, name: str, value: object) -> dict[str, Any] | None:
         """Return the registry that a value belongs to, or None for an ordinary attribute."""
         if isinstance(value, Parameter):
             return self._parameters
@@ -112,7 +112,7 @@ class Module(plain.Module):
         self._check_name(name)
         setattr(self, name, parameter)
 
-    def add_parameter(self, name: str, value: Any) -> Parameter:  # type: ignore[override]
+    def add_parameter(self, name: str, value: object) -> Parameter:  # type: ignore[override]
         """Register a parameter under a name made at run time, such as ``"weight_0"``.
 
         >>> network = minigrad.nn.Module()
@@ -154,7 +154,7 @@ class Module(plain.Module):
         self._check_name(name)
         setattr(self, name, module)
 
-    def _check_name(self, name: Any) -> None:
+    def _check_name(self, name: object) -> None:
         if not isinstance(name, str) or not name or "." in name:
             raise ValueError(f"{type(self).__name__}: {name!r} cannot name a part: a name is not empty and has no '.'")
 
@@ -318,7 +318,7 @@ class Module(plain.Module):
         fn(self)
         return self
 
-    def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
+    def to(self: _Self, *args: object, **kwargs: object) -> _Self:
         """Move all parameters and buffers to a device, or give the floating ones another dtype.
 
         Takes what `Tensor.to` takes. Parameters stay the same objects, so that an optimizer keeps them.

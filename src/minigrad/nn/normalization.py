@@ -5,7 +5,7 @@ Source: Ioffe and Szegedy, "Batch normalization", 2015; Ba, Kiros and Hinton, "L
 
 from __future__ import annotations
 
-from typing import Any
+from numpy.typing import DTypeLike
 
 from minigrad import autodiff
 from minigrad.nn import functional
@@ -60,7 +60,7 @@ class BatchNorm1d(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -153,7 +153,7 @@ class LayerNorm(Module):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from minigrad.tensors import Tensor
 
 __all__ = ["Parameter"]
@@ -23,7 +21,7 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+    def __init__(self, data: object, requires_grad: bool = True) -> None:
         super().__init__(data._array if isinstance(data, Tensor) else data, requires_grad)
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ CHUNK = 1 << 14
 """Elements that a rule is given at a time: its temporaries stay in the processor's cache."""
 
 
-def update(rule: Callable[..., None], tensors: tuple[Tensor, ...], *settings: Any) -> None:
+def update(rule: Callable[..., None], tensors: tuple[Tensor, ...], *settings: object) -> None:
     """Run a rule that changes the first of some tensors in place.
 
     Args:

@@ -175,7 +175,7 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def _like(value: Any, p: Tensor, what: str) -> Any:
+def _like(value: object, p: Tensor, what: str) -> Any:
     """Return a copy of a value of the state, on the parameter's device and in its dtype where it has its shape."""
     if not isinstance(value, Tensor):
         return value
@@ -184,7 +184,7 @@ def _like(value: Any, p: Tensor, what: str) -> Any:
     return value.detach().to(p.device, p.dtype).clone()
 
 
-def _listed(params: Any, optimizer: str) -> list[Any]:
+def _listed(params: object, optimizer: str) -> list[Any]:
     """Return what an optimizer is given, as a list.
 
     Raises:

@@ -210,7 +210,7 @@ class IndexExplorer(Widget):
             self.look_at(shown[(shown.index(at) + 1) % len(shown) if at in shown else 0])
 
 
-def index_explorer(array: Any) -> IndexExplorer:
+def index_explorer(array: object) -> IndexExplorer:
     """Explore how a view lies over its storage, element by element.
 
     Args:

@@ -55,7 +55,7 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
 
-    def _hear(self, *_: Any) -> None:
+    def _hear(self, *_: object) -> None:
         self._asked = True
         if self._inside:
             raise KeyboardInterrupt

@@ -87,7 +87,7 @@ class Numbers:
         return self.predict(np.stack([across.ravel(), up.ravel()], axis=1)).reshape(n, n)
 
 
-def centered(places: Any) -> Array:
+def centered(places: object) -> Array:
     """Move points of the unit square to [-2, 2]: around 0, networks start to learn sooner.
 
     >>> from minigrad.widgets.networks import centered

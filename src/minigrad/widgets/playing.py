@@ -96,7 +96,7 @@ class Playground(Widget):
     points: traitlets.List[Any] = traitlets.List().tag(sync=True)
     raster = traitlets.Bytes().tag(sync=True)
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, **settings: object) -> None:
         options = {
             "data": list(DATASETS), "activation": ACTIVATIONS, "optimizer": OPTIMIZERS, "engine": ENGINES,
             "library": LIBRARIES, "rate": _RATES, "layers": MOST_LAYERS, "units": MOST_UNITS,
@@ -194,7 +194,7 @@ class Playground(Widget):
             self._trainer = None
         self._say()
 
-    def _hear(self, content: Any) -> None:
+    def _hear(self, content: object) -> None:
         """Follow a button: "step", "slice" (as many steps as fit into a tenth of a second) or "reset"."""
         if content == "reset":
             self.reset()
@@ -216,7 +216,7 @@ class Playground(Widget):
         self.running, self.said, self._trainer = False, why, None
 
     @traitlets.observe("running")
-    def _told(self, change: Any) -> None:
+    def _told(self, change: object) -> None:
         self.said = "Training." if self.running else f"Paused: {self.score}."
         if not self.running:
             in_main_thread(self._interrupts.end)
@@ -265,7 +265,7 @@ def _mixed(probability: float) -> str:
     return "#" + "".join(f"{round(255 + share * (channel - 255)):02x}" for channel in channels)
 
 
-def playground(**settings: Any) -> Playground:
+def playground(**settings: object) -> Playground:
     """Watch a small network learn, and change everything about it.
 
     Args:

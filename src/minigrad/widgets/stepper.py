@@ -198,7 +198,7 @@ def _last_step(moment: Moment) -> str:
     return told + " ".join(_handing(moment, before, edge, key, part) for edge, key, part in run.parts_of(visit))
 
 
-def _handing(moment: Moment, before: Moment, edge: tuple[int, int], key: int, part: Any) -> str:
+def _handing(moment: Moment, before: Moment, edge: tuple[int, int], key: int, part: object) -> str:
     """Say what was handed to one input, and what that means to it."""
     run, name = moment.recording, moment.recording.called(key)
     slope = run.slopes.get(edge)
@@ -244,7 +244,7 @@ class Backprop(Widget):
     last = traitlets.Int(0).tag(sync=True)
     rows: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
 
-    def __init__(self, result: Any, gradient: Any, names: dict[int, str]) -> None:
+    def __init__(self, result: object, gradient: object, names: dict[int, str]) -> None:
         super().__init__(title="Backpropagation, step by step")
         self._asked = result, gradient, names
         self.on_msg(lambda _, content, __: self.again() if content == "again" else None)
@@ -263,7 +263,7 @@ class Backprop(Widget):
         return max(0, min(int(proposal["value"]), self.last))
 
     @traitlets.observe("step")
-    def _stepped(self, change: Any) -> None:
+    def _stepped(self, change: object) -> None:
         if hasattr(self, "recording"):
             self._show()
 
