@@ -56,7 +56,7 @@ def cuda_races(
         shared_bytes: The size of dynamic shared memory.
 
     Returns:
-        The findings; it is true if there are any.
+        The findings. A report with findings is true.
 
     Raises:
         TypeError: If the kernel is no Python function, or does not take the arguments.

@@ -33,7 +33,7 @@ def races(kernel: object, *args: object, seed: int = 0, runs: int = 2, steps: in
         steps: How many steps a run may take before it is stopped, which is a finding, too.
 
     Returns:
-        The findings; it is true if there are any.
+        The findings. A report with findings is true.
 
     Raises:
         TypeError: If the kernel is no Python function, does not take the arguments, or returns a function.

@@ -1,4 +1,4 @@
-"""Losses as functions of tensors, with their arguments checked; `minigrad.nn.functional` hands them out."""
+"""Losses as functions of tensors, with their arguments checked. `minigrad.nn.functional` exports them."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    """Compute minus the log-probability of the target class; arguments as for `cross_entropy`.
+    """Compute minus the log-probability of the target class. Arguments as for `cross_entropy`.
 
     Args:
         input: Log-probabilities of shape (batch, classes, ...), or (classes,).

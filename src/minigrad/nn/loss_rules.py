@@ -148,7 +148,7 @@ class CrossEntropy(Function):
 
 
 def _row_scale(factors: Any, reduction: str, dtype: DTypeLike) -> Any:
-    """Return by what each row's own loss is multiplied on its way into the result."""
+    """Return the factors of each row's own loss on its way into the result."""
     return (factors * _mean_scale(factors, reduction)).astype(dtype)
 
 
@@ -180,7 +180,7 @@ def _reduced(losses: Any, reduction: str) -> Any:
 
 
 def _part(ctx: Any, x: Any) -> float:
-    """Return by what each element's own loss is multiplied on its way into the result."""
+    """Return the factors of each element's own loss on its way into the result."""
     if ctx.reduction != "mean":
         return 1.0
     size = math.prod(x.shape)

@@ -1,4 +1,4 @@
-"""Losses as modules: what training makes small."""
+"""Losses as modules. Training makes them small."""
 
 from __future__ import annotations
 

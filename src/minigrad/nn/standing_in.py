@@ -1,4 +1,4 @@
-"""Substitutes for forms that an edition omits. Each calls the exercise that the form would give away."""
+"""Substitutes for forms that an edition omits. They reach the same results by the exercises behind these forms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["as_tiles", "logsumexp"]
 
 
 def as_tiles(input: Tensor, kernel: Pair, windows: Windows, edge: float) -> Tensor:
-    """Copy windows, which may overlap, next to each other: pooled by tiles, the copy gives what the windows do.
+    """Copy windows, which may overlap, next to each other. Pooled by tiles, the copy gives the windows' results.
 
     Args:
         input: Of shape (batch, channels, height, width).

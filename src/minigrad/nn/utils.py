@@ -31,7 +31,7 @@ def clip_grad_norm_(
         The norm before.
 
     Raises:
-        ValueError: If the norm is not finite and that is an error; no gradient is changed then.
+        ValueError: If the norm is not finite and that is an error. No gradient is changed then.
 
     >>> x = minigrad.tensor([0.0, 0.0], requires_grad=True)
     >>> x.grad = minigrad.tensor([3.0, 4.0])

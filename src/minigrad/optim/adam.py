@@ -17,7 +17,7 @@ class Adam(Optimizer):
     """Moves each element by its mean gradient over the root of its mean squared gradient.
 
     Args:
-        params: The parameters; or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
         lr: The learning rate: about the length of a step.
         betas: How much of the two means a step keeps.
         eps: Added to the root.
@@ -71,7 +71,7 @@ class AdamW(Adam):
     """Adam whose weight decay draws the parameters to 0 directly, instead of by way of the gradient.
 
     Args:
-        params: The parameters; or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
         lr: The learning rate.
         betas: How much of the two means a step keeps.
         eps: Added to the root.

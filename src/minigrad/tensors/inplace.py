@@ -1,4 +1,4 @@
-"""Operations that change a tensor's values where they stand, and what differentiation cannot allow of them.
+"""Operations that change a tensor's values in place, and the cases that differentiation cannot allow.
 
 After ``x.mul_(2.0)`` the tensor x has a new history, and what was computed from the old values still belongs to the
 old one: the tensor before the change lives on as a node of its own (`changes.before_change`). A rule that saved the
@@ -273,7 +273,7 @@ def _overwrite(tensor: Any, values: Any) -> None:
 
 
 def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
-    """Refuse what differentiation cannot allow; return whether the change has to be recorded."""
+    """Refuse a change that differentiation cannot allow, and return whether it has to be recorded."""
     strides = tensor.stride()
     if tensor.numel() and any(stride == 0 and n > 1 for stride, n in zip(strides, tensor.shape, strict=True)):
         raise ValueError(
@@ -308,7 +308,7 @@ def _shares_memory(array: Any) -> bool:
 
 
 def _base_of(view: Any) -> tuple[Any, Any, dict[str, Any]] | None:
-    """Return the tensor that a view looks at, with the function and the options that made the view; None for others."""
+    """Return the tensor that a view looks at, with the view's function and options, or None for other tensors."""
     if changes.is_view(view):
         return view._inputs[0], view._fn, view._ctx.options
     return (view._extra or {}).get("view_of") if view._fn is None else None
@@ -332,13 +332,13 @@ def _write_through(view: Any, operation: str, values: Any) -> Tensor:
 
 
 def _record(tensor: Any, function: type[Function], inputs: tuple[Any, ...], before: Any, **options: Any) -> None:
-    """Give a changed tensor its new history; the old one goes on in a node of its own.
+    """Give a changed tensor its new history. The old history goes on in a node of its own.
 
     Args:
         tensor: The tensor, changed already.
         function: What changed it.
         inputs: The function's inputs, the tensor among them.
-        before: Its values before, where the rule needs them; else its array.
+        before: Its values before, where the rule needs them, else its array.
         **options: Of the function.
     """
     old = changes.before_change(tensor, before)

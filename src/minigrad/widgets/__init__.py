@@ -1,4 +1,4 @@
-"""Things to play with: widgets for JupyterLab, VS Code and whatever else shows Jupyter's widgets.
+"""Widgets to play with, for JupyterLab, VS Code and other programs that show Jupyter's widgets.
 
     from minigrad import widgets
 
