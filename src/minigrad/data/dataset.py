@@ -116,7 +116,7 @@ def random_split(
 
     Args:
         dataset: The set.
-        lengths: How many examples each part has, together all of them; or fractions that sum to 1, whose rounding
+        lengths: How many examples each part has, together all of them, or fractions that sum to 1, whose rounding
             remainders go to the first parts.
         generator: Where random numbers come from. None takes the default generator.
 

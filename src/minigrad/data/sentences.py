@@ -58,7 +58,7 @@ class Vocabulary:
 
     def __init__(self, sentences: Iterable[str], min_count: int = 1) -> None:
         counts = Counter(word for sentence in sentences for word in sentence.lower().split())
-        # The frequent ones first, so that a smaller min_count only adds at the end; equally frequent ones by name.
+        # The frequent ones first, so that a smaller min_count only adds at the end. Equally frequent ones go by name.
         known = sorted((word for word, count in counts.items() if count >= min_count), key=lambda w: (-counts[w], w))
         self.words = ["<padding>", "<unknown>", *known]
         self.numbers = {word: number for number, word in enumerate(known, start=2)}

@@ -1,7 +1,7 @@
 """A picture of a CUDA kernel's accesses: which thread of a block reads and writes which element.
 
 Arrays that the block only reads stand to the left of the threads, all others, shared memory among them, to the right.
-The lines of one thread are drawn strongly, the others faintly; an element on which threads collide has a red frame.
+The lines of one thread are drawn strongly, the others faintly. An element on which threads collide has a red frame.
 """
 
 from __future__ import annotations

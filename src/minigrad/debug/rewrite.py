@@ -145,7 +145,7 @@ def _is_direct(target: object) -> bool:
 
 
 def _bare(arguments: ast.arguments, defaults: bool = False) -> ast.arguments:
-    """Return parameters without annotations, which mean nothing where the kernel runs; its defaults are set later."""
+    """Return parameters without annotations, which mean nothing where the kernel runs. Its defaults are set later."""
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         argument.annotation = None
     for extra in (arguments.vararg, arguments.kwarg):

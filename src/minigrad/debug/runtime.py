@@ -272,7 +272,7 @@ def check_call(function: types.FunctionType, args: Sequence[Any], purpose: str) 
     """Refuse arguments that a kernel cannot be called with.
 
     Raises:
-        TypeError: If there are too few or too many; one that makes functions is told to be called first.
+        TypeError: If there are too few or too many. The message tells to call a function that makes kernels first.
     """
     try:
         inspect.signature(function, follow_wrapped=False).bind(*args)

@@ -208,7 +208,7 @@ def _tables(
 
 
 def _counted(parts: list[str], title: str, table: list[list[int]], most: int, at: Point) -> Point:
-    """Draw a table of counts, shaded in relation to the largest; return how far down and to the right it reaches."""
+    """Draw a table of counts, shaded in relation to the largest, and return its lower and its right end."""
     x, y = at
     cell = max(20.0, len(str(most)) * CHARACTER + 6.0)
     words = f"{title}: {sum(map(sum, table))} reads"

@@ -36,7 +36,7 @@ def permuted_gradient(shape: Sequence[int], order: Sequence[int], *, back: Seque
     Args:
         shape: Of the tensor.
         order: Axis i of the view is axis ``order[i]`` of the tensor.
-        back: How the gradient's axes are permuted; by default by the inverse of the order. Gradients that another
+        back: The permutation of the gradient's axes. By default it is the inverse of the order. Gradients that another
             order takes to a wrong element are framed.
 
     Raises:

@@ -5,7 +5,7 @@
     expression_graph(a * (3.0 * a), a=a)
 
 The derivatives are those that the library's present `backpropagate` passes on, watched at work: with your own engine
-in the library, the picture shows what your engine does.
+in the library, the picture shows your engine.
 """
 
 from __future__ import annotations
@@ -310,7 +310,7 @@ def describe(node: Watched, names: Mapping[int, str]) -> tuple[str, str, str]:
 
 
 def _rows(line: str) -> list[str]:
-    """A line of a box; if it shows a matrix, a line for each row, one exactly below the other."""
+    """A line of a box. A matrix has a line for each row, one exactly below the other."""
     if line.count("[[") != 1 or "[[[" in line:
         return [line]
     first, *others = line.split("] [")

@@ -104,7 +104,7 @@ def _heights(columns: list[list[Place]], links: Sequence[tuple[Place, Place]]) -
 
 
 def _order(column: list[Place], heights: dict[Place, float], linked: Mapping[Place, list[Place]]) -> None:
-    """Sort a layer by the mean height of what its places are linked to, one unit apart at least."""
+    """Sort a layer by the mean height of its places' neighbours, one unit apart at least."""
     wanted = {
         place: fmean(heights[other] for other in linked[place]) if linked[place] else heights[place] for place in column
     }

@@ -25,7 +25,7 @@ _LEAST = 0.85
 
 
 def fitting(width: float, least: float = _LEAST) -> str:
-    """Return the style of a picture that a narrow page shrinks, but not beyond what can be read: then it scrolls.
+    """Return the style of a picture that a narrow page shrinks while it can be read. After that it scrolls.
 
     Args:
         width: Of the picture, in pixels.

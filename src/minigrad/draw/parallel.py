@@ -32,7 +32,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def iterations(size: int, threads: int, *, owners: Sequence[int] | None = None) -> Drawing:
-    """Draw the iterations of a prange loop with their threads, those at the same time above each other.
+    """Draw the iterations of a prange loop: the thread of each, and below iterations at the same time in one column.
 
     Args:
         size: How many iterations there are.

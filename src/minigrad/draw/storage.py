@@ -203,7 +203,7 @@ class _Page:
 
 
 class _Storage:
-    """A storage as rows of boxes with their positions above; those of the view are shaded, those chosen framed."""
+    """A storage as rows of boxes with their positions above. The view's boxes are shaded, the chosen ones framed."""
 
     def __init__(self, view: TensorData, chosen: set[int]) -> None:
         self._view = view

@@ -54,7 +54,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill with normally distributed numbers of that mean and standard deviation; generator as for `uniform_`.
+    """Fill with normally distributed numbers of that mean and standard deviation. The generator is as for `uniform_`.
 
     >>> weight = minigrad.nn.init.normal_(minigrad.zeros(1000), mean=5.0, std=2.0)
     >>> round(weight.mean().item()), round(weight.std().item())
@@ -98,7 +98,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
     Args:
         nonlinearity: "linear", "conv1d", "conv2d", "sigmoid", "tanh", "relu" or "leaky_relu".
-        param: The negative slope of "leaky_relu"; 0.01 if None.
+        param: The negative slope of "leaky_relu". None means 0.01.
 
     Raises:
         ValueError: If the nonlinearity is unknown.

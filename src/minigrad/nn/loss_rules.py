@@ -1,6 +1,6 @@
 """Losses, each as one function with its own rule.
 
-A rule on arrays reuses what forward computed; where the rule itself is recorded, it is written with tensors.
+A rule on arrays reuses forward's results. Where the rule itself is recorded, it is written with tensors.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class CrossEntropy(Function):
             ctx: Keeps the softmax.
             x: The logits.
             target: int64 of shape (n,), in range.
-            factors: By which the loss of each row is multiplied; "mean" divides by their sum.
+            factors: The factors of each row's loss. "mean" divides by their sum.
             reduction: "mean", "sum" or "none".
         """
         ctx.reduction, ctx.target, ctx.save = reduction, target, None

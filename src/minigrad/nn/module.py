@@ -246,7 +246,7 @@ class Module(plain.Module):
         """Return this node as the first lesson knows it, where `modules()` gives the children alone.
 
         Args:
-            deep: Whether its descendants are shown in that way, too; otherwise the children are themselves.
+            deep: Whether its descendants are shown in that way, too. Otherwise the children are themselves.
         """
         node = plain.Module.__new__(plain.Module)
         children = {name: child._as_plain(deep) if deep else child for name, child in self._modules.items()}

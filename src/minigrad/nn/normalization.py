@@ -26,9 +26,9 @@ class BatchNorm1d(Module):
     Args:
         num_features: The number of channels.
         eps: Added to the variance.
-        momentum: The weight of a new batch in the collected mean and variance; None for the mean over all batches.
+        momentum: The weight of a new batch in the collected mean and variance. None takes the mean over all batches.
         affine: Whether to scale by `weight` and shift by `bias`.
-        track_running_stats: Whether to collect; otherwise evaluation normalises by its own batch, too.
+        track_running_stats: Whether to collect. Otherwise evaluation normalises by its own batch, too.
         dtype: Of parameters and buffers. None takes the default float dtype.
 
     Attributes:
@@ -129,7 +129,7 @@ class LayerNorm(Module):
     """Normalises over the last axes, then scales and shifts by trained factors.
 
     Args:
-        normalized_shape: The sizes of those axes; one number for the last axis alone.
+        normalized_shape: The sizes of those axes. One number stands for the last axis alone.
         eps: Added to the variance.
         elementwise_affine: Whether to scale by `weight` and shift by `bias`.
         bias: Whether to shift.

@@ -24,7 +24,7 @@ def clip_grad_norm_(
     Args:
         parameters: Whose gradients are scaled.
         max_norm: The largest norm allowed.
-        norm_type: The p of the norm; infinity takes the largest absolute value.
+        norm_type: The p of the norm. Infinity takes the largest absolute value.
         error_if_nonfinite: Whether a norm that is nan or infinite is an error.
 
     Returns:

@@ -47,7 +47,7 @@ def _on_arrays(rule: Callable[..., None], arrays: list[Any], settings: tuple[Any
 
 
 def descend(params: list[Tensor], lr: float) -> list[Tensor]:
-    """Take lr times its gradient from every parameter that is a small array; return the others.
+    """Take lr times its gradient from every parameter that is a small array, and return the others.
 
     The result is that of `update`, with fewer calls: a small network has many small parameters.
     """

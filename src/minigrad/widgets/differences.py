@@ -194,7 +194,7 @@ class DerivativeExplorer(Widget):
     Attributes:
         function: The name of the function.
         x: Where the slope is measured.
-        exponent: The step is ``10 ** exponent``; from -16 to 0.
+        exponent: The step is ``10 ** exponent``. From -16 to 0.
     """
 
     _esm = page("differences")

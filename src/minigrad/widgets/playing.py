@@ -1,7 +1,7 @@
 """The playground: a small network that learns one of the six sets of points while one looks on.
 
 Training runs in slices of a tenth of a second, each asked for by the page. Between them the kernel is free: other cells
-run, an interrupt ends it, and so does closing the page; Start goes on where it stopped.
+run, an interrupt ends it, and so does closing the page. Start goes on where it stopped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The steps of an engine: the gradients handed from result to input, complete ones, and variables that still wait.
 
 An engine is recorded once (`record`); `Moment` is the state after some of its steps. Nothing here knows a right order:
-what is shown is what the library's present engine did, also where that is wrong.
+the steps are those of the library's present engine, also where they are wrong.
 """
 
 from __future__ import annotations
