@@ -49,13 +49,13 @@ class Backend(Protocol):
     name: str
 
     def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Any:
-        """Compute an expression of operators for every element; the inputs broadcast."""
+        """Compute an expression of operators for every element. The inputs broadcast."""
 
     def reduce(self, kernel: str, x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
         """Fold axes away with "add", "mul", "max" or "min"."""
 
     def matmul(self, a: Any, b: Any) -> Any:
-        """Multiply matrices in the last two axes; leading axes broadcast."""
+        """Multiply matrices in the last two axes. Leading axes broadcast."""
 
     def contiguous(self, x: Any) -> Any:
         """Return a fresh row-major copy."""

@@ -1,4 +1,4 @@
-"""Operations on plain arrays: what tensors compute with, once nothing is left to record.
+"""Operations on plain arrays. Tensors compute with them, once nothing is left to record.
 
 An array is a NumPy array on the CPU, or a `DeviceArray` on a GPU. Every function here picks the quickest correct way:
 NumPy's own loops for small arrays, a compiled kernel for large ones, and the specification in plain Python where that
@@ -60,12 +60,12 @@ def on_host(*arrays: Array) -> bool:
 
 
 def to_host(x: Array) -> Any:
-    """Return a NumPy array with the same values; the same one if it is on the CPU."""
+    """Return a NumPy array with the same values, or the same array if it is on the CPU."""
     return x.to_host() if hasattr(x, "to_host") else x
 
 
 def to_device(x: Array, device: str) -> Array:
-    """Return the array on "cpu" or "cuda"; the same one if it is there."""
+    """Return the array on "cpu" or "cuda", or the same array if it is there."""
     if device == "cpu":
         return to_host(x)
     return x if not on_host(x) else backends.cuda().from_host(x)
@@ -111,7 +111,7 @@ def _rank(x: Any) -> tuple[int, int, Any]:
 
 
 def cast_to(x: Array, dtype: Any) -> Array:
-    """Return the array with another dtype; the same one if it has it already.
+    """Return the array with another dtype, or the same array if it has it already.
 
     >>> from minigrad.backends import arrays
     >>> arrays.cast_to(np.array([1.7, -1.7]), np.int64)
@@ -184,7 +184,7 @@ def evaluate(expression: Any, inputs: Sequence[Array | float], dtype: Any = None
     Args:
         expression: ``("in", i)``, ``("const", number)``, or ``(kernel, *expressions)``.
         inputs: Arrays of one dtype (conditions of ``where`` apart) and Python numbers; they broadcast.
-        dtype: Of the result; by default what the operator makes of the inputs' types.
+        dtype: The result's type. By default the operator derives it from the inputs' types.
     """
     kernel = expression[0]
     if backends.is_quick() and on_host(*inputs):
@@ -207,7 +207,7 @@ def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False)
     Args:
         kernel: The operator.
         x: Any array.
-        axes: Sorted, from 0; none leaves the array as it is.
+        axes: Sorted, from 0. Without any, the array stays as it is.
         keepdims: Whether the axes stay, with size 1.
 
     >>> from minigrad.backends import arrays
@@ -303,7 +303,7 @@ def contiguous(x: Array) -> Array:
 
 
 def add_in_place(x: Array, y: Array) -> Array:
-    """Add y, which broadcasts, into a fresh x; return x, or a new array where that is not possible."""
+    """Add y, which broadcasts, into a fresh x, and return x, or a new array where that is not possible."""
     if backends.is_quick() and on_host(x, y) and x.dtype == y.dtype:
         return np.add(x, y, x)
     return elementwise("add", x, y)

@@ -59,7 +59,7 @@ class LoopBackend(ABC):
 
     @abstractmethod
     def matmul(self, a: Array, b: Array) -> Array:
-        """Multiply (..., n, k) by (..., k, m); leading dimensions broadcast."""
+        """Multiply (..., n, k) by (..., k, m). Leading dimensions broadcast."""
 
     def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Array:
         """Evaluate an expression of operators for every element.
@@ -108,7 +108,7 @@ class LoopBackend(ABC):
         Args:
             kernel: "add", "mul", "max" or "min".
             x: Any array.
-            axes: Which axes, counted from 0, sorted; without any, the result is a copy.
+            axes: The axes, counted from 0, sorted. Without any, the result is a copy.
             dtype: Of the result.
         """
         dtype = np.dtype(dtype)
@@ -131,7 +131,7 @@ class LoopBackend(ABC):
         return self.elementwise(("in", 0), [x], x.dtype)
 
     def empty(self, shape: Sequence[int], dtype: Any) -> Array:
-        """Return a new row-major array whose elements may be anything."""
+        """Return a new row-major array with arbitrary elements."""
         storage = np.empty(math.prod(shape), dtype)
         array: Array = tensor_data.TensorData(storage, tuple(shape)).array
         return array
@@ -145,7 +145,7 @@ class LoopBackend(ABC):
 
 
 def start_value(kernel: str, dtype: Any) -> Any:
-    """Return what a reduction starts from: the element that changes no other one.
+    """Return the start of a reduction: the element that changes no other one.
 
     >>> from minigrad.backends.loops import start_value
     >>> start_value("add", np.dtype(np.float64)), start_value("mul", np.dtype(np.float64))

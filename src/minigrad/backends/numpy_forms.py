@@ -93,7 +93,7 @@ FORMS: dict[str, Callable[..., Any]] = {
 
 
 def ieee() -> AbstractContextManager[Any]:
-    """Let NumPy return what IEEE 754 says without a warning, in a ``with`` block."""
+    """Let NumPy follow IEEE 754 without a warning, in a ``with`` block."""
     return np.errstate(all="ignore")
 
 
@@ -158,7 +158,7 @@ _REDUCTIONS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.maxi
 
 
 def reduce(kernel: str, x: Any, axes: tuple[int, ...], keepdims: bool, dtype: Any) -> Any:
-    """Fold axes away; nan passes through max and min."""
+    """Fold axes away. nan passes through max and min."""
     out = _REDUCTIONS[kernel].reduce(x, axis=axes, dtype=dtype, keepdims=keepdims)
     return out if out.__class__ is np.ndarray else np.asarray(out)
 

@@ -34,7 +34,7 @@ class PythonBackend(LoopBackend):
         return tensor_ops.tensor_reduce(fn)
 
     def matmul(self, a: Array, b: Array) -> Array:
-        """Multiply (..., n, k) by (..., k, m); leading dimensions broadcast."""
+        """Multiply (..., n, k) by (..., k, m). Leading dimensions broadcast."""
         if standing_aside.is_cut(tensor_ops.tensor_matrix_multiply):
             with np.errstate(all="ignore"):
                 product: Array = np.matmul(a, b)

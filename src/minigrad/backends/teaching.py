@@ -58,7 +58,7 @@ class TeachingBackend(LoopBackend):
         return compile_kernel(self._made[key])
 
     def matmul(self, a: Array, b: Array) -> Array:
-        """Multiply (..., n, k) by (..., k, m); leading dimensions broadcast."""
+        """Multiply (..., n, k) by (..., k, m). Leading dimensions broadcast."""
         if standing_aside.is_cut(fast_ops._tensor_matrix_multiply):
             return self._plain.matmul(a, b)
         batch = broadcast(a.shape[:-2], b.shape[:-2])

@@ -1,4 +1,4 @@
-"""The visible tests: what ``check("...")`` runs in a notebook."""
+"""The visible tests that ``check("...")`` runs in a notebook."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ PATHS = "03 'Two paths'"
 
 
 def step(student: SimpleNamespace, z: Node, d_output: float = 1.0) -> Any:
-    """Take one step back, and write the pairs down as [name, derivative], whatever stands in them."""
+    """Take one step back, and return the pairs as [name, derivative]."""
     vars(z)["chain_rule"] = in_a_circle
     try:
         found = student.chain_rule(z, d_output)
@@ -198,7 +198,7 @@ FIRST = (
 
 
 def walk(student: SimpleNamespace, z: Node, deriv: float = 1.0) -> None:
-    """Let the student's engine go back from a stand-in, whichever way it asks for a step."""
+    """Let the student's engine go back from a stand-in. Both ways of asking for a step work."""
     # `autodiff.chain_rule` may still be an exercise to do; the stand-ins can take the step by themselves.
     with exercises.install({"autodiff.chain_rule": lambda variable, d_output: variable.chain_rule(d_output)}):
         try:
@@ -231,7 +231,7 @@ def in_order(test: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def order_of(backpropagate: Any) -> list[str]:
-    """Return how the topological_sort that an answer calls sorts a small graph; nothing if it calls none, or fails."""
+    """Return the order of a small graph by the answer's topological_sort, or nothing if it calls none or fails."""
     called = getattr(getattr(backpropagate, "__code__", None), "co_names", ())
     if "topological_sort" not in called:
         return []

@@ -49,7 +49,7 @@ IN_SIMULATOR = "It gives the same in Numba's simulator: there is no GPU here, so
 
 
 def _expect(seen: launches.Seen, wanted: object, hint: str, when: Mapping[Any, str] | None = None) -> None:
-    """Compare the result of a launch; whatever went wrong with memory comes first, since it explains the rest."""
+    """Compare the result of a launch. Mistakes with memory come first, since they explain the rest."""
     if seen["kinds"]:
         advice = next((ADVICE[kind] for kind in ADVICE if kind in seen["kinds"]), None)
         story = seen["story"]
@@ -68,7 +68,7 @@ def _device_title(is_simulator: bool) -> str:
 
 
 def _visible_on_device(exercise: str, section: str) -> Callable[[Test], Test]:
-    """Register a test that launches a kernel; its title says on what."""
+    """Register a test that launches a kernel. Its title names the launch."""
 
     def register(test: Test) -> Test:
         test.__doc__ = _device_title(_numba.is_simulator())
@@ -78,7 +78,7 @@ def _visible_on_device(exercise: str, section: str) -> Callable[[Test], Test]:
 
 
 def _expect_on_device(seen: launches.Seen, wanted: object, launched: Callable[[], Any]) -> None:
-    """Launch a kernel, and compare what is in its result; only a kernel that is right in Python comes so far.
+    """Launch a kernel, and compare its result. Only a kernel that is right in Python comes so far.
 
     Args:
         seen: What it gives in Python.

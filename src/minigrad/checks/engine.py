@@ -1,4 +1,4 @@
-"""Visible tests of what the tensors' engine does with gradients: sum them to a shape, and add them up in leaves."""
+"""Visible tests of the tensors' engine: it sums gradients to a shape, and adds them up in leaves."""
 
 from __future__ import annotations
 

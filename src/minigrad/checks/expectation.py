@@ -1,4 +1,4 @@
-"""Comparing what was seen with what is wanted, in words that help."""
+"""Compares a seen value with the wanted one, in words that help."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def hinting(hint: str, *errors: type[Exception], message: str = "") -> Iterator[
     Args:
         hint: The hint.
         *errors: The types.
-        message: What a report says in the place of the errors' own text, if that holds what differs by chance.
+        message: The text of a report in the place of the errors' own text, if that differs by chance.
     """
     try:
         yield
@@ -51,12 +51,12 @@ def hinting(hint: str, *errors: type[Exception], message: str = "") -> Iterator[
 
 
 def hint_of(error: BaseException) -> str:
-    """Return the hint that `hinting` gave to an error; nothing if it gave none."""
+    """Return the hint that `hinting` gave to an error, or nothing if it gave none."""
     return str(getattr(error, "minigrad_hint", ""))
 
 
 def message_of(error: BaseException) -> str:
-    """Return the text of an error, or what `hinting` put in its place."""
+    """Return the text of an error, or the text that `hinting` put in its place."""
     return getattr(error, "minigrad_message", "") or str(error)
 
 
@@ -103,7 +103,7 @@ def expect(
 
 
 def _difference(seen: Any, wanted: Any, tolerance: float, place: str = "") -> tuple[str, Any, Any] | None:
-    """Return the first place where two values differ, with both values there; None if they agree."""
+    """Return the first place where two values differ, with both values there, or None if they agree."""
     if isinstance(wanted, list | tuple) and isinstance(seen, list | tuple):
         if len(seen) != len(wanted):
             return f"{f' at {place}' if place else ''} (length {len(seen)})", seen, wanted

@@ -38,7 +38,7 @@ class Answer:
         self._signatures = dict(found for name in objects for found in _signatures(name))
 
     def reason(self, error: BaseException, test: Callable[..., Any]) -> str:
-        """Say what was raised, and on which line of the student's own text, if it was on one."""
+        """Return the error's words, and its line in the student's own text, if it has one."""
         message = f"raised {type(error).__name__}: {message_of(error)}"
         places = [place for place, is_theirs in self._walk(error, test) if is_theirs]
         if not places:
@@ -48,7 +48,7 @@ class Answer:
         return message + (f", in your line `{line}`" if line else f", in line {number} of your cell")
 
     def hint(self, error: BaseException, test: Callable[..., Any]) -> str:
-        """Say what usually lies behind an error that Python words for experts."""
+        """Return the usual cause of an error that Python words for experts."""
         if isinstance(error, NameError):
             return "Is the name spelt right, and was the cell with the imports run?"
         if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
@@ -89,7 +89,7 @@ class Answer:
 
 
 def _functions_of(value: object) -> list[FunctionType]:
-    """Return the Python functions that a value consists of: itself, what it was compiled from, or its methods."""
+    """Return the Python functions of a value: itself, the function that it was compiled from, or its methods."""
     if isinstance(value, type):
         return [f for member in vars(value).values() for f in _functions_of(getattr(member, "__func__", member))]
     if isinstance(value, property):

@@ -26,7 +26,7 @@ def step(function: type[Function], *values: float, d_output: float = 1.0) -> tup
 
 
 def as_list(derivatives: object) -> list[Any]:
-    """Return what a backward gave as a list: a bare number counts as one derivative."""
+    """Return the result of a backward as a list. A bare number counts as one derivative."""
     return list(derivatives) if isinstance(derivatives, tuple | list) else [derivatives]
 
 

@@ -47,7 +47,7 @@ def _ints(*rows: Sequence[int]) -> list[Any]:
 
 
 def run(kernel: Callable[..., Any], given: Sequence[Any]) -> list[float]:
-    """Call a kernel, and return what is in out afterwards.
+    """Call a kernel, and return the elements of out afterwards.
 
     Raises:
         Expectation: If it is no kernel, or leaves a storage.

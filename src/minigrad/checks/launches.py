@@ -92,7 +92,7 @@ _THREAD = re.compile(r"thread (\d+) of block (\d+)")
 
 
 def _left_over(report: Any, threads: int, size: int) -> str:
-    """Say which thread without an element of its own took part in the first mistake found; nothing if none did."""
+    """Name the thread without an element of its own in the first mistake, or return nothing if there is none."""
     if not report.races:
         return ""
     race = report.races[0]
@@ -148,7 +148,7 @@ def sum_practice(kernel: Callable[..., Any], blocks: int, missing: int) -> Seen:
     """Launch a kernel like `_sum_practice` on blocks of which the last has fewer elements than threads.
 
     Returns:
-        As the others, with "wanted": what NumPy adds up.
+        As the others, with "wanted": NumPy's sum.
     """
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
     size = blocks * block - missing

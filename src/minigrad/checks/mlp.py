@@ -29,7 +29,7 @@ BOX = "a Parameter is a box around a Scalar: ask it for its .value"
 
 @contextmanager
 def box_and_value() -> Iterator[None]:
-    """Explain the errors of those who compute with a Parameter, or ask it what only its value knows."""
+    """Explain errors of computing with a Parameter itself, or of asking it for a member of its value."""
     try:
         yield
     except (TypeError, AttributeError) as error:
@@ -74,7 +74,7 @@ def parameters_are_registered(student: SimpleNamespace) -> None:
 
 
 def lengths(row: object) -> int | str:
-    """Return how long a list is; the name of the type of what is none."""
+    """Return the length of a list, or else the name of the value's type."""
     return len(row) if isinstance(row, list | tuple) else type(row).__name__
 
 

@@ -30,7 +30,7 @@ def numbers(values: object) -> Tensor:
 
 
 def as_list(found: object) -> Any:
-    """Return a result as a list; the name of its type where it is no tensor."""
+    """Return a tensor as a list, or else the name of the result's type."""
     if isinstance(found, tuple) and hasattr(found, "indices"):
         raise Expectation(found, None, "got the pair that max(dim) returns, expected a tensor", PAIR, None)
     return found.tolist() if isinstance(found, Tensor) else type(found).__name__
@@ -46,7 +46,7 @@ def gradient(found: object, source: Tensor, upstream: object) -> Any:
 
 
 def tiles(student: SimpleNamespace, image: object, kernel: tuple[int, int]) -> Any:
-    """Return what tile gives, as a list of three; the tensor as a list."""
+    """Return the result of tile as a list of three. The tensor becomes a list, too."""
     found = student.tile(numbers(image), kernel)
     if not isinstance(found, tuple) or len(found) != 3:
         hint = "return the tensor, new_height and new_width"
@@ -181,7 +181,7 @@ THIRD = math.log(2.0)
 
 
 def along(function: Callable[..., Any], x: object, dim: int) -> Any:
-    """Return what softmax, or its logarithm, gives along an axis, as a list."""
+    """Return the result of softmax, or of its logarithm, along an axis, as a list."""
     with hinting(KEEPDIM, IndexingError):
         return as_list(function(numbers(x), dim))
 

@@ -25,7 +25,7 @@ UNWRITTEN = "-77 is what out held before: write every element of it"
 
 
 def filled(kernel: Callable[..., Any], x: object, weight: object, compiled: bool = False) -> Any:
-    """Run a kernel on an array that holds -77, and return what it holds then."""
+    """Run a kernel on an array that holds -77, and return the array's elements afterwards."""
     x, weight = np.array(x, dtype=float), np.array(weight, dtype=float)
     size = [n - k + 1 for n, k in zip(x.shape[2:], weight.shape[2:], strict=True)]
     out = np.full((x.shape[0], weight.shape[0], *size), -77.0)
@@ -34,7 +34,7 @@ def filled(kernel: Callable[..., Any], x: object, weight: object, compiled: bool
 
 
 def check_parallel(kernel: Callable[..., Any], x: object, weight: object) -> None:
-    """Look for the parallel loop and for races in it; then compile the kernel and compare."""
+    """Look for the parallel loop and for races in it. Then compile the kernel and compare."""
     x, weight = np.array(x, dtype=float), np.array(weight, dtype=float)
     size = [n - k + 1 for n, k in zip(x.shape[2:], weight.shape[2:], strict=True)]
     report = debug.races(kernel, np.full((x.shape[0], weight.shape[0], *size), -77.0), x, weight)

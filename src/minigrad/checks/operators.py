@@ -239,12 +239,12 @@ def empty_lists(student: SimpleNamespace) -> None:
 
 
 def _plain(values: object) -> Any:
-    """A list, a tuple or None as it is; anything else by the name of its type, which tells a generator from a list."""
+    """Return a list, a tuple or None as it is, and the name of any other type: it tells a generator from a list."""
     return values if values is None or isinstance(values, list | tuple) else type(values).__name__
 
 
 def _expect_function(made: object, maker: str) -> None:
-    """Expect what map, zipWith or reduce returned to be a function."""
+    """Expect the result of map, zipWith or reduce to be a function."""
     seen = made if made is None else "a function" if callable(made) else type(made).__name__
     expect(seen, "a function", hint=f"{maker} returns the inner function itself: no parentheses behind its name")
 

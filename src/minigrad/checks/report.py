@@ -28,7 +28,7 @@ def headline(report: CheckReport) -> str:
 
 
 def shown(report: CheckReport) -> list[tuple[CheckResult, str]]:
-    """Return what a report shows: of checks that fail for one reason the first, and how many more there are."""
+    """Return the report's lines: for each reason its first failing check, and the number of others."""
     counts = Counter(map(_cause, report.results))
     rows: list[tuple[CheckResult, str]] = []
     for result in report.results:
@@ -40,7 +40,7 @@ def shown(report: CheckReport) -> list[tuple[CheckResult, str]]:
 
 
 def _cause(result: CheckResult) -> str:
-    """Return what checks share that need to be explained once; without a hint, an equal reason may be chance."""
+    """Return the cause that several checks share. Without a hint, an equal reason may be chance."""
     return result.cause or (f"{result.reason} {result.hint}" if result.hint else "")
 
 

@@ -1,4 +1,4 @@
-"""Running the visible tests of an exercise on what a notebook has defined."""
+"""Runs the visible tests of an exercise on the objects that a notebook has defined."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CheckResult:
         reason: What was seen instead.
         hint: What to think about.
         section: Where the lesson speaks of it.
-        cause: What it shares with other checks that fail for the same reason; a report shows that once.
+        cause: The common cause of checks that fail for the same reason. A report shows it once.
     """
 
     title: str
@@ -69,7 +69,7 @@ class CheckReport:
         points: The points that a grader gives for it.
         results: What each test found.
         pointer: Where a report that is not all well points to: the exercise's next hint.
-        printed: The end of what the answer printed.
+        printed: The end of the answer's output.
     """
 
     exercise: str
@@ -103,7 +103,7 @@ def visible(exercise: str, section: str, *, slow: bool = False) -> Callable[[Tes
 
     Args:
         exercise: The exercise's id.
-        section: The section of the lesson that states what is tested.
+        section: The section of the lesson that states the tested rule.
         slow: Whether it may take longer: it compiles the answer, or runs the threads of large blocks one by one, and
             stops those by itself.
     """
@@ -118,7 +118,7 @@ def visible(exercise: str, section: str, *, slow: bool = False) -> Callable[[Tes
 
 
 def check(id: str) -> CheckReport:
-    """Run the visible tests of an exercise on what this notebook defines.
+    """Run the visible tests of an exercise on the objects that this notebook defines.
 
     Args:
         id: The exercise, for example ``"autodiff.topological_sort"``.
@@ -161,7 +161,7 @@ def run(id: str, namespace: Mapping[str, Any], where: str = "this notebook: run 
 def _run_all(
     tests: list[tuple[Test, str]], student: SimpleNamespace, answer: Answer, printed: _Tail
 ) -> list[CheckResult]:
-    """Run the tests until one does not end; an answer that is not there at all gets one line instead of many."""
+    """Run the tests until one does not end. A missing answer gets one line instead of many."""
     results: list[CheckResult] = []
     for test, section in tests:
         results.append(_run_one(test, section, student, answer, printed))
@@ -173,7 +173,7 @@ def _run_all(
 
 
 def _as_tested(name: str, value: object) -> Any:
-    """Return a function as the student wrote it; a class as it is installed, which is what its methods know."""
+    """Return a function as the student wrote it. A class is returned as installed, since its methods know that one."""
     if not isinstance(value, type):
         return value
     module, _, attribute = name.rpartition(".")
@@ -215,11 +215,11 @@ def _run_one(test: Test, section: str, student: SimpleNamespace, answer: Answer,
 
 
 class _TooSlow(BaseException):
-    """Raised in the student's code when its time is over; a bare ``except Exception`` does not catch it."""
+    """Raised in the student's code when its time is over. A bare ``except Exception`` does not catch it."""
 
 
 class _Tail(io.TextIOBase):
-    """A text stream that keeps the last lines of what is written to it."""
+    """A text stream that keeps the last lines of its text."""
 
     def __init__(self) -> None:
         self.text = ""

@@ -17,14 +17,14 @@ _numbers = itertools.count(1)
 
 
 class Node:
-    """A variable whose derivatives in its inputs are given; it speaks the `Variable` protocol.
+    """A variable with given derivatives in its inputs. It speaks the `Variable` protocol.
 
     Attributes:
         name: What tests call it.
         slopes: The inputs, each with the derivative in it.
         varying: Those of `slopes` whose input is no constant.
         derivative: What `accumulate_derivative` has added up.
-        received: Every d_output that a step back was taken with, whichever way it was asked for.
+        received: The d_output of every step back.
     """
 
     def __init__(

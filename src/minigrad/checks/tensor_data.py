@@ -30,7 +30,7 @@ NO_AXES = "there is no axis here: let the loop take care of every axis, the firs
 
 
 def plain(seen: object) -> Any:
-    """Numbers of numpy as Python's, a list for a tuple or an array of them; anything else as it is."""
+    """Numbers of numpy as Python's, a list for a tuple or an array of them. Anything else is returned as it is."""
     if isinstance(seen, np.ndarray | tuple | list):
         return [plain(each) for each in seen]
     return int(seen) if isinstance(seen, np.integer) else seen
@@ -46,7 +46,7 @@ def index_errors(hint: str) -> Iterator[None]:
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function compiled by Numba; the first call says in one line what Numba does not compile."""
+    """Return a function compiled by Numba. Its first call names in one line the code that Numba refuses."""
     from minigrad.machine._numba import numba
 
     fast = numba.njit(getattr(function, "py_func", function))

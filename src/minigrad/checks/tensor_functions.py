@@ -30,7 +30,7 @@ METHODS = "d_output has strides of its own, and need not lie row by row: use its
 
 @contextmanager
 def refusals(hint: str) -> Iterator[None]:
-    """Turn what shapes and strides are refused with into a failed expectation with a hint."""
+    """Turn the errors for refused shapes and strides into a failed expectation with a hint."""
     try:
         yield
     except RecursionError:
@@ -49,7 +49,7 @@ def result(function: type[Function], x: object, **options: object) -> Any:
 
 
 def elements(found: object) -> Any:
-    """Return a tensor's elements; anything else as it is."""
+    """Return a tensor's elements, and anything else as it is."""
     return found.tolist() if isinstance(found, Tensor) else found
 
 
@@ -76,7 +76,7 @@ def is_recorded(function: type[Function], x: object, upstream: object, **options
 
 
 def writes_through(function: type[Function], **options: object) -> Any:
-    """Write 9 to element [0, 1] of a table of zeros, and return what its view has then."""
+    """Write 9 to element [0, 1] of a table of zeros, and return the elements of its view afterwards."""
     x = Tensor(np.zeros((2, 2)))
     with refusals("forward gets options that were checked before"):
         view = function.apply(x, **options)

@@ -11,7 +11,7 @@ __all__ = ["Dataset", "Subset", "TensorDataset", "random_split"]
 
 
 class Dataset:
-    """Examples by number; every subclass writes ``__len__`` and ``__getitem__``.
+    """Examples by number. Every subclass writes ``__len__`` and ``__getitem__``.
 
     >>> class Squares(minigrad.data.Dataset):
     ...     def __len__(self):
@@ -58,13 +58,13 @@ class TensorDataset(Dataset):
         return int(self.tensors[0].shape[0])
 
     def __getitem__(self, index: object) -> tuple[Tensor, ...]:
-        """Return an example; or those of a slice or of a tensor of numbers, stacked along the first axis."""
+        """Return an example, or those of a slice or of a tensor of numbers, stacked along the first axis."""
         if isinstance(index, int):
             _check_index(index, len(self))
         return tuple(tensor[index] for tensor in self.tensors)
 
     def take(self, indices: Sequence[int]) -> list[Tensor]:
-        """Return several examples, stacked along the first axis: what a loader makes a batch of, in one go.
+        """Return several examples, stacked along the first axis. A loader makes its batches with one such call.
 
         >>> examples = minigrad.data.TensorDataset(minigrad.tensor([[1.0], [2.0], [3.0]]))
         >>> examples.take([2, 0])
@@ -116,9 +116,9 @@ def random_split(
 
     Args:
         dataset: The set.
-        lengths: How many examples each part has, together all of them; or fractions that sum to 1, whose rounding
+        lengths: How many examples each part has, together all of them, or fractions that sum to 1, whose rounding
             remainders go to the first parts.
-        generator: Where random numbers come from; the default generator if None.
+        generator: Where random numbers come from. None takes the default generator.
 
     Raises:
         ValueError: If the lengths do not sum to the set's.

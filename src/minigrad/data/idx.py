@@ -72,7 +72,7 @@ def mnist(folder: str | os.PathLike[str], train: bool = True) -> TensorDataset:
         Images as float32 of shape (n, 1, 28, 28) between 0 and 1, and labels as int64 of shape (n,).
 
     Raises:
-        FileNotFoundError: If a file is missing; the message says which.
+        FileNotFoundError: If a file is missing. The message names it.
         ValueError: If a file is damaged, or images and labels do not belong together.
     """
     part = "train" if train else "t10k"

@@ -21,8 +21,8 @@ class DataLoader:
         batch_size: Examples in a batch.
         shuffle: Whether every pass has a new random order.
         drop_last: Whether to leave out a last batch that is smaller.
-        collate_fn: Makes a batch of a list of examples; `collate` if None.
-        generator: Where random orders come from; the default generator if None.
+        collate_fn: Makes a batch of a list of examples. None takes `collate`.
+        generator: Where random orders come from. None takes the default generator.
 
     Attributes:
         dataset: The set.

@@ -46,7 +46,7 @@ class Vocabulary:
     """Words as numbers: 0 fills up short sentences, 1 stands for every unknown word.
 
     Args:
-        sentences: Where the words come from; words are what blanks separate, in small letters.
+        sentences: The source of the words. Blanks separate words; letters become small.
         min_count: How often a word must occur to get a number.
 
     >>> words = minigrad.data.Vocabulary(["a fine film", "a film"])
@@ -58,7 +58,7 @@ class Vocabulary:
 
     def __init__(self, sentences: Iterable[str], min_count: int = 1) -> None:
         counts = Counter(word for sentence in sentences for word in sentence.lower().split())
-        # The frequent ones first, so that a smaller min_count only adds at the end; equally frequent ones by name.
+        # The frequent ones first, so that a smaller min_count only adds at the end. Equally frequent ones go by name.
         known = sorted((word for word, count in counts.items() if count >= min_count), key=lambda w: (-counts[w], w))
         self.words = ["<padding>", "<unknown>", *known]
         self.numbers = {word: number for number, word in enumerate(known, start=2)}
@@ -71,7 +71,7 @@ class Vocabulary:
 
         Args:
             sentences: The sentences.
-            length: How many words of each are taken; shorter ones are filled up with 0.
+            length: The number of words taken of each. Shorter sentences are filled up with 0.
 
         Returns:
             int64 of shape (sentences, length).
@@ -96,7 +96,7 @@ def sst2(folder: str | os.PathLike[str], split: str = "train") -> Sentences:
 
     Raises:
         FileNotFoundError: If the file is missing.
-        ValueError: If the split is unknown, or a line is not as described; the message names it.
+        ValueError: If the split is unknown, or a line is not as described. The message names it.
     """
     if split not in _FILES:
         raise ValueError(f"sst2: there is no split {split!r}; choose one of {', '.join(_FILES)}")

@@ -39,7 +39,7 @@ class Watcher(Protocol):
         """Note the access to the elements with these addresses."""
 
     def outside(self, root: Root, index: tuple[Any, ...], shape: tuple[int, ...], kind: int) -> bool:
-        """Note an index that is negative or too large; return whether it is to be ignored, as not wrong here."""
+        """Note an index that is negative or too large, and return whether it is harmless here."""
 
     def adopt(self, value: object, name: str = ...) -> Any:
         """Record a new array too, if others can come to see it."""
@@ -193,7 +193,7 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
         return self._result(found)
 
     def _result(self, found: object) -> Any:
-        """Record a view as a part of this array; anything else was computed from all elements."""
+        """Record a view as a part of this array. Anything else was computed from all elements."""
         if isinstance(found, np.ndarray) and np.may_share_memory(found, self._raw):
             return Recorded(found, self._root, self._watcher)
         if found is not None:
@@ -231,7 +231,7 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 class RecordedList(list[Any]):
-    """A list whose elements are watched; what changes its length touches all of them.
+    """A list whose elements are watched. A change of its length touches all of them.
 
     Args:
         items: The elements.
@@ -273,7 +273,7 @@ class RecordedList(list[Any]):
 
 
 def plain(value: object) -> Any:
-    """Return the memory of a recorded array, all of which is read thereby; anything else unchanged."""
+    """Return the memory of a recorded array, and anything else unchanged. The whole array counts as read."""
     return value._read() if isinstance(value, Recorded) else value
 
 
@@ -290,7 +290,7 @@ def _recorded_in(value: object) -> list[Recorded]:
 
 
 def raw_of(value: object) -> Any:
-    """Return the memory of a recorded array without reading it; look into tuples, lists and dictionaries."""
+    """Return the memory of a recorded array without reading it. Tuples, lists and dictionaries are searched."""
     if isinstance(value, Recorded):
         return value._raw
     if isinstance(value, dict):

@@ -40,10 +40,13 @@ def cuda_races(
 ) -> CudaReport:
     """Look for races in a CUDA kernel, by running its threads in Python with every access written down.
 
-    No GPU is needed, and nothing is compiled; the arguments stay as they are, for the kernel gets copies. Found are
-    accesses to one element by two threads that no barrier keeps apart, in shared and in global memory; barriers that
-    not all threads of a block reach; indices outside an array, among them computed negative ones; shared arrays that
-    are one; shared or local memory that is read before it is written.
+    No GPU is needed, and nothing is compiled. The arguments stay as they are, for the kernel gets copies. The findings:
+
+    - accesses to one element by two threads that no barrier keeps apart, in shared and in global memory,
+    - barriers that not all threads of a block reach,
+    - indices outside an array, among them computed negative ones,
+    - several dynamic shared arrays, which all begin at one place,
+    - shared or local memory that is read before it is written.
 
     Args:
         kernel: A function, or one that ``cuda.jit`` has compiled. Device functions that it reaches are followed too.
@@ -56,11 +59,11 @@ def cuda_races(
         shared_bytes: The size of dynamic shared memory.
 
     Returns:
-        The findings; it is true if there are any.
+        The findings. A report with findings is true.
 
     Raises:
         TypeError: If the kernel is no Python function, or does not take the arguments.
-        ValueError: If its source text is not known, a size is not positive, or it uses what is not simulated.
+        ValueError: If its source text is not known, a size is not positive, or it uses CUDA beyond the simulation.
     """
     function = kernel_function(kernel, "cuda_races")
     sizes = _triple(grid, "grid"), _triple(block, "block")

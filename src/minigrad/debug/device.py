@@ -114,11 +114,11 @@ class _Atomic:
         return self._update(array, index, lambda old: old - value)
 
     def max(self, array: Recorded, index: tuple[int, ...] | int, value: Any) -> Any:
-        """Keep the larger value; nan if either is."""
+        """Keep the larger value, or nan if either is."""
         return self._update(array, index, lambda old: np.maximum(old, value))
 
     def min(self, array: Recorded, index: tuple[int, ...] | int, value: Any) -> Any:
-        """Keep the smaller value; nan if either is."""
+        """Keep the smaller value, or nan if either is."""
         return self._update(array, index, lambda old: np.minimum(old, value))
 
     def nanmax(self, array: Recorded, index: tuple[int, ...] | int, value: Any) -> Any:

@@ -1,7 +1,7 @@
 """A picture of a CUDA kernel's accesses: which thread of a block reads and writes which element.
 
 Arrays that the block only reads stand to the left of the threads, all others, shared memory among them, to the right.
-The lines of one thread are drawn strongly, the others faintly; an element on which threads collide has a red frame.
+The lines of one thread are drawn strongly, the others faintly. An element on which threads collide has a red frame.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class AccessPicture:
     Args:
         report: What `cuda_races` found.
         block: The index of the block.
-        thread: The thread whose lines are drawn strongly; the first one unless it is given.
+        thread: The thread with strong lines. None takes the first one.
 
     Raises:
         ValueError: If the block is not among those that were kept, or too large to be drawn.
@@ -164,7 +164,7 @@ class AccessPicture:
         )
 
     def _column(self, panels: list[_Panel], x: float, y: float) -> tuple[dict[tuple[int, int], Point], list[str]]:
-        """Draw panels one below the other; return where each element is, and the drawing."""
+        """Draw panels one below the other, and return each element's place and the drawing."""
         places: dict[tuple[int, int], Point] = {}
         parts = []
         for panel in panels:
@@ -181,7 +181,7 @@ class AccessPicture:
         return places, parts
 
     def _boxes(self, panel: _Panel, x: float, y: float, places: dict[tuple[int, int], Point]) -> list[str]:
-        """Draw the elements of an array, and note where each is; red frames stand above their neighbours."""
+        """Draw the elements of an array, and note their places. Red frames stand above their neighbours."""
         used = {address for _, root, address, _ in self._events if root is panel.root}
         boxes = []
         for address, (row, column) in panel.cells.items():

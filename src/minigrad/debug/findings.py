@@ -47,20 +47,20 @@ class Findings:
         self._elements[key].add(element)
 
     def _named(self, file: str) -> str:
-        """Return what a finding calls a file: a notebook's cells have files of meaningless names."""
+        """Return a finding's name for a file. The files of a notebook's cells have meaningless names."""
         if file in ("", self._file):
             return ""
         return "another cell" if "ipykernel" in file or file.startswith("<") else os.path.basename(file)
 
     def list(self) -> tuple[Race, ...]:
-        """Return the findings with their counts, causes before what may follow from them."""
+        """Return the findings with their counts, causes before their consequences."""
         for key, race in self._races.items():
             race.count = len(self._elements[key])
         return tuple(sorted(self._races.values(), key=lambda race: race.kind in _CONSEQUENCES))
 
 
 def places(code: types.CodeType, line: int, other: types.CodeType | None = None, other_line: int = 0) -> dict[str, Any]:
-    """Return what a finding says of one line, or of two."""
+    """Return a finding's words about one line, or about two."""
     source = line_of(code.co_filename, line)
     found = {"line": line, "source": source, "function": code.co_name, "file": code.co_filename}
     if other is not None:
@@ -78,7 +78,7 @@ def _sites(first: Site, second: Site) -> dict[str, Any]:
 
 
 def iterations_collide(kind: str, address: int, access: Access, how: int, other: Access) -> Race:
-    """Say which iterations meet in which element, and what the reason often is.
+    """Name the element in which two iterations meet, and the usual reason.
 
     Args:
         kind: ``"write-write"`` or ``"read-write"``.
@@ -115,7 +115,7 @@ def _advice(site: Site, other: Site, name: str, made: int) -> str:
 
 
 def _reduction(text: str, name: str, sign: str) -> str:
-    """Say how iterations can contribute to what a line such as ``y[0] += x[i]`` changes."""
+    """Return a safe way to write a line such as ``y[0] += x[i]``, which all iterations change."""
     index, element = _element(text)
     if index is None:
         return (
@@ -134,7 +134,7 @@ def _reduction(text: str, name: str, sign: str) -> str:
 
 
 def _element(text: str) -> tuple[ast.expr | None, str]:
-    """Return index and text of the single element that a line changes; None if it changes more than one."""
+    """Return index and text of the single element that a line changes, or None if it changes more than one."""
     try:
         statement = ast.parse(text).body[0]
     except SyntaxError:  # a line that goes on below
@@ -151,7 +151,7 @@ def _adds(text: str) -> str:
 
 
 def threads_collide(kind: str, address: int, new: tuple[int, Access], old: tuple[int, Access]) -> Race:
-    """Say which threads meet in which element, and what would keep them apart.
+    """Name the element in which two threads meet, and a way to keep them apart.
 
     Args:
         kind: ``"write-write"`` or ``"read-write"``.

@@ -1,7 +1,7 @@
 """Runs the threads of a CUDA kernel in Python, and takes notes.
 
 The threads of a block are generators that take turns at barriers: each runs to its next syncthreads, then the next one.
-Nothing depends on when threads run; what counts is which of their accesses a barrier keeps apart.
+The threads' timing has no effect. Only barriers count: they keep accesses apart.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Grid(Runtime):
     Args:
         findings: Where findings go.
         steps: How many steps all threads together may take.
-        shuffle: Puts threads and blocks into another order; None leaves them in theirs.
+        shuffle: Puts threads and blocks into another order. None leaves them in theirs.
         grid: The number of blocks in x, y and z.
         block: The number of threads of a block, likewise.
         shared_bytes: The size of dynamic shared memory.
@@ -105,7 +105,7 @@ class Grid(Runtime):
         self._shared = Memory(self._collide)
 
     def rewritten(self, function: types.FunctionType) -> types.FunctionType:
-        """Return what runs in a function's place."""
+        """Return the function that runs in another one's place."""
         rewriter = CudaRewriter(function, waits(function, set()))
         return build(function, rewriter, {"__mg__": self, "__cuda__": self.device})
 
@@ -174,14 +174,14 @@ class Grid(Runtime):
                 self.barriers = max(self.barriers, self.interval)
 
     def _keep_moment(self, block: Index) -> None:
-        """Keep what shared memory holds at a barrier, or at the end."""
+        """Keep the contents of shared memory at a barrier, or at the end."""
         if self.shuffle or len(self.moments) >= MOMENTS:
             return
         shared = (array for array in self.arrays.values() if array._root.scope == "shared")
         self.moments.append(Moment(block, self.interval, {array._root: array._raw.copy() for array in shared}))
 
     def _look_at_unwritten(self) -> None:
-        """Note what was read in this interval though nobody has written it up to now."""
+        """Note the elements that were read in this interval before any thread wrote them."""
         for root, address, add in self.unwritten:
             if root.written is not None and address not in root.written:
                 add()
@@ -310,7 +310,7 @@ class Grid(Runtime):
         memory.access(address, kind, (thread, site, root), self.number, self.interval)
 
     def outside(self, root: Root, index: tuple[Any, ...], shape: tuple[int, ...], kind: int) -> bool:
-        """Note an index outside the array; return whether NumPy may go on with it."""
+        """Note an index outside the array, and return whether NumPy may go on with it."""
         frame, thread = self.frame(), str(self.thread)
         code, line, name = frame.f_code, frame.f_lineno, root.name or "an array"
         numbers = tuple(int(i) for i in index if not isinstance(i, slice))
@@ -327,7 +327,7 @@ class Grid(Runtime):
         return False
 
     def _note_unwritten(self, root: Root, address: int) -> None:
-        """Note a read; one of shared memory at the next barrier, for if somebody writes before it, that is a race."""
+        """Note a read. A read of shared memory is noted at the next barrier: an earlier write would make it a race."""
         frame, thread = self.frame(), str(self.thread)
         code, line = frame.f_code, frame.f_lineno
 
@@ -370,7 +370,7 @@ def _count(counts: Counts, scope: str, kind: int) -> None:
 
 
 def _answers(asked: dict[Thread, Any]) -> dict[Thread, Any]:
-    """Return what each thread gets from a barrier: of what all threads have given, a count, an and, or an or."""
+    """Return each thread's result of a barrier: a count, an and, or an or of all threads' predicates."""
     found: dict[Thread, Any] = {}
     for thread, question in asked.items():
         if question is not None:

@@ -89,7 +89,7 @@ class Iterations(Runtime):
     Args:
         findings: Where findings go.
         steps: How many steps it may take.
-        shuffle: Puts the iterations into another order; None leaves them in theirs.
+        shuffle: Puts the iterations into another order. None leaves them in theirs.
     """
 
     def __init__(self, findings: Findings, steps: int, shuffle: random.Random | None) -> None:
@@ -108,16 +108,16 @@ class Iterations(Runtime):
         self._memory = Memory(self._collide)
 
     def rewritten(self, function: types.FunctionType) -> types.FunctionType:
-        """Return what runs in a function's place."""
+        """Return the function that runs in another one's place."""
         self.by_thread |= "get_thread_id" in function.__code__.co_names
         return build(function, PrangeRewriter(function, self.plans), {"__mg__": self})
 
     def special(self, function: object) -> Any:
-        """Return what is called in the place of a function that this runtime treats in a way of its own."""
+        """Return the substitute for a function that this runtime treats in a way of its own."""
         return self._own.get(getattr(function, "__name__", ""))
 
     def prange(self, number: int, function: object, *args: object) -> Iterator[Any]:
-        """Yield the iterations of a loop; inside another parallel loop they are ordinary ones."""
+        """Yield the iterations of a loop. Inside another parallel loop they are ordinary ones."""
         every = self._iterations(function, args)
         if self.loop is not None:
             yield from every
@@ -171,7 +171,7 @@ class Iterations(Runtime):
         )
 
     def end(self, number: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Give back the values from before a loop; those that its iterations assigned are lost."""
+        """Give back the values from before a loop. Values that its iterations assigned are lost."""
         found, loop = self.plans[number], self._latest
         if self.loop is not None or loop is None:
             return tuple(map(_value, values))
@@ -185,7 +185,7 @@ class Iterations(Runtime):
         )
 
     def _note_written(self, loop: _Loop, iteration: object, values: tuple[Any, ...]) -> None:
-        """Note which variables an iteration has assigned: those that no longer hold what was put in their place."""
+        """Note the variables that an iteration has assigned. They no longer hold their placeholder."""
         if iteration is None:
             return
         for name, value in zip(loop.plan.private, values, strict=True):
@@ -200,7 +200,7 @@ class Iterations(Runtime):
         return super().named(value, name)
 
     def load(self, value: object) -> Any:
-        """Return the value of a private variable; one that comes from elsewhere is a finding."""
+        """Return the value of a private variable. A value from another iteration is a finding."""
         if value.__class__ is not _Carried:
             return value
         line = self.frame().f_lineno
@@ -216,11 +216,11 @@ class Iterations(Runtime):
         return value.value
 
     def augment(self, name: str, before: object, value: object) -> Any:
-        """Do what an augmented assignment to a private variable does."""
+        """Carry out an augmented assignment to a private variable."""
         return _AUGMENT[name](before, value)
 
     def reduce(self, name: str, before: object, value: object) -> Any:
-        """Do what an augmented assignment to a reduced variable does: the variable itself is safe."""
+        """Carry out an augmented assignment to a reduced variable. The variable itself is safe."""
         if isinstance(before, Recorded) and self.loop is not None:
             _AUGMENT[name](before._raw, plain(value))
             return before
@@ -250,7 +250,7 @@ class Iterations(Runtime):
         self._memory.access(address, kind, (loop.agent, site, root))
 
     def outside(self, root: Root, index: tuple[Any, ...], shape: tuple[int, ...], kind: int) -> bool:
-        """Note an index outside the array; return whether NumPy may go on with it."""
+        """Note an index outside the array, and return whether NumPy may go on with it."""
         if all(isinstance(i, slice) or -n <= i < n for i, n in zip(index, shape, strict=False)):
             return True  # counted from the end, as Numba does
         frame, loop = self.frame(), self.loop
@@ -281,7 +281,7 @@ class Iterations(Runtime):
         self.findings.add(key, element, lambda: iterations_collide(name, address, access, kind, other))
 
     def _judge(self, loop: _Loop) -> None:
-        """Compare who read variables before writing them with who wrote them."""
+        """Compare the iterations that read variables before writing them with those that wrote them."""
         for name, readers in loop.exposed.items():
             for reader, line in readers:
                 writer = next((i for i in loop.written.get(name, []) if i != reader), None)

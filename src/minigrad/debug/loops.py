@@ -39,7 +39,7 @@ class Plan:
 
 
 def plan(loop: ast.For) -> Plan:
-    """Return what a prange loop's text tells of its variables."""
+    """Return the plan of a prange loop: the roles of its variables, by its text."""
     result = Plan(loop.lineno)
     targets = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
     for node in names_in(loop.body):
@@ -54,7 +54,7 @@ def plan(loop: ast.For) -> Plan:
 
 
 def assigned(function: types.FunctionType) -> set[str]:
-    """Return the names that a function assigns; none where its text is not known."""
+    """Return the names that a function assigns, or none where its text is not known."""
     try:
         body = tree_of(function).body
     except ValueError:
@@ -119,7 +119,7 @@ def _mentions(node: ast.expr, name: str) -> bool:
 
 
 def _most(body: list[ast.stmt], updates: set[int]) -> int:
-    """Return the largest number of updates on a path through a block; an inner loop counts once."""
+    """Return the largest number of updates on a path through a block. An inner loop counts once."""
     total = 0
     for node in body:
         if id(node) in updates:

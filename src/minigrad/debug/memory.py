@@ -1,4 +1,4 @@
-"""The memory of a detector: for each element, who has touched it since when, and who may not touch it now.
+"""The memory of a detector: for each element the agents that have touched it, and those that may not touch it now.
 
 An element is known by its address, so that views and overlapping arguments are seen through. Two accesses collide if
 different agents (iterations or threads) made them, at least one wrote, they were not both atomic, and no barrier lies
@@ -24,13 +24,13 @@ Access = tuple[Any, Any, "Root"]
 
 @dataclass(eq=False, slots=True)
 class Root:
-    """An array as the kernel first meets it; views of it belong to it.
+    """An array as the kernel first meets it. Its views belong to it.
 
     Attributes:
         raw: The memory.
         name: An argument's name, or the variable to which the array was first given.
         scope: ``"global"``, ``"shared"`` or ``"local"``.
-        line: Where the kernel made it; 0 for an argument.
+        line: The line on which the kernel made it, or 0 for an argument.
         written: The addresses that have been written, where reading others is a mistake.
     """
 

@@ -28,12 +28,12 @@ def races(kernel: object, *args: object, seed: int = 0, runs: int = 2, steps: in
         kernel: A function, or one that Numba has compiled, for example what ``tensor_map(fn)`` returns. Helpers that it
             reaches, compiled or not, are followed too.
         *args: What the kernel is called with. Up to some thousand elements are quick.
-        seed: For the order of the iterations in the second run and later ones; the first run takes them as they come.
+        seed: For the order of the iterations in the second run and later ones. The first run takes them as they come.
         runs: How many runs there are.
         steps: How many steps a run may take before it is stopped, which is a finding, too.
 
     Returns:
-        The findings; it is true if there are any.
+        The findings. A report with findings is true.
 
     Raises:
         TypeError: If the kernel is no Python function, does not take the arguments, or returns a function.

@@ -2,7 +2,7 @@
 
     print(parallel_report(kernel))        in a notebook the report shows itself
 
-Numba keeps notes while it compiles; this puts them into sentences about the lines that a student wrote.
+Numba keeps notes while it compiles. This module puts them into sentences about the student's lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Loop", "ParallelReport", "parallel_report"]
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop that Numba could run in parallel: a ``prange``, or what it made of an operation on whole arrays.
+    """A loop that Numba could run in parallel: a ``prange``, or the loop of an operation on whole arrays.
 
     Attributes:
         line: Its line in the file.
@@ -104,7 +104,7 @@ class ParallelReport:
 
 
 def _hoisted(loop: Loop) -> list[str]:
-    """Say what was taken out of a loop: to the beginning of each thread's share of the iterations, not before them all.
+    """Name the allocations that left a loop. Each thread makes them once, at the beginning of its share.
 
     So these buffers are each thread's own, and one that is made before the loop is everybody's.
     """
@@ -120,7 +120,7 @@ def parallel_report(kernel: Any, *args: Any) -> ParallelReport:
 
     Args:
         kernel: What ``njit`` or `minigrad.compiling.compile_kernel` returned.
-        args: Arguments to call it with first, if it was never called; the last call's types are reported on.
+        args: Arguments to call it with first, if it was never called. The report is on the last call's types.
 
     Raises:
         KernelError: If the compiler refuses it.
@@ -143,7 +143,7 @@ def parallel_report(kernel: Any, *args: Any) -> ParallelReport:
 
 
 def _call(kernel: Any, args: Sequence[Any]) -> None:
-    """Call a kernel; what the compiler has against it is said in the library's words, not in Numba's."""
+    """Call a kernel, and translate the compiler's refusal from Numba's words into the library's."""
     try:
         kernel(*args)
     except numba.errors.NumbaError as error:
@@ -151,7 +151,7 @@ def _call(kernel: Any, args: Sequence[Any]) -> None:
 
 
 def _advice(kernel: Any, dispatcher: Any) -> str:
-    """Return what would make a loop run in parallel."""
+    """Return advice that would make a loop run in parallel."""
     code = dispatcher.py_func.__code__
     if "prange" not in (*code.co_names, *code.co_freevars):
         return ParallelReport.advice
@@ -163,7 +163,7 @@ def _advice(kernel: Any, dispatcher: Any) -> str:
 
 
 def _in_full(notes: Any) -> str:
-    """Return what Numba prints."""
+    """Return the text that Numba prints."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         notes.dump(4)
@@ -171,7 +171,7 @@ def _in_full(notes: Any) -> str:
 
 
 def _loops(notes: Any, function: Any) -> tuple[Loop, ...]:
-    """Return the loops of a kernel by line; Numba's notes know them by number."""
+    """Return the loops of a kernel by line. Numba's notes know them by number."""
     lines = {loop.id: loop.loc.line for loop in notes.initial_parfors}
     inside = _targets(notes.nested_fusion_info)
     fused = _targets(notes.fusion_info)
@@ -214,7 +214,7 @@ ALLOCATIONS = ("empty", "empty_like", "full", "ones", "zeros", "zeros_like")
 
 
 def _attribute(expression: Any) -> str:
-    """Return which attribute an instruction looks up: ``empty`` of ``np.empty``; nothing for other instructions."""
+    """Return the attribute that an instruction looks up: ``empty`` of ``np.empty``, or nothing for others."""
     try:
         return str(expression.attr)
     except (AttributeError, KeyError):

@@ -159,7 +159,7 @@ class Report:
             without races.
         result: What that run returned.
         steps: How many steps all runs took.
-        loops: The prange loops that ran in parallel; a loop inside another one is not parallel.
+        loops: The prange loops that ran in parallel. A loop inside another one is not parallel.
         traffic: By array, how often its elements were read and written in parallel loops during the first run.
 
     >>> from minigrad.debug.report import Report
@@ -180,7 +180,7 @@ class Report:
 
     @property
     def kinds(self) -> set[str]:
-        """The kinds of what was found.
+        """The kinds of the findings.
 
         >>> from minigrad.debug.report import Race, Report
         >>> Report("add", races=(Race("write-write", "two iterations write out[0]"),)).kinds
@@ -189,7 +189,7 @@ class Report:
         return {race.kind for race in self.races}
 
     def meetings(self) -> list[dict[str, Any]]:
-        """Return the findings as plain data: kind, array, index, who came first and second, what each does."""
+        """Return the findings as plain data: kind, array, index, the first and the second agent, their accesses."""
         return [
             {
                 "kind": race.kind,
@@ -204,7 +204,7 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """One line on what ran and how much was found.
+        """One line on the kernel and the number of findings.
 
         >>> from minigrad.debug.report import Report
         >>> Report("add").summary
@@ -286,7 +286,7 @@ class CudaReport(Report):
     Attributes:
         grid: The number of blocks in x, y and z.
         block: The number of threads of a block, likewise.
-        counts: By (block, thread), what the thread reads and writes in the first run.
+        counts: By (block, thread), the thread's reads and writes in the first run.
         barriers: The number of times that a block waited at syncthreads, where it is largest.
         events: The accesses of the first blocks in the first run, from which `draw` makes its picture.
         moments: What their shared memory held at each barrier.
@@ -318,7 +318,7 @@ class CudaReport(Report):
 
     @property
     def summary(self) -> str:
-        """One line on what ran, and one on what a thread does at most."""
+        """One line on the launch, and one on the largest counts of a thread."""
         blocks, threads = (size[0] * size[1] * size[2] for size in (self.grid, self.block))
         most = self.most
         ran = f"{blocks} block{'s' * (blocks != 1)} of {threads} thread{'s' * (threads != 1)}"
@@ -334,7 +334,7 @@ class CudaReport(Report):
 
         Args:
             block: The block's index.
-            thread: The index of the thread whose lines are drawn strongly; the first one unless it is given.
+            thread: The index of the thread with strong lines. None takes the first one.
 
         Raises:
             ValueError: If the block is not known or too large.

@@ -69,7 +69,7 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """Rewrite a block; a statement can become several."""
+        """Rewrite a block. A statement can become several."""
         result: list[ast.stmt] = []
         for statement in body:
             new = self.visit(statement)
@@ -77,7 +77,7 @@ class Rewriter(ast.NodeTransformer):
         return result
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Rewrite what is inside a node; functions lose their annotations."""
+        """Rewrite the inside of a node. Functions lose their annotations."""
         inner = isinstance(node, _SCOPES)
         self.depth += inner
         if isinstance(node, ast.FunctionDef | ast.Lambda):
@@ -103,7 +103,7 @@ class Rewriter(ast.NodeTransformer):
         return ast.copy_location(new, node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Let the runtime know what a name reads, where it matters."""
+        """Let the runtime know the array that a name reads."""
         if isinstance(node.ctx, ast.Load) and isinstance(resolve(node, self.function), np.ndarray):
             return ast.copy_location(hook("shared", node, ast.Constant(node.id)), node)
         return node
@@ -145,7 +145,7 @@ def _is_direct(target: object) -> bool:
 
 
 def _bare(arguments: ast.arguments, defaults: bool = False) -> ast.arguments:
-    """Return parameters without annotations, which mean nothing where the kernel runs; its defaults are set later."""
+    """Return parameters without annotations, which mean nothing where the kernel runs. Its defaults are set later."""
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         argument.annotation = None
     for extra in (arguments.vararg, arguments.kwarg):

@@ -1,4 +1,4 @@
-"""Rewrites CUDA kernels for one thread of the simulator; one that waits at barriers becomes a generator."""
+"""Rewrites CUDA kernels for one thread of the simulator. A kernel that waits at barriers becomes a generator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CudaRewriter(Rewriter):
         self.waits = waits
 
     def called(self, node: ast.Call) -> ast.expr:
-        """Return a call; where it can wait at a barrier, the caller waits with it."""
+        """Return a call. Where the called function can wait at a barrier, the caller waits with it."""
         made = super().called(node)
         if not self.waits or self.depth:
             assert isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
@@ -49,7 +49,7 @@ class CudaRewriter(Rewriter):
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
-        """Put the simulator in the place of numba.cuda, and of what was imported from it."""
+        """Put the simulator in the place of numba.cuda, and of names imported from it."""
         if isinstance(node.ctx, ast.Load):
             found = resolve(node, self.function)
             if is_cuda(found) or (node.id == "cuda" and found is MISSING and self._is_global(node.id)):
@@ -84,7 +84,7 @@ def _device(node: ast.expr) -> ast.expr:
 
 
 def _same_name(name: str, found: object) -> str:
-    """Return the name of what was imported from numba.cuda under its own name."""
+    """Return the name of an object that was imported from numba.cuda under its own name."""
     module = getattr(found, "__module__", "") or ""
     return name if module.startswith("numba.cuda") and hasattr(Device, name) else ""
 

@@ -17,7 +17,7 @@ class PrangeRewriter(Rewriter):
 
     Args:
         function: The function.
-        plans: Where the plan of each loop goes; the rewritten loop knows its number.
+        plans: Receives the plan of each loop. The rewritten loop knows its number.
     """
 
     def __init__(self, function: types.FunctionType, plans: list[Plan]) -> None:
@@ -43,7 +43,7 @@ class PrangeRewriter(Rewriter):
         return name in ("prange", "pndindex") or getattr(known, "__name__", "") in ("prange", "pndindex")
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:  # noqa: N802
-        """Rewrite a prange loop; one inside another is an ordinary loop."""
+        """Rewrite a prange loop. A loop inside another one is ordinary."""
         if self.inside or self.depth or not self._is_parallel(node):
             return super().visit_For(node)
         found = plan(node)
@@ -81,7 +81,7 @@ class PrangeRewriter(Rewriter):
         return super().visit_Name(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:  # noqa: N802
-        """Let the runtime do what an augmented assignment to a private or reduced variable does."""
+        """Let the runtime carry out an augmented assignment to a private or reduced variable."""
         if not isinstance(node.target, ast.Name) or node.target.id not in self.private | self.reduced:
             return self.generic_visit(node)
         name = node.target.id
@@ -91,7 +91,7 @@ class PrangeRewriter(Rewriter):
         return ast.copy_location(ast.Assign([node.target], ast.copy_location(new, node)), node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:  # noqa: N802
-        """Let the runtime see what a reduced variable becomes."""
+        """Let the runtime see the new value of a reduced variable."""
         found = super().visit_Assign(node)
         target = found.targets[0]
         if isinstance(target, ast.Name) and target.id in self.reduced:

@@ -41,7 +41,7 @@ class Runtime:
     Args:
         findings: Where findings go.
         steps: How many steps the kernel may take: turns of a loop, and accesses to elements.
-        shuffle: Puts iterations, or threads, into another order; None leaves them in theirs.
+        shuffle: Puts iterations, or threads, into another order. None leaves them in theirs.
     """
 
     def __init__(self, findings: Findings, steps: int, shuffle: random.Random | None) -> None:
@@ -61,7 +61,7 @@ class Runtime:
             raise Endless
 
     def call(self, function: object, /, *args: object, **kwargs: object) -> Any:
-        """Call what the kernel calls: helpers are rewritten too, and new arrays are recorded."""
+        """Call a function for the kernel. Helpers are rewritten too, and new arrays are recorded."""
         known = self._targets.get(id(function))
         target = known[1] if known and known[0] is function else self._prepare(function)
         return target(*args, **kwargs)
@@ -90,7 +90,7 @@ class Runtime:
             self.touch(root, address, kind)
 
     def outside(self, root: Root, index: tuple[Any, ...], shape: tuple[int, ...], kind: int) -> bool:
-        """Note an index outside the array; return whether NumPy may go on with it."""
+        """Note an index outside the array, and return whether NumPy may go on with it."""
         raise NotImplementedError
 
     def adopt(self, value: object, name: str = "") -> Any:
@@ -98,7 +98,7 @@ class Runtime:
         raise NotImplementedError
 
     def count(self, root: Root, kind: int, agent: int) -> None:
-        """Count an access to an array by an iteration or a thread; an atomic one reads and writes."""
+        """Count an access to an array by an iteration or a thread. An atomic access reads and writes."""
         traffic = self.traffic.get(root)
         if traffic is None:
             traffic = self.traffic[root] = Traffic()
@@ -108,11 +108,11 @@ class Runtime:
             traffic.writers.add(agent)
 
     def rewritten(self, function: types.FunctionType) -> Any:
-        """Return what runs in a function's place."""
+        """Return the function that runs in another one's place."""
         raise NotImplementedError
 
     def special(self, function: object) -> Any:
-        """Return what is called in a function's place where this runtime treats it in a way of its own, or None."""
+        """Return the substitute for a function that this runtime treats in a way of its own, or None."""
         return None
 
     def _prepare(self, function: object) -> Any:
@@ -143,7 +143,7 @@ class Runtime:
         return lambda *args, **kwargs: self.adopt(function(*args, **kwargs))
 
     def _as_array(self, function: Any, array: Any, *args: Any, **kwargs: Any) -> Any:
-        """Do what ``np.asarray`` does, which can return the very same memory."""
+        """Stand in for ``np.asarray``, which can return the very same memory."""
         found = function(raw_of(array), *args, **kwargs)
         return array if isinstance(array, Recorded) and found is array._raw else self.adopt(found)
 
@@ -181,7 +181,7 @@ class Runtime:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Run the kernel without warnings; an index out of bounds, or no end, is a finding.
+        """Run the kernel without warnings. An index out of bounds, or a kernel without end, is a finding.
 
         What else the student's code raises is for the student to see, unless it comes of a race that is known already.
         """
@@ -199,7 +199,7 @@ class Runtime:
                 raise
 
     def finish(self) -> None:
-        """Judge what is still to be judged when the kernel has ended, in whatever way."""
+        """Add the findings that are only known at the end of the kernel."""
 
     def ended_badly(self, error: Exception) -> None:
         """Turn a step limit, or an index outside a private array, into a finding."""
@@ -272,7 +272,7 @@ def check_call(function: types.FunctionType, args: Sequence[Any], purpose: str) 
     """Refuse arguments that a kernel cannot be called with.
 
     Raises:
-        TypeError: If there are too few or too many; one that makes functions is told to be called first.
+        TypeError: If there are too few or too many. The message tells to call a function that makes kernels first.
     """
     try:
         inspect.signature(function, follow_wrapped=False).bind(*args)
@@ -302,7 +302,7 @@ def by_name(traffic: dict[Root, Traffic]) -> dict[str, Traffic]:
 
 
 def copies(args: Sequence[Any]) -> list[Any]:
-    """Return copies of all arrays among the arguments; those that overlap do so afterwards in the same way."""
+    """Return copies of all arrays among the arguments. Arrays that overlap have copies that overlap in the same way."""
     result = [_from_device(arg) for arg in args]
     places = [i for i, arg in enumerate(result) if isinstance(arg, np.ndarray) and not arg.dtype.hasobject]
     for group in _overlapping([(i, *np.lib.array_utils.byte_bounds(result[i])) for i in places]):

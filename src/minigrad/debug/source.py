@@ -40,7 +40,7 @@ def unwrap(function: object) -> Any:
 
 
 def line_of(filename: str, line: int) -> str:
-    """Return a line of source text without its indentation; empty where it is not known."""
+    """Return a line of source text without its indentation, or nothing where it is not known."""
     return linecache.getline(filename, line).strip()
 
 
@@ -62,7 +62,7 @@ def tree_of(function: types.FunctionType) -> Function:
 
 
 def resolve(node: ast.expr, function: types.FunctionType) -> Any:
-    """Return the object that a name, or a dotted name that begins with a module, stands for; MISSING if unknown."""
+    """Return the object of a name, or of a dotted name that begins with a module, or MISSING if unknown."""
     if isinstance(node, ast.Attribute):
         owner = resolve(node.value, function)
         return getattr(owner, node.attr, MISSING) if isinstance(owner, types.ModuleType) else MISSING

@@ -1,4 +1,4 @@
-"""Pictures: expressions as graphs, functions and their slopes, networks while they learn, arrays and what reads them.
+"""Pictures: expressions as graphs, functions and their slopes, networks while they learn, arrays and their readers.
 
 Everything is imported when it is first used: graphs of expressions need nothing but the library, pictures of arrays
 NumPy, the rest matplotlib.

@@ -25,7 +25,7 @@ class Numbers:
     """A copy of a network's numbers, which can be asked for thousands of places at once.
 
     Args:
-        model: The network; its parameters may go on changing.
+        model: The network. Its parameters may go on changing.
 
     >>> from minigrad.draw.boundary import Numbers
     >>> Numbers(minigrad.mlp.MLP((2, 4))).predict(np.zeros((3, 2))).shape
@@ -177,7 +177,7 @@ def _shade(ax: Axes, line: Line, colour: str, name: str, points: Points) -> None
 
 
 def _room(place: tuple[float, float], line: Line, points: Points) -> float:
-    """Return how far a name at a place is from points, borders and the line; a name is wider than high."""
+    """Return the distance of a name from points, borders and the line. A name is wider than high."""
     x1, x2 = place
     away = [max(abs(x1 - a) / 2.2, abs(x2 - b)) for a, b in points.X]
     steep = abs(line[0]) * 2.2 + abs(line[1]) or 1.0

@@ -1,4 +1,4 @@
-"""Pictures of shapes that meet: how broadcasting aligns them, and what a reduction folds into one element.
+"""Pictures of shapes that meet: their alignment by broadcasting, and the elements that a reduction folds into one.
 
 draw.broadcast((4, 1), (3,))   # axis by axis, from the right
 draw.reduction((2, 3), 1)      # which elements become one
@@ -33,7 +33,7 @@ def _shape(operation: str, shape: Any) -> Shape:
 
 
 def broadcast(*shapes: Sequence[int]) -> Drawing:
-    """Draw how shapes are aligned at their last axes, which sizes of 1 stretch, and what clashes.
+    """Draw the alignment of shapes at their last axes, with sizes of 1 that stretch, and sizes that clash.
 
     Args:
         *shapes: Two shapes or more, of at most eight axes each.
@@ -73,7 +73,7 @@ def broadcast(*shapes: Sequence[int]) -> Drawing:
 
 
 def _together(sizes: Sequence[int]) -> int | None:
-    """Return the size that sizes of one axis have together; None if they clash."""
+    """Return the size that sizes of one axis have together, or None if they clash."""
     others = {size for size in sizes if size != 1}
     return None if len(others) > 1 else next(iter(others), 1)
 
@@ -134,7 +134,7 @@ def reduction(shape: Sequence[int], axis: int) -> Drawing:
 
     Args:
         shape: One to three sizes.
-        axis: The axis that is folded; negative numbers count from the end.
+        axis: The axis that is folded. Negative numbers count from the end.
 
     Raises:
         TypeError: If the shape is none.
@@ -168,7 +168,7 @@ def reduction(shape: Sequence[int], axis: int) -> Drawing:
 
 
 class _Tensor:
-    """A tensor as grids, first axis from grid to grid; letters say which element of the result takes it in."""
+    """A tensor as grids, first axis from grid to grid. Letters name the element of the result that takes each in."""
 
     _CELL = 34.0
 

@@ -66,7 +66,7 @@ def tree(root: object) -> Picture:
 
 
 def _lay_out(module: Any, name: str, level: int, left: float, nodes: list[Any], lines: list[Any]) -> float:
-    """Place a module above the middle of its children; return how wide it is, in columns."""
+    """Place a module above the middle of its children, and return its width in columns."""
     width, middles = 0.0, []
     for child, below in module._modules.items():
         width += _lay_out(below, child, level + 1, left + width, nodes, lines)

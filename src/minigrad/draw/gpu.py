@@ -1,4 +1,4 @@
-"""Pictures of CUDA kernels: threads in their blocks, who reads and writes what, the tiles of a product.
+"""Pictures of CUDA kernels: threads in their blocks, their reads and writes, the tiles of a product.
 
 What a kernel does is taken from its recording by `minigrad.debug.cuda_races`: a picture shows the kernel that ran.
 """
@@ -138,7 +138,7 @@ def accesses(
     Args:
         report: What `minigrad.debug.cuda_races` recorded.
         block: The block's index.
-        thread: The thread whose lines are drawn strongly; the first one unless it is given.
+        thread: The thread with strong lines. None takes the first one.
 
     Raises:
         ValueError: If the block is not known, or too large.
@@ -159,7 +159,7 @@ def reads(
 
     Args:
         reports: A recording, or several by the names that they shall have.
-        arrays: The names of the arrays that are shown; all that are read, unless they are given.
+        arrays: The names of the arrays that are shown. By default all that are read.
         shapes: The shape in which an array is shown, where that is another than its own.
 
     Raises:
@@ -208,7 +208,7 @@ def _tables(
 
 
 def _counted(parts: list[str], title: str, table: list[list[int]], most: int, at: Point) -> Point:
-    """Draw a table of counts, shaded in relation to the largest; return how far down and to the right it reaches."""
+    """Draw a table of counts, shaded in relation to the largest, and return its lower and its right end."""
     x, y = at
     cell = max(20.0, len(str(most)) * CHARACTER + 6.0)
     words = f"{title}: {sum(map(sum, table))} reads"
@@ -280,7 +280,7 @@ def tiles(sizes: tuple[int, int, int], tile: int, block: Pair = (0, 0)) -> Drawi
 
 
 def _matrix(shape: Pair, cell: float, at: Point, step_of: Any) -> Iterator[str]:
-    """Draw a matrix; an element that is brought in one step, or computed, stands out."""
+    """Draw a matrix. An element that is brought in one step, or computed, stands out."""
     for i in range(shape[0]):
         for j in range(shape[1]):
             step = step_of(i, j)

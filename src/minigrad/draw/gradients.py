@@ -31,12 +31,12 @@ _CELL, _HIGH, _GAP, _WIDEST = 34.0, 26.0, 26.0, 900.0
 def permuted_gradient(shape: Sequence[int], order: Sequence[int], *, back: Sequence[int] | None = None) -> Drawing:
     """Draw a tensor, its permuted view, the view's gradient and the way of that gradient back to the tensor.
 
-    Elements are numbered; g4 is the gradient of the element 4. One element is marked in all four places.
+    Elements are numbered. g4 is the gradient of the element 4. One element is marked in all four places.
 
     Args:
         shape: Of the tensor.
         order: Axis i of the view is axis ``order[i]`` of the tensor.
-        back: How the gradient's axes are permuted; by default by the inverse of the order. Gradients that another
+        back: The permutation of the gradient's axes. By default it is the inverse of the order. Gradients that another
             order takes to a wrong element are framed.
 
     Raises:
@@ -72,7 +72,7 @@ def jacobians(functions: Mapping[str, Callable[[Any], Any]], x: object, *, colum
 
     Args:
         functions: Functions of an array, by the name to show.
-        x: The array; inputs and outputs are numbered in row-major order.
+        x: The array. Inputs and outputs are numbered in row-major order.
         column: A column to mark.
 
     Raises:
@@ -231,7 +231,7 @@ def _four(
 
 
 def _slopes(f: Callable[[Array], Any], x: Array, name: str, epsilon: float = 1e-6) -> Array:
-    """The table of slopes, rounded to what central differences can tell."""
+    """Return the table of slopes, rounded to the precision of central differences."""
     columns = []
     for place in np.ndindex(x.shape):
         up, down = x.copy(), x.copy()
@@ -297,7 +297,7 @@ _UNIT, _SYMBOL = 18.0, 34.0
 
 
 def _product(line: Sequence[tuple[str, int, int, str]], x: float, y: float) -> tuple[list[str], float, float]:
-    """Rectangles with a name above and the sizes below, and what stands between them; their right end and height."""
+    """Return rectangles with names above, sizes below and signs between them, their right end and their height."""
     tallest = max(rows for _, rows, _, _ in line) * _UNIT
     parts, middle = [], y + LINE + tallest / 2
     for number, (name, rows, columns, kind) in enumerate(line):

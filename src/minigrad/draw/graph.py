@@ -5,7 +5,7 @@
     expression_graph(a * (3.0 * a), a=a)
 
 The derivatives are those that the library's present `backpropagate` passes on, watched at work: with your own engine
-in the library, the picture shows what your engine does.
+in the library, the picture shows your engine.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _STYLE = """
 
 
 class ExpressionGraph:
-    """The picture of a graph; Jupyter shows it, and `svg` is its text.
+    """The picture of a graph. Jupyter shows it, and `svg` is its text.
 
     Args:
         graph: The watched variables, the result first.
@@ -258,13 +258,13 @@ def expression_graph(result: Any, /, *, gradients: bool = True, gradient: Any = 
         result: The variable at the right end: a Scalar, a Tensor, or anything that speaks the `Variable` protocol.
         gradients: Whether to run the library's present `backpropagate` and show what it passes on. The variables'
             own ``grad`` stays as it is.
-        gradient: The derivative to start from; for a tensor of several elements, a tensor of its shape.
+        gradient: The derivative to start from. For a tensor of several elements it is a tensor of its shape.
         **names: Names to show, ``a=a`` for the variable a.
 
     Raises:
         ValueError: If the graph is too large to be read, or the gradient to start from has another shape.
-        TypeError: If the result, or what has a name, is no variable.
-        ExerciseNotDone: If the engine is still to be written; draw with ``gradients=False`` then.
+        TypeError: If the result, or a named object, is no variable.
+        ExerciseNotDone: If the engine is still to be written. Draw with ``gradients=False`` then.
 
     >>> x = minigrad.Scalar(3.0)
     >>> print(minigrad.draw.expression_graph(x * x, x=x))
@@ -304,13 +304,13 @@ def start_of(result: Any, gradient: Any) -> Any:
 
 
 def describe(node: Watched, names: Mapping[int, str]) -> tuple[str, str, str]:
-    """Return a variable's name, the sign of the operation that made it, and its value; what is not there is empty."""
+    """Return a variable's name, the sign of the operation that made it, and its value. A missing part is empty."""
     given = names.get(node.unique_id) or str(getattr(node.variable, "name", ""))
     return "" if given == str(node.unique_id) else given, _symbol(node), _value(node)
 
 
 def _rows(line: str) -> list[str]:
-    """A line of a box; if it shows a matrix, a line for each row, one exactly below the other."""
+    """A line of a box. A matrix has a line for each row, one exactly below the other."""
     if line.count("[[") != 1 or "[[[" in line:
         return [line]
     first, *others = line.split("] [")
@@ -346,12 +346,12 @@ def _value(node: Watched) -> str:
 
 
 def _shape(node: Watched) -> str:
-    """The shape of a tensor; nothing for a number."""
+    """Return the shape of a tensor, or nothing for a number."""
     return str(tuple(node.variable.shape)) if hasattr(node.variable, "shape") else ""
 
 
 def number(x: Any, digits: int = 6, most: int = 6) -> str:
-    """Return a number with so many digits at most; the elements of a tensor, or its shape if they are too many.
+    """Return a number with so many digits at most. A tensor gives its elements, or its shape if they are too many.
 
     >>> from minigrad.draw.graph import number
     >>> number(1 / 3), number(2.0)

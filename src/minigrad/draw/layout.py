@@ -40,7 +40,7 @@ def lay_out(nodes: Sequence[int], edges: Sequence[tuple[int, int]]) -> Layout:
 
     Args:
         nodes: Keys of the nodes.
-        edges: Pairs (from, to); from will stand to the left of to.
+        edges: Pairs (from, to). The node from will stand to the left of the node to.
 
     >>> from minigrad.draw.layout import lay_out
     >>> layout = lay_out([0, 1, 2], [(0, 2), (1, 2)])
@@ -64,7 +64,7 @@ def lay_out(nodes: Sequence[int], edges: Sequence[tuple[int, int]]) -> Layout:
 
 
 def _layers(nodes: Sequence[int], edges: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Put every node behind its inputs, then move what has no inputs close to its first user."""
+    """Put every node behind its inputs, then move nodes without inputs close to their first user."""
     layer = dict.fromkeys(nodes, 0)
     moved = True
     while moved:
@@ -82,13 +82,13 @@ def _layers(nodes: Sequence[int], edges: Sequence[tuple[int, int]]) -> dict[int,
 
 
 def _chain(number: int, start: int, end: int, layer: Mapping[int, int]) -> list[Place]:
-    """The places that an edge passes; one in every layer between its ends, so that it runs around nodes."""
+    """Return the places that an edge passes: one in every layer between its ends, so that it runs around nodes."""
     between = [(-1 - number, x) for x in range(layer[start] + 1, layer[end])]
     return [(start, 0), *between, (end, 0)]
 
 
 def _heights(columns: list[list[Place]], links: Sequence[tuple[Place, Place]]) -> dict[Place, float]:
-    """Order each layer by what its places are linked to, then give everything a height."""
+    """Order each layer by the neighbours of its places, then give everything a height."""
     heights = {place: float(i) for column in columns for i, place in enumerate(column)}
     before: dict[Place, list[Place]] = {place: [] for place in heights}
     after: dict[Place, list[Place]] = {place: [] for place in heights}
@@ -104,7 +104,7 @@ def _heights(columns: list[list[Place]], links: Sequence[tuple[Place, Place]]) -
 
 
 def _order(column: list[Place], heights: dict[Place, float], linked: Mapping[Place, list[Place]]) -> None:
-    """Sort a layer by the mean height of what its places are linked to, one unit apart at least."""
+    """Sort a layer by the mean height of its places' neighbours, one unit apart at least."""
     wanted = {
         place: fmean(heights[other] for other in linked[place]) if linked[place] else heights[place] for place in column
     }

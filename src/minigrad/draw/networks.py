@@ -1,4 +1,4 @@
-"""Pictures of networks that look at images: windows, tiles, what a network has learned, and what it sees.
+"""Pictures of networks that look at images: windows, tiles, learned weights, and the outputs of layers.
 
     draw.convolution(image, weight, at=(1, 2))   # one step of a sliding window, with its sum
     draw.tiled(image, (2, 2))                    # an image cut into tiles, each of them a row
@@ -67,7 +67,7 @@ def convolution(
         image: A line of shape (width,), an image of shape (height, width), or one with channels: (channels, height,
             width).
         weight: The weights of one output channel: as many axes as the image.
-        at: Which element of the output is computed; for an image its row and column.
+        at: The computed element of the output. For an image it is a row and a column.
         padding: Zeros on both sides of each axis.
         stride: Steps between windows.
 
@@ -162,7 +162,7 @@ _WORDS = {"cell": "text", "mark": "marked", "ghost": "ghosttext", "used": "text"
 
 
 def _grid(values: Array, x: float, y: float, width: float, kind: Callable[..., str]) -> list[str]:
-    """Boxes with the numbers of a matrix; kind(row, column) says how each is drawn."""
+    """Boxes with the numbers of a matrix. kind(row, column) names the look of each."""
     parts = []
     for (row, column), value in np.ndenumerate(values):
         look = kind(row, column)
@@ -199,7 +199,7 @@ def tiled(image: Any, kernel: Sequence[int]) -> Drawing:
 
     Args:
         image: Of shape (height, width).
-        kernel: Height and width of a tile; they divide the image's.
+        kernel: Height and width of a tile. They divide the image's.
 
     Raises:
         TypeError: If the image does not consist of numbers.
@@ -248,10 +248,10 @@ def tiled(image: Any, kernel: Sequence[int]) -> Drawing:
 
 
 def digits(images: object, classes: object = None, predicted: object = None, *, columns: int = 10) -> Picture:
-    """Draw images in grey, each with its class, and with what was taken for it.
+    """Draw images in grey, each with its class and the predicted class.
 
     Args:
-        images: Of shape (n, height, width) or (n, 1, height, width), or one of (height, width); large numbers are dark.
+        images: Of shape (n, height, width) or (n, 1, height, width), or one of (height, width). Large numbers are dark.
         classes: The class of each, or None.
         predicted: What a network took it for, or None: where it differs, the image gets a frame.
         columns: How many stand side by side.
@@ -292,7 +292,7 @@ def digits(images: object, classes: object = None, predicted: object = None, *, 
 
 
 def _for_each(name: str, given: object, images: int) -> list[Any] | None:
-    """Return what is given for each image, as a list; None for None."""
+    """Return the classes given for the images as a list, or None if there are none."""
     if given is None:
         return None
     values: list[Any] = _values(given).reshape(-1).tolist()
@@ -304,7 +304,7 @@ def _for_each(name: str, given: object, images: int) -> list[Any] | None:
 def kernels(weight: object, title: str = "") -> Picture:
     """Draw the weights of a convolution: a column for each output channel, a row for each input channel.
 
-    Positive weights are purple and negative ones orange; where there is room the numbers stand in the boxes.
+    Positive weights are purple and negative ones orange. Where there is room the numbers stand in the boxes.
 
     Args:
         weight: Of shape (out_channels, in_channels, kernel_height, kernel_width).
@@ -345,12 +345,12 @@ def kernels(weight: object, title: str = "") -> Picture:
 
 
 def activations(layers: Mapping[str, Any], *, columns: int = 16) -> Picture:
-    """Draw what layers make of one image: a row of pictures for each, one picture a channel.
+    """Draw the outputs of layers for one image: a row of pictures for each, one picture a channel.
 
     Dark is large. All channels of a layer share one scale, from 0 or the smallest number to the largest.
 
     Args:
-        layers: For each name the output for one image, of shape (channels, height, width); one image may be among them.
+        layers: For each name the output for one image, of shape (channels, height, width). One image may be among them.
         columns: How many channels are shown at most.
 
     Raises:
@@ -399,9 +399,9 @@ def _flat(images: Array) -> float:
 def _board(
     pictures: int, columns: int, width: float, height: float, *, left: float = 0.2, above: float = 0.0
 ) -> tuple[Figure, list[Any]]:
-    """Return a figure with rows of small axes without ticks; no more axes than are asked for.
+    """Return a figure with rows of small axes without ticks.
 
-    Each takes width by height inches; there is room for names to the left of all of them, and above.
+    Each takes width by height inches. There is room for names to the left of all of them, and above.
     """
     from matplotlib.figure import Figure
 

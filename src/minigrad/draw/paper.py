@@ -25,7 +25,7 @@ _LEAST = 0.85
 
 
 def fitting(width: float, least: float = _LEAST) -> str:
-    """Return the style of a picture that a narrow page shrinks, but not beyond what can be read: then it scrolls.
+    """Return the style of a picture that a narrow page shrinks while it can be read. After that it scrolls.
 
     Args:
         width: Of the picture, in pixels.
@@ -99,7 +99,7 @@ class Drawing:
         width: In pixels.
         height: In pixels.
         title: What the picture is, in a few words.
-        description: What it shows, in words: for a terminal, and for people who cannot see it.
+        description: The picture in words: for a terminal, and for people who cannot see it.
         parts: The elements of the drawing, as SVG.
 
     >>> from minigrad.draw.paper import Drawing, box
@@ -137,7 +137,7 @@ def label(value: object) -> str:
 
 
 def text(x: float, y: float, words: str, kind: str = "text", anchor: str = "middle") -> str:
-    """A line of text; y is its base line.
+    """A line of text. Its base line is y.
 
     >>> from minigrad.draw.paper import text
     >>> text(10, 20, "a < b")

@@ -1,4 +1,4 @@
-"""Pictures of loops on several cores: who runs which iteration, where iterations meet, how a walk uses the cache.
+"""Pictures of loops on several cores: the thread of each iteration, places where iterations meet, uses of the cache.
 
 draw.iterations(10, 4)            # the iterations of a prange loop, shared out between threads
 draw.races(report)                # the elements in which iterations meet, as `minigrad.debug.races` has found them
@@ -32,11 +32,11 @@ def _count(number: int, noun: str) -> str:
 
 
 def iterations(size: int, threads: int, *, owners: Sequence[int] | None = None) -> Drawing:
-    """Draw the iterations of a prange loop: which thread runs which, and what happens at the same time.
+    """Draw the iterations of a prange loop: the thread of each, and below iterations at the same time in one column.
 
     Args:
         size: How many iterations there are.
-        threads: How many threads share them; each gets a run of neighbours, as equal as possible.
+        threads: The number of threads that share them. Each gets a run of neighbours, as equal as possible.
         owners: For each iteration the thread that has run it, where that was observed.
 
     Raises:
@@ -66,7 +66,7 @@ def iterations(size: int, threads: int, *, owners: Sequence[int] | None = None) 
 
 
 def _shared_out(size: int, threads: int) -> list[int]:
-    """Return who runs each iteration, as Numba shares them out: neighbours together, longer shares first."""
+    """Return the thread of each iteration, as Numba shares them out: neighbours together, longer shares first."""
     least, longer = divmod(size, threads)
     return [thread for thread in range(threads) for _ in range(least + (thread < longer))]
 
@@ -94,7 +94,7 @@ def _shares(shares: Sequence[Sequence[int]], longest: int, left: float, y: float
 
 
 def races(report: Report) -> Drawing:
-    """Draw the elements in which iterations meet: who writes, who reads, and in which line.
+    """Draw the elements in which iterations meet, with the lines that write or read them.
 
     Args:
         report: What `minigrad.debug.races` has found.
@@ -115,7 +115,7 @@ def races(report: Report) -> Drawing:
 
 
 def _meeting(race: Race, y: float) -> tuple[list[str], float, float]:
-    """Draw an element between the two iterations that touch it; return the drawing, its width and its height."""
+    """Draw an element between the two iterations that touch it, and return the drawing, its width and its height."""
     names = [f"iteration {race.first}", f"iteration {race.second}"]
     inside = ", ".join(map(str, race.index))
     element = f"{race.array}[{inside}]"
@@ -138,7 +138,7 @@ def _meeting(race: Race, y: float) -> tuple[list[str], float, float]:
 
 
 def _lines_of(race: Race) -> list[str]:
-    """Return the lines of code in which two iterations meet, with who comes there."""
+    """Return the lines of code in which two iterations meet, with the numbers of these iterations."""
     same = (race.line, race.file) == (race.other_line, race.other_file)
     first = f"{'both' if same else race.acts[0]}: {race.source}"
     return [first] if same else [first, f"{race.acts[1]}: {race.other_source}"]

@@ -71,7 +71,7 @@ class Picture:
 
     Args:
         figure: The matplotlib figure.
-        caption: What it shows, in words: for a terminal, and for people who cannot see it.
+        caption: The picture in words: for a terminal, and for people who cannot see it.
 
     >>> minigrad.draw.elementary()
     Picture: the graphs of relu, sigmoid, exp for x from -3 to 3
@@ -325,7 +325,7 @@ class _Frame(Protocol):
 def decision(
     predict: Callable[[list[tuple[float, float]]], Sequence[float]], points: Points, title: str = ""
 ) -> Picture:
-    """Draw what a network says about every place of the square, and the points that it learns from.
+    """Draw a network's answer at every place of the square, and the points that it learns from.
 
     Args:
         predict: Returns the probability of class 1 for each of a list of places.

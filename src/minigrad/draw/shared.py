@@ -1,4 +1,4 @@
-"""The shared memory of a block of a CUDA kernel, from one barrier to the next: what was computed from what, by whom."""
+"""Pictures of a CUDA block's shared memory, from one barrier to the next, with the thread behind each element."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDE, _HIGH, _BETWEEN = 78.0, 38.0, 3.2 * LINE
 
 
 def shared_memory(report: CudaReport, block: int | Iterable[int] = 0) -> Drawing:
-    """Draw what a block's shared memory holds, from one barrier to the next, and what was computed from what.
+    """Draw a block's shared memory from one barrier to the next, with arrows to each element from its inputs.
 
     Args:
         report: What `minigrad.debug.cuda_races` recorded of a kernel with one shared array in one dimension.
@@ -92,7 +92,7 @@ class _History:
         self.parts.append(text(MARGIN, y + 0.62 * _HIGH, words, "small", "start"))
 
     def _global_row(self, y: float) -> Iterator[tuple[int, float]]:
-        """Draw what the block first reads of global memory, each element above the thread that reads it."""
+        """Draw the block's first reads of global memory, each element above the thread that reads it."""
         from minigrad.debug.memory import READ
 
         found: dict[tuple[Root, int], int] = {}
@@ -114,7 +114,7 @@ class _History:
         return y
 
     def _row(self, moment: Moment, now: list[Event], above: Mapping[int, float], y_above: float, y: float) -> None:
-        """Draw shared memory at the end of a stretch, with arrows from what each thread has read."""
+        """Draw shared memory at the end of a stretch, with arrows from the elements that each thread has read."""
         written = {event.address: event.thread for event in now if event.root is self.root and event.kind}
         held = moment.held[self.root]
         self._name(y, _title(self.root))
@@ -134,7 +134,7 @@ class _History:
             )
 
     def _results(self, now: list[Event], above: Mapping[int, float], y_above: float, y: float) -> float:
-        """Draw what was written to global memory in a stretch; return how far down that reaches."""
+        """Draw the writes to global memory in a stretch, and return the lower end of the drawing."""
         written = {(e.root, e.address): e.thread for e in now if e.root.scope == "global" and e.kind}
         if not written:
             return y_above

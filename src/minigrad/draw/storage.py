@@ -1,4 +1,4 @@
-"""Pictures of strides: a storage as a row of boxes, a view of it as a grid, and what a permute does to both.
+"""Pictures of strides: a storage as a row of boxes, a view of it as a grid, and the change that a permute makes.
 
 draw.strides(array, highlight=(1, 2))   # where each element of the view stands
 draw.permute(array, (1, 0))             # sizes and strides change places, the storage stays
@@ -86,7 +86,7 @@ def permute(array: object, order: Sequence[int]) -> Drawing:
 
 
 def data_of(array: object, operation: str) -> TensorData:
-    """Return what says how an array or a tensor lies over its storage.
+    """Return the `TensorData` that describes an array or a tensor over its storage.
 
     Raises:
         TypeError: If it is neither.
@@ -126,7 +126,7 @@ def _indices(shape: Sequence[int]) -> Iterator[Index]:
 
 
 def _position(view: TensorData, index: Index) -> int:
-    """Return where an element stands, counted from the storage's beginning; no exercise is asked."""
+    """Return an element's position, counted from the storage's beginning. No exercise is called."""
     return view.offset + sum(i * stride for i, stride in zip(index, view.strides, strict=True))
 
 
@@ -174,7 +174,7 @@ class _Page:
         self._width = 0.0
 
     def add(self, part: Any) -> None:
-        """Put a part below what is there."""
+        """Put a part below the earlier ones."""
         self._parts += part.parts(MARGIN, self._y)
         self._width = max(self._width, part.width)
         self._y += part.height + _GAP - 8.0
@@ -191,7 +191,7 @@ class _Page:
         self._y += max(left.height, right.height) + _GAP - 8.0
 
     def lines(self, lines: Sequence[str]) -> None:
-        """Put lines of text below what is there."""
+        """Put lines of text below the earlier parts."""
         for line in lines:
             self._parts.append(text(MARGIN, self._y + 4.0, line, "text", "start"))
             self._width = max(self._width, len(line) * CHARACTER)
@@ -203,7 +203,7 @@ class _Page:
 
 
 class _Storage:
-    """A storage as rows of boxes with their positions above; those of the view are shaded, those chosen framed."""
+    """A storage as rows of boxes with their positions above. The view's boxes are shaded, the chosen ones framed."""
 
     def __init__(self, view: TensorData, chosen: set[int]) -> None:
         self._view = view

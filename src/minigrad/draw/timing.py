@@ -1,4 +1,4 @@
-"""Pictures of measured times: against the size, beside what memory allows; and run by run."""
+"""Pictures of measured times: against the size, with memory's own limit, and run by run."""
 
 from __future__ import annotations
 

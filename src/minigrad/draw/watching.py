@@ -1,4 +1,4 @@
-"""Variables that take notes while the library's present engine runs over them, for pictures of what it does.
+"""Variables that take notes while the library's present engine runs over them, for pictures of its steps.
 
 The engine is given stand-ins, which speak the `Variable` protocol and ask the variables behind them. So a student's own
 `backpropagate`, `topological_sort` and `chain_rule` are watched at work, and the variables' own ``grad`` stays.
@@ -26,7 +26,7 @@ class Visit:
     Attributes:
         key: The variable's unique id.
         arrived: The derivative that the step was taken with, or that a leaf received.
-        handed: The inputs that got something from it, by unique id, and what.
+        handed: The inputs that got a gradient from it, by unique id, with that gradient.
     """
 
     key: int
@@ -41,9 +41,9 @@ class Watched:
     Attributes:
         variable: The variable itself, which stays untouched.
         parents: The watched inputs.
-        arrived: What a step back was taken with, or what a leaf has received.
-        handed: For each step back, what went to which input.
-        visits: What happened at all variables of the graph, in order; one list that they share.
+        arrived: The gradient of each step back, or the gradient that a leaf has received.
+        handed: For each step back, the inputs and their gradients.
+        visits: The steps at all variables of the graph, in order, in one list that they share.
 
     >>> from minigrad.draw.watching import watch
     >>> x = minigrad.Scalar(3.0)
@@ -80,11 +80,11 @@ class Watched:
         return bool(self.variable.is_constant())
 
     def accumulate_derivative(self, x: object) -> None:
-        """Keep what a leaf would have added to its derivative."""
+        """Keep the gradient that a leaf would have added to its derivative."""
         self._note(x, [])
 
     def chain_rule(self, d_output: object) -> Iterable[tuple[Watched, Any]]:
-        """Let the variable take a step back, and keep what comes of it."""
+        """Let the variable take a step back, and keep its derivatives."""
         pairs = [
             (self.graph.get(parent.unique_id) or Watched(parent, self.graph, visits=self.visits), derivative)
             for parent, derivative in self.variable.chain_rule(d_output)
@@ -93,7 +93,7 @@ class Watched:
         return pairs
 
     def note(self, d_output: object, derivatives: Iterable[Any]) -> None:
-        """Keep what a step back has made of d_output: a derivative for each input."""
+        """Keep d_output and the derivatives that a step back made of it, one for each input."""
         pairs = zip(self.parents, derivatives, strict=False)
         self._note(d_output, [(parent.unique_id, d) for parent, d in pairs if not parent.is_constant()])
 
@@ -129,7 +129,7 @@ def _kept(derivative: Any) -> Any:
 
 
 def check_variables(operation: str, result: object, names: Mapping[str, Any]) -> None:
-    """See that a result, and what is to be named, are variables.
+    """Check that a result, and all named objects, are variables.
 
     Raises:
         TypeError: If one of them is not.
@@ -140,7 +140,7 @@ def check_variables(operation: str, result: object, names: Mapping[str, Any]) ->
 
 
 def watch(result: autodiff.Variable) -> dict[int, Watched]:
-    """Wrap a result and everything behind it, the result first; each variable is asked for its inputs once.
+    """Wrap a result and everything behind it, the result first. Each variable is asked for its inputs once.
 
     Raises:
         ValueError: If there are more variables than can be read in a picture.

@@ -1,4 +1,4 @@
-"""Networks: layers, losses and what belongs to them, with PyTorch's names."""
+"""Networks: layers, losses and their helpers, with PyTorch's names."""
 
 from __future__ import annotations
 

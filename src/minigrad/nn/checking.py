@@ -35,7 +35,7 @@ def as_tuple(name: str, value: object, count: int, least: int) -> Any:
 
 
 def check_probability(name: str, p: float) -> None:
-    """Refuse what is no probability.
+    """Refuse a number that is no probability.
 
     >>> from minigrad.nn.checking import check_probability
     >>> check_probability("dropout", 1.5)

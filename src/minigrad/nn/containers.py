@@ -11,10 +11,10 @@ __all__ = ["ModuleList", "Sequential"]
 
 
 class Sequential(Module):
-    """A chain of modules: each one takes what the one before it returns.
+    """A chain of modules. Each one takes the result of the one before it.
 
     Args:
-        *modules: The modules in order; or one dictionary of them, whose keys become their names.
+        *modules: The modules in order, or one dictionary of them. Its keys become their names.
 
     >>> network = minigrad.nn.Sequential(minigrad.nn.Linear(2, 4), minigrad.nn.ReLU())
     >>> network(minigrad.ones(3, 2)).shape
@@ -69,7 +69,7 @@ class Sequential(Module):
 
 
 class ModuleList(Module):
-    """A list of modules, which are registered; a plain list would hide their parameters from training.
+    """A list of modules, which are registered. A plain list would hide their parameters from training.
 
     Args:
         modules: The modules.

@@ -255,7 +255,7 @@ def _by_groups(x: Any, weight: Any, windows: Windows) -> Any:
 
 
 def padded(x: Any, padding: Pair, value: float = 0.0) -> Any:
-    """Return the image with a value on both sides of its axes; the same one if there is no padding.
+    """Return the image with a value on both sides of its axes, or the image itself if there is no padding.
 
     >>> from minigrad.nn.convolution import padded
     >>> padded(np.ones((1, 1, 1, 2)), (0, 1))

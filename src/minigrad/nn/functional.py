@@ -274,7 +274,7 @@ def cross_entropy(
     Args:
         input: Logits of shape (batch, classes, ...), or (classes,).
         target: Classes: int64 of shape (batch, ...), or ().
-        weight: A factor for each class, or None; "mean" divides by the sum of the factors of the targets.
+        weight: A factor for each class, or None. "mean" divides by the sum of the factors of the targets.
         ignore_index: A target that costs nothing.
         reduction: "mean", "sum", or "none" for one loss for each target.
 

@@ -43,7 +43,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
         tensor: Of a floating dtype.
         a: The lower bound.
         b: The upper bound.
-        generator: Where random numbers come from; the default generator if None.
+        generator: Where random numbers come from. None takes the default generator.
 
     >>> weight = minigrad.nn.init.uniform_(minigrad.zeros(100), 2.0, 3.0)
     >>> bool((weight >= 2.0).all())
@@ -54,7 +54,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill with normally distributed numbers of that mean and standard deviation; generator as for `uniform_`.
+    """Fill with normally distributed numbers of that mean and standard deviation. The generator is as for `uniform_`.
 
     >>> weight = minigrad.nn.init.normal_(minigrad.zeros(1000), mean=5.0, std=2.0)
     >>> round(weight.mean().item()), round(weight.std().item())
@@ -98,7 +98,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
     Args:
         nonlinearity: "linear", "conv1d", "conv2d", "sigmoid", "tanh", "relu" or "leaky_relu".
-        param: The negative slope of "leaky_relu"; 0.01 if None.
+        param: The negative slope of "leaky_relu". None means 0.01.
 
     Raises:
         ValueError: If the nonlinearity is unknown.
@@ -145,7 +145,7 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with normally distributed numbers of deviation gain / sqrt(fan); arguments as for `kaiming_uniform_`.
+    """Fill with normally distributed numbers of deviation gain / sqrt(fan). Arguments as for `kaiming_uniform_`.
 
     >>> weight = minigrad.nn.init.kaiming_normal_(minigrad.zeros(20, 200), nonlinearity="relu")
     >>> round(weight.std().item(), 2)  # sqrt(2 / 200)

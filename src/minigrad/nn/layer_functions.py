@@ -1,4 +1,4 @@
-"""Layers with weights, look-up and normalisation, as functions; `minigrad.nn.functional` hands them out."""
+"""Layers with weights, look-up and normalisation, as functions. `minigrad.nn.functional` exports them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def conv2d(
         input: Of shape (batch, in_channels, height, width), or without batch.
         weight: Of shape (out_channels, in_channels / groups, kernel_height, kernel_width).
         bias: Of shape (out_channels,), or None.
-        stride: Steps between windows; one number for both axes.
+        stride: Steps between windows. One number sets both axes.
         padding: Zeros added on both sides of each axis.
         dilation: Steps between the elements of a window.
         groups: Into how many groups the channels are split.
@@ -113,7 +113,7 @@ def conv2d(
 
 
 def _windows(name: str, *settings: object) -> Windows:
-    """Return how windows lie; a layer asks with the same settings at every step."""
+    """Return the places of windows. A layer asks with the same settings at every step."""
     return _checked_windows(name, *(tuple(x) if isinstance(x, list) else x for x in settings))
 
 
@@ -193,7 +193,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
 
     Args:
         input: Numbers from 0: int64, of any shape.
-        num_classes: The size of a row; -1 for the largest number plus 1.
+        num_classes: The size of a row. -1 means the largest number plus 1.
 
     >>> minigrad.nn.functional.one_hot(minigrad.tensor([2, 0]), num_classes=3)
     tensor([[0, 0, 1],
@@ -220,7 +220,7 @@ def batch_norm(
 
     Args:
         input: Of shape (batch, channels, ...).
-        running_mean: Collected means of shape (channels,): what evaluation takes, and training updates; or None.
+        running_mean: Collected means of shape (channels,), or None. Evaluation uses them, and training updates them.
         running_var: Collected unbiased variances, likewise.
         weight: Factors of shape (channels,), or None.
         bias: Shifts of shape (channels,), or None.

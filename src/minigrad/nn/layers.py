@@ -15,7 +15,7 @@ __all__ = ["Conv1d", "Conv2d", "Dropout", "Embedding", "Flatten", "Identity", "L
 
 
 class Identity(Module):
-    """Returns what it is given; any arguments are taken and ignored.
+    """Returns its input. Any arguments are taken and ignored.
 
     >>> minigrad.nn.Identity()(minigrad.tensor([1.0, 2.0]))
     tensor([1., 2.])
@@ -36,11 +36,11 @@ class Linear(Module):
         in_features: The size of the input's last axis.
         out_features: The size of the output's last axis.
         bias: Whether to add a bias.
-        dtype: Of the parameters; the default float dtype if None.
+        dtype: Of the parameters. None takes the default float dtype.
 
     Attributes:
         weight: Of shape (out_features, in_features), starting evenly in [-b, b) with b = 1 / sqrt(in_features).
-        bias: Of shape (out_features,), starting likewise; None without bias.
+        bias: Of shape (out_features,), starting likewise, or None without bias.
 
     >>> layer = minigrad.nn.Linear(3, 2)
     >>> layer(minigrad.ones(5, 3)).shape, layer.weight.shape, layer.bias.shape
@@ -84,18 +84,18 @@ class Conv2d(Module):
     Args:
         in_channels: Channels of the input.
         out_channels: Channels of the output.
-        kernel_size: Size of the window along each axis; one number for all.
+        kernel_size: Size of the window along each axis. One number sets all.
         stride: Steps between windows.
         padding: Zeros added on both sides.
         dilation: Steps between the elements of a window.
         groups: Into how many groups the channels are split, each convolved by itself.
         bias: Whether to add a bias.
-        dtype: Of the parameters; the default float dtype if None.
+        dtype: Of the parameters. None takes the default float dtype.
 
     Attributes:
         weight: Of shape (out_channels, in_channels / groups, *kernel_size), starting evenly in [-b, b) with
             b = 1 / sqrt(in_channels / groups * elements of the kernel).
-        bias: Of shape (out_channels,), starting likewise; None without bias.
+        bias: Of shape (out_channels,), starting likewise, or None without bias.
 
     >>> layer = minigrad.nn.Conv2d(1, 8, kernel_size=3, padding=1)
     >>> layer(minigrad.ones(2, 1, 28, 28)).shape
@@ -141,7 +141,7 @@ class Conv2d(Module):
         return functional.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
     def extra_repr(self) -> str:
-        """Return the sizes, and whatever differs from its default.
+        """Return the sizes, and every setting that differs from its default.
 
         >>> minigrad.nn.Conv2d(1, 8, 3, stride=2)
         Conv2d(1, 8, kernel_size=(3, 3), stride=(2, 2))
@@ -241,7 +241,7 @@ class Embedding(Module):
         num_embeddings: The number of rows.
         embedding_dim: The size of each.
         padding_idx: A row that starts as zeros and is not trained, or None.
-        dtype: Of the table; the default float dtype if None.
+        dtype: Of the table. None takes the default float dtype.
 
     Attributes:
         weight: Of shape (num_embeddings, embedding_dim), starting normally distributed.

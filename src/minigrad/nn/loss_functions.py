@@ -22,7 +22,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         reduction: "mean", "sum", or "none" for one loss for each element.
 
     Raises:
-        ValueError: If the shapes differ: what broadcasting makes of (n, 1) and (n,) is no loss.
+        ValueError: If the shapes differ. Broadcasting would turn (n, 1) and (n,) into (n, n), which is no loss.
 
     >>> minigrad.nn.functional.mse_loss(minigrad.tensor([1.0, 4.0]), minigrad.tensor([1.0, 2.0]))
     tensor(2.)

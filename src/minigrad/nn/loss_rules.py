@@ -1,6 +1,6 @@
 """Losses, each as one function with its own rule.
 
-A rule on arrays reuses what forward computed; where the rule itself is recorded, it is written with tensors.
+A rule on arrays reuses forward's results. Where the rule itself is recorded, it is written with tensors.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class CrossEntropy(Function):
             ctx: Keeps the softmax.
             x: The logits.
             target: int64 of shape (n,), in range.
-            factors: By which the loss of each row is multiplied; "mean" divides by their sum.
+            factors: The factors of each row's loss. "mean" divides by their sum.
             reduction: "mean", "sum" or "none".
         """
         ctx.reduction, ctx.target, ctx.save = reduction, target, None
@@ -148,7 +148,7 @@ class CrossEntropy(Function):
 
 
 def _row_scale(factors: Any, reduction: str, dtype: DTypeLike) -> Any:
-    """Return by what each row's own loss is multiplied on its way into the result."""
+    """Return the factors of each row's own loss on its way into the result."""
     return (factors * _mean_scale(factors, reduction)).astype(dtype)
 
 
@@ -180,7 +180,7 @@ def _reduced(losses: Any, reduction: str) -> Any:
 
 
 def _part(ctx: Any, x: Any) -> float:
-    """Return by what each element's own loss is multiplied on its way into the result."""
+    """Return the factors of each element's own loss on its way into the result."""
     if ctx.reduction != "mean":
         return 1.0
     size = math.prod(x.shape)

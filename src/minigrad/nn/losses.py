@@ -1,4 +1,4 @@
-"""Losses as modules: what training makes small."""
+"""Losses as modules. Training makes them small."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class CrossEntropyLoss(_Loss):
     """-log of the probability that softmax of the logits gives to the target class.
 
     Args:
-        weight: A factor for each class, or None; "mean" divides by the sum of the factors of the targets.
+        weight: A factor for each class, or None. "mean" divides by the sum of the factors of the targets.
         ignore_index: A target that costs nothing.
         reduction: "mean", "sum", or "none" for one loss for each target.
 

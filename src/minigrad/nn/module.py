@@ -1,4 +1,4 @@
-"""The tree of modules that hold tensors: the `Module` of the first lesson, with what a library needs besides."""
+"""The tree of modules that hold tensors: the `Module` of the first lesson, and a library's other methods."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Module(plain.Module):
         object.__delattr__(self, name)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
-        """Register a parameter under a name; None notes that there is none, as for a layer without bias.
+        """Register a parameter under a name. None notes that there is none, as for a layer without bias.
 
         >>> layer = minigrad.nn.Linear(2, 1, bias=False)
         >>> layer.bias is None, [name for name, _ in layer.named_parameters()]
@@ -129,7 +129,7 @@ class Module(plain.Module):
 
         Args:
             name: The attribute.
-            tensor: The buffer; None notes that there is none.
+            tensor: The buffer. None notes that there is none.
             persistent: Whether `state_dict` holds it.
 
         >>> network = minigrad.nn.Module()
@@ -246,7 +246,7 @@ class Module(plain.Module):
         """Return this node as the first lesson knows it, where `modules()` gives the children alone.
 
         Args:
-            deep: Whether its descendants are shown in that way, too; otherwise the children are themselves.
+            deep: Whether its descendants are shown in that way, too. Otherwise the children are themselves.
         """
         node = plain.Module.__new__(plain.Module)
         children = {name: child._as_plain(deep) if deep else child for name, child in self._modules.items()}
@@ -293,7 +293,7 @@ class Module(plain.Module):
                 parameter.grad.detach().zero_()
 
     def requires_grad_(self: _Self, requires_grad: bool = True) -> _Self:
-        """Say for every parameter whether training computes its gradient; False freezes the module.
+        """Set for every parameter whether training computes its gradient. False freezes the module.
 
         >>> layer = minigrad.nn.Linear(2, 1).requires_grad_(False)
         >>> layer.weight.requires_grad
@@ -304,7 +304,7 @@ class Module(plain.Module):
         return self
 
     def apply(self: _Self, fn: Callable[[Module], object]) -> _Self:
-        """Call fn on every descendant, then on this module; for example to initialise weights.
+        """Call fn on every descendant, then on this module, for example to initialise weights.
 
         >>> def set_to_zero(module):
         ...     if isinstance(module, minigrad.nn.Linear):
@@ -321,7 +321,7 @@ class Module(plain.Module):
     def to(self: _Self, *args: object, **kwargs: object) -> _Self:
         """Move all parameters and buffers to a device, or give the floating ones another dtype.
 
-        Takes what `Tensor.to` takes. Parameters stay the same objects, so that an optimizer keeps them.
+        The arguments are those of `Tensor.to`. Parameters stay the same objects, so that an optimizer keeps them.
 
         >>> minigrad.nn.Linear(2, 1).to(minigrad.float64).weight.dtype
         dtype('float64')
@@ -365,7 +365,7 @@ class Module(plain.Module):
             strict: Whether names that are missing on either side are an error.
 
         Raises:
-            ValueError: If names or shapes do not match; nothing is changed then.
+            ValueError: If names or shapes do not match. Nothing is changed then.
 
         >>> old, new = minigrad.nn.Linear(2, 1), minigrad.nn.Linear(2, 1)
         >>> report = new.load_state_dict(old.state_dict())
@@ -384,7 +384,7 @@ class Module(plain.Module):
         return report
 
     def extra_repr(self) -> str:
-        """Return what stands between the parentheses when the module is printed; every subclass writes its own.
+        """Return the text between the parentheses of a printed module. Every subclass writes its own.
 
         >>> minigrad.nn.Linear(2, 1).extra_repr()
         'in_features=2, out_features=1, bias=True'
@@ -413,7 +413,7 @@ def _once(named: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, _T]]:
 
 
 def _mismatches(own: Mapping[str, Tensor], given: Mapping[str, Any], names: LoadReport) -> list[str]:
-    """Say what keeps a state from being loaded."""
+    """Raise an error that names the mismatches of a state."""
     problems = []
     if names.missing_keys:
         problems.append(f"the state lacks {', '.join(names.missing_keys)}")

@@ -26,14 +26,14 @@ class BatchNorm1d(Module):
     Args:
         num_features: The number of channels.
         eps: Added to the variance.
-        momentum: The weight of a new batch in the collected mean and variance; None for the mean over all batches.
+        momentum: The weight of a new batch in the collected mean and variance. None takes the mean over all batches.
         affine: Whether to scale by `weight` and shift by `bias`.
-        track_running_stats: Whether to collect; otherwise evaluation normalises by its own batch, too.
-        dtype: Of parameters and buffers; the default float dtype if None.
+        track_running_stats: Whether to collect. Otherwise evaluation normalises by its own batch, too.
+        dtype: Of parameters and buffers. None takes the default float dtype.
 
     Attributes:
-        weight: Of shape (num_features,), starting at 1; None if not affine.
-        bias: Of shape (num_features,), starting at 0; None if not affine.
+        weight: Of shape (num_features,), starting at 1, or None if not affine.
+        bias: Of shape (num_features,), starting at 0, or None if not affine.
         running_mean: The collected means, starting at 0.
         running_var: The collected unbiased variances, starting at 1.
         num_batches_tracked: How many batches training has seen.
@@ -129,15 +129,15 @@ class LayerNorm(Module):
     """Normalises over the last axes, then scales and shifts by trained factors.
 
     Args:
-        normalized_shape: The sizes of those axes; one number for the last axis alone.
+        normalized_shape: The sizes of those axes. One number stands for the last axis alone.
         eps: Added to the variance.
         elementwise_affine: Whether to scale by `weight` and shift by `bias`.
         bias: Whether to shift.
-        dtype: Of the parameters; the default float dtype if None.
+        dtype: Of the parameters. None takes the default float dtype.
 
     Attributes:
-        weight: Of shape normalized_shape, starting at 1; None if not affine.
-        bias: Of shape normalized_shape, starting at 0; None if not affine, or without bias.
+        weight: Of shape normalized_shape, starting at 1, or None if not affine.
+        bias: Of shape normalized_shape, starting at 0, or None if not affine, or without bias.
 
     >>> minigrad.nn.LayerNorm(2)(minigrad.tensor([[1.0, 3.0], [10.0, 30.0]])).detach()
     tensor([[-1.,  1.],

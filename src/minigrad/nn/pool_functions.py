@@ -21,7 +21,7 @@ __all__ = ["AvgPool2d", "AvgSpread", "MaxPool2d", "WindowScatter", "WindowTake"]
 
 
 class AvgPool2d(Function):
-    """The mean of each window; zeros that pad the image count."""
+    """The mean of each window. Zeros that pad the image count."""
 
     raw = True
 
@@ -82,7 +82,7 @@ class AvgSpread(Function):
 
 
 class MaxPool2d(Function):
-    """The largest element of each window; nan where a window holds one."""
+    """The largest element of each window, or nan where a window holds one."""
 
     raw = True
 

@@ -79,7 +79,7 @@ def maximum_back(d_output: Array, places: Array, kernel: Pair, windows: Windows,
 
 
 def mean(image: Array, kernel: Pair, windows: Windows) -> Array:
-    """Return the mean of each window; arguments as for `maximum`."""
+    """Return the mean of each window. Arguments as for `maximum`."""
     out = _outputs(image, kernel, windows, image.dtype)
     _run("mean", image, out, None, kernel, windows)
     return out

@@ -13,8 +13,8 @@ class _Pool2d(Module):
     """A layer that replaces each window by one number.
 
     Args:
-        kernel_size: Height and width of a window; one number for both.
-        stride: Steps between windows; the window's size if None.
+        kernel_size: Height and width of a window. One number sets both.
+        stride: Steps between windows. None takes the window's size.
         padding: Elements added on both sides.
     """
 
@@ -38,8 +38,8 @@ class AvgPool2d(_Pool2d):
     """Replaces windows of images, of shape (batch, channels, height, width), by their mean.
 
     Args:
-        kernel_size: Height and width of a window; one number for both.
-        stride: Steps between windows; the window's size if None.
+        kernel_size: Height and width of a window. One number sets both.
+        stride: Steps between windows. None takes the window's size.
         padding: Zeros added on both sides, which count.
 
     >>> image = minigrad.arange(16.0).view(1, 1, 4, 4)
@@ -57,8 +57,8 @@ class MaxPool2d(_Pool2d):
     """Replaces windows of images, of shape (batch, channels, height, width), by their largest element.
 
     Args:
-        kernel_size: Height and width of a window; one number for both.
-        stride: Steps between windows; the window's size if None.
+        kernel_size: Height and width of a window. One number sets both.
+        stride: Steps between windows. None takes the window's size.
         padding: Elements added on both sides, which are smaller than any number.
 
     >>> image = minigrad.arange(16.0).view(1, 1, 4, 4)

@@ -16,7 +16,7 @@ __all__ = ["as_tiles"]
 
 
 def as_tiles(input: Tensor, kernel: Pair, windows: Windows, edge: float) -> Tensor:
-    """Copy windows, which may overlap, next to each other: pooled by tiles, the copy gives what the windows do.
+    """Copy windows, which may overlap, next to each other. Pooled by tiles, the copy gives the windows' results.
 
     Args:
         input: Of shape (batch, channels, height, width).

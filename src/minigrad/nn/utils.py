@@ -24,14 +24,14 @@ def clip_grad_norm_(
     Args:
         parameters: Whose gradients are scaled.
         max_norm: The largest norm allowed.
-        norm_type: The p of the norm; infinity takes the largest absolute value.
+        norm_type: The p of the norm. Infinity takes the largest absolute value.
         error_if_nonfinite: Whether a norm that is nan or infinite is an error.
 
     Returns:
         The norm before.
 
     Raises:
-        ValueError: If the norm is not finite and that is an error; no gradient is changed then.
+        ValueError: If the norm is not finite and that is an error. No gradient is changed then.
 
     >>> x = minigrad.tensor([0.0, 0.0], requires_grad=True)
     >>> x.grad = minigrad.tensor([3.0, 4.0])

@@ -17,7 +17,7 @@ class Adam(Optimizer):
     """Moves each element by its mean gradient over the root of its mean squared gradient.
 
     Args:
-        params: The parameters; or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
         lr: The learning rate: about the length of a step.
         betas: How much of the two means a step keeps.
         eps: Added to the root.
@@ -58,7 +58,7 @@ class Adam(Optimizer):
             state = self.state[p] = {"step": 0, "exp_avg": zeros, "exp_avg_sq": zeros.clone()}
         state["step"] += 1
         beta1, beta2 = group["betas"]
-        # Both means start at 0; dividing by 1 - beta^step makes up for it.
+        # Both means start at 0. Dividing by 1 - beta^step makes up for it.
         rate = group["lr"] / (1.0 - beta1 ** state["step"])
         root = 1.0 / math.sqrt(1.0 - beta2 ** state["step"])
         decay = group["weight_decay"]
@@ -68,10 +68,10 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay draws the parameters to 0 directly, instead of by way of the gradient.
+    """Adam with weight decay that draws the parameters to 0 directly, instead of by way of the gradient.
 
     Args:
-        params: The parameters; or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
         lr: The learning rate.
         betas: How much of the two means a step keeps.
         eps: Added to the root.

@@ -23,7 +23,7 @@ def update(rule: Callable[..., None], tensors: tuple[Tensor, ...], *settings: ob
     Args:
         rule: Takes arrays and settings, and changes arrays by ``+=`` and the like. It works element by element, since
             it is handed large arrays in pieces.
-        tensors: Of one shape: what is changed, then what it takes for that.
+        tensors: Tensors of one shape. The first is changed, the others are read.
         settings: Handed to the rule after the arrays.
     """
     arrays = [tensor._array for tensor in tensors]
@@ -47,9 +47,9 @@ def _on_arrays(rule: Callable[..., None], arrays: list[Any], settings: tuple[Any
 
 
 def descend(params: list[Tensor], lr: float) -> list[Tensor]:
-    """Take lr times its gradient from every parameter that is a small array; return the others.
+    """Take lr times its gradient from every parameter that is a small array, and return the others.
 
-    It does what `update` does, with less around it: a small network has many small parameters.
+    The result is that of `update`, with fewer calls: a small network has many small parameters.
     """
     return cast(list[Tensor], numpy_forms.call(_descend, params, lr))
 

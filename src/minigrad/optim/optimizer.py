@@ -16,12 +16,12 @@ class Optimizer:
     """Changes parameters by their gradients.
 
     Args:
-        params: The parameters; or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
         defaults: The settings of groups that do not have their own.
 
     Attributes:
         param_groups: The groups: dictionaries of settings, with the list of parameters under ``"params"``.
-        state: For each parameter, what the optimizer remembers of it.
+        state: For each parameter, the optimizer's memory of it.
 
     >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.1)
     >>> optimizer.param_groups[0]["lr"]
@@ -129,7 +129,7 @@ class Optimizer:
         raise TypeError(f"{type(self).__name__} does not define how it updates a parameter")
 
     def state_dict(self) -> dict[str, Any]:
-        """Return settings and state, with parameters numbered in the order of the groups; tensors share memory.
+        """Return settings and state, with parameters numbered in the order of the groups. Tensors share memory.
 
         >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.1)
         >>> optimizer.state_dict()["param_groups"][0]["params"]
@@ -143,7 +143,7 @@ class Optimizer:
         """Take over settings and state, copied.
 
         Raises:
-            ValueError: If groups, their sizes or the shapes of the state do not match; nothing is changed then.
+            ValueError: If groups, their sizes or the shapes of the state do not match. Nothing is changed then.
 
         >>> old = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.1)
         >>> new = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.5)
@@ -185,7 +185,7 @@ def _like(value: object, p: Tensor, what: str) -> Any:
 
 
 def _listed(params: object, optimizer: str) -> list[Any]:
-    """Return what an optimizer is given, as a list.
+    """Return an optimizer's parameters or groups as a list.
 
     Raises:
         TypeError: If it is nothing to go through, such as a module.

@@ -12,7 +12,7 @@ __all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "Ste
 
 
 class LRScheduler:
-    """Sets the learning rate of every group of an optimizer; `step` is called after each epoch.
+    """Sets the learning rate of every group of an optimizer. Call `step` after each epoch.
 
     A rule changes the rate that it finds, so that several schedules may work on one optimizer.
 
@@ -67,7 +67,7 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return where the schedule stands; functions are not part of it.
+        """Return the state of the schedule. Functions are not part of it.
 
         >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
         >>> minigrad.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5).state_dict()
@@ -76,7 +76,7 @@ class LRScheduler:
         return {"last_epoch": self.last_epoch, "base_lrs": list(self.base_lrs)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where another schedule stood; the optimizer's rates are loaded with the optimizer.
+        """Go on from the state of another schedule. The optimizer's rates are loaded with the optimizer.
 
         >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
         >>> old, new = (minigrad.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5) for _ in range(2))
@@ -187,7 +187,7 @@ class LambdaLR(LRScheduler):
 
     Args:
         optimizer: Whose groups are scheduled.
-        lr_lambda: The function; or a list of functions, one for each group.
+        lr_lambda: The function, or a list of functions, one for each group.
 
     >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
     >>> schedule = minigrad.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1.0 / (1.0 + epoch))

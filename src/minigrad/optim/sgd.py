@@ -20,7 +20,7 @@ class SGD(Optimizer):
     nesterov it loses lr * (g + m * velocity).
 
     Args:
-        params: The parameters; or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
         lr: The learning rate.
         momentum: How much of the velocity a step keeps.
         dampening: How much of a gradient the velocity does not take.

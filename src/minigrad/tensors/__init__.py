@@ -48,10 +48,10 @@ _float32, _float64 = arrays.FLOATS
 class Tensor(Methods, InPlace):
     """A multi-dimensional array with gradients.
 
-    Tensors are made by `minigrad.tensor`, `minigrad.zeros` and their kin; the constructor wraps an array as it is.
+    `minigrad.tensor`, `minigrad.zeros` and their kin make tensors. The constructor wraps an array as it is.
 
     Args:
-        array: A NumPy array (strides >= 0) or a `DeviceArray`; not copied.
+        array: A NumPy array (strides >= 0) or a `DeviceArray`. It is not copied.
         requires_grad: Whether this is a leaf that `backward` gives a gradient.
 
     >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
@@ -146,7 +146,7 @@ class Tensor(Methods, InPlace):
 
     @property
     def parents(self) -> tuple[Tensor, ...]:
-        """The inputs of the function that made this tensor, constants included; none for a leaf.
+        """The inputs of the function that made this tensor, constants included, or none for a leaf.
 
         >>> x = minigrad.tensor([1.0], requires_grad=True)
         >>> (x * 3.0).parents[0] is x
@@ -214,7 +214,7 @@ class Tensor(Methods, InPlace):
 
     @property
     def grad_fn(self) -> GradFn | None:
-        """The backward step of the function that made this tensor; None for leaves and constants.
+        """The backward step of the function that made this tensor, or None for leaves and constants.
 
         >>> x = minigrad.tensor([3.0], requires_grad=True)
         >>> x.grad_fn is None, (x * x).grad_fn.name()
@@ -226,7 +226,7 @@ class Tensor(Methods, InPlace):
         """Add the gradient of this tensor to the ``grad`` of every leaf that it depends on.
 
         Args:
-            gradient: The gradient to start from, in this tensor's shape; may be left out for a single element.
+            gradient: The gradient to start from, in this tensor's shape. It may be omitted for a single element.
             retain_graph: True keeps the graph for another pass; by default as create_graph.
             create_graph: True records the pass itself, so that the gradients can be differentiated again.
 
@@ -331,7 +331,7 @@ class Tensor(Methods, InPlace):
         return _Handle(hooks, key)
 
     def _further(self) -> dict[str, Any]:
-        """Return the dictionary of what few tensors have: a name, hooks."""
+        """Return the dictionary of rare attributes: a name, hooks."""
         if self._extra is None:
             self._extra = {}
         return self._extra
@@ -348,7 +348,7 @@ class Tensor(Methods, InPlace):
 
     @property
     def data(self) -> Tensor:
-        """The same as `detach`; assigning a tensor replaces the values without recording.
+        """The same as `detach`. Assigning a tensor replaces the values without recording.
 
         >>> x = minigrad.tensor([3.0], requires_grad=True)
         >>> x.data
@@ -600,7 +600,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _wrapped(array: Any, requires_grad: Any) -> Any:
-    """Return what the constructor of tensors wraps, an array also of a number of NumPy's.
+    """Return the array that the constructor of tensors wraps, also for one of NumPy's numbers.
 
     Raises:
         TypeError: If it is anything else.
@@ -767,7 +767,7 @@ _UFUNCS = {
 
 
 def need_tensors(operation: str, *values: Any) -> None:
-    """Refuse what is no tensor.
+    """Refuse an object that is no tensor.
 
     Raises:
         TypeError: If a value is anything else.
@@ -801,7 +801,7 @@ _twins: dict[type[Function], type[Function]] = {}
 
 
 def _choose_twins() -> None:
-    """Let quick twins take the place of what they are equal to, unless that is a student's."""
+    """Let quick twins take the place of the functions that they equal, unless those are a student's."""
     quick = backends.is_quick()
     for name, (specified, twin) in (_ARITHMETIC | _UNARY).items():
         setattr(Tensor, name, twin if quick else specified)
@@ -823,7 +823,7 @@ _speak: Any = numpy_forms.speak
 
 
 def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
-    """Apply a function for an operator; Python turns NotImplemented into its TypeError for unsupported operands."""
+    """Apply a function for an operator. Python turns NotImplemented into its TypeError for unsupported operands."""
     if all(isinstance(x, Tensor | Real) for x in inputs):
         return _elementwise(function, tuple(map(python_number, inputs)))
     if any(map(_is_array, inputs)):

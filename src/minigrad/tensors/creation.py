@@ -128,7 +128,7 @@ def _natural(array: Any, data: Any) -> Any:
 
 
 def _floats(data: Any) -> set[Any]:
-    """Return the floating-point types of a number, an array, or what lists hold."""
+    """Return the floating-point types of a number, an array, or the elements of lists."""
     if isinstance(data, list | tuple):
         kinds = set(map(type, data))
         if kinds == {float}:  # as most rows of a matrix
@@ -155,7 +155,7 @@ def _kept(dtype: Any) -> set[Any]:
 
 
 def as_tensor(data: Any, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Return a tensor of the data; it shares memory with a NumPy array, and a tensor is returned as it is.
+    """Return a tensor of the data. It shares memory with a NumPy array. A tensor is returned as it is.
 
     >>> array = np.zeros(2)
     >>> x = minigrad.as_tensor(array)
@@ -178,7 +178,7 @@ def from_numpy(array: Any) -> Tensor:
 
     Raises:
         TypeError: If it is no array of float32, float64, int64 or bool.
-        ValueError: If strides are negative; such an array must be copied first.
+        ValueError: If strides are negative. Such an array must be copied first.
 
     >>> array = np.array([1.0, 2.0])
     >>> x = minigrad.from_numpy(array)
@@ -209,7 +209,7 @@ def from_dlpack(source: Any) -> Tensor:
 def full(
     size: Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor with one value everywhere; its type is by default that of the value, as a number of Python's.
+    """Return a tensor with one value everywhere. Its type is by default that of the value, as a Python number.
 
     >>> minigrad.full((2, 2), 7.0)
     tensor([[7., 7.],
@@ -290,7 +290,7 @@ def arange(
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return start, start + step, ... below end; with one argument, from 0 below it. Integers give int64.
+    """Return start, start + step, ... below end. A single argument is the end of a range from 0. Integers give int64.
 
     >>> minigrad.arange(4)
     tensor([0, 1, 2, 3])
@@ -389,7 +389,7 @@ def randn_like(like: Tensor, generator: Generator | None = None) -> Tensor:
 
 
 def randint(low: int, high: Any = None, size: Any = None, generator: Generator | None = None) -> Tensor:
-    """Return random integers from low to high - 1; ``randint(high, size)`` starts at 0.
+    """Return random integers from low to high - 1. ``randint(high, size)`` starts at 0.
 
     >>> x = minigrad.randint(1, 7, (5,))
     >>> x.dtype, set(x.tolist()) <= {1, 2, 3, 4, 5, 6}
@@ -413,7 +413,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return tensors one behind the other along an axis.
 
     Args:
-        tensors: At least one; the shapes may differ along that axis only.
+        tensors: At least one. The shapes may differ along that axis only.
         dim: The axis.
 
     >>> a, b = minigrad.zeros(1, 2), minigrad.ones(1, 2)
@@ -464,7 +464,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
-    """Return input where the condition holds, else other; with the condition alone, the indices where it holds.
+    """Return input where the condition holds, else other. The condition alone gives the indices where it holds.
 
     >>> x = minigrad.tensor([-1.0, 2.0])
     >>> minigrad.where(x > 0, x, 0.0)

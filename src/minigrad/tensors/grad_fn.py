@@ -19,7 +19,7 @@ class GradFn:
         tensor: The result or leaf.
 
     Attributes:
-        variable: The leaf, where this is its ``AccumulateGrad``; None for a result.
+        variable: The leaf, where this is its ``AccumulateGrad``, or None for a result.
 
     >>> x = minigrad.tensor([1.0], requires_grad=True)
     >>> (x * 2).grad_fn
@@ -41,7 +41,7 @@ class GradFn:
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
-        """The steps that this one hands its gradients to, one for each input; None for an input that wants none.
+        """The steps that this one hands its gradients to, one for each input, or None where an input wants none.
 
         >>> x = minigrad.tensor([1.0], requires_grad=True)
         >>> len((x.exp() + x).grad_fn.next_functions)

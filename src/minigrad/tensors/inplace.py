@@ -271,7 +271,7 @@ def _overwrite(tensor: Any, values: Any) -> None:
 
 
 def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
-    """Refuse what differentiation cannot allow; return whether the change has to be recorded."""
+    """Refuse a change that differentiation cannot allow, and return whether it has to be recorded."""
     strides = tensor.stride()
     if tensor.numel() and any(stride == 0 and n > 1 for stride, n in zip(strides, tensor.shape, strict=True)):
         raise ValueError(
@@ -330,13 +330,13 @@ def _write_through(tensor: Any, operation: str, values: Any) -> Tensor:
 
 
 def _record(tensor: Any, function: type[Function], inputs: tuple[Any, ...], before: Any, **options: Any) -> None:
-    """Give a changed tensor its new history; the old one goes on in a node of its own.
+    """Give a changed tensor its new history. The old history goes on in a node of its own.
 
     Args:
         tensor: The tensor, changed already.
         function: What changed it.
         inputs: The function's inputs, the tensor among them.
-        before: Its values before, where the rule needs them; else its array.
+        before: Its values before, where the rule needs them, else its array.
         **options: Of the function.
     """
     old = changes.before_change(tensor, before)

@@ -1,4 +1,4 @@
-"""The methods of `Tensor` that compute or look, by PyTorch's names; `minigrad.exp(x)` and its kin call them."""
+"""The methods of `Tensor` that compute or look, by PyTorch's names. `minigrad.exp(x)` and its kin call them."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ class Methods(Shapes):
         """Return every element moved into [min, max].
 
         Args:
-            min: The lower bound, a number or a tensor; None for none.
+            min: The lower bound, a number or a tensor, or None.
             max: The upper bound, likewise.
 
         >>> minigrad.tensor([-3.0, 0.5, 3.0]).clamp(min=-1.0, max=1.0)
@@ -284,7 +284,7 @@ class Methods(Shapes):
         """Add up the elements, all of them or along axes.
 
         Args:
-            dim: An axis or several; None for all.
+            dim: An axis or several. None takes all.
             keepdim: Whether these axes stay, with size 1.
             axis: NumPy's name for dim, which every reduction takes.
 
@@ -300,7 +300,7 @@ class Methods(Shapes):
         return tensor_functions.Sum.apply(x, dim=axes_of(x, dim, "sum"), keepdim=keepdim)
 
     def mean(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return the mean of the elements, all of them or along axes; nan where there are none.
+        """Return the mean of the elements, all of them or along axes. It is nan where there are none.
 
         >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).mean(dim=0)
         tensor([2., 3.])
@@ -320,7 +320,7 @@ class Methods(Shapes):
         """Return the variance: the mean squared distance from the mean.
 
         Args:
-            dim: An axis or several; None for all.
+            dim: An axis or several. None takes all.
             unbiased: Whether to divide by n - 1 instead of n.
             keepdim: Whether these axes stay, with size 1.
             axis: NumPy's name for dim, which every reduction takes.
@@ -361,9 +361,9 @@ class Methods(Shapes):
         return tensor_functions.Prod.apply(x, dim=axes_of(x, dim, "prod"), keepdim=keepdim)
 
     def max(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """Return the largest element; along an axis, the largest elements and where the first of them are.
+        """Return the largest element, or along an axis the largest elements and the indices of the first of them.
 
-        Without dim, equal elements share the gradient; with dim, the first one gets it.
+        Without dim, equal elements share the gradient. With dim, the first one gets it.
 
         >>> x = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]])
         >>> x.max()
@@ -376,7 +376,7 @@ class Methods(Shapes):
         return self._extreme("max", tensor_functions.Amax, dim, keepdim)
 
     def min(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """Return the smallest element; along an axis, the smallest elements and where the first of them are.
+        """Return the smallest element, or along an axis the smallest elements and the indices of the first of them.
 
         >>> values, indices = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).min(dim=1)
         >>> values, indices
@@ -404,7 +404,7 @@ class Methods(Shapes):
         return ValuesAndIndices(values.unsqueeze(axis) if keepdim and x.ndim else values, indices)
 
     def amax(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return the largest elements along axes; equal ones share the gradient.
+        """Return the largest elements along axes. Equal ones share the gradient.
 
         >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).amax(dim=0)
         tensor([7., 5.])
@@ -416,7 +416,7 @@ class Methods(Shapes):
         return tensor_functions.Amax.apply(x, dim=axes, keepdim=keepdim)
 
     def amin(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
-        """Return the smallest elements along axes; equal ones share the gradient.
+        """Return the smallest elements along axes. Equal ones share the gradient.
 
         >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).amin(dim=0)
         tensor([1., 2.])
@@ -526,7 +526,7 @@ class Methods(Shapes):
     logsoftmax = log_softmax
 
     def reduce_with(self, kernel: str, dim: Sequence[int], keepdim: bool = False) -> Tensor:
-        """Fold axes away with a kernel, without recording: what forward rules are written with.
+        """Fold axes away with a kernel, without recording. Forward rules call this method.
 
         Args:
             kernel: "add", "mul", "max" or "min".
@@ -551,7 +551,7 @@ class Methods(Shapes):
         return (a * b).sum()
 
     def matmul(self, other: Tensor) -> Tensor:
-        """Multiply matrices in the last two axes; leading axes broadcast.
+        """Multiply matrices in the last two axes. Leading axes broadcast.
 
         A vector is a row on the left and a column on the right.
 

@@ -1,4 +1,4 @@
-"""How a tensor is printed: values, then what is not the usual, as PyTorch does."""
+"""Prints a tensor as PyTorch does: values, then every attribute that differs from the usual."""
 
 from __future__ import annotations
 

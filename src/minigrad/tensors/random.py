@@ -22,7 +22,7 @@ class Generator:
     """A stream of random numbers that a seed determines.
 
     Args:
-        seed: Any integer that is not negative; None for one that differs each time.
+        seed: Any integer that is not negative. None takes one that differs each time.
 
     >>> stream = minigrad.Generator(seed=0)
     >>> stream.uniform(0.0, 1.0, (2,)).shape

@@ -39,10 +39,10 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 
     Args:
         obj: For example a ``state_dict()``.
-        path: The file; its folder must exist.
+        path: The file. Its folder must exist.
 
     Raises:
-        TypeError: If obj holds anything else; nothing is written then.
+        TypeError: If obj holds anything else. Nothing is written then.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def _values(tensor: Tensor) -> Any:
 
 
 def _described(obj: Any, tensors: list[Tensor], where: str) -> Any:
-    """Return obj as JSON, with tensors by number; every container becomes a pair of its kind and its content."""
+    """Return obj as JSON, with tensors by number. Every container becomes a pair of its kind and its content."""
     if isinstance(obj, Tensor):
         tensors.append(obj)
         return ["tensor", len(tensors) - 1]

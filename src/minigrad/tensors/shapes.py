@@ -25,7 +25,7 @@ ALL_AXES = [tuple(range(n)) for n in range(65)]
 
 
 def axis_of(x: Any, dim: Any, operation: str) -> int:
-    """Return an axis counted from the front; a tensor without axes may be asked for axis 0 or -1.
+    """Return an axis counted from the front. A tensor without axes allows axis 0 or -1.
 
     >>> from minigrad.tensors.shapes import axis_of
     >>> axis_of(minigrad.zeros(2, 3), -1, "sum")
@@ -35,7 +35,7 @@ def axis_of(x: Any, dim: Any, operation: str) -> int:
 
 
 def axes_of(x: Any, dim: Any, operation: str) -> tuple[int, ...]:
-    """Return axes counted from the front and sorted; all of them for None.
+    """Return axes counted from the front and sorted. None gives all of them.
 
     Raises:
         IndexingError: If there is no such axis.
@@ -294,7 +294,7 @@ class Shapes(Types):
         return self.permute(*order)
 
     def t(self) -> Tensor:
-        """Return the transpose of a matrix; a vector as it is.
+        """Return the transpose of a matrix, or a vector as it is.
 
         >>> minigrad.tensor([[1, 2], [3, 4]]).t()
         tensor([[1, 3],
@@ -345,7 +345,7 @@ class Shapes(Types):
         return self[(slice(None),) * axis + (None,)] if not self.is_contiguous() else self.view(*shape)
 
     def expand(self, *sizes: Any) -> Tensor:
-        """Return a view in which axes of size 1 repeat, and new axes stand in front; -1 keeps a size.
+        """Return a view in which axes of size 1 repeat, and new axes stand in front. A size of -1 keeps the old one.
 
         >>> minigrad.tensor([[1], [2]]).expand(2, 3)
         tensor([[1, 1, 1],
@@ -414,7 +414,7 @@ class Shapes(Types):
 
         Args:
             dim: The axis.
-            index: int64, with as many axes; no larger than this tensor along the others.
+            index: int64, with as many axes. Along the others it is no larger than this tensor.
 
         >>> x = minigrad.tensor([[1, 2, 3], [4, 5, 6]])
         >>> x.gather(1, minigrad.tensor([[2], [0]]))
@@ -493,7 +493,7 @@ class Shapes(Types):
         return tuple(self.narrow(axis, end - size, size) for size, end in zip(split_size, ends, strict=True))
 
     def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-        """Cut into at most that many views of equal size along an axis; the last may be smaller.
+        """Cut into at most that many views of equal size along an axis. The last may be smaller.
 
         >>> minigrad.arange(5).chunk(2)
         (tensor([0, 1, 2]), tensor([3, 4]))
@@ -552,7 +552,7 @@ def _array(x: Any) -> Any:
 
 
 def _looks_at(part: Any, whole: Any) -> bool:
-    """Return whether what a key selected is a view: NumPy's views have the base of what they were taken from."""
+    """Return whether a part is a view of the whole. NumPy's views have the base of their source."""
     if whole.__class__ is not np.ndarray:
         return changes.owner_of(part) is changes.owner_of(whole)
     return part.base is not None and (part.base is whole or part.base is whole.base)

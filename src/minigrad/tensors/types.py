@@ -28,7 +28,7 @@ class Types:
     __slots__ = ()
 
     def clone(self) -> Tensor:
-        """Return a row-major copy; gradients pass through.
+        """Return a row-major copy. Gradients pass through.
 
         >>> x = minigrad.tensor([1.0, 2.0])
         >>> y = x.clone()
@@ -41,7 +41,7 @@ class Types:
         return tensor_functions.Clone.apply(self)
 
     def to(self, *args: Any, dtype: Any = None, device: str | None = None) -> Tensor:
-        """Return the tensor with another type or on another device; itself if it is so already.
+        """Return the tensor with another type or on another device, or itself if nothing changes.
 
         Args:
             *args: A dtype, a device ("cpu" or "cuda"), or another tensor to be like.
@@ -67,7 +67,7 @@ class Types:
         return cast("Tensor", x if dtype is None else _cast(x, dtype))
 
     def type(self, dtype: Any = None) -> Any:
-        """Return the tensor with another type; without one, the name of its type.
+        """Return the tensor with another type, or without an argument the name of its type.
 
         >>> minigrad.tensor([1, 2]).type()
         'int64'

@@ -1,1 +1,1 @@
-"""Help for a student at work: graded hints, and the record of what has been checked so far."""
+"""Help for a student at work: graded hints, and the record of earlier checks."""

@@ -35,7 +35,7 @@ class Hint:
         exercise: The exercise's id.
         tier: 1 for the nudge, 2 for the idea, 3 for the outline.
         text: What it says.
-        note: What comes below it: that there is another one, and what it costs.
+        note: The line below it about the next hint and its cost.
     """
 
     exercise: str
@@ -102,7 +102,7 @@ def speak_to_a_terminal() -> None:
 
 
 def _call(id: str, tier: int | None = None) -> str:
-    """Return what shows a hint, to be typed."""
+    """Return the call or the command that shows a hint."""
     if _in_terminal:
         return f"minigrad hint {id}" + (f" --tier {tier}" if tier else "")
     return f'hint("{id}", {tier})' if tier else f'hint("{id}")'
@@ -123,7 +123,7 @@ def _note(id: str, shown: int) -> str:
 
 
 def pointer(id: str) -> str:
-    """Return the line that ends the report of a failing check; empty where there are no hints."""
+    """Return the line that ends the report of a failing check, or nothing where there are no hints."""
     if id not in bundled():
         return ""
     used = seen(id)

@@ -50,7 +50,7 @@ class Done:
         points: The points there are.
         checks: How often it was checked.
         hints: How many of its three hints were seen.
-        last: When it was checked last, in UTC; empty if it never was.
+        last: The time of its last check in UTC, or nothing if there was none.
         live: When it was checked last in a running notebook, which may differ from the saved one.
     """
 
@@ -64,7 +64,7 @@ class Done:
 
 
 def working_folder(start: Path | None = None) -> Path | None:
-    """Return the nearest folder that holds a `.minigrad`, from a folder upwards; None if there is none.
+    """Return the nearest folder that holds a `.minigrad`, from a folder upwards, or None if there is none.
 
     Whoever has begun with `minigrad start` and stands in the folder around `my-notebooks` means that one.
     """
@@ -73,11 +73,11 @@ def working_folder(start: Path | None = None) -> Path | None:
 
 
 def record(report: CheckReport, start: Path | None = None, *, live: bool = True) -> None:
-    """Note what a check showed.
+    """Note the result of a check.
 
     Args:
         report: The check's report.
-        start: Where to look for the working folder; by default the current folder.
+        start: The folder to look for the working folder from. By default the current one.
         live: Whether it was run in a notebook, and not on a saved file.
     """
 
@@ -100,7 +100,7 @@ def saw_hint(id: str, tier: int, start: Path | None = None) -> None:
 
 
 def read(start: Path | None = None) -> dict[str, Done]:
-    """Return what is known, by exercise; nothing where there is no working folder."""
+    """Return the records by exercise, or none where there is no working folder."""
     folder = working_folder(start)
     if folder is None or _is_grading():
         return {}
@@ -117,7 +117,7 @@ def _is_grading() -> bool:
 
 
 def _change(id: str, changed: Callable[[Done], Done], start: Path | None) -> None:
-    """Change what is known of one exercise, if there is a place to note it; a full disk costs no check."""
+    """Change the record of one exercise, if there is a working folder. A full disk costs no check."""
     folder = working_folder(start)
     if folder is None or _is_grading():
         return
@@ -137,10 +137,10 @@ def _text(known: Mapping[str, Done]) -> str:
 
 
 def _read(path: Path) -> dict[str, Done]:
-    """Read a file of progress; one whose content is damaged is set aside, not written over.
+    """Read a file of progress. A damaged file is set aside, not written over.
 
     Raises:
-        OSError: If it cannot be read; it may be whole.
+        OSError: If the file cannot be read. It may be whole.
     """
     try:
         text = path.read_bytes()
@@ -194,7 +194,7 @@ class LessonProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """All lessons; Jupyter shows them as a table."""
+    """All lessons. Jupyter shows them as a table."""
 
     lessons: tuple[LessonProgress, ...]
     folder: Path | None
@@ -228,7 +228,7 @@ class Progress:
 
 
 def cells(each: LessonProgress) -> tuple[str, str, str, str]:
-    """Return what a row says of a lesson: exercises done, points, checks, hints."""
+    """Return a row of the table for a lesson: exercises done, points, checks, hints."""
     return f"{each.done}/{each.exercises}", f"{each.earned:g}/{each.points:g}", str(each.checks), str(each.hints)
 
 

@@ -1,10 +1,10 @@
-"""Things to play with: widgets for JupyterLab, VS Code and whatever else shows Jupyter's widgets.
+"""Widgets to play with, for JupyterLab, VS Code and other programs that show Jupyter's widgets.
 
     from minigrad import widgets
 
     widgets.backprop(z, a=a, b=b)                 # backpropagation, one variable at a time
-    widgets.index_explorer(array)                 # where an element of a view stands, and who else shows it
-    widgets.broadcast_explorer((4, 1), (3,))      # shapes side by side, and what each element of the result reads
+    widgets.index_explorer(array)                 # the place of a view's element, and others that show it
+    widgets.broadcast_explorer((4, 1), (3,))      # shapes side by side, and the sources of each element
     widgets.derivative_explorer("sin", 1.0)       # the error of a difference against the length of its step
     widgets.playground()                          # a small network that learns while one looks on
 

@@ -19,7 +19,7 @@ def _read(name: str) -> str:
 
 
 def page(name: str) -> str:
-    """Return the JavaScript of a widget: what all of them share, then its own.
+    """Return the JavaScript of a widget: the common part, then its own.
 
     Args:
         name: Of the file, without its ending.
@@ -48,7 +48,7 @@ class Widget(anywidget.AnyWidget):
         return list(self.pictures.values())
 
     def fallback(self) -> str:
-        """Return what a page shows that has no widgets: the pictures as they are now, and the sentence."""
+        """Return the content for a page without widgets: the pictures as they are now, and the sentence."""
         pictures = "".join(f"<div>{svg}</div>" for svg in self.still())
         return f"<div><strong>{escape(self.title)}</strong>{pictures}<p>{escape(self.said)}</p></div>"
 

@@ -1,4 +1,4 @@
-"""The broadcasting explorer: two shapes side by side, their common shape or their clash, and who reads what."""
+"""The broadcasting explorer: two shapes side by side, their common shape or their clash, and each element's sources."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def parse_shape(words: str) -> Index:
     """Return the shape that someone has typed: ``4, 1``, ``(4, 1)``, ``4 1``, or nothing for a single number.
 
     Raises:
-        ValueError: If it is no shape, with a sentence for whoever typed it.
+        ValueError: If it is no shape, with a sentence for the user.
 
     >>> from minigrad.widgets.broadcasting import parse_shape
     >>> parse_shape("4, 1"), parse_shape("(4, 1)"), parse_shape("")
@@ -42,13 +42,13 @@ def parse_shape(words: str) -> Index:
 
 
 def _typed(shape: int | Sequence[int]) -> str:
-    """Return a shape as one types it: sizes with commas between them; a number is a shape of one axis."""
+    """Return a shape as typed: sizes with commas between them. A number is a shape of one axis."""
     return ", ".join(map(str, shape if isinstance(shape, Iterable) else (shape,)))
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Two shapes, and what becomes of them.
+    """Two shapes and their common shape.
 
     Attributes:
         a: One shape.
@@ -64,7 +64,7 @@ class Meeting:
 
     @property
     def shape(self) -> Index | None:
-        """The common shape; None if there is none.
+        """The common shape, or None if there is none.
 
         >>> from minigrad.widgets.broadcasting import Meeting
         >>> Meeting((4, 1), (3,)).shape, Meeting((2,), (3,)).shape
@@ -109,7 +109,7 @@ class Meeting:
         return tuple(int(i) for i in np.unravel_index(int(numbers[index]), shape)) if shape else ()
 
     def said(self, name: str, index: Index) -> str:
-        """Say what an element reads, or who reads it.
+        """Name the elements that an element reads, or those that read it.
 
         Args:
             name: "out", "a" or "b".
@@ -162,7 +162,7 @@ class BroadcastExplorer(Widget):
     """The broadcasting explorer.
 
     Args:
-        a: One shape; a number is a shape of one axis.
+        a: One shape. A number is a shape of one axis.
         b: The other.
 
     Attributes:
@@ -170,7 +170,7 @@ class BroadcastExplorer(Widget):
         b: The other.
         where: In which array an element is looked at: "out", "a" or "b".
         index: Which element.
-        shape: The common shape; None if there is none.
+        shape: The common shape, or None if there is none.
     """
 
     _esm = page("broadcasting")
@@ -228,10 +228,10 @@ class BroadcastExplorer(Widget):
 
 
 def broadcast_explorer(shape_a: int | Sequence[int] = (4, 1), shape_b: int | Sequence[int] = (3,)) -> BroadcastExplorer:
-    """Explore how two shapes are broadcast; both can be changed in the widget.
+    """Explore how two shapes are broadcast. Both can be changed in the widget.
 
     Args:
-        shape_a: One shape; a number is a shape of one axis.
+        shape_a: One shape. A number is a shape of one axis.
         shape_b: The other.
 
     Raises:

@@ -45,7 +45,7 @@ class Chart:
         y: The bounds upwards.
         width: Of the frame, in pixels.
         height: Likewise.
-        left: Room for what stands beside the vertical axis.
+        left: Room beside the vertical axis.
     """
 
     title: str
@@ -64,7 +64,7 @@ class Chart:
         return self.left + (x - x0) / (x1 - x0) * self.width, self._top + (y1 - y) / (y1 - y0) * self.height
 
     def axes(self, xs: Iterable[tuple[float, str]], ys: Iterable[tuple[float, str]], across: str, up: str) -> None:
-        """Draw the ticks with what stands beside them, and name the axes."""
+        """Draw the ticks with their labels, and name the axes."""
         for x, name in xs:
             here, _ = self.at(x, self.y[0])
             self.parts.append(f'<path class="mc-grid" d="M{here:.1f},{self._top}v{self.height}"/>')
@@ -78,7 +78,7 @@ class Chart:
         self.parts.append(text(self.left - 40.0, self._top - 8.0, up, "small", "start"))
 
     def curve(self, points: Iterable[Point], kind: str) -> None:
-        """Draw a curve through points, cut at the frame; it is interrupted where there is no number."""
+        """Draw a curve through points, cut at the frame and interrupted where there is no number."""
         path, drawn = "", False
         for x, y in points:
             if not (math.isfinite(x) and math.isfinite(y)):

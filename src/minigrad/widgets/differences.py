@@ -60,7 +60,7 @@ class Measurement:
     x: float
 
     def slope(self, method: str, epsilon: float) -> float:
-        """Return the slope that the library's present difference measures; nan where there is none.
+        """Return the slope that the library's present difference measures, or nan where there is none.
 
         Args:
             method: "forward" or "central".
@@ -81,7 +81,7 @@ class Measurement:
 
     @property
     def exact(self) -> float:
-        """The derivative at the place; nan where there is none."""
+        """The derivative at the place, or nan where there is none."""
         return _value(self.derivative, self.x) if math.isfinite(_value(self.f, self.x)) else math.nan
 
     def errors(self, method: str) -> list[float]:
@@ -94,7 +94,7 @@ class Measurement:
         return math.pow(10.0, _EXPONENTS[errors.index(min(errors))])
 
     def said(self, exponent: float) -> str:
-        """Say what both differences give for a step of ``10 ** exponent``."""
+        """Return a sentence with both differences for a step of ``10 ** exponent``."""
         epsilon = 10.0**exponent
         if not math.isfinite(self.exact):
             return f"{self.name} has no derivative at x = {self.x:g}; choose another x."
@@ -147,7 +147,7 @@ def curve_picture(m: Measurement, exponent: float) -> str:
 
 
 def errors_picture(m: Measurement, exponent: float) -> str:
-    """Draw the errors of both differences against the step, on logarithmic axes; the present step is marked."""
+    """Draw the errors of both differences against the step, on logarithmic axes. The present step is marked."""
     chart = Chart("error of the slope against epsilon", (-16.0, 0.0), (-17.0, 4.0))
     chart.axes(
         [(e, f"1e{e:g}") for e in range(-16, 1, 4)], [(e, f"1e{e:g}") for e in range(-16, 5, 4)],
@@ -194,7 +194,7 @@ class DerivativeExplorer(Widget):
     Attributes:
         function: The name of the function.
         x: Where the slope is measured.
-        exponent: The step is ``10 ** exponent``; from -16 to 0.
+        exponent: The step is ``10 ** exponent``. From -16 to 0.
     """
 
     _esm = page("differences")
@@ -237,9 +237,9 @@ def derivative_explorer(
 
     Args:
         f: The name of a function in `FUNCTIONS`, or a function of one number.
-        x: Where the slope is measured; it can be changed in the widget.
+        x: The place where the slope is measured. It can be changed in the widget.
         derivative: The derivative of a function of your own. Without it the library's `Scalar` finds it, if f is
-            made of what a Scalar can do.
+            made of a Scalar's operations.
 
     Raises:
         ValueError: If there is no function of that name, the derivative of f is not known, or x is no number that can

@@ -88,7 +88,7 @@ class Grid:
         title: Stands above.
         label: What stands in the box of an element.
         kind: The kind of an element's box (see `minigrad.draw.paper.box`).
-        below: What stands small below the label; empty for nothing.
+        below: Small text below the label, or nothing.
         here: The one of several marked elements that is looked at.
     """
 

@@ -22,7 +22,7 @@ _STORAGE_STEPS = {"ArrowLeft": -1, "ArrowRight": 1, "ArrowUp": -_PER_LINE, "Arro
 
 
 def place_of(view: TensorData, index: Sequence[int]) -> int:
-    """Return where an element stands, counted from the storage's beginning; no exercise is asked.
+    """Return an element's position, counted from the storage's beginning. No exercise is called.
 
     >>> from minigrad.widgets.indexing import place_of
     >>> place_of(minigrad.TensorData([0.0] * 6, (2, 3)), (1, 0))
@@ -93,7 +93,7 @@ def view_picture(view: TensorData, index: Index | None, position: int) -> Drawin
 
     Args:
         view: The view.
-        index: Which element is looked at; None for none.
+        index: The element that is looked at, or None.
         position: The place of the storage that is looked at.
     """
     same = set(shown_by(view, position))
@@ -168,7 +168,7 @@ class IndexExplorer(Widget):
         self._show(index, place_of(self.view, index), of_index(self.view, index))
 
     def look_in(self, position: int) -> None:
-        """Look at a place of the storage, and at whatever shows it.
+        """Look at a place of the storage, and at the elements that show it.
 
         Raises:
             IndexError: If there is no such position.

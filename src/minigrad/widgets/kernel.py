@@ -1,4 +1,4 @@
-"""The kernel's main thread, and its interrupts, for what a widget computes over a longer time.
+"""The kernel's main thread, and its interrupts, for long computations of a widget.
 
 JupyterLab sends messages of widgets to threads of their own. Cells run in the main thread, and only there an interrupt
 is heard: what takes long, or switches something of the whole library, belongs there too.
@@ -17,7 +17,7 @@ __all__ = ["Interrupts", "in_main_thread"]
 
 
 def in_main_thread(work: Callable[[], None]) -> None:
-    """Run something where cells run, after the cell that is running; at once where that is here, or cannot be."""
+    """Run a function in the cells' thread, after the running cell: at once if called there, or without a kernel."""
     ipython = sys.modules.get("IPython")
     loop = getattr(getattr(ipython.get_ipython() if ipython else None, "kernel", None), "io_loop", None)
     if loop is None or threading.current_thread() is threading.main_thread():
@@ -50,7 +50,7 @@ class Interrupts:
             self._inside = self._asked = False
 
     def end(self) -> None:
-        """Leave interrupts to whoever heard them before."""
+        """Give interrupts back to their earlier handler."""
         if self._before is not None and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, self._before)
             self._before = None

@@ -186,7 +186,7 @@ def _flat(rows: Sequence[Sequence[module.Parameter]]) -> list[module.Parameter]:
 
 
 class _Adam:
-    """Adam for parameters that hold Scalars; for tensors see `minigrad.optim.Adam`.
+    """Adam for parameters that hold Scalars. For tensors see `minigrad.optim.Adam`.
 
     Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1.
     """

@@ -1,7 +1,7 @@
 """The playground: a small network that learns one of the six sets of points while one looks on.
 
 Training runs in slices of a tenth of a second, each asked for by the page. Between them the kernel is free: other cells
-run, an interrupt ends it, and so does closing the page; Start goes on where it stopped.
+run, an interrupt ends it, and so does closing the page. Start goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Playground(Widget):
         data: The name of a set in `minigrad.datasets`. A change begins anew, as it does for the next three.
         hidden: The units of each hidden layer, at most 4 layers of at most 16 units.
         activation: "relu", "tanh" or "sigmoid".
-        seed: Of the points and the starting values; 0 or more.
+        seed: The seed of the points and the starting values, 0 or more.
         rate: The learning rate. A change of it, or of the next three, goes on with the network as it is.
         optimizer: "SGD" or "Adam".
         engine: "scalar", "tensor python" or "tensor numba".
@@ -160,7 +160,7 @@ class Playground(Widget):
         self._train(epochs, math.inf)
 
     def _train(self, epochs: float, seconds: float) -> None:
-        """Take steps until there are enough of them, or the time is over; at least one."""
+        """Take at least one step, until there are enough of them, or the time is over."""
         until, done = time.monotonic() + seconds, 0
         with self._changing, self._chosen_library():
             try:

@@ -1,6 +1,6 @@
-"""A stepper through backpropagation: one variable at a time, with what is complete and what still waits.
+"""A stepper through backpropagation: one variable at a time, with complete gradients and those that still wait.
 
-What it shows is what the library's present engine does: with your own engine in the library, your engine.
+The stepper shows the library's present engine: with your own engine in the library, your engine.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class MomentPicture(ExpressionGraph):
         return [text for style, text in self._all_texts if style == "mg-text" or text[0] in "[("]
 
     def _label_of(self, edge: int, moment: Moment) -> list[tuple[str, str]]:
-        """The slope of an edge, and what has been handed back along it."""
+        """The slope of an edge, and the gradient that was handed back along it."""
         _, user = self._edges[edge]
         place = edge - next(i for i, (_, other) in enumerate(self._edges) if other == user)
         run = moment.recording
@@ -172,7 +172,7 @@ def rows(moment: Moment) -> list[dict[str, Any]]:
 
 
 def sentence(moment: Moment) -> str:
-    """Say what the last step did, and what it changed."""
+    """Return a sentence on the last step and its effect."""
     run, steps = moment.recording, len(moment.recording.visits)
     lines = [_last_step(moment)] if moment.visits else [_beginning(moment)]
     if moment.step == steps and (run.error or steps):
@@ -199,7 +199,7 @@ def _last_step(moment: Moment) -> str:
 
 
 def _handing(moment: Moment, before: Moment, edge: tuple[int, int], key: int, part: object) -> str:
-    """Say what was handed to one input, and what that means to it."""
+    """Return a sentence on the gradient handed to one input, and its effect."""
     run, name = moment.recording, moment.recording.called(key)
     slope = run.slopes.get(edge)
     factors = f"{number(moment.visits[-1].arrived)} × {number(slope, 4)} = " if slope is not None else ""
@@ -280,11 +280,11 @@ def backprop(result: Any, /, *, gradient: Any = 1.0, **names: Any) -> Backprop:
 
     Args:
         result: The variable at the right end: a Scalar, or a small Tensor.
-        gradient: The derivative to start from; for a tensor of several elements, a tensor of its shape.
+        gradient: The derivative to start from. For a tensor of several elements it is a tensor of its shape.
         **names: Names to show, ``a=a`` for the variable a.
 
     Raises:
-        TypeError: If the result, or what has a name, is no variable.
+        TypeError: If the result, or a named object, is no variable.
         ValueError: If the graph is too large to be read, or the result is a constant.
     """
     check_variables("backprop", result, names)

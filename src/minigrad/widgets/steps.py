@@ -1,7 +1,7 @@
 """The steps of an engine: the gradients handed from result to input, complete ones, and variables that still wait.
 
 An engine is recorded once (`record`); `Moment` is the state after some of its steps. Nothing here knows a right order:
-what is shown is what the library's present engine did, also where that is wrong.
+the steps are those of the library's present engine, also where they are wrong.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Recording:
         visits: Its steps.
         names: Of variables, by unique id.
         slopes: The derivative of a result in each of its inputs, where it is a number.
-        error: What stopped the engine; empty if nothing did.
+        error: The error that stopped the engine, or nothing.
     """
 
     graph: Mapping[int, Watched]
@@ -66,7 +66,7 @@ class Recording:
                     yield user, place
 
     def parts_of(self, visit: Visit) -> Iterator[tuple[Edge, int, Any]]:
-        """Yield what a step handed on: along which edge, to whom, and what."""
+        """Yield the gradients that a step handed on, each with its edge and its receiver."""
         parents = [parent.unique_id for parent in self.graph[visit.key].parents]
         taken: set[int] = set()
         for key, part in visit.handed:
@@ -76,17 +76,17 @@ class Recording:
                 yield (visit.key, free[0]), key, part
 
     def called(self, key: int) -> str:
-        """Return what a variable is called in a sentence."""
+        """Return a variable's name in a sentence."""
         name, symbol, value = describe(self.graph[key], self.names)
         return name or (f"the {symbol} that is {value}" if symbol else f"the leaf {value}")
 
 
 def record(result: Any, gradient: Any = 1.0, names: Mapping[int, str] | None = None) -> Recording:
-    """Let the library's present engine run back from a result, and keep what it does.
+    """Let the library's present engine run back from a result, and record its steps.
 
     Args:
         result: The variable at the right end of the graph.
-        gradient: The derivative to start from; for a tensor of several elements, a tensor of its shape.
+        gradient: The derivative to start from. For a tensor of several elements it is a tensor of its shape.
         names: Of variables, by unique id.
 
     >>> from minigrad.widgets.steps import record
@@ -153,7 +153,7 @@ class Moment:
 
     @property
     def graph(self) -> dict[int, Watched]:
-        """The variables with what has arrived at them, and what they have handed on, until now."""
+        """The variables with the gradients that they have received and handed on until now."""
         return {
             key: replace(
                 node,
@@ -164,7 +164,7 @@ class Moment:
         }
 
     def gradient(self, key: int) -> Any:
-        """Return the sum of what has been handed to a variable so far; None if nothing has."""
+        """Return the sum of the gradients handed to a variable so far, or None if there are none."""
         total = self.recording.start if key == self.recording.result else None
         with autodiff.no_grad():
             for _, receiver, part in self._handed:

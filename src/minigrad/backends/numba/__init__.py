@@ -24,12 +24,12 @@ Pair = tuple[int, int]
 
 
 class NumbaBackend:
-    """Computes on NumPy arrays with compiled loops on all cores; results are new and row-major."""
+    """Computes on NumPy arrays with compiled loops on all cores. Results are new and row-major."""
 
     name = "numba"
 
     def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any, out: Array | None = None) -> Array:
-        """Compute an expression of operators for every element; the inputs broadcast.
+        """Compute an expression of operators for every element. The inputs broadcast.
 
         Args:
             expression: ``("in", i)``, ``("const", number)`` or ``(operator, *expressions)``.
@@ -40,7 +40,7 @@ class NumbaBackend:
         return elementwise.elementwise(expression, inputs, np.dtype(dtype), out)
 
     def reduce(self, kernel: str, x: Array, axes: tuple[int, ...], dtype: Any) -> Array:
-        """Fold axes away with "add", "mul", "max" or "min"; nan wins over every other number."""
+        """Fold axes away with "add", "mul", "max" or "min". nan wins over every other number."""
         return reductions.reduce_expression(("in", 0), kernel, [x], tuple(axes), np.dtype(dtype))
 
     def reduce_expression(
@@ -50,7 +50,7 @@ class NumbaBackend:
         return reductions.reduce_expression(expression, kernel, inputs, tuple(axes), np.dtype(dtype))
 
     def matmul(self, a: Array, b: Array) -> Array:
-        """Multiply matrices in the last two axes; leading axes broadcast."""
+        """Multiply matrices in the last two axes. Leading axes broadcast."""
         return products.matmul(a, b)
 
     def contiguous(self, x: Array) -> Array:
@@ -58,7 +58,7 @@ class NumbaBackend:
         return products.contiguous(x)
 
     def empty(self, shape: Sequence[int], dtype: Any) -> Array:
-        """Return an array with arbitrary values; a large one comes from the pool of buffers."""
+        """Return an array with arbitrary values. A large one comes from the pool of buffers."""
         return pool.empty(shape, dtype)
 
     def softmax(self, x: Array) -> Array:
@@ -86,7 +86,7 @@ class NumbaBackend:
         dilation: Pair = (1, 1),
         groups: int = 1,
     ) -> Array:
-        """Return the sums of windows times weights; x is (n, c, h, w), weight (o, c / groups, kh, kw)."""
+        """Return the sums of windows times weights. x is (n, c, h, w), weight (o, c / groups, kh, kw)."""
         return convolution.conv2d(x, weight, stride, padding, dilation, groups)
 
     def conv2d_backward_input(

@@ -84,7 +84,7 @@ def kernel(name: str, text: str, make: Callable[[], Callable[..., None]], *, kee
 
 
 def _from_disk(name: str, text: str, make: Callable[[], Callable[..., None]]) -> tuple[bytes, str]:
-    """Read the object file, or make and write it; a file that cannot be kept is no error."""
+    """Read the object file, or make and write it. A file that cannot be kept is no error."""
     digest = hashlib.sha256((_surroundings() + text).encode()).hexdigest()[:32]
     path = cache_directory() / f"{name}-{digest}.o"
     symbol = f"minigrad_{digest}"
@@ -102,7 +102,7 @@ def _from_disk(name: str, text: str, make: Callable[[], Callable[..., None]]) ->
 
 
 def _read(path: Path) -> bytes:
-    """Return what was kept; nothing if there is nothing, or if it was damaged since."""
+    """Return the kept object file, or nothing if there is none or it was damaged since."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -134,7 +134,7 @@ def cache_directory() -> Path:
 
 @cache
 def _surroundings() -> str:
-    """Return what machine code depends on beside its own text."""
+    """Return the facts that machine code depends on beside its own text."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
@@ -149,7 +149,7 @@ def _features() -> str:
 
 
 def _compile(function: Callable[..., None], symbol: str = "minigrad_kernel") -> tuple[bytes, str]:
-    """Compile a kernel with Numba; return its object file and the name of its entry."""
+    """Compile a kernel with Numba, and return its object file and the name of its entry."""
     from minigrad.machine import _numba
 
     numba: Any = _numba.numba

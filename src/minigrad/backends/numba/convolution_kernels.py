@@ -128,7 +128,7 @@ def _add_taps(count: int) -> list[str]:
 
 
 def _write(sums: str, output: str) -> list[str]:
-    """Return the lines that write the sums of a chunk, row by row, without what lies between the rows."""
+    """Return the lines that write the sums of a chunk, row by row, without the gaps between the rows."""
     return [
         f"target = ((image * groups + group) * outputs + {output}) * out_plane + start",
         "position = first",

@@ -85,7 +85,7 @@ Layout = tuple[Any, tuple[int, ...], tuple[int, ...]]
 
 
 def layout_of(x: Any) -> Layout:
-    """Return what a plan depends on of an input."""
+    """Return the properties of an input that a plan depends on."""
     if isinstance(x, np.ndarray):
         return x.dtype, x.shape, x.strides
     return (np.int64 if isinstance(x, int) else np.float64), (), ()
@@ -98,7 +98,7 @@ def between_elements(layout: Layout) -> bool:
 
 
 def aligned(x: Any) -> Any:
-    """Return an array whose steps are whole elements; numbers as they are."""
+    """Return an array with steps of whole elements. Numbers are returned as they are."""
     return np.ascontiguousarray(x).reshape(x.shape) if isinstance(x, np.ndarray) else x
 
 
@@ -113,7 +113,7 @@ def memory_dtype(dtype: Any) -> Any:
 
 
 class Piece:
-    """A kernel for a part of the index space, and what it is told beside addresses."""
+    """A kernel for a part of the index space, and its parameters beside addresses."""
 
     __slots__ = ("kernel", "multiple", "numbers", "shifts", "total", "worth")
 

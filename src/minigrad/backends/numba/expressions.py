@@ -101,7 +101,7 @@ class Formula:
         self.result = self._write(expression)
 
     def _write(self, expression: Any) -> str:
-        """Return the name of an expression's value, after writing what computes it, each common part once."""
+        """Return the name of an expression's value, after writing its computation, each common part once."""
         key = repr(expression) if expression[0] == "const" else expression  # 0.0 and -0.0 are equal, but not the same
         if key not in self._names:
             self._names[key] = self._write_new(expression)
@@ -133,7 +133,7 @@ class Formula:
         return form or self._function(kernel, len(args))
 
     def _function(self, kernel: Any, arity: int) -> str:
-        """Call the operator itself; what it returns is made a number of the loop's dtype."""
+        """Call the operator itself. Its result becomes a number of the loop's dtype."""
         if callable(kernel):
             function = kernel
         else:
@@ -154,7 +154,7 @@ class Formula:
         return "\n".join(f"{name} = {self.dtype}({_exactly(value)})" for name, value in self.constants.items())
 
     def describe_functions(self) -> str:
-        """Return which functions are called; they are told apart by identity, within this process."""
+        """Return the called functions. They are told apart by identity, within this process."""
         return "\n".join(f"{name} = {getattr(f, '__name__', f)} {id(f)}" for name, f in self.functions.items())
 
     def scope(self) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _exactly(value: Any) -> str:
 
 
 def compile_function(function: Callable[..., float]) -> Any:
-    """Compile a plain function of numbers with whatever helpers it calls."""
+    """Compile a plain function of numbers with all helpers that it calls."""
     from minigrad.backends.numba.vector import compiled
     from minigrad.compiling import reaching
 

@@ -36,7 +36,7 @@ types: Any = numba.types
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
-    """Let kernels call what a function generates; literal arguments are passed on as such."""
+    """Let kernels call the code that a function generates. Literal arguments are passed on as such."""
     return numba.extending.intrinsic(prefer_literal=True)(function)
 
 
@@ -45,7 +45,7 @@ LINE = 64
 
 
 def _scopes(module: Any) -> dict[str, Any]:
-    """Return metadata which says that what `store` writes is not read by `load` at another index.
+    """Return metadata for LLVM: a value written by `store` is not read by `load` at another index.
 
     A kernel's output is either a fresh buffer or exactly one of its inputs, element for element. LLVM cannot know, and
     would compare all addresses before each loop, or give up on vectors where there are many inputs.
@@ -99,7 +99,7 @@ def store(typing_context: Any, target: Any, index: Any, value: Any) -> Any:
 
 @intrinsic
 def local_buffer(typing_context: Any, dtype: Any, size: Any) -> Any:
-    """Return a pointer to a buffer on the stack, aligned to cache lines; its size is a literal."""
+    """Return a pointer to a buffer on the stack, aligned to cache lines. Its size is a literal."""
     result = types.CPointer(dtype.dtype)
     count = size.literal_value
 
@@ -183,13 +183,13 @@ def _choose_integer(comparison: str, x: Any) -> Any:
 
 @intrinsic
 def maximum(typing_context: Any, x: Any, y: Any) -> Any:
-    """Return the larger of two numbers of one type; nan if either is nan. LLVM knows it as a reduction."""
+    """Return the larger of two numbers of one type, or nan if either is nan. LLVM knows it as a reduction."""
     return _call_llvm("llvm.maximum", x) if isinstance(x, types.Float) else _choose_integer(">", x)
 
 
 @intrinsic
 def minimum(typing_context: Any, x: Any, y: Any) -> Any:
-    """Return the smaller of two numbers of one type; nan if either is nan. LLVM knows it as a reduction."""
+    """Return the smaller of two numbers of one type, or nan if either is nan. LLVM knows it as a reduction."""
     return _call_llvm("llvm.minimum", x) if isinstance(x, types.Float) else _choose_integer("<", x)
 
 
@@ -222,7 +222,7 @@ def mul_any_order(typing_context: Any, total: Any, x: Any) -> Any:
 
 @intrinsic
 def select(typing_context: Any, condition: Any, x: Any, y: Any) -> Any:
-    """Return x where the condition holds, else y, without a branch; both are computed."""
+    """Return x where the condition holds, else y, without a branch. Both are computed."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.select(args[0], args[1], args[2])

@@ -58,7 +58,7 @@ def _give_back(lease: Any) -> None:
 
 @cache
 def _lease_type(capacity: int) -> Any:
-    """Return the type of what owns a block while arrays over it live, and is their base: bytes that give it back."""
+    """Return the type of a block's owner, the base of all arrays over it: bytes that give the block back."""
     return type("Lease", (ctypes.c_char * capacity,), {"__del__": _give_back})
 
 
@@ -89,7 +89,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def empty(shape: Sequence[int], dtype: Any) -> np.ndarray[Any, Any]:
-    """Return an array with arbitrary values, in row-major order; its memory is from the pool if it is large.
+    """Return an array with arbitrary values, in row-major order. A large one has memory from the pool.
 
     Raises:
         MemoryError: If neither the pool nor the system has that much.
@@ -158,7 +158,7 @@ def clear() -> None:
 
 
 def stats() -> Statistics:
-    """Return what the pool has done so far."""
+    """Return the counts of the pool's work so far."""
     with _lock:
         _sort()
         return Statistics(_counts["reused"], _counts["fresh"], _counts["idle"], limit())

@@ -166,7 +166,7 @@ class _Plan:
         return pieces
 
     def run(self, out: np.ndarray[Any, Any], inputs: Sequence[Any]) -> None:
-        """Run the kernels of all pieces; each writes its own partial results."""
+        """Run the kernels of all pieces. Each writes its own partial results."""
         for piece in self.pieces:
             given = [address(out) + piece.first_slot * self.out_size * self.itemsizes[0]]
             position = 1

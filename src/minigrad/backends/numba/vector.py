@@ -106,7 +106,7 @@ def functions(dtype: Any) -> dict[str, Any]:
 
 
 def _reduction(c: SimpleNamespace) -> SimpleNamespace:
-    """Return what exp and expm1 share: x = k ln 2 + r, e^r - 1, and 2^k."""
+    """Return the common parts of exp and expm1: x = k ln 2 + r, e^r - 1, and 2^k."""
     number, integer, magic, mantissa, one_bits = c.number, c.integer, c.magic, c.mantissa, c.one_bits
     log2_e, ln2_high, ln2_low, highest, lowest = c.log2_e, c.ln2_high, c.ln2_low, c.highest, c.lowest
     half = number(0.5)
