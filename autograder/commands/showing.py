@@ -1,4 +1,7 @@
-"""How commands show what they do and find: how far they are, tables and lists that fit the terminal, numbers."""
+"""The output of commands: progress, tables and lists that fit the terminal, numbers.
+
+Progress is a bar on a terminal, else a line every ten seconds. A table becomes a list below 100 columns.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
@@ -46,7 +49,7 @@ class Lines:
 
 
 class Steps:
-    """How far something is.
+    """The progress of a command.
 
     Args:
         what: What is done.
@@ -93,8 +96,7 @@ def steps(what: str, total: int | None = None, *, forks: bool = False) -> Iterat
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        with nullcontext():
-            yield Steps(what, total, None)
+        yield Steps(what, total, None)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, transient=True, console=console, auto_refresh=not forks) as bar:
@@ -102,13 +104,13 @@ def steps(what: str, total: int | None = None, *, forks: bool = False) -> Iterat
 
 
 def console_of() -> Console:
-    """Where tables are printed: as wide as the terminal or COLUMNS says, and wide where neither is there."""
+    """Return the console for tables: as wide as the terminal or COLUMNS says, and wide where neither is there."""
     is_known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
     return Console(highlight=False, emoji=False, width=None if is_known else WIDE)
 
 
 def is_narrow(console: Console) -> bool:
-    """Whether a wide table would be cut into pieces."""
+    """Return whether a wide table would be cut into pieces."""
     return console.width < NARROW
 
 
