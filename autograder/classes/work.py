@@ -1,4 +1,9 @@
-"""What there is to do for a class, and one piece of it done."""
+"""The work that a class brings, and one piece of it done.
+
+A recorded mark never changes by itself: the same notebook keeps it, whatever tests, limits and library are today.
+Results that are not in the gradebook yet are reused only if all of these are unchanged. Where a lesson has other
+exercises now, the exercises that are worth the same keep their marks.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +49,7 @@ class Work:
     assignment: str
 
     def folder(self, root: Path) -> Path:
-        """Where it lies in a course's directory."""
+        """The folder in a course's directory that holds it."""
         return root / SUBMITTED / self.student / self.assignment
 
 
@@ -63,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a task.
+    """The outcome of a task.
 
     Attributes:
         task: The task.
@@ -87,7 +92,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission.
+    """The outcome of a submission.
 
     Attributes:
         work: The submission.
@@ -215,7 +220,7 @@ def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:
         tidy(root, task.work.folder(root))
         return Done(task)
     entry, kept = grade_notebook(judge, task.work, task.lesson, keep=keep, write=write)
-    return Done(task, entry, kept, stale=entry.state != judge.state(task.lesson))
+    return Done(task, entry, kept, stale=entry.state != judge.fingerprint.state(task.lesson))
 
 
 def grade_notebook(
@@ -244,7 +249,7 @@ def grade_notebook(
     grafted = graft() if graft is not None else regraft(judge.course, lesson, path, originals)
     submission = judge.grade(grafted, lesson)
     now = f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"
-    entry = Entry(work.student, work.assignment, lesson, sha256, now, submission, judge.state(lesson))
+    entry = Entry(work.student, work.assignment, lesson, sha256, now, submission, judge.fingerprint.state(lesson))
     recorded = _recorded(root, work, lesson, sha256) if keep else None
     if recorded is not None:
         entry = _keeping(recorded, entry)
@@ -254,29 +259,29 @@ def grade_notebook(
 
 
 def kept_entry(judge: Judge, work: Work, lesson: str, sha256: str) -> Entry | None:
-    """What was found before in this very notebook; None if it is to be graded.
+    """Return the earlier result of this very notebook; None if it is to be graded.
 
-    A recorded mark stands: that tests, points or limits are others now is for `autograder regrade` to act on, which
-    lists what changes. What waits to be recorded has to be of today.
+    A recorded mark stands, also where tests, points or limits have changed since: `autograder regrade` lists such
+    changes. A result that waits to be recorded is reused only if tests, limits and library are unchanged.
     """
     root = judge.course.directory
     recorded = _recorded(root, work, lesson, sha256)
     if recorded is not None and _is_whole(judge, recorded):
         return recorded
     waiting = read_entry(root, work.student, work.assignment, lesson, WAITING)
-    if waiting is not None and (waiting.sha256, waiting.state) == (sha256, judge.state(lesson)):
+    if waiting is not None and (waiting.sha256, waiting.state) == (sha256, judge.fingerprint.state(lesson)):
         return waiting
     return None
 
 
 def _recorded(root: Path, work: Work, lesson: str, sha256: str) -> Entry | None:
-    """What is recorded of this very notebook."""
+    """The recorded result of this very notebook."""
     entry = read_entry(root, work.student, work.assignment, lesson)
     return entry if entry is not None and entry.sha256 == sha256 else None
 
 
 def _is_whole(judge: Judge, entry: Entry) -> bool:
-    """Whether an entry has a result of each exercise that its lesson has now, and of no other one."""
+    """Return whether an entry has a result of each exercise that its lesson has now, and of no other one."""
     asked = {each.id for each in judge.course.of_lesson(entry.lesson)}
     return {each.exercise for each in entry.submission.exercises} == asked
 

@@ -14,7 +14,7 @@ __all__ = ["Expectation", "Shown", "expect"]
 
 @dataclass(frozen=True)
 class Shown:
-    """What a failed expectation brings along for the report.
+    """A failed expectation, with the values that the report shows.
 
     Attributes:
         example: The input in words.

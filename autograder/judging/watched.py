@@ -67,7 +67,7 @@ _Simple = _Decorated | ast.Assign | ast.AnnAssign | ast.Import | ast.ImportFrom
 
 @dataclass(frozen=True)
 class Watched:
-    """What a witness is given.
+    """The cells for a witness, or the reason why there are none.
 
     Attributes:
         cells: The cells of the session in which it watches.
@@ -100,7 +100,7 @@ class _Unit:
 
     @functools.cached_property
     def fault(self) -> str:
-        """What is not plain in it, and where; the empty string if it all is."""
+        """The first thing in it that is not plain, and its line; the empty string if all is plain."""
         found = min((each for each in map(fault_of, self.statements) if each is not None), default=None)
         return f"`{found[1]}` in the {self.label}, line {found[0]}" if found else ""
 
@@ -110,7 +110,7 @@ class _Unit:
         return set().union(*(free_names(each) for each in self.statements))
 
     def mentions(self, name: str) -> str:
-        """Where it reads a name."""
+        """The lines that read a name."""
         nodes = (node for each in self.statements for node in ast.walk(each) if isinstance(node, ast.Name))
         line = min((node.lineno for node in nodes if node.id == name), default=self.lines.start)
         return f"`{name}` in the {self.label}, line {line}"
@@ -193,7 +193,7 @@ class _Cut:
         return [unit for unit, fault in zip(units, faults, strict=True) if not fault]
 
     def _fault(self, unit: _Unit) -> str:
-        """What is not plain in a unit, the names that Python itself binds included; the empty string if it all is.
+        """The first thing in a unit that is not plain, names that Python itself binds included; empty if all is plain.
 
         A builtin that is not listed stays one where a cell gives its name to something else: that may never be run.
         """
@@ -217,7 +217,7 @@ class _Cut:
 
 
 def _refuse_other_code(text: str, chosen: str, lines: Collection[int], label: str) -> None:
-    """What is run must be what was looked at, however strange the ends of lines are."""
+    """Refuse code that runs and was not looked at, however strange the ends of lines are."""
     before, after = parse(text), python_of(chosen)
     wanted = [ast.dump(each) for each in (before.body if before else ()) if _first_line(each) in lines]
     if after is None or after[1] != chosen or [ast.dump(each) for each in after[0].body] != wanted:
