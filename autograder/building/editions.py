@@ -2,6 +2,8 @@
 
 The sandbox gets an edition without the exercise that is being graded, a class one without every exercise whose
 answers are not open yet. What is left imports and runs; whoever calls a cut body gets `ExerciseNotDone`.
+
+While an exercise is graded, it and all later assignments are cut (`graded_without`).
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ __all__ = [
 ]
 
 EDITIONS = Path(".cache", "editions")
-"""Where a course keeps the editions that the sandbox gets."""
+"""The folder of a course that keeps the editions for the sandbox."""
 
 _README = """\
 # The library of your course
@@ -363,7 +365,7 @@ def _class_project(course: Course, files: Mapping[str, bytes]) -> str:
 
 
 def _is_needed(requirement: str, files: Mapping[str, bytes]) -> bool:
-    """Whether an edition needs a package: a compiler is large, and only for modules that import it."""
+    """Return whether an edition needs a package: a compiler is large, and only for modules that import it."""
     package = _package_of(requirement)
     if package not in COMPILERS:
         return True

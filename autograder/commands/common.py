@@ -1,4 +1,4 @@
-"""What every command shares: options, exit codes, and errors in one sentence."""
+"""Parts that every command shares: options, exit codes, and errors in one sentence."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def check_exercises(course: Course, names: Iterable[str]) -> None:
 
 
 def cache_of(course: Course) -> Path:
-    """Where a course keeps results."""
+    """Return the folder where a course caches results."""
     return course.directory / ".grades"
 
 

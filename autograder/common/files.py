@@ -1,4 +1,7 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all.
+
+A file is renamed into place when it is on the disk.
+"""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def _keep(files: list[Path], submission: Path, originals: Path) -> list[Path]:
 
 
 def is_kept(submission: Path, originals: Path) -> bool:
-    """Whether a submission is among the originals file for file; hidden ones and links are none of it."""
+    """Return whether a submission is among the originals file for file; hidden ones and links are none of it."""
     return any(_holds(folder, submission) for folder in _kept(originals))
 
 
@@ -186,7 +186,7 @@ def _holds(folder: Path, submission: Path) -> bool:
 
 
 def _kept(originals: Path) -> list[Path]:
-    """What was kept of each submission."""
+    """The kept files of each submission."""
     return [path for path in originals.glob("[!.]*") if path.is_dir() and not path.is_symlink()]
 
 
@@ -275,7 +275,7 @@ def _best(
 
 
 def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
-    """How many exercises and questions of a master have a cell in a notebook that is not the text given out."""
+    """Count the exercises and questions of a master that have a cell in a notebook that is not the text given out."""
     slots = slots_of(master)
     by_grade_id = {slot.grade_id: slot for slot in slots}
     by_name = {slot.exercise: slot for slot in slots}
@@ -291,13 +291,13 @@ def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
 
 
 def _mentions(text: str, names: Iterable[str]) -> bool:
-    """Whether a cell says more than which exercise it is."""
+    """Return whether a cell says more than which exercise it is."""
     lines = (line for line in text.split("\n") if not exercise_line(line))
     return not set(re.findall(r"\w+", "\n".join(lines))).isdisjoint(names)
 
 
 def match(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
-    """How many exercises of a master a notebook has cells for."""
+    """Count the exercises of a master that a notebook has cells for."""
     grade_ids = {cell.grade_id for cell in student.cells}
     named = {exercise_line(cell.text) for cell in student.cells}
     return sum(slot.grade_id in grade_ids or slot.exercise in named for slot in slots_of(master))
@@ -358,7 +358,7 @@ def _lost(grafted: Grafted) -> dict[str, list[str]]:
 
 
 def recorded(originals: Path, lesson: str, data: bytes) -> dict[str, Any] | None:
-    """What was recorded about a notebook when it was taken in; None if it was not, or was changed since."""
+    """Return the record made of a notebook when it was taken in; None if there is none, or it was changed since."""
     record = _record(originals).get(lesson)
     return dict(record) if record is not None and record["sha256"] == hashlib.sha256(data).hexdigest() else None
 
@@ -371,7 +371,7 @@ def _record(originals: Path) -> dict[str, Any]:
 
 
 def is_clean(directory: Path, originals: Path) -> bool:
-    """Whether a directory holds only what `take_in` wrote; it may lack some of it."""
+    """Return whether a directory holds only what `take_in` wrote; it may lack some of it."""
     return all(
         path.is_file() and not path.is_symlink() and (path.name in NBGRADER_FILES or _is_recorded(path, originals))
         for path in directory.iterdir()

@@ -1,4 +1,4 @@
-"""What grafting makes: the master with a student's text in it, and what each cell of it is."""
+"""The result of grafting: the master with a student's text in it, and the role of each of its cells."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def slots_of(master: nbformat.NotebookNode) -> list[Slot]:
 
 
 def stubs(master: nbformat.NotebookNode, reason: str) -> Grafted:
-    """What a submission that cannot be read becomes: the master as released, and the reason."""
+    """Return the graft of a submission that cannot be read: the master as released, and the reason."""
     notebook = copy.deepcopy(master)
     for slot in slots_of(master):
         label(notebook.cells[slot.index], "solution", slot.exercise, "missing")
@@ -97,7 +97,7 @@ def grade_id_of(cell: nbformat.NotebookNode) -> str:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two texts differ in white space at most."""
+    """Return whether two texts differ in white space at most."""
     return one.split() == other.split()
 
 

@@ -1,4 +1,8 @@
-"""Make the submitted tree clean: what came by `nbgrader collect` is so already, what came another way is taken in."""
+"""Make the submitted tree clean: what came by `nbgrader collect` is so already, what came another way is taken in.
+
+A submission whose files could not all be kept among `originals/` stays there whole (`whole-*`), which no pruning
+touches.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +106,7 @@ def _make_clean(log: logging.Logger, course: Course, directory: Path, originals:
 
 
 def _whole(aside: Path, originals: Path) -> Path:
-    """Where a submission stays whole: what lies aside tells the place, so that it is found after a kill."""
+    """The place where a submission stays whole: the folder aside tells it, so that it is found after a kill."""
     return originals / f"{_WHOLE}{aside.name.removeprefix(_ASIDE)}"
 
 

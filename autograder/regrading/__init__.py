@@ -4,8 +4,8 @@ First a plan: every notebook of the ledger is judged again, and each mark that w
 recorded by that. A mark falls only where it was said that it may: else the earlier result of that exercise stays,
 unless other points are asked of everyone, which cannot be done to some alone.
 
-Where a notebook cannot be judged again, since the student has left or has handed in another one, what was found in it
-is counted by today's points: those are for everyone.
+A notebook cannot be judged again where the student has left or has handed in another one. The verdicts that the ledger
+has of it are then counted by today's points, since points are for everyone.
 
 Then the plan is carried out. The log is written ahead; where points of an exercise changed, all of the gradebook is
 changed in one transaction; then submissions are recorded one by one as class grading records them, each with the
@@ -34,7 +34,7 @@ __all__ = ["Change", "Plan", "carry_out", "check_weights", "confirm", "counted",
 
 @dataclass(frozen=True)
 class Plan:
-    """What grading again would change.
+    """The changes that grading again would make.
 
     Attributes:
         changes: The marks that are to be recorded, in the order of assignment, lesson, exercise and student.

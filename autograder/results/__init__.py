@@ -1,4 +1,4 @@
-"""What grading finds out, as plain data: one value object for each level of a report.
+"""Results of grading, as plain data: one value object for each level of a report.
 
 A `Submission` holds one `Graded` for each exercise, which holds `GroupScore`s (where points come from)
 and `Verdict`s (one for each hidden test). `as_json` and `from_json` take them to plain JSON and
@@ -58,7 +58,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one hidden test found.
+    """The finding of one hidden test.
 
     Attributes:
         test: The test's name, for instructors and for `verify`.
@@ -131,7 +131,7 @@ class Graded:
 
     @property
     def full(self) -> bool:
-        """Whether every point was earned."""
+        """True if each point was earned."""
         return all(group.earned == group.points for group in self.groups)
 
     @property

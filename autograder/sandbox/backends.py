@@ -92,7 +92,7 @@ def _environment(scratch: str) -> dict[str, str]:
 
 
 def _config(limits: Limits, own_processes: bool, **places: Any) -> dict[str, Any]:
-    """What the worker is told first.
+    """The first message to the worker.
 
     Args:
         limits: What a student's code may use.
@@ -109,7 +109,7 @@ def _config(limits: Limits, own_processes: bool, **places: Any) -> dict[str, Any
 
 
 def _tasks_of_this_user() -> int:
-    """How many processes and threads this user has, where the kernel counts them together."""
+    """Return how many processes and threads this user has, where the kernel counts them together."""
     count = 0
     for status in Path("/proc").glob("[0-9]*/status"):
         with contextlib.suppress(OSError, ValueError, KeyError):

@@ -152,7 +152,7 @@ class Session:
 
     @property
     def cells(self) -> list[CellOutcome]:
-        """How each cell ended, in order."""
+        """The outcome of each cell, in order."""
         return [self._outcomes[number] for number in range(len(self._cells))]
 
     def __enter__(self) -> "Session":
@@ -334,7 +334,7 @@ def _line(raw: object, limit: int) -> str:
 
 
 def _read(reader: Callable[..., _T], *answer: Any) -> _T:
-    """What a reader makes of an answer: any error of reading is the answer's fault, for it may be forged.
+    """Read an answer: any error of reading is the answer's fault, for it may be forged.
 
     Raises:
         Malformed: if it cannot be read.

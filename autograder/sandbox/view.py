@@ -1,4 +1,4 @@
-"""What a sandbox can see: the Python installation, the site-packages, system libraries, the edition and the worker."""
+"""A sandbox's view: the Python installation, site-packages, system libraries, the edition and the worker."""
 
 import contextlib
 import os
@@ -107,7 +107,7 @@ def remove_stale() -> None:
 
 
 def _is_folder_of(path: Path, users: set[int]) -> bool:
-    """Whether it is a folder that one of these users has made: anyone may write to the folder for temporary files."""
+    """Return whether one of these users made this folder: anyone may write to the folder for temporary files."""
     try:
         found = path.lstat()
     except OSError:
@@ -135,7 +135,7 @@ def _site() -> tuple[Path, ...]:
 
 @cache
 def _hidden() -> tuple[Path, ...]:
-    """What of the installed packages no sandbox imports.
+    """The installed packages that no sandbox imports.
 
     These are copies of this project and of its peers, files that name folders of the host, and the package folders of
     the base installation.

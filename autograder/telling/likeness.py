@@ -48,7 +48,7 @@ FEWEST = 5
 """A class of fewer answers says nothing of what is usual."""
 
 RARE = 0.02
-"""What a larger share of the class has is a manner of writing; three may share anything and be unusual."""
+"""A share of the class above which a likeness is a manner of writing; three may share anything and be unusual."""
 
 LEAST_ALIKE = 0.6
 """Share of what tells two answers apart that a pair has in common at least."""
@@ -89,7 +89,7 @@ class Pair:
 
     @property
     def pairs(self) -> int:
-        """How many pairs the class has."""
+        """The number of pairs in the class."""
         return self.answers * (self.answers - 1) // 2
 
 
@@ -163,7 +163,7 @@ def _hashes(parts: Sequence[str]) -> list[int]:
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two answers are the same to the letter, white space aside: names and comments as well."""
+    """Return whether two answers are the same to the letter, white space aside: names and comments as well."""
     return one.split() == other.split()
 
 

@@ -1,4 +1,4 @@
-"""What a hostile submission is, and how its files are made from the released notebooks."""
+"""The form of a hostile submission, and its making from the released notebooks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Link:
 
 
 Files = dict[str, bytes | Link]
-"""What is handed in, by file name."""
+"""Files that are handed in, by name."""
 
 LESSON, ARITHMETIC = "00_fundamentals", "operators.arithmetic"
 WRONG = "def add(x, y):\n    return x - y\n\n\ndef mul(x, y):\n    return x + y\n\n\ndef neg(x):\n    return x\n"

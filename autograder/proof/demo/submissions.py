@@ -23,7 +23,7 @@ Released = Mapping[str, nbformat.NotebookNode]
 """Released notebooks by lesson."""
 
 Files = dict[str, bytes]
-"""What is handed in, by file name."""
+"""Files that are handed in, by name."""
 
 FUNDAMENTALS, DERIVATIVES, CHAIN_RULE, BACKPROP = (
     "00_fundamentals",
@@ -32,7 +32,7 @@ FUNDAMENTALS, DERIVATIVES, CHAIN_RULE, BACKPROP = (
     "03_backprop",
 )
 LESSONS = (FUNDAMENTALS, DERIVATIVES, CHAIN_RULE, BACKPROP)
-"""What the class works on: the first two assignments."""
+"""The first two assignments, which the class works on."""
 
 
 @dataclass(frozen=True)

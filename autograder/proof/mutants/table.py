@@ -25,7 +25,7 @@ GENERATED = "by `autograder verify --mutants --record`; do not edit"
 
 
 def fingerprint(course: Course, exercise: str, hidden: Path = HIDDEN, equivalent: Path = EQUIVALENT) -> str:
-    """What an exercise's tally follows from, as a short hash: answer, hidden tests, and the list of equivalents.
+    """Return a short hash of the sources of an exercise's tally: answer, hidden tests, and the list of equivalents.
 
     Docstrings of the exercise and the tests of other exercises make no difference.
     """

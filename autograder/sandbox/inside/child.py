@@ -1,6 +1,7 @@
 """One session in a process of its own: run the cells, install the exercise, answer observations in forks of that state.
 
-Nothing here is believed by the grader. What protects is around this process, not in it.
+The grader believes nothing that comes from here: the protection is around this process, not in it. A method that a
+student's class inherits counts as not written, where the exercise asks for it.
 """
 
 import functools
@@ -238,7 +239,7 @@ def _witnesses() -> tuple[str, ...]:
 
 
 def _is_ours(value: object) -> bool:
-    """Whether an object was imported from the library rather than written in a cell.
+    """Return whether an object was imported from the library rather than written in a cell.
 
     A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
     """

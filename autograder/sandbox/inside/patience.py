@@ -1,4 +1,7 @@
-"""Tell time that a process used, or slept away, from time in which a busy machine did not let it run."""
+"""Tell time that a process used, or slept away, from time in which a busy machine did not let it run.
+
+A time limit is stretched by the time that other processes took, to four times itself at most.
+"""
 
 import os
 import time
