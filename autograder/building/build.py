@@ -102,7 +102,7 @@ class BuiltLesson:
         lesson: The lesson.
         title: Its first heading.
         source: nbgrader's source notebook, with the answers.
-        student: What students get; also the master that grading grafts onto.
+        student: The notebooks that students get; also the master that grading grafts onto.
         stamp: Short hash of the student notebook's content, in the metadata of both.
     """
 

@@ -1,7 +1,8 @@
 """Editions: copies of the library from which the answers to some exercises are cut.
 
 The sandbox gets an edition without the exercise that is being graded, a class one without every exercise whose
-answers are not open yet. What is left imports and runs; whoever calls a cut body gets `ExerciseNotDone`.
+answers are not open yet. The rest imports and runs; a
+cut body raises `ExerciseNotDone`.
 
 While an exercise is graded, it and all later assignments are cut (`graded_without`).
 """

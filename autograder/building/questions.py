@@ -44,8 +44,8 @@ class Question:
 
     Attributes:
         name: Its name, unique in the lesson.
-        text: What is asked, in Markdown.
-        points: What an answer is worth at most; 0 if it is asked for the comment alone.
+        text: The question, in Markdown.
+        points: The points that an answer is worth at most; 0 if it is asked for the comment alone.
         model: What a good answer says; it stays in the source notebook.
     """
 

@@ -54,7 +54,7 @@ def grade_class(
     """Grade submissions in parallel; yield each as it is finished, and None now and then while nothing is.
 
     Args:
-        judge: Who grades; each process works with a copy of it, and it itself opens no sandbox.
+        judge: The judge; each process works with a copy of it, and it itself opens no sandbox.
         works: The submissions, of any assignments.
         jobs: How many processes; 0 for one a core.
         keep: Whether to take what was found before.

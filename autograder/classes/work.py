@@ -72,7 +72,7 @@ class Done:
 
     Attributes:
         task: The task.
-        entry: What grading found.
+        entry: The result of grading.
         kept: Whether it had been found before.
         problem: Why it could not be done; empty if it could.
         stale: Whether the mark is recorded, and was given by other tests, points, limits or another library.
@@ -96,7 +96,7 @@ class Outcome:
 
     Attributes:
         work: The submission.
-        entries: What was found, notebook by notebook, in the assignment's order.
+        entries: The results, notebook by notebook, in the assignment's order.
         kept: Whether all of it had been found before.
         problem: Why it could not be graded; empty if it could.
     """
@@ -207,7 +207,7 @@ def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:
     """Do a piece of work; what one submission makes go wrong is said, and stops no other.
 
     Args:
-        judge: Who grades.
+        judge: The grader.
         task: The piece.
         keep: Whether to take what was found before.
         write: Whether to keep what is found, until it is recorded.
@@ -229,7 +229,7 @@ def grade_notebook(
     """Grade one notebook of a submission that was taken in.
 
     Args:
-        judge: Who grades.
+        judge: The grader.
         work: The submission.
         lesson: The notebook.
         keep: Whether to take what was found before; what is recorded stands whatever it was graded by.
@@ -237,7 +237,7 @@ def grade_notebook(
         graft: Makes what is graded; by default from the submitted tree.
 
     Returns:
-        What was found, and whether it had been found before.
+        The result, and whether it had been found before.
     """
     root = judge.course.directory
     path = work.folder(root) / f"{lesson}.ipynb"

@@ -144,8 +144,8 @@ def attack_table(rows: Iterable[Row], achieved: dict[str, list[str]]) -> Table:
     """The table of `attack`.
 
     Args:
-        rows: What became of each attack.
-        achieved: What each achieved on a naive grader, by name.
+        rows: The outcome of each attack.
+        achieved: The success of each on a naive grader, by name.
     """
     table = Table(title="Hostile submissions")
     for heading in ("attack", "what it tries", "what happened"):

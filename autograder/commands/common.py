@@ -126,7 +126,7 @@ def stopped(what: str = "") -> NoReturn:
     """End after Ctrl-C; results that are kept lie in the course's folder already.
 
     Args:
-        what: What is done by now, and how it goes on.
+        what: The work that is done by now, and how it goes on.
     """
     Console(stderr=True, soft_wrap=True, highlight=False).print(f"stopped; {what}" if what else "stopped")
     raise typer.Exit(STOPPED)

@@ -52,7 +52,7 @@ class Steps:
     """The progress of a command.
 
     Args:
-        what: What is done.
+        what: The work in a few words.
         total: How many steps; None where nobody knows yet.
         bar: The bar on a terminal; None where there is none.
     """
@@ -90,7 +90,7 @@ def steps(what: str, total: int | None = None, *, forks: bool = False) -> Iterat
     """Show on the error output how far something is: a bar on a terminal, else a line every ten seconds.
 
     Args:
-        what: What is done.
+        what: The work in a few words.
         total: How many steps; None where nobody knows yet.
         forks: Whether processes are forked meanwhile, beside which no thread of a bar may run.
     """

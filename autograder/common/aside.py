@@ -84,7 +84,7 @@ def lock(path: Path) -> int | None:
     """Lock a file, which is made if need be; None if someone else has it, or has removed it meanwhile.
 
     Returns:
-        What `unlock` takes; the end of the process does as well.
+        The argument of `unlock`; the end of the process does as well.
 
     Raises:
         OSError: If a system that has locks cannot lock it, such as where too many files are open or the disk is full.

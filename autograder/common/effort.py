@@ -37,7 +37,7 @@ class Effort:
         """Run a block that may spend what is left; a block inside of it has its own bound.
 
         Raises:
-            BaseException: What `ended` makes, if it spends more, or nothing was left.
+            BaseException: Made by `ended`, if it spends more, or nothing was left.
         """
         if threading.current_thread() is not threading.main_thread():
             yield

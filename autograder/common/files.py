@@ -48,7 +48,7 @@ def put(path: Path, content: bytes, becomes: Path | None = None) -> None:
 
     Args:
         path: Where it is written.
-        content: What it says.
+        content: Its content.
         becomes: The name that it is going to have, which an error tells.
     """
     with _flushed(path, becomes or path) as file:

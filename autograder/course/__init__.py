@@ -23,7 +23,7 @@ class Exercise:
         lesson: The lesson that places it.
         objects: The functions and classes it consists of, dotted, without ``minigrad.``.
         gives_away: Further modules and objects that would show the answer.
-        points: What the exercise is worth.
+        points: The points that the exercise is worth.
         groups: Points of each group of hidden tests, all or nothing; they sum to `points`.
         uses: Packages that are imported before its sandbox runs anything, such as a compiler.
         limits: Limits of its sandbox that differ from the course's.
@@ -57,7 +57,7 @@ class Lesson:
         name: Its name.
         assignment: The assignment that it belongs to.
         path: The file, which a draft need not have yet.
-        setup: What its answers need above them, for a draft without a file; a file says so by its setup cells.
+        setup: The code that its answers need above them, for a draft without a file; a file says so by its setup cells.
     """
 
     name: str

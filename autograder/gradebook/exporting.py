@@ -36,7 +36,7 @@ class Mark:
         assignment: The assignment's name.
         due: When it was due, as nbgrader writes it; empty where there is no such time.
         student: nbgrader's student id.
-        max_score: What it is worth.
+        max_score: The points that it is worth.
         last_name: As the gradebook has it; empty where it has none, like the next three.
         first_name: As the gradebook has it.
         email: As the gradebook has it.

@@ -64,7 +64,7 @@ def take_in(
     Args:
         course: The course.
         assignment: The assignment's name.
-        submission: What the student handed in.
+        submission: The files that the student handed in.
         clean: The directory to write; it must not exist.
         originals: The student's directory for this assignment among the originals.
         timestamp: When it was handed in, as the exchange recorded it, whatever the submission itself says.
@@ -86,7 +86,7 @@ def take_in(
 def complete(course: Course, assignment: str, clean: Path, originals: Path) -> list[str]:
     """Write what a clean tree lacks, since a file of it was removed or the assignment has a lesson more.
 
-    What is there stays as it is, and with it the marks that it has. The rest comes from what was handed in last.
+    A file that is there stays as it is, and with it the marks that it has. The rest comes from what was handed in last.
 
     Returns:
         One sentence for each thing that was repaired or ignored, for the instructor's log.
@@ -250,7 +250,7 @@ def _without(
 def _choose(course: Course, lesson: str, master: nbformat.NotebookNode, files: HandedIn) -> Candidate | None:
     """The file in which most of a lesson was worked on; then the one that holds most of it, or has its name.
 
-    What is no notebook is looked at where nobody worked in a notebook.
+    Files that are no notebooks are looked at where nobody worked in a notebook.
     """
     worked, best = _best(course, lesson, master, files.notebooks)
     return best if worked else _best(course, lesson, master, [*files.notebooks, *files.exports])[1]

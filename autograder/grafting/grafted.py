@@ -44,7 +44,7 @@ class Slot:
         grade_id: nbgrader's id of the solution cell.
         index: The cell's place in the master.
         stub: The text that the student was given.
-        names: What the cell is to define.
+        names: The names that the cell is to define.
     """
 
     exercise: str
@@ -60,7 +60,7 @@ class Grafted:
 
     Attributes:
         notebook: A notebook that can be trusted in everything but the text of its solution and added cells.
-        notes: What was repaired or ignored.
+        notes: The repairs, and the parts that were ignored.
         unreadable: Why nothing could be taken from the submission; empty where something could.
     """
 

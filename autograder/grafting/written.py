@@ -161,7 +161,8 @@ def collect(
     Args:
         cells: The student's cells.
         places: The places for answers.
-        role: What is known of the cells: the index of the master's cell that each is. What claims a place is in it.
+        role: The known facts about the cells: the index of the master's cell that each is. What claims a place is in
+            it.
         is_free_text: Whether a cell, by its index, is text of the student's own.
 
     Returns:

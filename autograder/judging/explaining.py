@@ -1,7 +1,7 @@
 """Replay what the judge saw of one exercise of one submission, for its instructor.
 
-The submitted notebook is grafted and run in the sandbox again, by the judge itself; nothing is recorded. What it finds
-is laid beside what was recorded: the two must agree, and where they do not, it is said why.
+The submitted notebook is grafted and run in the sandbox again, by the judge itself; nothing is recorded. The result is
+laid beside the recorded one: the two must agree, and where they do not, the explanation says why.
 
 The judge takes a listener, which hears each question and answer. For the exercise that is listened to no cached
 result is used, and none is written.
@@ -56,11 +56,11 @@ class Examined:
     """One hidden test at work.
 
     Attributes:
-        verdict: What it found.
+        verdict: Its finding.
         where: Its file and line.
         asked: How many questions it asked in all; a property test asks many.
         questions: The last of them.
-        wanted: What the failed comparison wanted; empty where nothing was compared, or all agreed.
+        wanted: The value that the failed comparison wanted; empty where nothing was compared, or all agreed.
         cause: Why its misconception was confirmed, or was not; empty where it names none.
     """
 
@@ -77,11 +77,11 @@ class CellRun:
     """One cell of the grafted notebook.
 
     Attributes:
-        label: What it is.
+        label: Its name in a report.
         exercise: The exercise that it solves; empty for others.
         origin: Where its text came from.
         outcome: How it ended; empty where it was not run.
-        output: What it printed, the beginning of it.
+        output: The beginning of its output.
         source: Its text.
     """
 
@@ -101,11 +101,11 @@ class Explanation:
         student: Whose.
         assignment: Of which assignment.
         lesson: Of which lesson.
-        notes: What grafting repaired or ignored, for this exercise and the whole notebook.
+        notes: The repairs of grafting and the parts that it ignored, for this exercise and the whole notebook.
         cells: The cells that the sandbox runs.
-        graded: What the judge found, as a report has it.
+        graded: The judge's result, as a report has it.
         tests: The hidden tests, in their order; empty where none ran.
-        recorded: What the ledger has; None where nothing was recorded.
+        recorded: The ledger's result; None where nothing was recorded.
         differences: Why the two disagree; empty where they agree.
     """
 
@@ -208,7 +208,7 @@ class _Watcher(Listener):
 
         Args:
             graded: The result as a report has it.
-            seen: What the tests see of known wrong answers.
+            seen: The tests' findings about known wrong answers.
         """
         verdicts = {verdict.test: verdict for verdict in graded.verdicts}
         for run in self.runs:

@@ -32,7 +32,7 @@ class Fingerprint:
         shrink_seconds: How long a property test that failed may look for a smaller counter-example.
 
     Attributes:
-        seen: What hidden tests see of known wrong answers, by exercise.
+        seen: The hidden tests' findings about known wrong answers, by exercise.
     """
 
     def __init__(self, course: Course, hidden: Path, isolation: str, shrink_seconds: float) -> None:

@@ -39,7 +39,7 @@ class Listener:
 
         Args:
             item: The test.
-            verdict: What it found.
-            questions: What it asked in the call that decided.
-            error: What it raised, if anything.
+            verdict: Its finding.
+            questions: Its questions in the call that decided.
+            error: Its error, if it raised one.
         """

@@ -1,7 +1,7 @@
 """The pytest plugin that judges one exercise of one submission by its hidden tests.
 
-Hidden tests are ordinary pytest tests, run in this trusted process. What they want to see of a student's
-code they ask through the fixture `student`, which ships the probe to the sandbox and returns plain data:
+Hidden tests are ordinary pytest tests, run in this trusted process. They ask a student's code through the
+fixture `student`, which ships the probe to the sandbox and returns plain data:
 
     @pytest.mark.exercise("autodiff.backpropagate", group="paths", because="lesson 03: ...")
     def test_diamond(student):
@@ -88,8 +88,8 @@ class HiddenTests:
 
     Attributes:
         refusal: Why no test that relies on a witness can be asked; the empty string if each can.
-        effort: What may be spent on examining answers.
-        events: What had to be contained of the answers in the grader's own process, as sentences.
+        effort: The bound on examining answers.
+        events: Sentences on answers that had to be contained in the grader's own process.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class HiddenTests:
     def _is_shrunk(self) -> bool:
         """Return whether a failed property test has looked long enough for a smaller counter-example.
 
-        What ends it is a count, so that a busy machine finds the same; time ends it only where the code is slow.
+        A count ends it, so that a busy machine finds the same; time ends it only where the code is slow.
         """
         if self._failed_at is None:
             return False
@@ -351,7 +351,7 @@ def run_hidden_tests(plugin: HiddenTests, hidden: Path = HIDDEN) -> list[Verdict
 
     Raises:
         HiddenTestError: If a hidden test is at fault.
-        BaseException: Whatever the sandbox raised because it could not do its work.
+        BaseException: The sandbox could not do its work.
     """
     files = files_of(plugin.exercise, hidden)
     if not files:

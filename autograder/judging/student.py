@@ -38,7 +38,7 @@ class StudentFailure(AssertionError):
 
     Args:
         kind: The sandbox's word for it, such as ``"error"`` or ``"unstable"``.
-        message: What happened.
+        message: The failure in words.
     """
 
     def __init__(self, kind: str, message: str) -> None:

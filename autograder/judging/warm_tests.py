@@ -61,7 +61,7 @@ class WarmTests:
 
         Raises:
             HiddenTestError: If a hidden test is at fault.
-            BaseException: Whatever the sandbox raised because it could not do its work.
+            BaseException: The sandbox could not do its work.
         """
         if not self._is_plain:
             return run_hidden_tests(plugin, self._hidden)

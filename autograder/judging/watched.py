@@ -1,21 +1,22 @@
 """The part of a submission that a witness can watch and believe.
 
-Whether a kernel runs in parallel, waits and spares memory is seen by `minigrad.debug` and `minigrad.checks.launches`,
-inside the sandbox, in the process in which the submission's cells were run. The threat: a kernel that is right but
-sequential, in a notebook that tampers with what watches. A cell replaces a piece of NumPy, a finder in `sys.meta_path`,
-`sys.modules`, `builtins.__import__`; or it finds the detector through the garbage collector, a frame, a profiler or an
-address in memory, as soon as a probe has imported it. To import it anew before each probe stops few of these.
+`minigrad.debug` and `minigrad.checks.launches` see whether a kernel runs in parallel, waits and spares memory. They
+do so inside the sandbox, in the process in which the submission's cells were run. The threat: a kernel that is right
+but sequential, in a notebook that tampers with what watches. A cell replaces a piece of NumPy, a finder in
+`sys.meta_path`, `sys.modules`, `builtins.__import__`; or it finds the detector through the garbage collector, a
+frame, a profiler or an address in memory, as soon as a probe has imported it. To import it anew before each probe
+stops few of these.
 
 So exercises whose hidden tests ask witnesses are judged in a session of their own, in which nothing was run but plain
 code (`plain_code`): the exercise's definitions and those that they need, cut out of the cells without running them.
-Plots, prints and experiments around them cost nothing, whatever they do. All tests of the exercise are asked there, so
-that no function can be right in one session and parallel in another. What is left to plain code is taken away when the
-session begins: compiled code checks its indices, so that it reaches no memory but its arrays, and the text of a
-signature, which Numba evaluates, may name types only.
+Plots, prints and experiments around them cost nothing, whatever they do. All tests of the exercise are asked there,
+so that no function can be right in one session and parallel in another. The last means of plain code are taken away
+when the session begins: compiled code checks its indices, so that it reaches no memory but its arrays, and the text
+of a signature, which Numba evaluates, may name types only.
 
 Where the definitions are not plain, the tests that watch are answered with the sentence that says why; the others are
 asked after all cells, as everywhere. A kernel that looks whether it is watched (fresh memory is filled then) is plain:
-the hidden tests compare what it computes with and without a witness.
+the hidden tests compare its results with and without a witness. They also require all writes to fall inside `prange`.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ class Verifier:
     """Checks the hidden tests of exercises, one after the other.
 
     Args:
-        judge: What grades the answers.
+        judge: The judge of the answers.
         answers: The directory that holds `wrong` and `variants`.
     """
 

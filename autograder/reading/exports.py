@@ -79,7 +79,7 @@ def members(data: bytes, room: int) -> Iterator[tuple[str, bytes]]:
 def script_cells(text: str) -> list[str]:
     """The cells of a script: between the marks of an export, else from one exercise to its check.
 
-    What stands elsewhere in a script without marks is examples: of those, the definitions alone.
+    Other text of a script without marks is examples: of those, the definitions alone.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if any(_MARK.match(line) for line in lines):

@@ -66,8 +66,8 @@ def plan(
     """Compare results with the recorded ones.
 
     Args:
-        recorded: What the ledger has.
-        graded: What grading the same notebooks again has found.
+        recorded: The ledger's entries.
+        graded: The results of grading the same notebooks again.
         exercises: Take only these; all, if none is named.
         lower: Whether marks may fall.
         problems: Sentences on what could not be graded again.
@@ -208,8 +208,8 @@ def counted(course: Course, chosen: Iterable[Entry], graded: Iterable[Entry]) ->
 
     Args:
         course: The course as it is now.
-        chosen: What the ledger has.
-        graded: What could be judged again.
+        chosen: The ledger's entries.
+        graded: The entries that could be judged again.
     """
     judged = {(entry.student, entry.assignment, entry.lesson, entry.sha256) for entry in graded}
     for entry in chosen:
@@ -235,11 +235,11 @@ def carry_out(
 ) -> list[str]:
     """Record a plan: log, gradebook, autograded notebooks and ledger.
 
-    What is recorded of a student stands, whatever happens to the next; the same plan made again has the rest.
+    A student's recorded marks stand, whatever happens to the next; the same plan made again has the rest.
 
     Args:
         course: The course.
-        found: What to record.
+        found: The changes to record.
         why: The reason, for the log.
         lower: Whether it was said that marks may fall, for the log.
         done: Called after each submission.
@@ -277,7 +277,7 @@ def confirm(course: Course, found: Plan) -> None:
 
     Args:
         course: The course.
-        found: What was compared.
+        found: The entries that were compared.
     """
     for entry in found.confirmed:
         write_entry(course.directory, entry)

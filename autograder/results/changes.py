@@ -27,11 +27,11 @@ class Change:
         lesson: Of which lesson.
         exercise: Of which exercise.
         old: Points that are recorded.
-        old_points: What the exercise was worth.
+        old_points: The points that the exercise was worth.
         new: Points now.
-        points: What it is worth now.
+        points: The points that it is worth now.
         tests: Hidden tests that decide otherwise, with a sign: ``+`` passes now, ``-`` fails now.
-        why: What was seen where the mark falls, in a sentence.
+        why: The finding where the mark falls, in a sentence.
         reweighted: Whether other points are asked of it now, or of its groups.
     """
 

@@ -36,7 +36,7 @@ _GRADER = Path(__file__).parents[1]
 
 
 def grader_files() -> list[Path]:
-    """The code that decides on points. What `expect` compares with belongs to the library, and to its editions."""
+    """The code that decides on points. The comparison in `expect` belongs to the library, and to its editions."""
     return _code_in("common", "judging", "results", "sandbox")
 
 

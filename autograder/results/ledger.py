@@ -43,7 +43,7 @@ class Entry:
         lesson: The notebook's lesson.
         sha256: Of the clean notebook, in the submitted tree, that was graded.
         graded: When, in UTC as ISO 8601; the only field that differs between two identical runs.
-        submission: What was found.
+        submission: The result.
         state: A hash of the tests, library, limits and seed that it follows from.
     """
 
@@ -78,7 +78,7 @@ def write_entry(course: Path, entry: Entry, place: Path = LEDGER) -> None:
 
     Args:
         course: The course's directory.
-        entry: What was found.
+        entry: The result.
         place: `LEDGER`, or `WAITING` for what is not recorded.
     """
     path = entry_path(course, entry.student, entry.assignment, entry.lesson, place)

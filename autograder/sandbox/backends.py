@@ -42,9 +42,9 @@ class Backend:
     """One way to isolate.
 
     Args:
-        name: What it is asked for by.
-        blocks: What it keeps a student's code from.
-        leaves: What it does not.
+        name: Its name in commands.
+        blocks: The things that it keeps a student's code from.
+        leaves: The things that it does not.
         missing: Says in a few words why it cannot be used here, or nothing.
         start: Starts a worker.
     """
@@ -95,7 +95,7 @@ def _config(limits: Limits, own_processes: bool, **places: Any) -> dict[str, Any
     """The first message to the worker.
 
     Args:
-        limits: What a student's code may use.
+        limits: The resources that a student's code may use.
         own_processes: Whether the limit on processes counts this sandbox alone.
         places: Paths inside, and how the worker ends a session.
     """

@@ -19,8 +19,8 @@ class Isolation:
 
     Args:
         name: "bubblewrap", "namespaces", "landlock" or "none".
-        blocks: What it keeps the code from.
-        leaves: What it does not.
+        blocks: The things that it keeps the code from.
+        leaves: The things that it does not.
         rejected: Each way that comes before it, and why it cannot be used here.
     """
 

@@ -141,7 +141,7 @@ class CellOutcome:
         line: Number of the student's line that took part last, from 1.
         text: That line.
         notes: Remarks, such as on ignored magics.
-        output: What it printed, the beginning of it.
+        output: The beginning of its output.
     """
 
     label: str

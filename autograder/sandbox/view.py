@@ -35,11 +35,11 @@ class View:
 
     Args:
         edition: Folder that holds the `minigrad` to be graded with.
-        aside: What was made for this view; its folder holds the package `inside`.
+        aside: The folder made for this view; it holds the package `inside`.
         python: The interpreter itself, no link.
         libraries: Files and folders to show read-only at their own place.
         site: Folders of installed packages.
-        hidden: What must not be seen of the libraries and the site folders.
+        hidden: The parts of the libraries and the site folders that must not be seen.
         devices: The devices that any program may use.
     """
 

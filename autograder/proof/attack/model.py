@@ -55,14 +55,14 @@ class Attack:
     """A hostile submission.
 
     Attributes:
-        name: What it is asked for by.
-        tries: What it tries, in a few words.
+        name: Its name in commands.
+        tries: Its aim, in a few words.
         hand_in: Makes its files from the released notebooks.
         lesson: The lesson whose notebook it hands in.
         honest: The points that its answers are worth without the attack.
         exercise: For an exercise whose lesson is a draft: its id; `text` is then all that is judged.
         text: The text of that exercise's solution cell.
-        naive: What it achieves where a grader runs the notebook beside its tests, as a word of `naive.py`; nothing
+        naive: Its success where a grader runs the notebook beside its tests, as a word of `naive.py`; nothing
             where it attacks what only this grader has.
     """
 

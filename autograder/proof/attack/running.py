@@ -59,10 +59,10 @@ class Row:
 
     Attributes:
         attack: The attack.
-        happened: What was seen, in a few words.
+        happened: The event in a few words.
         earned: The points it got.
         seconds: How long grading took.
-        problems: What it won; nothing, it is hoped.
+        problems: Its winnings; nothing, it is hoped.
     """
 
     attack: Attack
@@ -80,7 +80,7 @@ class Arena:
         course: The course to copy.
         isolation: The sandbox's kind.
         hidden: The directory of hidden tests.
-        limits: What code may use: little time, which endless loops use up.
+        limits: The resources that code may use: little time, which endless loops use up.
     """
 
     def __init__(

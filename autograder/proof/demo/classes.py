@@ -81,7 +81,7 @@ def hand_in(course: Course, assignment: str, members: Iterable[Member], *, excha
 
     Args:
         course: The course; what it holds of these students stays.
-        assignment: What is handed in.
+        assignment: The assignment that is handed in.
         members: The class.
         exchange: Whether to use the inbound folder of the exchange, where the assignment was released, for
             `nbgrader collect`; else `submitted`.

@@ -124,7 +124,7 @@ def prepare(out: Path, course_directory: Path, lessons: Container[str] | None = 
     Args:
         out: The folder.
         course_directory: The course to copy.
-        lessons: What the class works on; by default everything.
+        lessons: The lessons that the class works on; by default everything.
 
     Raises:
         DemoError: If the folder holds something that is not the demo's.

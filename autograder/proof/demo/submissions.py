@@ -1,7 +1,7 @@
 """The demo's class: invented students, and the files that each of them hands in.
 
-Everyone starts from the notebooks as they were released. What goes wrong afterwards, in a head, in an editor or
-on purpose, is one function each.
+Everyone starts from the notebooks as they were released. Each later mishap, in a head, in an editor or on purpose, is
+one function.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Student:
 
     Attributes:
         name: nbgrader's student id.
-        story: What happened, in a few words.
+        story: The mishap, in a few words.
         hand_in: Makes the files from the released notebooks.
     """
 

@@ -2,7 +2,7 @@
 
 Answers are kept as text, one file for each student: sections that begin with ``# exercise: ID``, in which a
 function's body is what is typed into that function's blank. Signature and docstring stay as they were released.
-What stands beside the functions (imports, helpers, experiments) is typed above them.
+Text beside the functions (imports, helpers, experiments) is typed above them.
 """
 
 from __future__ import annotations

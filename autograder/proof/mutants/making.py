@@ -24,7 +24,7 @@ class Mutant:
         change: The operator's name.
         line: The number of the first changed line, in the cell.
         before: The lines that were changed, without indentation.
-        after: What stands in their place.
+        after: The text in their place.
         text: The whole cell.
         place: The file and line of the library that this is, for people.
         nth: Which of the exercise's mutants that change these lines to these it is, from 1.

@@ -233,7 +233,7 @@ def changes(node: ast.AST, parent: ast.AST, field: str, scope: Scope) -> Iterato
         node: The node.
         parent: The one that holds it.
         field: The parent's name for it.
-        scope: What else surrounds it.
+        scope: Its other surroundings.
     """
     if isinstance(node, ast.expr) and field in ("test", "ifs") and not isinstance(parent, ast.While):
         yield from _condition(node, field)

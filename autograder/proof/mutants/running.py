@@ -216,7 +216,7 @@ def problems_of(tallies: Sequence[Tally], *, whole: bool) -> list[str]:
     """The faults of hidden tests or of the list, a sentence each.
 
     Args:
-        tallies: What was found.
+        tallies: The tallies.
         whole: Whether that is the whole course: only then the share of equivalent mutants says something.
     """
     problems = []

@@ -86,7 +86,7 @@ def record_table(course: Course, tallies: Sequence[Tally], path: Path = TABLE, *
 
     Args:
         course: The course.
-        tallies: What was found.
+        tallies: The tallies.
         path: The file.
         **places: `hidden` and `equivalent`, where they are not the project's own.
 

@@ -147,7 +147,7 @@ def describe(error: BaseException, files: dict[str, str]) -> dict[str, Any]:
     """Describe an error for a student: its type, its message, and the last line of their own that took part.
 
     Args:
-        error: What was raised.
+        error: The error.
         files: Labels of the student's cells by the file names that they were compiled with.
     """
     told: dict[str, Any] = {"error": one_line(type(error).__name__, 80), "message": _message(error)}
@@ -215,7 +215,7 @@ class CellRunner:
 
         Args:
             source: The cell's text.
-            label: What a report calls the cell.
+            label: The cell's name in a report.
             still_here: Whether this is still the process that began the cell.
 
         Returns:

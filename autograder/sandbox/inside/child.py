@@ -37,7 +37,7 @@ class Child:
     """The state of one session.
 
     Args:
-        request: What the grader asked for: cells, exercise, objects, limits.
+        request: The grader's request: cells, exercise, objects, limits.
         read: Descriptor that requests come from.
         write: Descriptor that replies go to.
         forks: Whether each observation gets a process of its own.
@@ -220,7 +220,8 @@ class Child:
 def _fresh_witnesses() -> None:
     """Forget the modules that watch a student's code, so that a probe imports them anew from the edition.
 
-    A cell can put something else in the place of `minigrad.debug.races`. What watches is then no longer what it says.
+    A cell can put something else in the place of `minigrad.debug.races`. The watcher is then no longer the one that
+    it claims to be.
     """
     for name in _witnesses():
         sys.modules.pop(name, None)

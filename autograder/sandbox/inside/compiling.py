@@ -28,7 +28,7 @@ def prepare(modules: list[str]) -> None:
     """Load the compiler before sessions are forked, and let it work on functions of cells.
 
     Args:
-        modules: What was imported. Where one of them has `prange`, its kernels are parallel.
+        modules: The modules that were imported. Where one of them has `prange`, its kernels are parallel.
     """
     threading.stack_size(_STACK)
     _tolerate_cache()

@@ -29,7 +29,7 @@ class Patience:
     Args:
         seconds: The limit.
         lost: Says how many seconds have been lost to waiting, since some moment.
-        before: What it says now, if that is known.
+        before: Its present reading, if that is known.
     """
 
     def __init__(self, seconds: float, lost: Callable[[], float], before: float | None = None) -> None:

@@ -54,7 +54,7 @@ class Distribution:
 
     Attributes:
         assignment: Its name.
-        points: What it is worth; the most that anyone's notebooks were worth.
+        points: The points that it is worth; the most that anyone's notebooks were worth.
         shares: The share of the points of each student, sorted.
     """
 
@@ -88,7 +88,7 @@ class ExerciseFigures:
 
     Attributes:
         exercise: Its id.
-        points: What it is worth.
+        points: The points that it is worth.
         full: Students with all points.
         part: Students with some.
         none: Students who tried and have none.
@@ -135,9 +135,9 @@ class Contained:
     """Something that sandboxes had to contain.
 
     Attributes:
-        event: What happened.
+        event: The event.
         exercises: Where.
-        students: Whose code it was.
+        students: The authors of the code.
     """
 
     event: str

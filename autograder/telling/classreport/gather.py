@@ -27,7 +27,7 @@ class ClassData:
     Attributes:
         name: The course's name.
         titles: The title of each assignment, by name, in the course's order.
-        entries: What was graded of them.
+        entries: Their results.
         answers: For each exercise, the text of each student's solution cell that was worked on.
         known: For each exercise, answers that two students may well share.
         unread: Students whose submitted notebook is not the one that was graded, with the lesson.
