@@ -66,7 +66,7 @@ class BuiltFile:
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a build did.
+    """The outcome of a build.
 
     Attributes:
         files: Every file that belongs to the course's generated part.
@@ -103,7 +103,7 @@ class BuiltLesson:
         lesson: The lesson.
         title: Its first heading.
         source: nbgrader's source notebook, with the answers.
-        student: What students get; also the master that grading grafts onto.
+        student: The notebooks that students get; also the master that grading grafts onto.
         stamp: Short hash of the student notebook's content, in the metadata of both.
     """
 
@@ -318,7 +318,7 @@ def _check_leaks(course: Course, built: BuiltLesson, answers: Mapping[str, list[
 
 
 def _points(notebook: Notebook) -> float:
-    """What hidden tests give; a person gives what questions bring, beside it."""
+    """The points that hidden tests give; a person gives the points of questions beside them."""
     tested = (cell for cell in notebook.cells if not is_answer(cell))
     points: list[float] = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in tested]
     return sum(points)

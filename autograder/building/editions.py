@@ -1,7 +1,10 @@
 """Editions: copies of the library from which the answers to some exercises are cut.
 
 The sandbox gets an edition without the exercise that is being graded, a class one without every exercise whose
-answers are not open yet. What is left imports and runs; whoever calls a cut body gets `ExerciseNotDone`.
+answers are not open yet. The rest imports and runs; a
+cut body raises `ExerciseNotDone`.
+
+While an exercise is graded, it and all later assignments are cut (`graded_without`).
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ __all__ = [
 ]
 
 EDITIONS = Path(".cache", "editions")
-"""Where a course keeps the editions that the sandbox gets."""
+"""The folder of a course that keeps the editions for the sandbox."""
 
 _README = """\
 # The library of your course
@@ -377,7 +380,7 @@ def _class_project(course: Course, files: Mapping[str, bytes]) -> str:
 
 
 def _is_needed(requirement: str, files: Mapping[str, bytes]) -> bool:
-    """Whether an edition needs a package: a compiler is large, and only for modules that import it."""
+    """Return whether an edition needs a package: a compiler is large, and only for modules that import it."""
     package = _package_of(requirement)
     if package not in COMPILERS:
         return True

@@ -24,7 +24,7 @@ def find_master(course: Course, lesson: str, stamp: str = "") -> nbformat.Notebo
     Args:
         course: The course.
         lesson: The lesson's name.
-        stamp: What the submission says it was made from.
+        stamp: The stamp that the submission says it was made from.
 
     Raises:
         CourseError: If the course has no such lesson.

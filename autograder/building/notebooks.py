@@ -159,7 +159,7 @@ def student_version(notebook: Notebook) -> Notebook:
 
 
 def is_generated(path: Path) -> bool:
-    """Whether a file is a notebook that a build wrote."""
+    """Return whether a file is a notebook that a build wrote."""
     try:
         return "stamp" in json.loads(path.read_bytes())["metadata"]["minigrad"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -167,7 +167,7 @@ def is_generated(path: Path) -> bool:
 
 
 def is_worked_in(path: Path) -> bool:
-    """Whether someone has run or answered a student notebook; a build leaves no outputs, and each stub as it was."""
+    """Return whether a student notebook was run or answered; a build leaves no outputs, and each stub as it was."""
     try:
         cells = nbformat.from_dict(json.loads(path.read_bytes())["cells"])
         return any(_was_run(cell) or _is_answered(cell) for cell in cells)
@@ -180,7 +180,7 @@ def _was_run(cell: Cell) -> bool:
 
 
 def _is_answered(cell: Cell) -> bool:
-    """Whether an answer's cell holds anything else than was given out, and be it beside a stub that is left."""
+    """Return whether an answer's cell holds anything else than was given out, and be it beside a stub that is left."""
     nbgrader = cell.metadata.get("nbgrader", {})
     cell.source = "".join(cell.source)
     return bool(nbgrader.get("solution") and compute_checksum(cell) != nbgrader["checksum"])

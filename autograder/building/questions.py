@@ -26,7 +26,7 @@ import nbformat
 __all__ = ["STUB_TEXT", "Question", "answer_id", "heading", "is_answer", "is_untouched", "split_questions"]
 
 STUB_TEXT = "Write your answer here."
-"""What a student finds in the place of an answer; nbgrader's `text_stub`."""
+"""The text that a student finds in the place of an answer; nbgrader's `text_stub`."""
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
@@ -44,8 +44,8 @@ class Question:
 
     Attributes:
         name: Its name, unique in the lesson.
-        text: What is asked, in Markdown.
-        points: What an answer is worth at most; 0 if it is asked for the comment alone.
+        text: The question, in Markdown.
+        points: The points that an answer is worth at most; 0 if it is asked for the comment alone.
         model: What a good answer says; it stays in the source notebook.
     """
 
@@ -90,13 +90,13 @@ def heading(name: str) -> str:
 
 
 def is_answer(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell of the course's own takes an answer that a person marks."""
+    """Return whether a cell of the course's own takes an answer that a person marks."""
     nbgrader = cell.metadata.get("nbgrader", {})
     return bool(cell.cell_type == "markdown" and nbgrader.get("grade") and nbgrader.get("solution"))
 
 
 def is_untouched(text: str) -> bool:
-    """Whether an answer, heading and all, is as it was given out, or empty."""
+    """Return whether an answer, heading and all, is as it was given out, or empty."""
     first, _, rest = text.strip().partition("\n")
     said = rest if first.startswith("**My answer to the question") else text
     return said.split() in ([], STUB_TEXT.split())

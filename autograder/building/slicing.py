@@ -1,7 +1,7 @@
 """Cut an exercise out of the library's source text.
 
-The text is taken as it stands, line by line; `ast` only says where an object begins and ends. What the student
-writes stands between `### BEGIN SOLUTION` and `### END SOLUTION`. The stub is exactly what nbgrader's own
+The text is taken as it stands, line by line; `ast` only says where an object begins and ends. The student's
+part stands between `### BEGIN SOLUTION` and `### END SOLUTION`. The stub is exactly what nbgrader's own
 `ClearSolutions` makes of the reference, so that a generated notebook and a release agree.
 """
 
@@ -60,7 +60,7 @@ class ObjectSource:
         node: Its definition.
         first: Index of its ``def`` or ``class`` line in the file; decorators stand above.
         lines: Its lines, from there to its last statement or marker.
-        regions: What students write.
+        regions: The lines that students write.
     """
 
     dotted: str

@@ -1,7 +1,9 @@
 """Grade a whole class: in parallel, in any order, and as often as it was interrupted.
 
-What one submission is graded by depends on nothing but the submission: not on who was graded before, by which
-process, or how busy the machine is. So the work may be shared out and stopped at will.
+A result depends on the submission alone: not on the submissions graded before it, on the process, or on how busy the
+machine is. So the work may be shared out and stopped at will. It is shared out by lesson, since a lesson's warm
+sandboxes are slow to start and large. Every result's entry in the ledger holds a hash of its sources (notebook, tests,
+edition, limits, seed); an entry that still fits is not graded again.
 """
 
 from __future__ import annotations

@@ -28,14 +28,14 @@ AHEAD = 2
 """Tasks that a process has at hand, so that it need not wait for the next one."""
 
 ATTEMPTS = 2
-"""How often a task is given out whose process did not survive it."""
+"""Number of times that a task is given out whose process did not survive it."""
 
 TICK = 0.2
 """Seconds after which the caller hears something, if only that the time goes by."""
 
 
 def cores() -> int:
-    """How many processes of this machine may work for us."""
+    """Return how many processes of this machine may work for us."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -54,7 +54,7 @@ def grade_class(
     """Grade submissions in parallel; yield each as it is finished, and None now and then while nothing is.
 
     Args:
-        judge: Who grades; each process works with a copy of it, and it itself opens no sandbox.
+        judge: The judge; each process works with a copy of it, and it itself opens no sandbox.
         works: The submissions, of any assignments.
         jobs: How many processes; 0 for one a core.
         keep: Whether to take what was found before.
@@ -116,7 +116,7 @@ class _Open:
         return sum(lesson not in self.done for lesson in self.lessons)
 
     def outcome(self, work: Work) -> Outcome | None:
-        """What became of the submission; None if it is not finished."""
+        """The submission's outcome; None if it is not finished."""
         taken_in = self.done[""]
         if not taken_in.problem and self.left_out:
             return None
@@ -182,7 +182,7 @@ class _Pool:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is still to be done."""
+        """True if anything is still to be done."""
         return any(self._queues.values()) or any(worker.tasks for worker in self._workers)
 
     @property
@@ -221,7 +221,7 @@ class _Pool:
         return self._queues[lesson].popleft()
 
     def answers(self) -> list[Done]:
-        """What was done since the last time; nothing if nothing was for a moment.
+        """Return the tasks done since the last call; an empty list if none ended for a moment.
 
         Raises:
             HiddenTestError: If a hidden test is at fault.

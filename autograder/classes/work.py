@@ -1,4 +1,9 @@
-"""What there is to do for a class, and one piece of it done."""
+"""The work that a class brings, and one piece of it done.
+
+A recorded mark never changes by itself: the same notebook keeps it, whatever tests, limits and library are today.
+Results that are not in the gradebook yet are reused only if all of these are unchanged. Where a lesson has other
+exercises now, the exercises that are worth the same keep their marks.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +49,7 @@ class Work:
     assignment: str
 
     def folder(self, root: Path) -> Path:
-        """Where it lies in a course's directory."""
+        """The folder in a course's directory that holds it."""
         return root / SUBMITTED / self.student / self.assignment
 
 
@@ -63,11 +68,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a task.
+    """The outcome of a task.
 
     Attributes:
         task: The task.
-        entry: What grading found.
+        entry: The result of grading.
         kept: Whether it had been found before.
         problem: Why it could not be done; empty if it could.
         stale: Whether the mark is recorded, and was given by other tests, points, limits or another library.
@@ -87,11 +92,11 @@ class Done:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission.
+    """The outcome of a submission.
 
     Attributes:
         work: The submission.
-        entries: What was found, notebook by notebook, in the assignment's order.
+        entries: The results, notebook by notebook, in the assignment's order.
         kept: Whether all of it had been found before.
         problem: Why it could not be graded; empty if it could.
     """
@@ -202,7 +207,7 @@ def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:
     """Do a piece of work; what one submission makes go wrong is said, and stops no other.
 
     Args:
-        judge: Who grades.
+        judge: The grader.
         task: The piece.
         keep: Whether to take what was found before.
         write: Whether to keep what is found, until it is recorded.
@@ -215,7 +220,7 @@ def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:
         tidy(root, task.work.folder(root))
         return Done(task)
     entry, kept = grade_notebook(judge, task.work, task.lesson, keep=keep, write=write)
-    return Done(task, entry, kept, stale=entry.state != judge.state(task.lesson))
+    return Done(task, entry, kept, stale=entry.state != judge.fingerprint.state(task.lesson))
 
 
 def grade_notebook(
@@ -224,7 +229,7 @@ def grade_notebook(
     """Grade one notebook of a submission that was taken in.
 
     Args:
-        judge: Who grades.
+        judge: The grader.
         work: The submission.
         lesson: The notebook.
         keep: Whether to take what was found before; what is recorded stands whatever it was graded by.
@@ -232,7 +237,7 @@ def grade_notebook(
         graft: Makes what is graded; by default from the submitted tree.
 
     Returns:
-        What was found, and whether it had been found before.
+        The result, and whether it had been found before.
     """
     root = judge.course.directory
     path = work.folder(root) / f"{lesson}.ipynb"
@@ -244,7 +249,7 @@ def grade_notebook(
     grafted = graft() if graft is not None else regraft(judge.course, lesson, path, originals)
     submission = judge.grade(grafted, lesson)
     now = f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"
-    entry = Entry(work.student, work.assignment, lesson, sha256, now, submission, judge.state(lesson))
+    entry = Entry(work.student, work.assignment, lesson, sha256, now, submission, judge.fingerprint.state(lesson))
     recorded = _recorded(root, work, lesson, sha256) if keep else None
     if recorded is not None:
         entry = _keeping(recorded, entry)
@@ -254,29 +259,29 @@ def grade_notebook(
 
 
 def kept_entry(judge: Judge, work: Work, lesson: str, sha256: str) -> Entry | None:
-    """What was found before in this very notebook; None if it is to be graded.
+    """Return the earlier result of this very notebook; None if it is to be graded.
 
-    A recorded mark stands: that tests, points or limits are others now is for `autograder regrade` to act on, which
-    lists what changes. What waits to be recorded has to be of today.
+    A recorded mark stands, also where tests, points or limits have changed since: `autograder regrade` lists such
+    changes. A result that waits to be recorded is reused only if tests, limits and library are unchanged.
     """
     root = judge.course.directory
     recorded = _recorded(root, work, lesson, sha256)
     if recorded is not None and _is_whole(judge, recorded):
         return recorded
     waiting = read_entry(root, work.student, work.assignment, lesson, WAITING)
-    if waiting is not None and (waiting.sha256, waiting.state) == (sha256, judge.state(lesson)):
+    if waiting is not None and (waiting.sha256, waiting.state) == (sha256, judge.fingerprint.state(lesson)):
         return waiting
     return None
 
 
 def _recorded(root: Path, work: Work, lesson: str, sha256: str) -> Entry | None:
-    """What is recorded of this very notebook."""
+    """The recorded result of this very notebook."""
     entry = read_entry(root, work.student, work.assignment, lesson)
     return entry if entry is not None and entry.sha256 == sha256 else None
 
 
 def _is_whole(judge: Judge, entry: Entry) -> bool:
-    """Whether an entry has a result of each exercise that its lesson has now, and of no other one."""
+    """Return whether an entry has a result of each exercise that its lesson has now, and of no other one."""
     asked = {each.id for each in judge.course.of_lesson(entry.lesson)}
     return {each.exercise for each in entry.submission.exercises} == asked
 

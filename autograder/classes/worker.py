@@ -28,7 +28,7 @@ def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: 
     """Do tasks until the process is told to end, by SIGTERM.
 
     Args:
-        judge: Who grades, without sandboxes yet.
+        judge: The grader, without sandboxes yet.
         connection: Where tasks come from and results go.
         parent: The process that this one must not outlive.
         keep: Whether to take what was found before.

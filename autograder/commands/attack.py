@@ -108,7 +108,7 @@ def _on_naive(arena: Arena, attacks: list[Attack]) -> dict[str, list[str]]:
 
 
 def _as_class(out: Path, course: Path | None, isolation: str, hidden: Path, attacks: list[Attack]) -> list[str]:
-    """What attacks win where a class is graded and recorded."""
+    """The winnings of attacks where a class is graded and recorded."""
     from autograder.proof.attack.recorded import record_attacks
     from autograder.proof.attack.running import Arena
 
@@ -120,7 +120,7 @@ def _as_class(out: Path, course: Path | None, isolation: str, hidden: Path, atta
 
 
 def _guesses(arena: Arena, hidden: Path) -> list[str]:
-    """What points a forger could earn who answers without calling anything."""
+    """The points that a forger could earn who answers without calling anything."""
     from autograder.proof.attack.guessing import won_by_guessing
 
     problems: list[str] = []
@@ -132,7 +132,7 @@ def _guesses(arena: Arena, hidden: Path) -> list[str]:
 
 
 def _print_list(console: Console, rows: Iterable[Row], achieved: dict[str, list[str]]) -> None:
-    """What the table says, where it would be too wide."""
+    """Print the table's content as a list, where the table would be too wide."""
     for row in rows:
         points = f": {row.earned:g} points, worth {row.attack.honest:g}"
         head = Text.assemble((row.attack.name, "red" if row.problems else "green"), points)
@@ -144,8 +144,8 @@ def attack_table(rows: Iterable[Row], achieved: dict[str, list[str]]) -> Table:
     """The table of `attack`.
 
     Args:
-        rows: What became of each attack.
-        achieved: What each achieved on a naive grader, by name.
+        rows: The outcome of each attack.
+        achieved: The success of each on a naive grader, by name.
     """
     table = Table(title="Hostile submissions")
     for heading in ("attack", "what it tries", "what happened"):

@@ -109,7 +109,7 @@ def autograde(
 
 @contextmanager
 def _recorder(root: Path, assignment: str, record: bool) -> Iterator[Recorder | None]:
-    """Where marks are recorded; None where they are not to be."""
+    """The recorder of marks; None where they are not to be recorded."""
     if not record:
         yield None
         return
@@ -237,7 +237,7 @@ def _bar(console: Console) -> Bar:
 
 
 COUNTED = {"full": "green", "partial": "yellow", "zero": "red", "contained": "magenta"}
-"""What is counted while a class is graded, and its colour."""
+"""The outcomes that are counted while a class is graded, each with its colour."""
 
 
 def _counts(progress: Progress) -> str:

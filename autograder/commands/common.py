@@ -1,4 +1,4 @@
-"""What every command shares: options, exit codes, and errors in one sentence."""
+"""Parts that every command shares: options, exit codes, and errors in one sentence."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def stopped(what: str = "") -> NoReturn:
     """End after Ctrl-C; results that are kept lie in the course's folder already.
 
     Args:
-        what: What is done by now, and how it goes on.
+        what: The work that is done by now, and how it goes on.
     """
     Console(stderr=True, soft_wrap=True, highlight=False).print(f"stopped; {what}" if what else "stopped")
     raise typer.Exit(STOPPED)
@@ -142,7 +142,7 @@ def check_exercises(course: Course, names: Iterable[str]) -> None:
 
 
 def cache_of(course: Course) -> Path:
-    """Where a course keeps results."""
+    """Return the folder where a course caches results."""
     return course.directory / ".grades"
 
 

@@ -104,7 +104,7 @@ def _planned(
     hidden: Path | None,
     jobs: int,
 ) -> Plan:
-    """What grading again would change."""
+    """Return the changes that grading again would make."""
     from autograder.judging.judge import Judge
     from autograder.regrading import check_weights, counted, hidden_tests, plan, recorded
 
@@ -163,7 +163,7 @@ def _show(found: Plan, console: Console) -> None:
 
 
 def _question(found: Plan) -> str:
-    """What is asked before anything is written: what will be new, what will not, and whom it lowers."""
+    """The question before anything is written: new marks, marks that stay, and students whom it lowers."""
     kept = f"{number(len(found.kept), 'mark')} would be lower by today's tests"
     if not found.changes:
         return f"No mark changes: {kept}. Write down what stays, so that grading the class again does not lower it?"
@@ -215,7 +215,7 @@ def _old_and_new(change: Change) -> tuple[str, str]:
 
 
 def _by(change: Change) -> str:
-    """What decides otherwise."""
+    """The tests, weights or reason that make a mark another one."""
     said = ["other points"] if change.reweighted else []
     said += change.tests
     if change.falls and change.why:

@@ -1,4 +1,7 @@
-"""How commands show what they do and find: how far they are, tables and lists that fit the terminal, numbers."""
+"""The output of commands: progress, tables and lists that fit the terminal, numbers.
+
+Progress is a bar on a terminal, else a line every ten seconds. A table becomes a list below 100 columns.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
@@ -46,10 +49,10 @@ class Lines:
 
 
 class Steps:
-    """How far something is.
+    """The progress of a command.
 
     Args:
-        what: What is done.
+        what: The work in a few words.
         total: How many steps; None where nobody knows yet.
         bar: The bar on a terminal; None where there is none.
     """
@@ -87,14 +90,13 @@ def steps(what: str, total: int | None = None, *, forks: bool = False) -> Iterat
     """Show on the error output how far something is: a bar on a terminal, else a line every ten seconds.
 
     Args:
-        what: What is done.
+        what: The work in a few words.
         total: How many steps; None where nobody knows yet.
         forks: Whether processes are forked meanwhile, beside which no thread of a bar may run.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        with nullcontext():
-            yield Steps(what, total, None)
+        yield Steps(what, total, None)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, transient=True, console=console, auto_refresh=not forks) as bar:
@@ -102,13 +104,13 @@ def steps(what: str, total: int | None = None, *, forks: bool = False) -> Iterat
 
 
 def console_of() -> Console:
-    """Where tables are printed: as wide as the terminal or COLUMNS says, and wide where neither is there."""
+    """Return the console for tables: as wide as the terminal or COLUMNS says, and wide where neither is there."""
     is_known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
     return Console(highlight=False, emoji=False, width=None if is_known else WIDE)
 
 
 def is_narrow(console: Console) -> bool:
-    """Whether a wide table would be cut into pieces."""
+    """Return whether a wide table would be cut into pieces."""
     return console.width < NARROW
 
 

@@ -80,9 +80,8 @@ def verify(
     if mutants:
         verify_mutants(loaded, exercises or [], hidden, isolation, record, jobs or cores(), keep)
         return
-    total = len(exercises or loaded.exercises)
     cache = cache_of(loaded) if keep else None
-    with steps("verifying", total) as step:
+    with steps("verifying", len(exercises or loaded.exercises)) as step:
         checked = verifying.verify(
             loaded,
             exercises or (),
@@ -97,12 +96,16 @@ def verify(
         verifying.record(loaded, checked, answers)
     others = verifying.stale_record(checked, answers)
     others += [] if exercises else verifying.stray_answers(loaded, answers)
+    _show(checked, [f"{each.exercise}: {problem}" for each in checked for problem in each.problems] + others)
+
+
+def _show(checked: list[Checked], problems: list[str]) -> None:
+    """Print the table, the problems and the counts; end with an error if there is a problem."""
     console = console_of()
     if is_narrow(console):
         _print_list(console, checked)
     else:
         console.print(verify_table(checked))
-    problems = [f"{each.exercise}: {problem}" for each in checked for problem in each.problems] + others
     for problem in problems:
         console.print(f"[red]✗[/red] {escape(problem)}", soft_wrap=True)
     of_all = {
@@ -119,7 +122,7 @@ def verify(
 
 
 def _print_list(console: Console, checked: list[Checked]) -> None:
-    """What the table says but for the variants, where a table would be too wide."""
+    """Print the table's content as a list, without the variants, where the table would be too wide."""
     for each in checked:
         mark = (number(len(each.problems), "problem"), "red") if each.problems else ("no problem", "green")
         head = Text.assemble((each.exercise, "bold"), f": {number(len(each.tests), 'hidden test')}, ", mark)

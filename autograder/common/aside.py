@@ -1,10 +1,13 @@
-"""What is made aside before it takes its place, and who is at it: a lock says so, which ends with its process.
+"""Files made aside before they take their place, and the lock that says who is at it: it ends with its process.
 
-A process that is killed leaves what it had begun. The next run has to tell that from what another run is at; the
-number of a process does not, since numbers come round again and mean nothing in another container. A lock on a file
-is given back by the kernel, however its owner ends.
+A process that is killed leaves unfinished files. The next run has to tell them from the files of another run that is
+still at work. A process's number does not tell, since numbers come round again and mean nothing in another container.
+So the owner holds a lock on a file (flock), which the kernel releases however the owner ends.
 
-Safety against SIGKILL begins here: the lock of a killed process ends with it, and the next run sweeps its files away.
+Names of things aside begin with `.new-` or `.tidy-`. Each run first sweeps away, or puts back, what nobody holds. A
+sandbox's view is held in the same way.
+
+So a process that SIGKILL ends at any moment leaves either the old file or the new one, and never a half.
 """
 
 from __future__ import annotations
@@ -27,12 +30,12 @@ except ImportError:  # Windows, where no class is graded: nothing is locked ther
 __all__ = ["PREFIX", "Aside", "lock", "remove", "sweep", "unlock"]
 
 PREFIX = ".new-"
-"""How names begin of what is not finished."""
+"""The beginning of the names of unfinished things."""
 
 _LOCK = ".lock"
 _NONE = -1
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
-"""What systems say that have no locks; any other error says that something is wrong."""
+"""Errors of systems that have no locks; any other error says that something is wrong."""
 
 
 class Aside:
@@ -81,7 +84,7 @@ def lock(path: Path) -> int | None:
     """Lock a file, which is made if need be; None if someone else has it, or has removed it meanwhile.
 
     Returns:
-        What `unlock` takes; the end of the process does as well.
+        The argument of `unlock`; the end of the process does as well.
 
     Raises:
         OSError: If a system that has locks cannot lock it, such as where too many files are open or the disk is full.

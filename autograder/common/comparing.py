@@ -10,7 +10,7 @@ __all__ = ["same"]
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two pieces of plain data are the same; nan is the same as nan."""
+    """Return whether two pieces of plain data are the same; nan is the same as nan."""
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray):

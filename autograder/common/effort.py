@@ -1,7 +1,7 @@
 """A bound on the processor time that the grader itself spends on one thing that a student has chosen.
 
-What students hand in is bounded in size, and what is done with it is meant to cost no more than its size. Where one
-of those steps is found to cost more, this ends it before it holds up a class.
+Submissions are bounded in size, and each step of reading one is meant to cost no more than its size. A step that
+costs more all the same is ended here, before it holds up a class: for the answers of one exercise, and for one file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Effort:
         """Run a block that may spend what is left; a block inside of it has its own bound.
 
         Raises:
-            BaseException: What `ended` makes, if it spends more, or nothing was left.
+            BaseException: Made by `ended`, if it spends more, or nothing was left.
         """
         if threading.current_thread() is not threading.main_thread():
             yield

@@ -1,5 +1,7 @@
 """Files that are written whole or not at all.
 
+A file is renamed into place when it is on the disk.
+
 After SIGKILL, or a crash of the machine, a file holds its old text or its new one, never a part.
 """
 
@@ -48,7 +50,7 @@ def put(path: Path, content: bytes, becomes: Path | None = None) -> None:
 
     Args:
         path: Where it is written.
-        content: What it says.
+        content: Its content.
         becomes: The name that it is going to have, which an error tells.
     """
     with _flushed(path, becomes or path) as file:

@@ -42,12 +42,12 @@ def python_of(text: str) -> tuple[ast.Module, str] | None:
 
 
 def parses(text: str) -> bool:
-    """Whether the text is Python (or IPython)."""
+    """Return whether the text is Python (or IPython)."""
     return parse(text) is not None
 
 
 def same_code(one: str, other: str) -> bool:
-    """Whether two texts are the same Python but for comments and white space."""
+    """Return whether two texts are the same Python but for comments and white space."""
     trees = parse(one), parse(other)
     try:
         return trees[0] is not None and trees[1] is not None and ast.dump(trees[0]) == ast.dump(trees[1])

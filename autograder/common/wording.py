@@ -14,7 +14,7 @@ MAX_WORDS = 120
 """Characters of one value."""
 
 MAX_DEPTH = 12
-"""How many lists within lists are written out."""
+"""The depth to which lists within lists are written out."""
 
 MAX_ELEMENTS = 24
 """Elements of an array that are written out."""

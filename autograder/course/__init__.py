@@ -23,7 +23,7 @@ class Exercise:
         lesson: The lesson that places it.
         objects: The functions and classes it consists of, dotted, without ``minigrad.``.
         gives_away: Further modules and objects that would show the answer.
-        points: What the exercise is worth.
+        points: The points that the exercise is worth.
         groups: Points of each group of hidden tests, all or nothing; they sum to `points`.
         uses: Packages that are imported before its sandbox runs anything, such as a compiler.
         limits: Limits of its sandbox that differ from the course's.
@@ -57,7 +57,7 @@ class Lesson:
         name: Its name.
         assignment: The assignment that it belongs to.
         path: The file, which a draft need not have yet.
-        setup: What its answers need above them, for a draft without a file; a file says so by its setup cells.
+        setup: The code that its answers need above them, for a draft without a file; a file says so by its setup cells.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What is released and handed in together.
+    """Lessons that are released and handed in together.
 
     Attributes:
         name: nbgrader's name of the assignment.
@@ -131,12 +131,12 @@ class Course:
 
     @property
     def notebooks(self) -> Path:
-        """Where students' notebooks are built."""
+        """The folder where students' notebooks are built."""
         return (self.directory.parent if self._has_library else self.directory) / "notebooks"
 
     @property
     def catalogue(self) -> Path:
-        """What the build tells the library of the course; a library that is only borrowed is left as it is."""
+        """The library's list of exercises, written by the build; a library that is only borrowed is left as it is."""
         return (self._beside if self._has_library else self.directory) / "course.json"
 
     @property
@@ -145,7 +145,7 @@ class Course:
 
     @property
     def _has_library(self) -> bool:
-        """Whether the course stands beside a library of its own, as in the repository."""
+        """True if the course stands beside a library of its own, as in the repository."""
         return (self._beside / "__init__.py").is_file()
 
     def exercise(self, exercise_id: str) -> Exercise:
@@ -179,7 +179,7 @@ class Course:
         return {**self.assignments, **self.drafts}[self.lesson_of(exercise).assignment]
 
     def is_draft(self, exercise: Exercise) -> bool:
-        """Whether an exercise belongs to an assignment that is still being written."""
+        """Return whether an exercise belongs to an assignment that is still being written."""
         return exercise.lesson in self.draft_lessons
 
     @property

@@ -145,7 +145,7 @@ def _assignments(top: Table, folder: Path) -> tuple[dict[str, Assignment], dict[
 
 
 def _setups(top: Table, drafts: set[str], lessons: Mapping[str, Lesson]) -> Iterator[tuple[str, str]]:
-    """What the answers of lessons need that are not written yet."""
+    """The setup cells of lessons that are not written yet."""
     table = top.table("lesson", optional=True)
     for name in table.keys():  # noqa: SIM118 - a table of the file, not a dict
         row = table.table(name)
@@ -298,7 +298,7 @@ def _check_uses(course: Course, exercise: Exercise) -> None:
 
 
 def _exists(source: Path, dotted: str, *, whole: bool) -> bool:
-    """Whether a dotted name is a top-level function or class, or (if `whole` allows it) a module."""
+    """Return whether a dotted name is a top-level function or class, or (if `whole` allows it) a module."""
     try:
         file, names = split_object(source, dotted)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Whether a course's files can be worked with, asked before anything is begun."""
+"""Checks before a run that a course's files can be worked with."""
 
 from __future__ import annotations
 

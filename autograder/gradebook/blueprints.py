@@ -1,4 +1,4 @@
-"""What the gradebook knows of a notebook: what its cells are restored to, and what they are scored by."""
+"""The gradebook's knowledge of a notebook: the released text of its cells, and their points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_RESPONSE = "No response."
 
 
 class Blueprint:
-    """What the gradebook says a notebook is like: stands where OverwriteCells expects a gradebook.
+    """A notebook as the gradebook describes it; it stands where OverwriteCells expects a gradebook.
 
     Args:
         notebook: nbgrader's row.
@@ -43,13 +43,13 @@ class Blueprint:
         self._overwrite.gradebook, self._overwrite.notebook_id, self._overwrite.assignment_id = self, self.name, ""
 
     def find_source_cell(self, name: str, notebook: str, assignment: str) -> Any:
-        """What a cell was released as."""
+        """Return a cell as it was released."""
         if name not in self._cells:
             raise MissingEntry(f"no cell {name} in {notebook}")
         return self._cells[name]
 
     def find_graded_cell(self, name: str, notebook: str, assignment: str) -> Any:
-        """What a cell is worth."""
+        """Return the points that a cell is worth."""
         return self._graded[name]
 
     def apply(self, notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -63,7 +63,7 @@ class Blueprint:
 
 
 def has_id(cell: nbformat.NotebookNode) -> bool:
-    """Whether nbgrader knows a cell by a grade id."""
+    """Return whether nbgrader knows a cell by a grade id."""
     return bool(cell.metadata.get("nbgrader", {}).get("grade_id"))
 
 

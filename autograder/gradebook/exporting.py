@@ -30,13 +30,13 @@ Field = str | float
 
 @dataclass(frozen=True)
 class Mark:
-    """What one student has in one assignment.
+    """One student's mark in one assignment.
 
     Attributes:
         assignment: The assignment's name.
         due: When it was due, as nbgrader writes it; empty where there is no such time.
         student: nbgrader's student id.
-        max_score: What it is worth.
+        max_score: The points that it is worth.
         last_name: As the gradebook has it; empty where it has none, like the next three.
         first_name: As the gradebook has it.
         email: As the gradebook has it.
@@ -100,7 +100,7 @@ def read_marks(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
 
 
 def gradebook_url(course: Course) -> str:
-    """Where nbgrader's configuration of a course says that the gradebook is."""
+    """Return the gradebook's address from nbgrader's configuration of a course."""
     from autograder.gradebook.recording import load_app
 
     return str(load_app(course.directory, next(iter(course.assignments))).coursedir.db_url)

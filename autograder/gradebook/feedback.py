@@ -1,4 +1,4 @@
-"""What feedback pages show of reports: the latest, as students may see it on the day when the page is made.
+"""Reports on feedback pages: the latest ones, as students may see them on the day when the page is made.
 
 The autograded notebook holds the whole report, for Formgrader. `nbgrader generate_feedback` goes through
 `CurrentReports`, which takes each report from the ledger, so that examples appear when their day has come, and marks

@@ -3,6 +3,8 @@
 nbconvert renders Markdown with the HTML, the links and the attachments that stand in it. Here only what a text needs
 is kept: no script, no event handler, no address but of the web, of mail and of the page itself, no picture but one
 that the notebook holds, no style but the alignment of a table, no id or class that a page's own script could mean.
+
+HTML is cleaned after the Markdown is rendered: cleaning the source would miss `[x](javascript:...)`.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ _PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-
 
 
 def _is_allowed(tag: str, name: str, value: str) -> bool:
-    """Whether an element may have an attribute of a value."""
+    """Return whether an element may have an attribute of a value."""
     if tag == "a" and name == "href":
         return _LINK.match(value) is not None
     if tag == "img" and name == "src":  # in an img, an SVG runs no script and asks for nothing

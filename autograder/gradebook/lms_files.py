@@ -1,4 +1,4 @@
-"""Whose file it is, in the archives that Moodle and Canvas make of a class's submissions.
+"""The owner of each file in the archives that Moodle and Canvas make of a class's submissions.
 
 `nbgrader zip_collect` unpacks `downloaded/ASSIGNMENT/archive/*.zip` and asks for each file which student it is from.
 Both systems say so in the path, but neither says nbgrader's student id: Moodle gives the full name, Canvas a name

@@ -1,4 +1,4 @@
-"""What makes a stock nbgrader course grade by hidden tests, in a sandbox, and survive any submission.
+"""The parts that make a stock nbgrader course grade by hidden tests, in a sandbox, and survive any submission.
 
 `course/nbgrader_config.py` calls `configure`. nbgrader then does what it always does, with three parts
 exchanged at the places that it offers for that:
@@ -70,7 +70,7 @@ STEPS = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
-"""What `nbgrader autograde` does with a sanitized notebook."""
+"""The steps of `nbgrader autograde` with a sanitized notebook."""
 
 
 def configure(config: Any, root: Path) -> None:
@@ -194,7 +194,7 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
             graft = partial(self._graft, nb, info)
             keep = not self.fresh
             entry, kept = grade_notebook(judge, work, info["notebook"], keep=keep, write=True, graft=graft)
-            if kept and entry.state != judge.state(info["notebook"]):
+            if kept and entry.state != judge.fingerprint.state(info["notebook"]):
                 self.log.warning("%s: %s keeps its mark: %s", info["student"], info["notebook"], STANDS)
             if self._is_saved_later:
                 info["found"] = entry
@@ -206,11 +206,11 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
 
     @property
     def _is_saved_later(self) -> bool:
-        """Whether a later step stores the grades, and the ledger after them."""
+        """True if a later step stores the grades, and the ledger after them."""
         return any(isinstance(step, SaveGrades) and step.enabled for step in self.parent._preprocessors)
 
     def _graft(self, nb: nbformat.NotebookNode, info: dict[str, str]) -> Grafted:
-        """What is graded, said before it is: it may take long, and nothing else is heard of it."""
+        """Return the notebook to grade, and log it first: grading may take long, and nothing else is heard of it."""
         count = len(course_of(Path(self.parent.parent.coursedir.root)).of_lesson(info["notebook"]))
         what = f"{count} exercise{'s' * (count != 1)}"
         self.log.info("%s: %s: %s, in the sandbox", info["student"], info["notebook"], what)
@@ -230,8 +230,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
         info = resources["nbgrader"]
         root = Path(self.parent.parent.coursedir.root)
         marks, now = Marks(root, info["student"], info["assignment"], info["notebook"]), answers_of(nb)
-        before = marks.read()
-        self._marked = {grade_id for grade_id, answer in now.items() if before.get(grade_id) == answer}
+        self._marked = marks.unchanged(now)
         found: Entry | None = info.pop("found", None)
         with logged(root, afresh(root, [found] if found else []), AFRESH):
             done: tuple[nbformat.NotebookNode, dict[str, Any]] = super().preprocess(nb, resources)
@@ -288,7 +287,7 @@ def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course
 
 
 def mark_of(submission: Submission) -> str:
-    """What tells, in a graded notebook, which result it shows."""
+    """Return the mark in a graded notebook that tells which result it shows."""
     return hashlib.sha256(json.dumps(submission.as_json(), sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -322,6 +321,6 @@ def _judge(root: Path, isolation: str, hidden: Path) -> Judge:
 
 
 def _state(course: Course, hidden: Path) -> str:
-    """What tells whether a warm judge is still right: time and size of every file that it follows from."""
+    """Return a fingerprint of a warm judge's sources: time and size of every file that it follows from."""
     files = [course.path, *course.source.rglob("*.py"), *hidden.glob("*.py"), *hidden.parent.glob(str(SEEN))]
     return repr([(str(file), (status := file.stat()).st_mtime_ns, status.st_size) for file in sorted(files)])

@@ -1,4 +1,4 @@
-"""Whose solution a student's cell is: by nbgrader's grade id, by its first line, or by what it defines."""
+"""The exercise that a student's cell solves: by nbgrader's grade id, by its first line, or by its definitions."""
 
 from __future__ import annotations
 

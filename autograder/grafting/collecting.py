@@ -67,7 +67,7 @@ def take_in(
     Args:
         course: The course.
         assignment: The assignment's name.
-        submission: What the student handed in.
+        submission: The files that the student handed in.
         clean: The directory to write; it must not exist.
         originals: The student's directory for this assignment among the originals.
         timestamp: When it was handed in, as the exchange recorded it, whatever the submission itself says.
@@ -89,7 +89,7 @@ def take_in(
 def complete(course: Course, assignment: str, clean: Path, originals: Path) -> list[str]:
     """Write what a clean tree lacks, since a file of it was removed or the assignment has a lesson more.
 
-    What is there stays as it is, and with it the marks that it has. The rest comes from what was handed in last.
+    A file that is there stays as it is, and with it the marks that it has. The rest comes from what was handed in last.
 
     Returns:
         One sentence for each thing that was repaired or ignored, for the instructor's log.
@@ -176,7 +176,7 @@ def _keep(files: list[Path], submission: Path, originals: Path) -> list[Path]:
 
 
 def is_kept(submission: Path, originals: Path) -> bool:
-    """Whether a submission is among the originals file for file; hidden ones and links are none of it."""
+    """Return whether a submission is among the originals file for file; hidden ones and links are none of it."""
     return any(_holds(folder, submission) for folder in _kept(originals))
 
 
@@ -189,7 +189,7 @@ def _holds(folder: Path, submission: Path) -> bool:
 
 
 def _kept(originals: Path) -> list[Path]:
-    """What was kept of each submission."""
+    """The kept files of each submission."""
     return [path for path in originals.glob("[!.]*") if path.is_dir() and not path.is_symlink()]
 
 
@@ -253,7 +253,7 @@ def _without(
 def _choose(course: Course, lesson: str, master: nbformat.NotebookNode, files: HandedIn) -> Candidate | None:
     """The file in which most of a lesson was worked on; then the one that holds most of it, or has its name.
 
-    What is no notebook is looked at where nobody worked in a notebook.
+    Files that are no notebooks are looked at where nobody worked in a notebook.
     """
     worked, best = _best(course, lesson, master, files.notebooks)
     return best if worked else _best(course, lesson, master, [*files.notebooks, *files.exports])[1]
@@ -278,7 +278,7 @@ def _best(
 
 
 def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
-    """How many exercises and questions of a master have a cell in a notebook that is not the text given out."""
+    """Count the exercises and questions of a master that have a cell in a notebook that is not the text given out."""
     slots = slots_of(master)
     by_grade_id = {slot.grade_id: slot for slot in slots}
     by_name = {slot.exercise: slot for slot in slots}
@@ -294,13 +294,13 @@ def _worked_on(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
 
 
 def _mentions(text: str, names: Iterable[str]) -> bool:
-    """Whether a cell says more than which exercise it is."""
+    """Return whether a cell says more than which exercise it is."""
     lines = (line for line in text.split("\n") if not exercise_of(line))
     return not set(re.findall(r"\w+", "\n".join(lines))).isdisjoint(names)
 
 
 def match(student: StudentNotebook, master: nbformat.NotebookNode) -> int:
-    """How many exercises of a master a notebook has cells for."""
+    """Count the exercises of a master that a notebook has cells for."""
     grade_ids = {cell.grade_id for cell in student.cells}
     named = {exercise_of(cell.text) for cell in student.cells}
     return sum(slot.grade_id in grade_ids or slot.exercise in named for slot in slots_of(master))
@@ -361,7 +361,7 @@ def _lost(grafted: Grafted) -> dict[str, list[str]]:
 
 
 def recorded(originals: Path, lesson: str, data: bytes) -> dict[str, Any] | None:
-    """What was recorded about a notebook when it was taken in; None if it was not, or was changed since."""
+    """Return the record made of a notebook when it was taken in; None if there is none, or it was changed since."""
     record = _record(originals).get(lesson)
     return dict(record) if record is not None and record["sha256"] == hashlib.sha256(data).hexdigest() else None
 
@@ -374,7 +374,7 @@ def _record(originals: Path) -> dict[str, Any]:
 
 
 def is_clean(directory: Path, originals: Path) -> bool:
-    """Whether a directory holds only what `take_in` wrote; it may lack some of it."""
+    """Return whether a directory holds only what `take_in` wrote; it may lack some of it."""
     return all(
         path.is_file() and not path.is_symlink() and (path.name in NBGRADER_FILES or _is_recorded(path, originals))
         for path in directory.iterdir()

@@ -190,7 +190,7 @@ class _Graft:
             self._note(f"{what} edited; for grading they stand as they were given out")
 
     def _is_given(self, cell: StudentCell, place: int) -> bool:
-        """Whether a cell is the master's; an example edited to hold a helper or constant is the student's own."""
+        """Return whether a cell is the master's; an example edited to hold a helper or constant is the student's."""
         original = self.master.cells[place]
         if cell.text.strip() == original.source.strip() or not cell.code:
             return True
@@ -221,7 +221,7 @@ class _Graft:
     # Solution cells.
 
     def _choose(self, slot: Slot) -> Chosen | None:
-        """What a slot gets, or None if nobody worked on the cells that are its own."""
+        """Return the text for a slot, or None if nobody worked on the cells that are its own."""
         candidates = self._candidates(slot)
         damaged = [i for i in candidates if self.cells[i].damage]
         self.role.update((i, None) for i in damaged)
@@ -295,7 +295,7 @@ class _Graft:
         return kept, ()
 
     def _scattered(self, slot: Slot) -> Chosen:
-        """What a slot gets that has no worked-on cell of its own: cells of the student's that define its names."""
+        """Return the text for a slot without a worked-on cell of its own: the student's cells that define its names."""
         loose = [i for i in self._free() if self.owner.get(i) is None and self._defines(i, slot)]
         whole = [i for i in loose if self._defines(i, slot) == slot.names]
         state = "untouched" if self.given.get(slot.index) else "missing"
@@ -348,11 +348,11 @@ class _Graft:
         return text
 
     def _whole(self, index: int) -> bool:
-        """Whether a cell stands alone: it is Python, and what follows it is not its indented rest."""
+        """Return whether a cell stands alone: it is Python, and what follows it is not its indented rest."""
         return parses(self.cells[index].text) and not self._rest_of(self.cells[index].text, index)
 
     def _rest_of(self, text: str, index: int) -> bool:
-        """Whether the cell after another goes on where a text ends."""
+        """Return whether the cell after another goes on where a text ends."""
         following = index + 1
         if following >= len(self.cells):
             return False

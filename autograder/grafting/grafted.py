@@ -1,4 +1,4 @@
-"""What grafting makes: the master with a student's text in it, and what each cell of it is."""
+"""The result of grafting: the master with a student's text in it, and the role of each of its cells."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Slot:
         grade_id: nbgrader's id of the solution cell.
         index: The cell's place in the master.
         stub: The text that the student was given.
-        names: What the cell is to define.
+        names: The names that the cell is to define.
     """
 
     exercise: str
@@ -61,7 +61,7 @@ class Grafted:
 
     Attributes:
         notebook: A notebook that can be trusted in everything but the text of its solution and added cells.
-        notes: What was repaired or ignored.
+        notes: The repairs, and the parts that were ignored.
         unreadable: Why nothing could be taken from the submission; empty where something could.
     """
 
@@ -83,7 +83,7 @@ def slots_of(master: nbformat.NotebookNode) -> list[Slot]:
 
 
 def stubs(master: nbformat.NotebookNode, reason: str) -> Grafted:
-    """What a submission that cannot be read becomes: the master as released, and the reason."""
+    """Return the graft of a submission that cannot be read: the master as released, and the reason."""
     notebook = copy.deepcopy(master)
     for slot in slots_of(master):
         label(notebook.cells[slot.index], "solution", slot.exercise, "missing")
@@ -98,7 +98,7 @@ def grade_id_of(cell: nbformat.NotebookNode) -> str:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two texts differ in white space at most."""
+    """Return whether two texts differ in white space at most."""
     return one.split() == other.split()
 
 

@@ -40,7 +40,7 @@ def helpers_first(cells: Sequence[nbformat.NotebookNode], say: Said) -> list[nbf
 
 
 class _Order:
-    """What each cell defines and needs when it is run, and which cells stand already."""
+    """The names that each cell defines and needs when it is run, and the cells that stand already."""
 
     def __init__(self, cells: Sequence[nbformat.NotebookNode]) -> None:
         kinds = [cell.metadata.get("minigrad", {}).get("kind") for cell in cells]
@@ -79,7 +79,7 @@ class _Order:
         return moved
 
     def _wanted(self, index: int) -> set[str]:
-        """What a cell needs of added cells, and what the helpers need of them that it may call at once."""
+        """The added cells that a cell needs, and those that its helpers need, which it may call at once."""
         wanted, to_do = set[str](), list(self._provided[index])
         while to_do and self._effort > 0:
             name = to_do.pop()

@@ -1,5 +1,8 @@
 """Make the submitted tree clean: what came by `nbgrader collect` is so already, what came another way is taken in.
 
+A submission whose files could not all be kept among `originals/` stays there whole (`whole-*`), which no pruning
+touches.
+
 If SIGKILL ends a run while a submission lies aside, the next run puts it back in its place.
 """
 
@@ -105,7 +108,7 @@ def _make_clean(log: logging.Logger, course: Course, directory: Path, originals:
 
 
 def _whole(aside: Path, originals: Path) -> Path:
-    """Where a submission stays whole: what lies aside tells the place, so that it is found after a kill."""
+    """The place where a submission stays whole: the folder aside tells it, so that it is found after a kill."""
     return originals / f"{_WHOLE}{aside.name.removeprefix(_ASIDE)}"
 
 

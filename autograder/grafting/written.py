@@ -1,6 +1,10 @@
 """Answers that students write in words, for a person to mark: found in whatever became of the notebook.
 
-No answer is chosen among several: whoever reads them can do that better. So copies and parts are joined, in order.
+An answer is found by its heading, its ids or its place. No answer is chosen among several: a person can do that
+better. So copies and parts are joined, in order.
+
+`.grades/answers` keeps a hash of each recorded answer: `SaveGrades` and `Recorder` ask a person for a second look
+only where it differs.
 """
 
 from __future__ import annotations
@@ -55,7 +59,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Written:
-    """What was found of an answer: its text below the heading, its pictures, and what is to be said of it."""
+    """An answer that was found: its text below the heading, its pictures, and remarks about it."""
 
     text: str
     pictures: tuple[Attachment, ...] = ()
@@ -89,7 +93,7 @@ def claims(cell: StudentCell, places: Sequence[Place]) -> Place | None:
 
 
 def found(place: Place, cells: Sequence[StudentCell]) -> Written:
-    """What a student wrote, from every cell that is the place's; nothing is said of an answer that is not there."""
+    """Return a student's answer, from every cell that is the place's; an answer that is not there gets no remark."""
     if not cells:
         return Written("", notes=(f"the cell for the answer to {place.name!r} was missing; it was put back",))
     notes = [f"a part of the answer to {place.name!r} was left out: {cell.damage}" for cell in cells if cell.damage]
@@ -157,7 +161,8 @@ def collect(
     Args:
         cells: The student's cells.
         places: The places for answers.
-        role: What is known of the cells: the index of the master's cell that each is. What claims a place is in it.
+        role: The known facts about the cells: the index of the master's cell that each is. What claims a place is in
+            it.
         is_free_text: Whether a cell, by its index, is text of the student's own.
 
     Returns:
@@ -211,8 +216,13 @@ class Marks:
     def __init__(self, root: Path, student: str, assignment: str, lesson: str) -> None:
         self._path = entry_path(root, student, assignment, lesson, self.FOLDER)
 
+    def unchanged(self, answers: Mapping[str, str]) -> set[str]:
+        """Return the grade ids of answers that stand as they stood when they were recorded last."""
+        before = self.read()
+        return {grade_id for grade_id, answer in answers.items() if before.get(grade_id) == answer}
+
     def read(self) -> dict[str, str]:
-        """What was recorded last; nothing if it cannot be read."""
+        """Return the answers recorded last; an empty record if they cannot be read."""
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -1,7 +1,11 @@
 """Counter-examples: the question with which a hidden test failed, and the answer that came, in words and as a picture.
 
-What is shown of the input went into the sandbox, so it tells nothing that the student's code was not told. What came
-back is the student's own. The wanted value stays here, unless the test's author says `show="wanted"` in its marker.
+The input that is shown went into the sandbox, so it tells nothing that the student's code was not told. The answer
+that is shown is the student's own. The wanted value stays here, unless the test's author says `show="wanted"` in its
+marker.
+
+Where a test asks for a list of values at once, the example is the first of them that was answered wrongly; else it is
+the question that the test asked last.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ _UNDRAWN = (
     ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
     StudentFailure, StudentStopped,
 )  # fmt: skip
-"""What an answer of a strange form makes of the function that draws it."""
+"""Errors that an answer of a strange form causes in the function that draws it."""
 
 
 def example_of(asked: Sequence[Asked], error: BaseException, *, show_wanted: bool = False) -> Example | None:

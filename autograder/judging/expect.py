@@ -14,7 +14,7 @@ __all__ = ["Expectation", "Shown", "expect"]
 
 @dataclass(frozen=True)
 class Shown:
-    """What a failed expectation brings along for the report.
+    """A failed expectation, with the values that the report shows.
 
     Attributes:
         example: The input in words.
@@ -38,8 +38,8 @@ def expect(
     """Raise `Expectation` unless two values agree, and keep the wanted value out of its message.
 
     Args:
-        seen: What the student's code gave.
-        wanted: What it should give.
+        seen: The value that the student's code gave.
+        wanted: The right value.
         example: The input in words, where the arguments of the probe alone say nothing to a student.
         picture: Draws what came, with the functions of `autograder.results.pictures`; called for a report alone.
         **options: `hint`, `misconception`, `tolerance` and `when`, as for `minigrad.checks.expectation.expect`.

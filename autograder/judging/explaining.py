@@ -1,33 +1,33 @@
 """Replay what the judge saw of one exercise of one submission, for its instructor.
 
-The submitted notebook is grafted and run in the sandbox again, by the judge itself; nothing is recorded. What it finds
-is laid beside what was recorded: the two must agree, and where they do not, it is said why.
+The submitted notebook is grafted and run in the sandbox again, by the judge itself; nothing is recorded. The result is
+laid beside the recorded one: the two must agree, and where they do not, the explanation says why.
+
+The judge takes a listener, which hears each question and answer. For the exercise that is listened to no cached
+result is used, and none is written.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from autograder.course import Course, CourseError, Exercise
+from autograder.course import Course, CourseError
 from autograder.grafting.collecting import regraft
 from autograder.grafting.grafted import Grafted
 from autograder.judging.expect import Expectation
-from autograder.judging.hurried import Hurried
 from autograder.judging.judge import Judge, source_cells
-from autograder.judging.plugin import HiddenTests
+from autograder.judging.listening import Listener
 from autograder.judging.student import Asked
 from autograder.reading import StudentNotebook, Unreadable, read_bytes, read_notebook
 from autograder.results import Graded, Verdict
 from autograder.results.causes import essence
 from autograder.results.ledger import read_entry
-from autograder.sandbox import CellOutcome, ExerciseSpec, Session, SourceCell, pack_probe
+from autograder.sandbox import CellOutcome, Session
 
 __all__ = ["CellRun", "Examined", "Explanation", "Question", "explain"]
 
@@ -40,7 +40,7 @@ MAX_QUESTIONS = 8
 
 @dataclass(frozen=True)
 class Question:
-    """What a hidden test asked of the student's code, and what came back.
+    """A question of a hidden test to the student's code, and the answer.
 
     Attributes:
         given: The probe's arguments, by name.
@@ -56,11 +56,11 @@ class Examined:
     """One hidden test at work.
 
     Attributes:
-        verdict: What it found.
+        verdict: Its finding.
         where: Its file and line.
         asked: How many questions it asked in all; a property test asks many.
         questions: The last of them.
-        wanted: What the failed comparison wanted; empty where nothing was compared, or all agreed.
+        wanted: The value that the failed comparison wanted; empty where nothing was compared, or all agreed.
         cause: Why its misconception was confirmed, or was not; empty where it names none.
     """
 
@@ -77,11 +77,11 @@ class CellRun:
     """One cell of the grafted notebook.
 
     Attributes:
-        label: What it is.
+        label: Its name in a report.
         exercise: The exercise that it solves; empty for others.
         origin: Where its text came from.
         outcome: How it ended; empty where it was not run.
-        output: What it printed, the beginning of it.
+        output: The beginning of its output.
         source: Its text.
     """
 
@@ -101,11 +101,11 @@ class Explanation:
         student: Whose.
         assignment: Of which assignment.
         lesson: Of which lesson.
-        notes: What grafting repaired or ignored, for this exercise and the whole notebook.
+        notes: The repairs of grafting and the parts that it ignored, for this exercise and the whole notebook.
         cells: The cells that the sandbox runs.
-        graded: What the judge found, as a report has it.
+        graded: The judge's result, as a report has it.
         tests: The hidden tests, in their order; empty where none ran.
-        recorded: What the ledger has; None where nothing was recorded.
+        recorded: The ledger's result; None where nothing was recorded.
         differences: Why the two disagree; empty where they agree.
     """
 
@@ -145,7 +145,8 @@ def explain(
         raise CourseError(f"{student} has handed in nothing of {assignment}; there is no {place.parent}")
     originals = course.directory / "originals" / student / assignment
     grafted = regraft(course, lesson, place, originals)
-    with _Watcher(course, exercise, hidden=hidden, isolation=isolation, cache=cache) as judge:
+    watcher = _Watcher(exercise_id)
+    with Judge(course, hidden=hidden, isolation=isolation, cache=cache, listener=watcher) as judge:
         submission = judge.grade(grafted, lesson)
     graded = next(each for each in submission.exercises if each.exercise == exercise_id)
     entry = read_entry(course.directory, student, assignment, lesson)
@@ -159,9 +160,9 @@ def explain(
         assignment,
         lesson,
         tuple(filter(None, notes)),
-        tuple(_cell_runs(grafted, judge.outcomes, _Originals(originals))),
+        tuple(_cell_runs(grafted, watcher.outcomes, _Originals(originals))),
         graded,
-        tuple(judge.tests(graded)),
+        tuple(watcher.tests(graded, judge.fingerprint.seen.get(exercise_id, {}))),
         recorded,
         tuple(_differences(graded, recorded, changed)) if recorded else (),
     )
@@ -171,99 +172,49 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-class _Watcher(Judge):
-    """A judge that keeps what it sees of one exercise; it takes no kept result for that one, and keeps none."""
+class _Watcher(Listener):
+    """Keeps how an exercise's cells ended, and what each of its hidden tests asked and wanted."""
 
-    def __init__(self, course: Course, exercise: Exercise, **options: Any) -> None:
-        super().__init__(course, **options)
-        self._watched = exercise.id
-        self._listener: _Listener | None = None
+    def __init__(self, exercise: str) -> None:
+        super().__init__(exercise)
+        self.runs: list[Examined] = []
         self._session: Session | None = None
+        self._count = 0
 
     @property
     def outcomes(self) -> Mapping[int, CellOutcome]:
-        """How the cells ended, by their index; nothing where none was run."""
+        """The cells' outcomes, by their index; empty where none was run."""
         return dict(enumerate(self._session.cells)) if self._session else {}
 
-    def tests(self, graded: Graded) -> Iterator[Examined]:
-        """What the tests saw, with the verdicts of a report."""
-        seen = self._seen.get(self._watched, {})
+    def cells_ran(self, session: Session) -> None:
+        self._session = session
+
+    def test_begins(self) -> None:
+        self._count = 0
+
+    def asked(self) -> None:
+        self._count += 1
+
+    def judged(
+        self, item: pytest.Item, verdict: Verdict, questions: Sequence[Asked], error: BaseException | None
+    ) -> None:
+        wanted = _shown(error.wanted) if isinstance(error, Expectation) and not verdict.passed else ""
+        shown = tuple(_question(each) for each in questions[-MAX_QUESTIONS:])
+        where = f"{item.path}:{(item.location[1] or 0) + 1}"
+        self.runs.append(Examined(verdict, where, self._count, shown, wanted))
+
+    def tests(self, graded: Graded, seen: Mapping[str, Mapping[str, str]]) -> Iterator[Examined]:
+        """Yield the tests' findings, with the verdicts of a report.
+
+        Args:
+            graded: The result as a report has it.
+            seen: The tests' findings about known wrong answers.
+        """
         verdicts = {verdict.test: verdict for verdict in graded.verdicts}
-        for run in self._listener.runs if self._listener else ():
+        for run in self.runs:
             # What was seen is compared as it is; a report may have shortened it.
             cause = _cause(verdicts[run.verdict.test], run.verdict.reason, seen)
             yield replace(run, verdict=verdicts[run.verdict.test], cause=cause)
-
-    def _kept(self, exercise: Exercise, *others: Any) -> Path | None:
-        return None if exercise.id == self._watched else super()._kept(exercise, *others)
-
-    def _plugin(self, exercise: Exercise, asked: Hurried, points_only: bool) -> HiddenTests:
-        if exercise.id != self._watched:
-            return super()._plugin(exercise, asked, points_only)
-        counting = _Counting(asked)
-        seed, shrink = self.course.seed, self.shrink_seconds
-        self._listener = _Listener(exercise.id, self._groups, counting, pack_probe, seed, shrink, points_only)
-        self._listener.counting = counting
-        return self._listener
-
-    def _sandbox(self, exercise: Exercise, edition: Path) -> Any:
-        box = super()._sandbox(exercise, edition)
-        return _WatchedBox(box, self) if exercise.id == self._watched else box
-
-    def keep(self, session: Session) -> None:
-        """Remember the session of the exercise in which its cells were run: the first of them."""
-        self._session = self._session or session
-
-
-class _WatchedBox:
-    """A sandbox whose session is remembered."""
-
-    def __init__(self, box: Any, watcher: _Watcher) -> None:
-        self._box = box
-        self._watcher = watcher
-
-    @contextmanager
-    def session(self, cells: list[SourceCell], exercise: ExerciseSpec) -> Iterator[Session]:
-        with self._box.session(cells, exercise) as session:
-            self._watcher.keep(session)
-            yield session
-
-
-class _Counting:
-    """A session that counts what it is asked."""
-
-    def __init__(self, asked: Hurried) -> None:
-        self._asked = asked
-        self.count = 0
-
-    def observe(self, probe: bytes, args: list[Any]) -> Any:
-        self.count += 1
-        return self._asked.observe(probe, args)
-
-
-class _Listener(HiddenTests):
-    """The hidden tests of an exercise, each with what it asked and wanted."""
-
-    counting: _Counting
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.runs: list[Examined] = []
-
-    def prepare(self, item: pytest.Item) -> None:
-        self.counting.count = 0
-        super().prepare(item)
-
-    def conclude(self, item: pytest.Item, when: str, error: BaseException | None) -> None:
-        known = len(self.verdicts)
-        super().conclude(item, when, error)
-        for verdict in self.verdicts[known:]:
-            asked = self._asked if self._failed_asked is None else self._failed_asked
-            failure = error if isinstance(error, Expectation) or self._failure is None else self._failure
-            wanted = _shown(failure.wanted) if isinstance(failure, Expectation) and not verdict.passed else ""
-            questions = tuple(_question(each) for each in asked[-MAX_QUESTIONS:])
-            where = f"{item.path}:{(item.location[1] or 0) + 1}"
-            self.runs.append(Examined(verdict, where, self.counting.count, questions, wanted))
 
 
 def _question(asked: Asked) -> Question:
@@ -317,7 +268,7 @@ class _Originals:
         self._notebooks = [(path, notebook) for path in newest if (notebook := _notebook(path)) is not None]
 
     def place_of(self, text: str) -> str:
-        """Where a text stands in what was handed in: the whole of it, else its parts."""
+        """Return the place of a text in what was handed in: the whole of it, else its parts."""
         for path, notebook in self._notebooks:
             for number, cell in enumerate(notebook.cells, start=1):
                 if cell.text.strip() == text.strip():

@@ -20,7 +20,7 @@ def grade_file(judge: Judge, path: Path, lesson: str | None = None) -> Submissio
     """Grade a notebook file; one that cannot be read earns nothing, with the reason.
 
     Args:
-        judge: Who grades it.
+        judge: The grader.
         path: The file.
         lesson: Its lesson; found by the file's name or by its cells if None.
 

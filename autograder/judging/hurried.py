@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 __all__ = ["Hurried"]
@@ -16,15 +17,18 @@ class Hurried:
     Args:
         session: The submission in the sandbox.
         seconds: The time of a question.
+        asked: Called before each question.
     """
 
-    def __init__(self, session: Any, seconds: float) -> None:
+    def __init__(self, session: Any, seconds: float, asked: Callable[[], None] = lambda: None) -> None:
         self._session = session
         self._seconds = seconds
+        self._asked = asked
         self._late = 0
 
     def observe(self, probe: bytes, args: list[Any]) -> Any:
         """Ask the session."""
+        self._asked()
         seconds = self._seconds / 5 if self._late >= 2 else None
         observation = self._session.observe(probe, args, seconds)
         self._late += observation.failure is not None and observation.failure.kind == "timeout"

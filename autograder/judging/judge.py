@@ -2,63 +2,57 @@
 
 While exercise X is judged, only X is cut from the library and only X is taken from the student's cells;
 everything else is the reference. So one mistake costs one exercise, and no other. A sandbox with its edition
-of the library stays warm from one submission to the next, and a result is kept by the content it follows
-from: the same cells, tests, edition, seed and limits are not run again.
+of the library stays warm from one submission to the next. Results are cached by their content: the same cells,
+tests, edition, seed and limits are not run again (`fingerprint`).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import nbformat
 
-from autograder.building.editions import cached_edition, edition_name, graded_without
 from autograder.building.masters import find_master
 from autograder.building.notebooks import setup_texts
 from autograder.course import Course, Exercise
 from autograder.grafting.graft import Grafted, stubs
-from autograder.judging.hidden_tests import HIDDEN, files_of
+from autograder.judging.fingerprint import Fingerprint
+from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.hurried import Hurried
+from autograder.judging.listening import Listener
 from autograder.judging.plugin import SHRINK_SECONDS, HiddenTests
+from autograder.judging.sandboxes import Sandboxes
 from autograder.judging.scoring import scored, scored_again, zero
 from autograder.judging.student_cells import cell_notes, last_names, not_done, solution_cell, source_cells, why_missing
 from autograder.judging.warm_tests import WarmTests
 from autograder.judging.watched import Watched, watched_cells
 from autograder.reading import definitions_only
 from autograder.results import Graded, Submission, Verdict
-from autograder.results.causes import SEEN, confirmed, read_seen
-from autograder.results.keeping import (
-    Outcomes,
-    content_hash,
-    grader_files,
-    hash_files,
-    kept_path,
-    read_record,
-    text_files,
-    write_record,
-)
+from autograder.results.causes import confirmed
+from autograder.results.keeping import Outcomes, content_hash, kept_path, read_record, write_record
 from autograder.results.shortening import shortened, shortened_notes
-from autograder.sandbox import ExerciseSpec, Limits, Sandbox, Session, SourceCell, pack_probe
+from autograder.sandbox import ExerciseSpec, Session, SourceCell, pack_probe
 from autograder.sandbox.inside.patience import Patience, kept_waiting
 
 __all__ = ["Judge", "solution_cell", "source_cells"]
 
 UNLUCKY = frozenset({"timeout", "memory", "killed"})
-"""What a busy machine does to work that is right: a result that holds one of these is not kept."""
+"""Failures that a busy machine may cause in work that is right: a result that holds one of them is not cached."""
 
 SESSIONS = 3
 """A notebook's exercises may take as long as this many sessions; what is left then is not run."""
 
-WARM = 32
-"""Sandboxes that are kept waiting for the next submission: each of them holds a library in memory."""
-
 COSTLY = frozenset({"timeout", "memory", "killed", "output"})
-"""A cell that ended so is not run again for the other exercises of its submission, but for its definitions."""
+"""The ends of a cell that ran out of time, memory or output.
+
+For the submission's remaining exercises only its definitions are run, so that one endless cell does not cost its time
+limit once per exercise.
+"""
 
 
 class Judge:
@@ -72,6 +66,7 @@ class Judge:
         isolation: The sandbox's kind; ``"auto"`` takes the best there is.
         cache: Where results are kept; None keeps none.
         shrink_seconds: How long a property test that failed may look for a smaller counter-example.
+        listener: Hears what is seen of one exercise.
     """
 
     def __init__(
@@ -82,22 +77,19 @@ class Judge:
         isolation: str = "auto",
         cache: Path | None = None,
         shrink_seconds: float = SHRINK_SECONDS,
+        listener: Listener | None = None,
     ) -> None:
         self.course = course
-        self.shrink_seconds = shrink_seconds
         self.hidden = hidden
         self.isolation = isolation
-        self._limits = {each.id: self._limits_of(each) for each in course.exercises.values()}
+        self.fingerprint = Fingerprint(course, hidden, isolation, shrink_seconds)
+        self._shrink_seconds = shrink_seconds
         self._cache = cache
-        self._seen = read_seen(hidden.parent / SEEN)
+        self._listener = listener or Listener()
         self._groups = {each.id: tuple(each.groups) for each in course.exercises.values()}
         self._masters: dict[str, nbformat.NotebookNode] = {}
-        self._editions: dict[str, Path] = {}
-        self._hashes: dict[str, str] = {}
-        self._sandboxes: dict[str, Sandbox] = {}
         self._tests: dict[str, WarmTests] = {}
-        self._states: dict[str, str] = {}
-        self._grader, self._text = hash_files(grader_files()), hash_files(text_files())
+        self._sandboxes = Sandboxes(isolation)
 
     def __enter__(self) -> Self:
         return self
@@ -112,8 +104,7 @@ class Judge:
 
     def close(self) -> None:
         """End every sandbox."""
-        while self._sandboxes:
-            self._sandboxes.popitem()[1].close()
+        self._sandboxes.close()
 
     def grade(self, grafted: Grafted, lesson: str) -> Submission:
         """Grade a grafted notebook.
@@ -127,7 +118,7 @@ class Judge:
         given_up: Outcomes = {}
         results = []
         exercises = self.course.of_lesson(lesson)
-        allowed = SESSIONS * max((self._limits[each.id].submission_seconds for each in exercises), default=0.0)
+        allowed = SESSIONS * max((self.fingerprint.limits(each).submission_seconds for each in exercises), default=0.0)
         patience = Patience(allowed, kept_waiting(os.getpid()), 0.0)
         for exercise in exercises:
             if grafted.unreadable:
@@ -199,27 +190,32 @@ class Judge:
             points_only: Whether verdicts that change no points may be missing.
         """
         given_up = {} if given_up is None else given_up
-        edition = self._edition(exercise)
-        kept = self._kept(exercise, cells, given_up, edition)
+        kept = self._kept(exercise, cells, given_up)
         record = read_record(kept)
         if record is None and points_only and kept is not None:
             kept = kept.with_suffix(".points.json")
             record = read_record(kept)
         if record is None:
-            record = self._run(exercise, cells, given_up, edition, points_only)
+            record = self._run(exercise, cells, given_up, points_only)
             if kept is not None and _settled(*record):
-                write_record(kept, record, content_hash(self._follows_from(exercise, edition.name)))
+                follows = self.fingerprint.follows(exercise, self.fingerprint.edition(exercise).name)
+                write_record(kept, record, content_hash(follows))
         graded, ended = record
         given_up.update(ended)
-        return confirmed(scored_again(exercise, graded), self._seen.get(exercise.id, {}))
+        return confirmed(scored_again(exercise, graded), self.fingerprint.seen.get(exercise.id, {}))
+
+    def _kept(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes) -> Path | None:
+        """The place of a result in the cache, by everything that it follows from; None where no cache is asked."""
+        if self._cache is None or exercise.id == self._listener.exercise:
+            return None
+        return kept_path(self._cache, self.fingerprint.of_cells(exercise, cells, given_up))
+
+    def _heard(self, exercise: Exercise) -> Listener:
+        """The listener to an exercise."""
+        return self._listener if exercise.id == self._listener.exercise else Listener()
 
     def _run(
-        self,
-        exercise: Exercise,
-        cells: Sequence[SourceCell],
-        given_up: Outcomes,
-        edition: Path,
-        points_only: bool,
+        self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes, points_only: bool
     ) -> tuple[Graded, Outcomes]:
         spec = ExerciseSpec(exercise.id, exercise.objects)
         trimmed = {index for index in given_up if cells[index].exercise != exercise.id}
@@ -227,9 +223,10 @@ class Judge:
             replace(cell, source=definitions_only(cell.source)) if index in trimmed else cell
             for index, cell in enumerate(cells)
         ]
-        box = self._sandbox(exercise, edition)
+        box = self._sandboxes.of(exercise, self.fingerprint.edition(exercise), self.fingerprint.limits(exercise))
         verdicts: list[Verdict] = []
         with box.session(ready, spec) as session:
+            self._heard(exercise).cells_ran(session)
             ended = {index: each for index, each in enumerate(session.cells) if index not in trimmed}
             outcomes = {**given_up, **ended}
             missing = list(session.missing)
@@ -250,13 +247,13 @@ class Judge:
         return replace(graded, notes=tuple(notes), events=tuple(events)), costly
 
     def _watchable(self, exercise: Exercise, cells: Sequence[SourceCell]) -> Watched:
-        """What a witness watches of a submission; no cells where no test asks one, or none can watch."""
+        """The cells that a witness watches; none where no test asks one, or none can watch."""
         return watched_cells(cells, exercise.objects) if self._warm_tests(exercise).watched else Watched()
 
     def _verdicts_of_plain_code(
         self, exercise: Exercise, sessions: Iterator[Session], missing: Sequence[str], points_only: bool
     ) -> tuple[list[Verdict], list[str]]:
-        """What the tests find where nothing but the definitions was run, and what had to be contained there.
+        """The tests' findings where nothing but the definitions was run, and the events that were contained there.
 
         Args:
             exercise: The exercise.
@@ -273,7 +270,7 @@ class Judge:
             return self._verdicts(exercise, session, points_only, refusal), session.events
 
     def _verdicts(self, exercise: Exercise, session: Session, points_only: bool, refusal: str = "") -> list[Verdict]:
-        """What the hidden tests of an exercise find in a submission at rest.
+        """The findings of an exercise's hidden tests in a submission at rest.
 
         Args:
             exercise: The exercise.
@@ -281,8 +278,10 @@ class Judge:
             points_only: Whether verdicts that change no points may be missing.
             refusal: Why tests that rely on a witness cannot be asked; the empty string if they can.
         """
-        asked = Hurried(session, self._limits[exercise.id].test_seconds)
-        plugin = self._plugin(exercise, asked, points_only)
+        listener = self._heard(exercise)
+        asked = Hurried(session, self.fingerprint.limits(exercise).test_seconds, listener.asked)
+        seed, shrink = self.course.seed, self._shrink_seconds
+        plugin = HiddenTests(exercise.id, self._groups, asked, pack_probe, seed, shrink, points_only, listener)
         plugin.refusal = refusal
         verdicts = self._warm_tests(exercise).run(plugin)
         session.events.extend(event for event in plugin.events if event not in session.events)
@@ -293,94 +292,16 @@ class Judge:
             self._tests[exercise.id] = WarmTests(exercise.id, self._groups, self.hidden)
         return self._tests[exercise.id]
 
-    def _plugin(self, exercise: Exercise, asked: Hurried, points_only: bool) -> HiddenTests:
-        """What listens to the hidden tests of an exercise."""
-        seed, shrink = self.course.seed, self.shrink_seconds
-        return HiddenTests(exercise.id, self._groups, asked, pack_probe, seed, shrink, points_only)
-
-    def _edition(self, exercise: Exercise) -> Path:
-        if exercise.id not in self._editions:
-            self._editions[exercise.id] = cached_edition(self.course, graded_without(self.course, exercise))
-        return self._editions[exercise.id]
-
-    def _tests_hash(self, exercise: Exercise) -> str:
-        if exercise.id not in self._hashes:
-            self._hashes[exercise.id] = hash_files(files_of(exercise.id, self.hidden))
-        return self._hashes[exercise.id]
-
-    def _sandbox(self, exercise: Exercise, edition: Path) -> Sandbox:
-        box = self._sandboxes.pop(exercise.id, None)
-        if box is None:
-            while len(self._sandboxes) >= WARM:
-                self._sandboxes.pop(next(iter(self._sandboxes))).close()
-            box = Sandbox(edition, self._limits[exercise.id], isolation=self.isolation, preload=_preloaded(exercise))
-            box.warm()
-        self._sandboxes[exercise.id] = box  # the last one, of those that are closed in turn
-        return box
-
-    def _limits_of(self, exercise: Exercise) -> Limits:
-        return Limits.from_mapping({**self.course.limits, **exercise.limits})
-
-    def _kept(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes, edition: Path) -> Path | None:
-        """Where the result belongs: its name says everything that it follows from."""
-        if self._cache is None:
-            return None
-        content = {
-            **self._follows_from(exercise, edition.name),
-            "cells": [asdict(cell) for cell in cells],
-            "given_up": {str(index): asdict(outcome) for index, outcome in sorted(given_up.items())},
-        }
-        return kept_path(self._cache, content)
-
-    def _follows_from(self, exercise: Exercise, edition: str) -> dict[str, Any]:
-        """What a result of an exercise follows from, besides the submission and what its groups are worth."""
-        return {
-            "grader": self._grader,
-            "exercise": [exercise.id, list(exercise.objects), list(exercise.groups)],
-            "tests": self._tests_hash(exercise),
-            "edition": edition,
-            "seed": self.course.seed,
-            "limits": asdict(self._limits[exercise.id]),
-            "uses": list(exercise.uses),
-            "isolation": self.isolation,
-            "shrink_seconds": self.shrink_seconds,
-        }
-
-    def state(self, lesson: str) -> str:
-        """A hash of what marks of a lesson follow from, besides the submission: tests, library, limits, points."""
-        if lesson not in self._states:
-            exercises = self.course.of_lesson(lesson)
-            content = [
-                (self._follows_from(each, self._edition(each).name), each.points, dict(each.groups))
-                for each in exercises
-            ]
-            seen = {each.id: self._seen.get(each.id, {}) for each in exercises}
-            self._states[lesson] = content_hash({"exercises": content, "seen": seen, "text": self._text})
-        return self._states[lesson]
-
-    def needed(self, exercise: Exercise) -> tuple[str, str]:
-        """The name of the edition that an exercise is graded with, and what results of today follow from, hashed."""
-        edition = edition_name(self.course, graded_without(self.course, exercise))
-        return edition, content_hash(self._follows_from(exercise, edition))
-
     def prepare(self, lesson: str) -> None:
         """Do once what every submission of a lesson needs, but for the sandboxes: before a judge is forked."""
-        self.state(lesson)
+        self.fingerprint.state(lesson)
         self.master(lesson)
         for exercise in self.course.of_lesson(lesson):
             self._warm_tests(exercise)
 
     def release(self, lesson: str) -> None:
         """End the sandboxes that other lessons than this one need, for their memory."""
-        needed = {each.id for each in self.course.of_lesson(lesson)}
-        for exercise in [each for each in self._sandboxes if each not in needed]:
-            self._sandboxes.pop(exercise).close()
-
-
-def _preloaded(exercise: Exercise) -> tuple[str, ...]:
-    """What a sandbox imports first: an exercise's compiler, and the module that shows how it will be used."""
-    modules = dict.fromkeys(f"minigrad.{name.rpartition('.')[0]}" for name in exercise.objects)
-    return (*exercise.uses, *modules) if exercise.uses else ()
+        self._sandboxes.close(but={each.id for each in self.course.of_lesson(lesson)})
 
 
 def _with_notes(graded: Graded, grafted: Grafted) -> Graded:
@@ -390,6 +311,6 @@ def _with_notes(graded: Graded, grafted: Grafted) -> Graded:
 
 
 def _settled(graded: Graded, ended: Outcomes) -> bool:
-    """Whether a result would be the same on another day."""
+    """Return whether a result would be the same on another day."""
     failures = {verdict.failure for verdict in graded.verdicts} | {outcome.status for outcome in ended.values()}
     return not failures & UNLUCKY

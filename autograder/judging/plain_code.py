@@ -44,7 +44,7 @@ BUILTINS = frozenset(_ERRORS) | frozenset(
         "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip", "Ellipsis",
     )
 )  # fmt: skip
-"""What plain code may use of Python itself."""
+"""The builtins that plain code may use."""
 
 _OF_NUMBA = (
     "cuda", "njit", "jit", "prange", "types", "void", "boolean", "int8", "int16", "int32", "int64", "uint8", "uint16",
@@ -119,7 +119,7 @@ def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _wrong_with(node: ast.AST) -> str:
-    """What is wrong with a node of a kind that may be there; its children aside."""
+    """The fault of a node of a kind that may be there; its children aside."""
     if isinstance(node, ast.Attribute):
         if not isinstance(node.ctx, ast.Load):
             return f"an assignment to .{node.attr}"
@@ -143,7 +143,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _word_of(node: ast.AST) -> str:
-    """What a student calls a node of a kind that may not be there."""
+    """A student's word for a node of a kind that may not be there."""
     words = {ast.ClassDef: "a class", ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Try: "try in a function"}
     return words.get(type(node), type(node).__name__.lower().removeprefix("async"))
 

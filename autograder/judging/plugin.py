@@ -1,7 +1,7 @@
 """The pytest plugin that judges one exercise of one submission by its hidden tests.
 
-Hidden tests are ordinary pytest tests, run in this trusted process. What they want to see of a student's
-code they ask through the fixture `student`, which ships the probe to the sandbox and returns plain data:
+Hidden tests are ordinary pytest tests, run in this trusted process. They ask a student's code through the
+fixture `student`, which ships the probe to the sandbox and returns plain data:
 
     @pytest.mark.exercise("autodiff.backpropagate", group="paths", because="lesson 03: ...")
     def test_diamond(student):
@@ -32,6 +32,7 @@ from autograder.common.effort import Effort
 from autograder.judging.examples import example_of
 from autograder.judging.expect import Expectation
 from autograder.judging.hidden_tests import HIDDEN, described, files_of, watched_groups
+from autograder.judging.listening import Listener
 from autograder.judging.student import Asked, HiddenTestError, Session, Student, StudentFailure, StudentStopped
 from autograder.results import Example, Verdict
 
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 SHRINK_CALLS = 100
-"""How often a property test that failed may be called to find a smaller counter-example."""
+"""Number of calls that a failed property test may make to find a smaller counter-example."""
 
 EFFORT = 20.0
 """Processor time of the grader's own, in seconds, for examining all answers of one exercise: the tests take tenths."""
@@ -55,7 +56,7 @@ MAX_REASON = 1_000
 """Characters of an error's message that are looked at; an error of Python's may repeat a whole answer."""
 
 SHRINK_SECONDS = 3.0
-"""How long it may look, where the student's code is so slow that this comes first."""
+"""Seconds for the same, where the student's code is so slow that they pass first."""
 
 _PROFILE = "minigrad-hidden-tests"
 
@@ -83,11 +84,12 @@ class HiddenTests:
         seed: Seed of the property tests.
         shrink_seconds: How long a property test that failed may look for a smaller counter-example.
         points_only: Leave out the tests of a group that has lost its points already.
+        listener: Hears what each test asked and wanted.
 
     Attributes:
         refusal: Why no test that relies on a witness can be asked; the empty string if each can.
-        effort: What may be spent on examining answers.
-        events: What had to be contained of the answers in the grader's own process, as sentences.
+        effort: The bound on examining answers.
+        events: Sentences on answers that had to be contained in the grader's own process.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class HiddenTests:
         seed: int,
         shrink_seconds: float = SHRINK_SECONDS,
         points_only: bool = False,
+        listener: Listener | None = None,
     ) -> None:
         self.exercise = exercise
         self.verdicts: list[Verdict] = []
@@ -114,6 +117,7 @@ class HiddenTests:
         self._seed = seed
         self._shrink_seconds = shrink_seconds
         self._points_only = points_only
+        self._listener = listener or Listener()
         self._student: Student | None = None
         self._is_watched = False
         self._failed_at: float | None = None
@@ -150,11 +154,11 @@ class HiddenTests:
 
     @pytest.fixture(name="student")
     def student_fixture(self) -> Student:
-        """What a hidden test asks about the student's code."""
+        """The fixture by which a hidden test asks about the student's code."""
         return self.new_student()
 
     def new_student(self) -> Student:
-        """What one test asks."""
+        """Return an object for the questions of one test."""
         assert self._session is not None
         self._student = Student(self._session, self._pack, self.refusal if self._is_watched else "")
         return self._student
@@ -168,6 +172,7 @@ class HiddenTests:
 
     def prepare(self, item: pytest.Item) -> None:
         """Make a test ready to be called."""
+        self._listener.test_begins()
         self._failed_at = self._failure = self._failed_asked = None
         self._shrinking = 0
         self._is_watched = bool(watched_groups([item]))
@@ -184,7 +189,7 @@ class HiddenTests:
         return True if self.is_decided(pyfuncitem) else None
 
     def is_decided(self, item: pytest.Item) -> bool:
-        """Whether an earlier test has cost the points that this one is for."""
+        """Return whether an earlier test has cost the points that this one is for."""
         if not self._points_only:
             return False
         group = described(item, self._groups)[1].group
@@ -211,9 +216,9 @@ class HiddenTests:
         return watched
 
     def _is_shrunk(self) -> bool:
-        """Whether a failed property test has looked long enough for a smaller counter-example.
+        """Return whether a failed property test has looked long enough for a smaller counter-example.
 
-        What ends it is a count, so that a busy machine finds the same; time ends it only where the code is slow.
+        A count ends it, so that a busy machine finds the same; time ends it only where the code is slow.
         """
         if self._failed_at is None:
             return False
@@ -234,12 +239,17 @@ class HiddenTests:
 
     def conclude(self, item: pytest.Item, when: str, error: BaseException | None) -> None:
         """Judge how a phase of a test ended."""
+        known = len(self.verdicts)
         if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
             self._blame(item, "was skipped; a hidden test must decide")
         elif when == "call":
             self._judge(item, error)
         elif error is not None:
             self._blame(item, f"its {when} failed: {type(error).__name__}: {error}", error)
+        asked = self._asked if self._failed_asked is None else self._failed_asked
+        failure = error if isinstance(error, Expectation) or self._failure is None else self._failure
+        for verdict in self.verdicts[known:]:
+            self._listener.judged(item, verdict, asked, failure)
 
     def _judge(self, item: pytest.Item, error: BaseException | None) -> None:
         _, verdict = described(item, self._groups)
@@ -275,7 +285,7 @@ class HiddenTests:
         self.verdicts.append(replace(_failed(verdict, error), example=example))
 
     def _example(self, item: pytest.Item, error: BaseException) -> Example | None:
-        """What is shown of a failed test; nothing where the answer does not let itself be shown."""
+        """The example shown of a failed test; None where the answer does not let itself be shown."""
         show = item.get_closest_marker("exercise").kwargs.get("show")  # type: ignore[union-attr]  # it has one
         asked = self._asked if self._failed_asked is None else self._failed_asked
         try:
@@ -341,7 +351,7 @@ def run_hidden_tests(plugin: HiddenTests, hidden: Path = HIDDEN) -> list[Verdict
 
     Raises:
         HiddenTestError: If a hidden test is at fault.
-        BaseException: Whatever the sandbox raised because it could not do its work.
+        BaseException: The sandbox could not do its work.
     """
     files = files_of(plugin.exercise, hidden)
     if not files:

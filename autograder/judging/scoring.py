@@ -1,4 +1,7 @@
-"""Points from what hidden tests found."""
+"""Points from what hidden tests found.
+
+A cached result holds verdicts, and they are counted by today's points: other points in `course.toml` run no code.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def scored(exercise: Exercise, verdicts: Sequence[Verdict], notes: tuple[str, ..
 
 
 def scored_again(exercise: Exercise, graded: Graded) -> Graded:
-    """What the same verdicts are worth today: points may be others than when the exercise was judged."""
+    """Count the same verdicts by today's points, which may be others than when the exercise was judged."""
     none = tuple(GroupScore(name, points, 0) for name, points in exercise.groups.items())
     groups = scored(exercise, graded.verdicts).groups if graded.verdicts else none
     return replace(graded, points=exercise.points, groups=groups)

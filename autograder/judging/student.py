@@ -1,4 +1,4 @@
-"""What a hidden test asks a student's code, and what it gets: plain data, or a failure with words for the student."""
+"""Questions of a hidden test to a student's code, and answers: plain data, or a failure in words for the student."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class StudentFailure(AssertionError):
 
     Args:
         kind: The sandbox's word for it, such as ``"error"`` or ``"unstable"``.
-        message: What happened.
+        message: The failure in words.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -67,11 +67,11 @@ class Failure(Protocol):
 
 
 class Observation(Protocol):
-    """What the sandbox answers."""
+    """An answer of the sandbox."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is a value."""
+        """True if there is a value."""
 
     @property
     def value(self) -> Any:

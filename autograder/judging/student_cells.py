@@ -68,7 +68,7 @@ def last_names(objects: Iterable[str]) -> str:
 
 
 def cell_notes(exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outcomes, graded: Graded) -> list[str]:
-    """What the student should know of the exercise's own cells, and of those that belong to no exercise."""
+    """Return notes for the student on the exercise's own cells, and on those that belong to no exercise."""
     notes = []
     for index, outcome in sorted(outcomes.items()):
         if cells[index].exercise in (None, exercise.id):

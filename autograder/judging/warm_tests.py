@@ -61,7 +61,7 @@ class WarmTests:
 
         Raises:
             HiddenTestError: If a hidden test is at fault.
-            BaseException: Whatever the sandbox raised because it could not do its work.
+            BaseException: The sandbox could not do its work.
         """
         if not self._is_plain:
             return run_hidden_tests(plugin, self._hidden)
@@ -75,7 +75,7 @@ class WarmTests:
         return plugin.verdicts
 
     def _refuse_changes(self) -> None:
-        """What one submission leaves in a module of tests, the next one would be judged by."""
+        """Refuse changes in a module of tests: the next submission would be judged by them."""
         for module, before in zip(self._modules, self._before, strict=True):
             after = _state(module)
             changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
@@ -85,7 +85,7 @@ class WarmTests:
 
 
 def _is_plain(item: pytest.Function) -> bool:
-    """Whether a test can be called with `student` and its parameters alone."""
+    """Return whether a test can be called with `student` and its parameters alone."""
     params = set(item.callspec.params) if hasattr(item, "callspec") else set()
     indirect = any(marker.kwargs.get("indirect") for marker in item.iter_markers("parametrize"))
     return item.cls is None and not indirect and set(item.fixturenames) <= params | {"student"}

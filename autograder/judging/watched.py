@@ -1,21 +1,22 @@
 """The part of a submission that a witness can watch and believe.
 
-Whether a kernel runs in parallel, waits and spares memory is seen by `minigrad.debug` and `minigrad.checks.launches`,
-inside the sandbox, in the process in which the submission's cells were run. The threat: a kernel that is right but
-sequential, in a notebook that tampers with what watches. A cell replaces a piece of NumPy, a finder in `sys.meta_path`,
-`sys.modules`, `builtins.__import__`; or it finds the detector through the garbage collector, a frame, a profiler or an
-address in memory, as soon as a probe has imported it. To import it anew before each probe stops few of these.
+`minigrad.debug` and `minigrad.checks.launches` see whether a kernel runs in parallel, waits and spares memory. They
+do so inside the sandbox, in the process in which the submission's cells were run. The threat: a kernel that is right
+but sequential, in a notebook that tampers with what watches. A cell replaces a piece of NumPy, a finder in
+`sys.meta_path`, `sys.modules`, `builtins.__import__`; or it finds the detector through the garbage collector, a
+frame, a profiler or an address in memory, as soon as a probe has imported it. To import it anew before each probe
+stops few of these.
 
 So exercises whose hidden tests ask witnesses are judged in a session of their own, in which nothing was run but plain
 code (`plain_code`): the exercise's definitions and those that they need, cut out of the cells without running them.
-Plots, prints and experiments around them cost nothing, whatever they do. All tests of the exercise are asked there, so
-that no function can be right in one session and parallel in another. What is left to plain code is taken away when the
-session begins: compiled code checks its indices, so that it reaches no memory but its arrays, and the text of a
-signature, which Numba evaluates, may name types only.
+Plots, prints and experiments around them cost nothing, whatever they do. All tests of the exercise are asked there,
+so that no function can be right in one session and parallel in another. The last means of plain code are taken away
+when the session begins: compiled code checks its indices, so that it reaches no memory but its arrays, and the text
+of a signature, which Numba evaluates, may name types only.
 
 Where the definitions are not plain, the tests that watch are answered with the sentence that says why; the others are
 asked after all cells, as everywhere. A kernel that looks whether it is watched (fresh memory is filled then) is plain:
-the hidden tests compare what it computes with and without a witness.
+the hidden tests compare its results with and without a witness. They also require all writes to fall inside `prange`.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ _Simple = _Decorated | ast.Assign | ast.AnnAssign | ast.Import | ast.ImportFrom
 
 @dataclass(frozen=True)
 class Watched:
-    """What a witness is given.
+    """The cells for a witness, or the reason why there are none.
 
     Attributes:
         cells: The cells of the session in which it watches.
@@ -100,7 +101,7 @@ class _Unit:
 
     @functools.cached_property
     def fault(self) -> str:
-        """What is not plain in it, and where; the empty string if it all is."""
+        """The first thing in it that is not plain, and its line; the empty string if all is plain."""
         found = min((each for each in map(fault_of, self.statements) if each is not None), default=None)
         return f"`{found[1]}` in the {self.label}, line {found[0]}" if found else ""
 
@@ -110,7 +111,7 @@ class _Unit:
         return set().union(*(free_names(each) for each in self.statements))
 
     def mentions(self, name: str) -> str:
-        """Where it reads a name."""
+        """The lines that read a name."""
         nodes = (node for each in self.statements for node in ast.walk(each) if isinstance(node, ast.Name))
         line = min((node.lineno for node in nodes if node.id == name), default=self.lines.start)
         return f"`{name}` in the {self.label}, line {line}"
@@ -193,7 +194,7 @@ class _Cut:
         return [unit for unit, fault in zip(units, faults, strict=True) if not fault]
 
     def _fault(self, unit: _Unit) -> str:
-        """What is not plain in a unit, the names that Python itself binds included; the empty string if it all is.
+        """The first thing in a unit that is not plain, names that Python itself binds included; empty if all is plain.
 
         A builtin that is not listed stays one where a cell gives its name to something else: that may never be run.
         """
@@ -217,7 +218,7 @@ class _Cut:
 
 
 def _refuse_other_code(text: str, chosen: str, lines: Collection[int], label: str) -> None:
-    """What is run must be what was looked at, however strange the ends of lines are."""
+    """Refuse code that runs and was not looked at, however strange the ends of lines are."""
     before, after = parse(text), python_of(chosen)
     wanted = [ast.dump(each) for each in (before.body if before else ()) if _first_line(each) in lines]
     if after is None or after[1] != chosen or [ast.dump(each) for each in after[0].body] != wanted:

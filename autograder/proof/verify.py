@@ -4,6 +4,10 @@ For every exercise: the reference and differently written right answers earn eve
 a constant and a returned argument earn none; every known-wrong answer runs, passes at least one test, and is
 rejected by a test that names its misconception; and every hidden test is needed, because some wrong answer is
 caught, by its misconception, by that test alone.
+
+The reasons that known-wrong answers get are kept in `wrong/seen.json` (`autograder verify --record`). A report names
+a misconception only where a test sees the same, since many mistakes fail one test; else it says what was seen
+(`results.causes`).
 """
 
 from __future__ import annotations
@@ -66,7 +70,7 @@ class WrongAnswer:
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found out about the hidden tests of one exercise; without problems they grade well."""
+    """The findings about the hidden tests of one exercise; without problems they grade well."""
 
     exercise: str
     tests: tuple[str, ...] = ()
@@ -127,7 +131,7 @@ class Verifier:
     """Checks the hidden tests of exercises, one after the other.
 
     Args:
-        judge: What grades the answers.
+        judge: The judge of the answers.
         answers: The directory that holds `wrong` and `variants`.
     """
 
@@ -221,7 +225,7 @@ def stray_answers(course: Course, answers: Path = ANSWERS) -> list[str]:
 
 
 def seen_of(checked: Checked) -> dict[str, dict[str, str]]:
-    """What the tests of an exercise saw of each wrong answer that they reject by its name."""
+    """The reasons that the tests of an exercise gave for each wrong answer that they reject by its name."""
     return {answer.misconception: dict(answer.saw) for answer in checked.wrong if answer.rejected_by}
 
 
@@ -314,7 +318,7 @@ def verify(
 
 @dataclass(frozen=True)
 class _Setting:
-    """What a process needs to check exercises."""
+    """The arguments that a process needs to check exercises."""
 
     course: Path
     hidden: Path

@@ -198,7 +198,7 @@ def _upgraded(document: dict[str, Any], major: int) -> dict[str, Any]:
 
 
 def _rescued(text: str, reason: str) -> StudentNotebook | None:
-    """What can be read of a text that is no notebook as it stands, or None."""
+    """Return the readable part of a text that is no notebook as it stands, or None."""
     if is_page(text):
         return _exported(page_cells(text), "the file was a web page made of a notebook; its code cells were read")
     if is_script(text):
@@ -349,7 +349,7 @@ def _plain(text: str) -> str:
 
 
 def _said(document: Mapping[str, Any], key: str) -> str:
-    """What the notebook says about itself."""
+    """The notebook's metadata about itself."""
     metadata = document.get("metadata")
     minigrad = metadata.get("minigrad") if isinstance(metadata, Mapping) else None
     value = minigrad.get(key) if isinstance(minigrad, Mapping) else None

@@ -1,4 +1,4 @@
-"""What can still be read of a notebook file that is not quite JSON: another encoding, conflict marks, half a file."""
+"""The readable part of a notebook file that is not quite JSON: another encoding, conflict marks, half a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_CELLS_FOUND = 2_001
 """One more than are read, so that whoever reads them knows that there are more."""
 
 MOST_AGAIN = 4
-"""How many times its own length of a damaged text is read in vain, in looking for where the damage ends."""
+"""The bound on reading a damaged text in vain, in multiples of its length, in looking for where the damage ends."""
 
 MAX_HOLES = 100
 """Places that may be damaged; to say where JSON ends, Python counts the lines before."""
@@ -44,7 +44,7 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def has_marks(text: str) -> bool:
-    """Whether a text may hold git's conflict marks."""
+    """Return whether a text may hold git's conflict marks."""
     return _OURS in text and _BETWEEN in text and _THEIRS in text
 
 
@@ -93,7 +93,7 @@ def _whole_cells(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _read_to(error: json.JSONDecodeError | RecursionError, text: str) -> int:
-    """How far a text was read in vain at most; of a string without an end Python says where it begins."""
+    """The place to which a text was read in vain at most; of a string without an end Python says where it begins."""
     if isinstance(error, json.JSONDecodeError) and not error.msg.startswith("Unterminated"):
         return error.pos
     return len(text)

@@ -1,4 +1,7 @@
-"""A notebook that was exported, as a script or as a web page, and handed in like that: its code cells."""
+"""A notebook that was exported, as a script or as a web page, and handed in like that: its code cells.
+
+Nothing of an archive is unpacked to the disk.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from minigrad.exercises.marker import exercise_of, marked_lines, named_on
 __all__ = ["SUFFIXES", "is_archive", "is_page", "is_script", "members", "page_cells", "script_cells"]
 
 SUFFIXES = frozenset({".py", ".txt", ".json", ".html", ".htm", ".zip", ""})
-"""How files may end that hold a notebook which is not called one."""
+"""Endings of files that hold a notebook and are not called one."""
 
 # A name of no encoding, an unknown compression, a password, wrong checksums, a damaged stream.
 _DAMAGED = (
@@ -35,17 +38,17 @@ _TAG = re.compile(r"<[^<>]*>")
 
 
 def is_archive(data: bytes) -> bool:
-    """Whether a file's bytes are those of a zip archive."""
+    """Return whether a file's bytes are those of a zip archive."""
     return data.startswith(b"PK\x03\x04")
 
 
 def is_page(text: str) -> bool:
-    """Whether a text is a web page."""
+    """Return whether a text is a web page."""
     return text.lstrip()[:15].lower().startswith(("<!doctype html", "<html"))
 
 
 def is_script(text: str) -> bool:
-    """Whether a text is a Python script that holds exercises."""
+    """Return whether a text is a Python script that holds exercises."""
     return not text.lstrip().startswith(("{", "[")) and any(True for _ in marked_lines(text))
 
 
@@ -75,7 +78,7 @@ def members(data: bytes, room: int) -> Iterator[tuple[str, bytes]]:
 def script_cells(text: str) -> list[str]:
     """The cells of a script: between the marks of an export, else from one exercise to its check.
 
-    What stands elsewhere in a script without marks is examples: of those, the definitions alone.
+    Other text of a script without marks is examples: of those, the definitions alone.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if any(_MARK.match(line) for line in lines):

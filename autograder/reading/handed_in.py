@@ -50,7 +50,7 @@ class Candidate:
     exported: bool = False
 
     def is_named(self, lesson: str) -> bool:
-        """Whether the file, or what it says of itself, has a lesson's name."""
+        """Return whether the file, or what it says of itself, has a lesson's name."""
         return self.stem == lesson or (self.notebook is not None and self.notebook.lesson == lesson)
 
 
@@ -73,7 +73,7 @@ class HandedIn:
 
     @property
     def other_names(self) -> str:
-        """What was handed in that is no notebook."""
+        """The names of files that were handed in and are no notebooks."""
         return listed(self._others)
 
     def _read(self, path: Path) -> Iterator[Candidate]:
@@ -152,7 +152,7 @@ def every_file(directory: Path) -> Iterator[Path]:
 
 
 def is_notebook(path: Path) -> bool:
-    """Whether a file is called a notebook."""
+    """Return whether a file is called a notebook."""
     return path.suffix.lower() == ".ipynb"
 
 

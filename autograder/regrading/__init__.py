@@ -4,8 +4,8 @@ First a plan: every notebook of the ledger is judged again, and each mark that w
 recorded by that. A mark falls only where it was said that it may: else the earlier result of that exercise stays,
 unless other points are asked of everyone, which cannot be done to some alone.
 
-Where a notebook cannot be judged again, since the student has left or has handed in another one, what was found in it
-is counted by today's points: those are for everyone.
+A notebook cannot be judged again where the student has left or has handed in another one. The verdicts that the ledger
+has of it are then counted by today's points, since points are for everyone.
 
 Then the plan is carried out. The log is written ahead; where points of an exercise changed, all of the gradebook is
 changed in one transaction; then submissions are recorded one by one as class grading records them, each with the
@@ -34,7 +34,7 @@ __all__ = ["Change", "Plan", "carry_out", "check_weights", "confirm", "counted",
 
 @dataclass(frozen=True)
 class Plan:
-    """What grading again would change.
+    """The changes that grading again would make.
 
     Attributes:
         changes: The marks that are to be recorded, in the order of assignment, lesson, exercise and student.
@@ -66,8 +66,8 @@ def plan(
     """Compare results with the recorded ones.
 
     Args:
-        recorded: What the ledger has.
-        graded: What grading the same notebooks again has found.
+        recorded: The ledger's entries.
+        graded: The results of grading the same notebooks again.
         exercises: Take only these; all, if none is named.
         lower: Whether marks may fall.
         problems: Sentences on what could not be graded again.
@@ -208,8 +208,8 @@ def counted(course: Course, chosen: Iterable[Entry], graded: Iterable[Entry]) ->
 
     Args:
         course: The course as it is now.
-        chosen: What the ledger has.
-        graded: What could be judged again.
+        chosen: The ledger's entries.
+        graded: The entries that could be judged again.
     """
     judged = {(entry.student, entry.assignment, entry.lesson, entry.sha256) for entry in graded}
     for entry in chosen:
@@ -235,11 +235,11 @@ def carry_out(
 ) -> list[str]:
     """Record a plan: log, gradebook, autograded notebooks and ledger.
 
-    What is recorded of a student stands, whatever happens to the next; the same plan made again has the rest.
+    A student's recorded marks stand, whatever happens to the next; the same plan made again has the rest.
 
     Args:
         course: The course.
-        found: What to record.
+        found: The changes to record.
         why: The reason, for the log.
         lower: Whether it was said that marks may fall, for the log.
         done: Called after each submission.
@@ -277,7 +277,7 @@ def confirm(course: Course, found: Plan) -> None:
 
     Args:
         course: The course.
-        found: What was compared.
+        found: The entries that were compared.
     """
     for entry in found.confirmed:
         write_entry(course.directory, entry)

@@ -1,7 +1,10 @@
-"""What a course keeps and needs no longer: it can be made again, or has been handed in anew since.
+"""Files that a course keeps and needs no longer: they can be made again, or have been handed in anew since.
 
-Nothing that a mark rests on is among it: not what is in `submitted/`, the ledger, what waits to be recorded, the log of
-regradings or the gradebook.
+No mark rests on them: `submitted/`, the ledger, results that wait to be recorded, the log of regradings and the
+gradebook all stay.
+
+A cached result says which tests, limits, library and grader it follows from. A result that today's would not ask for
+may go.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from autograder.results.keeping import follows_of
 __all__ = ["KINDS", "NEWEST", "Unneeded", "discard", "unneeded"]
 
 NEWEST = 2
-"""How many of a student's submissions of an assignment stay as they were handed in."""
+"""Number of a student's submissions of an assignment that stay as they were handed in."""
 
 KINDS = {
     "originals": f"submissions as they came, older than each student's newest {NEWEST}",
@@ -34,7 +37,7 @@ KINDS = {
     "masters": "releases of closed assignments that nobody has handed in",
     "results": "kept results of other tests, limits, library or grader than today's",
 }
-"""What is looked for, and what it is."""
+"""The kinds of files that are looked for, each with a description."""
 
 _ORIGINAL, _EDITION, _STAMP = re.compile("[0-9a-f]{12}"), re.compile("[0-9a-f]{16}"), re.compile("[0-9a-f]{6,64}")
 _SAID = re.compile(rb'"stamp": *"([0-9a-f]{6,64})"')
@@ -64,7 +67,7 @@ def unneeded(judge: Judge, today: dt.date) -> Iterator[Unneeded]:
         today: Masters stay until the day on which an assignment's answers are open.
     """
     course = judge.course
-    needed = [judge.needed(exercise) for exercise in course.exercises.values()]
+    needed = [judge.fingerprint.needed(exercise) for exercise in course.exercises.values()]
     found = {
         "originals": _originals(course),
         "editions": _editions(course, {edition for edition, _ in needed}),
@@ -115,7 +118,7 @@ def _masters(course: Course, today: dt.date) -> Iterator[Path]:
 
 
 def _stamps(course: Course) -> set[str]:
-    """What the notebooks that are there say they were made from; a student's may say anything, which keeps too much."""
+    """The stamps that the notebooks there claim to be made from; a student's may claim any, which keeps too much."""
     found = set[str]()
     for place in filter(Path.is_dir, (course.directory / name for name in _NOTEBOOKS)):
         for path in filter(is_notebook, every_file(place)):

@@ -1,4 +1,4 @@
-"""What grading finds out, as plain data: one value object for each level of a report.
+"""Results of grading, as plain data: one value object for each level of a report.
 
 A `Submission` holds one `Graded` for each exercise, which holds `GroupScore`s (where points come from)
 and `Verdict`s (one for each hidden test). `as_json` and `from_json` take them to plain JSON and
@@ -35,8 +35,8 @@ class Example:
 
     Attributes:
         given: The inputs: pairs of a name and a value; a description alone has the name ``""``.
-        came: What the student's code answered; empty where it gave no answer.
-        wanted: What is right, where the test's author shows it.
+        came: The answer of the student's code; empty where it gave no answer.
+        wanted: The right value, where the test's author shows it.
         picture: A picture as plain data, which `autograder.results.pictures` draws.
         withheld: Why the example is not shown; everything else is empty then.
         derived: Whether the inputs may be made of what the student's code had answered before.
@@ -58,7 +58,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one hidden test found.
+    """The finding of one hidden test.
 
     Attributes:
         test: The test's name, for instructors and for `verify`.
@@ -66,8 +66,8 @@ class Verdict:
         group: The group of points it belongs to.
         because: The sentence of a lesson or a docstring that it enforces.
         passed: Whether the fact holds.
-        reason: What was seen instead, in words for the student.
-        hint: What to look at.
+        reason: The finding, in words for the student.
+        hint: Advice on where to look.
         misconception: The misconception it shows, in kebab-case.
         failure: The sandbox's word for what kept the code from answering (``"timeout"``, ``"error"``, ...).
         confirmed: Whether the misconception is known to look like what was seen.
@@ -108,12 +108,12 @@ class Graded:
 
     Attributes:
         exercise: The exercise's id.
-        points: What it is worth.
+        points: The points that it is worth.
         groups: Where the points come from.
-        verdicts: What each hidden test found; empty where nothing could be tested.
+        verdicts: The finding of each hidden test; empty where nothing could be tested.
         reason: Why nothing could be tested, for the student; empty where tests ran.
-        notes: What the student should know about the cells.
-        events: What the sandbox had to contain, for the instructor.
+        notes: Remarks for the student about the cells.
+        events: Events that the sandbox had to contain, for the instructor.
     """
 
     exercise: str
@@ -131,7 +131,7 @@ class Graded:
 
     @property
     def full(self) -> bool:
-        """Whether every point was earned."""
+        """True if each point was earned."""
         return all(group.earned == group.points for group in self.groups)
 
     @property
@@ -177,7 +177,7 @@ class Submission:
     Attributes:
         lesson: The notebook's lesson.
         exercises: One result for each of its exercises, in the course's order.
-        notes: What was repaired or ignored in the notebook as a whole.
+        notes: The repairs of the notebook as a whole, and the parts that were ignored.
         unreadable: Why the notebook could not be read; empty where it could.
     """
 

@@ -1,7 +1,7 @@
-"""Which mistake a failed test shows: only one that is known to look like this.
+"""The mistake that a failed test shows: only one that is known to look like this.
 
-Many mistakes fail the same test, so the misconception that a test carries is a guess until what the test saw is
-what it saw of the known wrong answer of that name. `autograder verify --record` keeps that beside those answers.
+Many mistakes fail the same test, so the misconception that a test carries is a guess. It is confirmed if the test saw
+the same of the known wrong answer of that name. `autograder verify --record` keeps these findings beside the answers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autograder.results import Graded
 __all__ = ["PLACE", "SEEN", "Seen", "confirmed", "essence", "read_seen", "seen_text"]
 
 SEEN = Path("wrong", "seen.json")
-"""Where the record lies, beside the folder of hidden tests."""
+"""The record's place, beside the folder of hidden tests."""
 
 Seen = Mapping[str, Mapping[str, Mapping[str, str]]]
 """For each exercise and misconception: the tests that its wrong answer fails, and the essence of what each saw."""
@@ -31,7 +31,7 @@ _TELLS_LITTLE = re.compile(r"got (True|False|None|0|1)( at \S+)?")
 
 
 def essence(reason: str) -> str:
-    """What a test saw, without what differs between two answers that make the same mistake.
+    """Return a test's finding without the parts that differ between two answers that make the same mistake.
 
     Examples:
         >>> essence("got 0.30000000000000004")

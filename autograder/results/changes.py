@@ -1,4 +1,8 @@
-"""Marks that are other ones when the same notebook is graded again."""
+"""Marks that are other ones when the same notebook is graded again.
+
+`autograder regrade` and grading with `--fresh` both compare results here, so that no mark changes without a line in
+the log.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +27,11 @@ class Change:
         lesson: Of which lesson.
         exercise: Of which exercise.
         old: Points that are recorded.
-        old_points: What the exercise was worth.
+        old_points: The points that the exercise was worth.
         new: Points now.
-        points: What it is worth now.
+        points: The points that it is worth now.
         tests: Hidden tests that decide otherwise, with a sign: ``+`` passes now, ``-`` fails now.
-        why: What was seen where the mark falls, in a sentence.
+        why: The finding where the mark falls, in a sentence.
         reweighted: Whether other points are asked of it now, or of its groups.
     """
 
@@ -45,12 +49,12 @@ class Change:
 
     @property
     def moves(self) -> bool:
-        """Whether the mark is another one; with other weights of groups it may be the same."""
+        """True if the mark is another one; with other weights of groups it may be the same."""
         return (self.new, self.points) != (self.old, self.old_points)
 
     @property
     def falls(self) -> bool:
-        """Whether the student has less of the exercise than before."""
+        """True if the student has less of the exercise than before."""
         return self._share(self.new, self.points) < self._share(self.old, self.old_points) - 1e-9
 
     @staticmethod
@@ -86,7 +90,7 @@ def _same_mark(one: Graded, other: Graded) -> bool:
 
 
 def weights(graded: Graded) -> dict[str, float]:
-    """What the groups of an exercise are worth."""
+    """Return the points of an exercise's groups."""
     return {group.name: group.points for group in graded.groups}
 
 
@@ -100,7 +104,7 @@ def _tests(then: Graded, now: Graded) -> Iterator[str]:
 
 
 def _why(then: Graded, now: Graded) -> str:
-    """What was seen where a test fails that passed, or why nothing could be tested any more."""
+    """The reason of a test that fails and passed before, or why nothing could be tested any more."""
     if now.reason and now.reason != then.reason:
         return now.reason
     passed = {verdict.test for verdict in then.verdicts if verdict.passed}

@@ -1,4 +1,4 @@
-"""Results that are kept by the content they follow from, as files below a course's `.grades`."""
+"""The cache of results: files below a course's `.grades`, named by a hash of everything that a result follows from."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ __all__ = [
 ]
 
 Outcomes = dict[int, CellOutcome]
-"""How cells ended, by their index."""
+"""The outcomes of cells, by their index."""
 
 Record = tuple[Graded, Outcomes]
-"""What is kept of an exercise: its result, and the cells that the exercises after it give up."""
+"""One cached grading result: the exercise's `Graded`, and the cells that later exercises must not run again."""
 
 _GRADER = Path(__file__).parents[1]
 
 
 def grader_files() -> list[Path]:
-    """The code that decides on points. What `expect` compares with belongs to the library, and to its editions."""
+    """The code that decides on points. The comparison in `expect` belongs to the library, and to its editions."""
     return _code_in("common", "judging", "results", "sandbox")
 
 
@@ -60,7 +60,7 @@ def hash_files(files: Iterable[Path]) -> str:
 
 
 def kept_path(cache: Path, content: Mapping[str, Any]) -> Path:
-    """Where a result belongs: its name says everything that it follows from."""
+    """Return the file for a result; its name is a hash of everything that the result follows from."""
     digest = content_hash(content)
     return cache / digest[:2] / f"{digest}.json"
 
@@ -72,7 +72,7 @@ def content_hash(content: Mapping[str, Any]) -> str:
 
 
 def follows_of(path: Path) -> str:
-    """What a kept result says it follows from, besides the submission; empty if it does not say, or is damaged."""
+    """Return a cached result's hash of its sources, besides the submission; empty if it has none, or is damaged."""
     try:
         return str(json.loads(path.read_text(encoding="utf-8")).get("follows", ""))
     except (OSError, ValueError, AttributeError):

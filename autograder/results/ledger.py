@@ -1,13 +1,17 @@
-"""What was recorded, in plain files: one for each student, assignment and lesson.
+"""The recorded results, in plain files: one for each student, assignment and lesson.
 
 The gradebook holds points; the ledger holds all that led to them, for reports, explanations, feedback and regrading.
 Class grading and nbgrader's preprocessor write it alike, as `.grades/submissions/<assignment>/<student>/<lesson>.json`.
 Nothing in it depends on the day but `graded`: the same submissions and the same tests give the same files.
 
-What was found and is not in the gradebook yet waits under `.grades/waiting`: it need not be found again, and nobody
-reads it beside another score.
+Results that are not in the gradebook yet wait under `.grades/waiting`: they need not be found again, and nobody reads
+them beside another score.
 
-After SIGKILL the next run records each waiting result again: an entry reaches the ledger after the gradebook has it.
+The ledger holds what the gradebook has, and no more. `Recorder` moves an entry from `waiting` into the ledger after
+rows and files stand; where `nbgrader autograde` itself grades, `SaveGrades` writes the entry after its rows. So
+feedback, report, explain and regrade never show a report beside another score.
+
+After SIGKILL the next run records each waiting result again.
 """
 
 from __future__ import annotations
@@ -25,15 +29,15 @@ from autograder.results import Submission
 __all__ = ["LEDGER", "WAITING", "Entry", "entries", "entry_path", "read_entry", "write_entry", "write_recorded"]
 
 LEDGER = Path(".grades", "submissions")
-"""Where it lies in a course's directory."""
+"""The ledger's folder in a course's directory."""
 
 WAITING = Path(".grades", "waiting")
-"""Where what was found lies until it is recorded, in the same order."""
+"""The folder of results that are not recorded yet, in the same order."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What grading one notebook found.
+    """The result of grading one notebook.
 
     Attributes:
         student: nbgrader's student id.
@@ -41,7 +45,7 @@ class Entry:
         lesson: The notebook's lesson.
         sha256: Of the clean notebook, in the submitted tree, that was graded.
         graded: When, in UTC as ISO 8601; the only field that differs between two identical runs.
-        submission: What was found.
+        submission: The result.
         state: A hash of the tests, library, limits and seed that it follows from.
     """
 
@@ -76,7 +80,7 @@ def write_entry(course: Path, entry: Entry, place: Path = LEDGER) -> None:
 
     Args:
         course: The course's directory.
-        entry: What was found.
+        entry: The result.
         place: `LEDGER`, or `WAITING` for what is not recorded.
     """
     path = entry_path(course, entry.student, entry.assignment, entry.lesson, place)
@@ -115,7 +119,7 @@ def entries(course: Path, assignment: str | None = None) -> Iterator[Entry]:
 
 
 def _sorted(folder: Path) -> list[Path]:
-    """What lies in a folder, in the order of the names that are quoted there; hidden files are not finished."""
+    """The content of a folder, in the order of the names that are quoted there; hidden files are not finished."""
     if not folder.is_dir():
         return []
     found = (path for path in folder.iterdir() if not path.name.startswith("."))

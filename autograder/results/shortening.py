@@ -1,8 +1,11 @@
-"""How much of what a student's code says a report repeats.
+"""The bound on a report's quotations from a student's code.
 
 An error's message is text that the student's code chose, and that code can see the library's answers to the other
 exercises. A report is for understanding one's own mistake, which takes a line or two: so all of an exercise's
 messages share a budget, too small to carry answers away.
+
+Leaving out lines of known answers would not do, since a message can encode them. Where nothing of the student's
+making may be said, `unquoted` leaves out everything that the code chose.
 """
 
 from __future__ import annotations
@@ -129,12 +132,12 @@ def unquoted(graded: Graded, until: dt.date) -> Graded:
 
 
 def unquoted_notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """What grafting says of a notebook, without what was said by cells when they ran."""
+    """Return the notes of grafting on a notebook, without what cells said when they ran."""
     return tuple(note for note in notes if not _CELL.match(note))
 
 
 def _happened(reason: str, failure: str) -> str:
-    """What happened, in the grader's own words; the kind of an error only if its name is one of Python's."""
+    """The event in the grader's own words; the kind of an error only if its name is one of Python's."""
     if failure != "error":
         return _FAILURES.get(failure, "there was no answer") if failure else "the answer is another one"
     name = next((word for word in _NAME.findall(reason[:ONCE]) if word in _ERRORS), "")

@@ -9,6 +9,13 @@ The grader's side believes nothing that comes out: it bounds, validates and time
     SandboxError
     |-- SandboxUnavailable   no isolation can be had here, or it broke down
     `-- ProbeError           a probe that may not be shipped
+
+A warm parent imports an edition of the library from which the exercise at hand is cut. It forks a child for each
+session, and the child forks a grandchild for each question. There is nothing to read in there: no tests, no expected
+values, no other submissions, no answer to this exercise.
+
+Isolation is bubblewrap's, else one that needs nothing to be installed. Without any the grader refuses, unless told
+otherwise, and then the report says so. `autograder doctor` says which kind this machine has, and what it blocks.
 """
 
 from autograder.sandbox.isolation import Isolation, choose, describe

@@ -42,9 +42,9 @@ class Backend:
     """One way to isolate.
 
     Args:
-        name: What it is asked for by.
-        blocks: What it keeps a student's code from.
-        leaves: What it does not.
+        name: Its name in commands.
+        blocks: The things that it keeps a student's code from.
+        leaves: The things that it does not.
         missing: Says in a few words why it cannot be used here, or nothing.
         start: Starts a worker.
     """
@@ -92,10 +92,10 @@ def _environment(scratch: str) -> dict[str, str]:
 
 
 def _config(limits: Limits, own_processes: bool, **places: Any) -> dict[str, Any]:
-    """What the worker is told first.
+    """The first message to the worker.
 
     Args:
-        limits: What a student's code may use.
+        limits: The resources that a student's code may use.
         own_processes: Whether the limit on processes counts this sandbox alone.
         places: Paths inside, and how the worker ends a session.
     """
@@ -109,7 +109,7 @@ def _config(limits: Limits, own_processes: bool, **places: Any) -> dict[str, Any
 
 
 def _tasks_of_this_user() -> int:
-    """How many processes and threads this user has, where the kernel counts them together."""
+    """Return how many processes and threads this user has, where the kernel counts them together."""
     count = 0
     for status in Path("/proc").glob("[0-9]*/status"):
         with contextlib.suppress(OSError, ValueError, KeyError):

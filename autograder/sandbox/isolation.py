@@ -15,12 +15,12 @@ __all__ = ["Isolation", "choose", "describe"]
 
 @dataclass(frozen=True)
 class Isolation:
-    """What stands between a student's code and this machine.
+    """The walls between a student's code and this machine.
 
     Args:
         name: "bubblewrap", "namespaces", "landlock" or "none".
-        blocks: What it keeps the code from.
-        leaves: What it does not.
+        blocks: The things that it keeps the code from.
+        leaves: The things that it does not.
         rejected: Each way that comes before it, and why it cannot be used here.
     """
 
@@ -31,7 +31,7 @@ class Isolation:
 
     @property
     def isolated(self) -> bool:
-        """Whether there is any isolation at all; without it a report says 'not isolated'."""
+        """True if there is any isolation at all; without it a report says 'not isolated'."""
         return self.name != "none"
 
 
@@ -76,7 +76,7 @@ def _try(backend: Backend) -> str:
 
 
 def describe() -> str:
-    """What a command line prints about isolation on this machine: what is used, what it blocks, what was not chosen."""
+    """Describe isolation on this machine for a command line: the kind used, what it blocks, the kinds not chosen."""
     try:
         isolation = choose()
     except SandboxUnavailable as error:

@@ -1,4 +1,4 @@
-"""What goes into the sandbox and what comes back, as the grader sees it."""
+"""The data that goes into the sandbox and comes back, as the grader sees it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -32,7 +32,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "files": (10, 10_000_000),
     "reply_mb": (1, MAX_REPLY_MB),
 }
-"""What each limit may be: with less no right answer can run, with more it is none, or is refused."""
+"""The range of each limit: with less no right answer can run, with more it is none, or is refused."""
 
 CellKind = Literal["setup", "solution", "added"]
 CellStatus = Literal["ok", "error", "timeout", "memory", "killed", "output"]
@@ -53,7 +53,7 @@ class ProbeError(SandboxError):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a student's code may use.
+    """The resources that a student's code may use.
 
     Args:
         cell_seconds: Wall time of one cell.
@@ -131,7 +131,7 @@ class ExerciseSpec:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """How a cell ended.
+    """The end of a cell.
 
     Args:
         label: The cell's label.
@@ -141,7 +141,7 @@ class CellOutcome:
         line: Number of the student's line that took part last, from 1.
         text: That line.
         notes: Remarks, such as on ignored magics.
-        output: What it printed, the beginning of it.
+        output: The beginning of its output.
     """
 
     label: str
@@ -155,7 +155,7 @@ class CellOutcome:
 
     @property
     def ok(self) -> bool:
-        """Whether the cell ran to its end."""
+        """True if the cell ran to its end."""
         return self.status == "ok"
 
     def sentence(self) -> str:
@@ -177,7 +177,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a probe returned, or why it returned nothing."""
+    """The value that a probe returned, or the reason why it returned none."""
 
     ok: bool
     value: Any = None

@@ -72,7 +72,7 @@ _SHARED_FILES: dict[str, tuple[int | None, int | None]] = {
 
 
 def supported() -> bool:
-    """Whether the system calls of this machine's processor are known here."""
+    """Return whether the system calls of this machine's processor are known here."""
     return platform.machine() in _ARCHITECTURES
 
 

@@ -41,7 +41,7 @@ class Sandbox:
 
     Args:
         edition: Folder that holds the `minigrad` to grade with.
-        limits: What a student's code may use.
+        limits: The resources that a student's code may use.
         isolation: "auto", or a name that `choose` knows; "none" is used only if it is asked for.
         preload: Modules to import once, before any session, besides numpy, cloudpickle and minigrad.
         forks: False to run without fork, as where the system has none; for isolation "none" only.
@@ -115,7 +115,7 @@ class Sandbox:
 
         Args:
             cells: In the notebook's order.
-            exercise: What is taken from the cells and installed in the library.
+            exercise: The objects that are taken from the cells and installed in the library.
             seconds: Time for the whole session, at most `limits.submission_seconds`.
         """
         return Session(self, cells, exercise, seconds)
@@ -130,7 +130,7 @@ class Session:
     Args:
         box: The sandbox.
         cells: In the notebook's order.
-        exercise: What is taken from the cells.
+        exercise: The objects that are taken from the cells.
         seconds: Time for the whole session.
     """
 
@@ -152,7 +152,7 @@ class Session:
 
     @property
     def cells(self) -> list[CellOutcome]:
-        """How each cell ended, in order."""
+        """The outcome of each cell, in order."""
         return [self._outcomes[number] for number in range(len(self._cells))]
 
     def __enter__(self) -> "Session":
@@ -283,7 +283,7 @@ class Session:
         """Call a probe, as `fn(minigrad, *args)`, in a fork of the state after the cells.
 
         Args:
-            fn_pickle: What `pack_probe` returned.
+            fn_pickle: The result of `pack_probe`.
             args: Plain data.
             seconds: Wall time, `limits.test_seconds` if not given.
 
@@ -334,7 +334,7 @@ def _line(raw: object, limit: int) -> str:
 
 
 def _read(reader: Callable[..., _T], *answer: Any) -> _T:
-    """What a reader makes of an answer: any error of reading is the answer's fault, for it may be forged.
+    """Read an answer: any error of reading is the answer's fault, for it may be forged.
 
     Raises:
         Malformed: if it cannot be read.

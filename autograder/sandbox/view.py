@@ -1,4 +1,4 @@
-"""What a sandbox can see: the Python installation, the site-packages, system libraries, the edition and the worker."""
+"""A sandbox's view: the Python installation, site-packages, system libraries, the edition and the worker."""
 
 import contextlib
 import os
@@ -35,11 +35,11 @@ class View:
 
     Args:
         edition: Folder that holds the `minigrad` to be graded with.
-        aside: What was made for this view; its folder holds the package `inside`.
+        aside: The folder made for this view; it holds the package `inside`.
         python: The interpreter itself, no link.
         libraries: Files and folders to show read-only at their own place.
         site: Folders of installed packages.
-        hidden: What must not be seen of the libraries and the site folders.
+        hidden: The parts of the libraries and the site folders that must not be seen.
         devices: The devices that any program may use.
     """
 
@@ -107,7 +107,7 @@ def remove_stale() -> None:
 
 
 def _is_folder_of(path: Path, users: set[int]) -> bool:
-    """Whether it is a folder that one of these users has made: anyone may write to the folder for temporary files."""
+    """Return whether one of these users made this folder: anyone may write to the folder for temporary files."""
     try:
         found = path.lstat()
     except OSError:
@@ -135,7 +135,7 @@ def _site() -> tuple[Path, ...]:
 
 @cache
 def _hidden() -> tuple[Path, ...]:
-    """What of the installed packages no sandbox imports.
+    """The installed packages that no sandbox imports.
 
     These are copies of this project and of its peers, files that name folders of the host, and the package folders of
     the base installation.

@@ -25,7 +25,7 @@ class Lost(Exception):
     """The worker is gone, or said what it cannot have meant.
 
     Args:
-        reason: What happened.
+        reason: The event.
         kind: "memory", "forged", or "killed" for everything else.
     """
 
@@ -44,7 +44,7 @@ class Warm:
     Args:
         backend: How it is isolated.
         edition: Folder that holds the `minigrad` to import.
-        limits: What it may use.
+        limits: The resources that it may use.
         preload: Modules to import besides numpy, cloudpickle and minigrad.
         library: Whether to import anything at all; False to try the isolation only.
         forks: Whether to fork for sessions and observations, where the system can.

@@ -1,1 +1,1 @@
-"""What students and instructors read: the report of one submission, and the page about a class."""
+"""Pages for students and instructors: the report of one submission, and the page about a class."""

@@ -4,9 +4,9 @@ Each answer becomes its syntax tree without what two authors choose freely: name
 appearance, docstrings, comments, annotations and imports are dropped, operands that may be swapped are sorted. The
 tree is read as a sequence, and of each stretch of it one fingerprint is kept, by winnowing.
 
-A likeness is worth a look only where few share it. What the task gives out, what the reference and other answers
-that are known in advance have, and what much of the class has, counts for nothing; the rest counts the more the fewer
-have it. So a short exercise, for which most of a class must write the same line, has no pairs at all.
+A likeness is worth a look only where few share it. Text that the task gives out counts for nothing, nor does text of
+the reference, of other answers known in advance, or of much of the class. The rest counts the more the fewer have it.
+So a short exercise, for which most of a class must write the same line, has no pairs at all.
 
 Nothing here says how a likeness came about.
 
@@ -48,7 +48,7 @@ FEWEST = 5
 """A class of fewer answers says nothing of what is usual."""
 
 RARE = 0.02
-"""What a larger share of the class has is a manner of writing; three may share anything and be unusual."""
+"""A share of the class above which a likeness is a manner of writing; three may share anything and be unusual."""
 
 LEAST_ALIKE = 0.6
 """Share of what tells two answers apart that a pair has in common at least."""
@@ -73,7 +73,7 @@ class Pair:
         alike: Share of the two answers' telling features that both have, 0 to 1.
         features: How many features they share that few others have.
         having: In how many of the compared answers such a feature is found on average, theirs among them.
-        weight: What the shared features weigh together, in bits; features overlap, so it is no probability.
+        weight: The weight of the shared features together, in bits; features overlap, so it is no probability.
         answers: How many answers were compared.
         rank: The place of this pair among all pairs of the class, 1 for the most weight.
     """
@@ -89,7 +89,7 @@ class Pair:
 
     @property
     def pairs(self) -> int:
-        """How many pairs the class has."""
+        """The number of pairs in the class."""
         return self.answers * (self.answers - 1) // 2
 
 
@@ -163,7 +163,7 @@ def _hashes(parts: Sequence[str]) -> list[int]:
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two answers are the same to the letter, white space aside: names and comments as well."""
+    """Return whether two answers are the same to the letter, white space aside: names and comments as well."""
     return one.split() == other.split()
 
 
@@ -172,7 +172,7 @@ def pairs(answers: Mapping[str, str], known: Iterable[str] = ()) -> list[Pair]:
 
     Args:
         answers: The text of each student's solution cell, by student; without those that nobody has worked on.
-        known: What two students may well share: the stub, the reference, variants of it and known mistakes.
+        known: The text that two students may well share: the stub, the reference, variants of it and known mistakes.
     """
     usual = _all_features(known)
     features = {student: own - usual for student, text in answers.items() if (own := _features(text)) is not None}

@@ -2,9 +2,9 @@
 
 A report shows the points of each group, and for each failed test its title, what was seen, the input that failed,
 drawn where a picture says more, a hint, the misconception's name, the sentence that the test enforces and where to
-read it again. It never shows a test's source, nor a wanted value that the test's author does not show. Whatever comes
-from a student's process is cleaned of control characters and escaped, so that it can neither steer a terminal nor
-put markup on a page.
+read it again. It never shows a test's source, nor a wanted value that the test's author does not show. Text from a
+student's process is cleaned of control characters and escaped, so that it can neither steer a terminal nor put markup
+on a page.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def as_html(graded: Graded, notes: Iterable[str] = (), *, lesson: str = "") -> s
 
     Args:
         graded: The result.
-        notes: What to say above it about the notebook as a whole.
+        notes: Notes above it about the notebook as a whole.
         lesson: The notebook that the fragment will stand in: it may link to its headings, and has no dark colours,
             since nbgrader's pages have none.
     """

@@ -4,6 +4,11 @@
 whether anything was won: points above what the answers are worth, a line of a hidden test or of someone else's work
 in an output, a changed file, a process that is left. `naive.py` grades the same files as most graders do, in one
 process beside the tests, to show that an attack is one.
+
+`model` gives the form of an attack; `stock`, `notebooks`, `system`, `truth`, `insiders`, `borrowing` and `witnesses`
+hold them; `naming` refuses one that takes a name the library does not have; `recorded` goes through nbgrader;
+`guessing` puts constants before every hidden test, since frames can be forged and a test whose wanted value is a lone
+True proves nothing.
 """
 
 from autograder.proof.attack.borrowing import BORROWING

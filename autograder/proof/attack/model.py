@@ -1,4 +1,4 @@
-"""What a hostile submission is, and how its files are made from the released notebooks."""
+"""The form of a hostile submission, and its making from the released notebooks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Link:
 
 
 Files = dict[str, bytes | Link]
-"""What is handed in, by file name."""
+"""Files that are handed in, by name."""
 
 LESSON, ARITHMETIC = "00_fundamentals", "operators.arithmetic"
 WRONG = "def add(x, y):\n    return x - y\n\n\ndef mul(x, y):\n    return x + y\n\n\ndef neg(x):\n    return x\n"
@@ -55,14 +55,14 @@ class Attack:
     """A hostile submission.
 
     Attributes:
-        name: What it is asked for by.
-        tries: What it tries, in a few words.
+        name: Its name in commands.
+        tries: Its aim, in a few words.
         hand_in: Makes its files from the released notebooks.
         lesson: The lesson whose notebook it hands in.
         honest: The points that its answers are worth without the attack.
         exercise: For an exercise whose lesson is a draft: its id; `text` is then all that is judged.
         text: The text of that exercise's solution cell.
-        naive: What it achieves where a grader runs the notebook beside its tests, as a word of `naive.py`; nothing
+        naive: Its success where a grader runs the notebook beside its tests, as a word of `naive.py`; nothing
             where it attacks what only this grader has.
     """
 

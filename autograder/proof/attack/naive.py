@@ -1,4 +1,4 @@
-"""Proof that an attack is one: what it achieves where a notebook runs beside its tests, as with most graders."""
+"""Proof that an attack is one: its success where a notebook runs beside its tests, as with most graders."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def run_kernel(notebook: Notebook, results: TextIO) -> None:
 
 
 def wanted(cell: dict[str, Any]) -> bool:
-    """Whether a cell is the student's, of the exercise at hand, or graded: the lesson's examples are left out."""
+    """Return whether a cell is the student's, of the exercise at hand, or graded: a lesson's examples are left out."""
     return "nbgrader" in cell["metadata"] or cell.get("id", "").startswith("added") or cell["source"] in (SETUP, "3.0")
 
 

@@ -73,7 +73,7 @@ def _reached(node: ast.Attribute, bound: dict[str, str]) -> Iterator[str]:
 
 
 def _exists(dotted: str) -> bool:
-    """Whether a dotted name is a module of the library, or an attribute of one."""
+    """Return whether a dotted name is a module of the library, or an attribute of one."""
     found: object = importlib.import_module("minigrad")
     place = "minigrad"
     for name in dotted.split(".")[1:]:

@@ -27,7 +27,7 @@ from autograder.proof.attack.model import (
 __all__ = ["MARKUP", "NOTEBOOKS"]
 
 MARKUP = "alert('from-a-submission')"
-"""What every piece of markup that is handed in would run."""
+"""The script that every piece of markup that is handed in would run."""
 
 _NAME = f"{LESSON}.ipynb"
 _CHECK = f'check("{ARITHMETIC}")'

@@ -64,7 +64,7 @@ def _run(arena: Arena, program: str, *words: str) -> Iterator[str]:
 
 
 def _structure(root: Path) -> dict[str, list[object]]:
-    """What grading does not write to in a gradebook: tables, triggers, and the rows of all but a few tables."""
+    """The parts of a gradebook that grading does not write: tables, triggers, and the rows of most tables."""
     with closing(sqlite3.connect(root / "gradebook.db")) as book:
         found = {"": list(book.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name"))}
         tables = [name for kind, name, _ in found[""] if kind == "table" and name not in _MARKS]
@@ -83,7 +83,7 @@ def _earned(root: Path) -> dict[str, float]:
 
 
 def _won(arena: Arena, attack: Attack, assignment: str, earned: dict[str, float]) -> Iterator[str]:
-    """What an attack has won in the gradebook, in its graded notebook and in its feedback page."""
+    """The winnings of an attack in the gradebook, in its graded notebook and in its feedback page."""
     if attack.name not in earned:
         yield "is not in the gradebook"
     elif earned[attack.name] > attack.honest + 1e-9:

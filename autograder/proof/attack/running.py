@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,7 +41,7 @@ from autograder.sandbox import Limits, choose
 from autograder.sandbox.inside.patience import kept_waiting
 from autograder.telling.report import as_json, as_text, clean, page
 
-__all__ = ["Arena", "Row", "run_attacks"]
+__all__ = ["Arena", "Row"]
 
 NO_EFFECT = "no effect: its answers were judged as they are"
 CANARY = "canary_of_a_neighbour_who_wrote_this_line"
@@ -55,14 +55,14 @@ _DEPTHS = {"bubblewrap": 2, "namespaces": 2}  # a starter and the worker; every 
 
 @dataclass(frozen=True)
 class Row:
-    """What became of an attack.
+    """The outcome of an attack.
 
     Attributes:
         attack: The attack.
-        happened: What was seen, in a few words.
+        happened: The event in a few words.
         earned: The points it got.
         seconds: How long grading took.
-        problems: What it won; nothing, it is hoped.
+        problems: Its winnings; nothing, it is hoped.
     """
 
     attack: Attack
@@ -80,7 +80,7 @@ class Arena:
         course: The course to copy.
         isolation: The sandbox's kind.
         hidden: The directory of hidden tests.
-        limits: What code may use: little time, which endless loops use up.
+        limits: The resources that code may use: little time, which endless loops use up.
     """
 
     def __init__(
@@ -142,11 +142,11 @@ class Arena:
         return Row(attack, happened, earned, seconds, tuple(problems))
 
     neighbours_points = RIGHT_POINTS
-    """What the neighbour's work is worth: one exercise is answered."""
+    """The points of the neighbour's work: one exercise is answered."""
 
     @property
     def slowest(self) -> float:
-        """What grading one submission may take, where no other process keeps it waiting."""
+        """Seconds that grading one submission may take, where no other process keeps it waiting."""
         return 10.0 + SESSIONS * self.course.limits["submission_seconds"] + MEASURED
 
     def _neighbours(self, attack: Attack) -> list[dict[str, tuple[int, ...]]]:
@@ -174,7 +174,7 @@ class Arena:
         return submission.earned, _happened(submission), texts, pages
 
     def _shown(self, texts: list[str], pages: list[str]) -> Iterator[str]:
-        """What may not be shown and was."""
+        """Yield everything that was shown and may not be."""
         for text in texts:
             for line in set(self.secrets.in_text(text)):
                 yield f"a report shows {line[:60]!r}"
@@ -239,16 +239,10 @@ def _outputs_of(cell: nbformat.NotebookNode) -> Iterator[tuple[str, str]]:
 
 
 def _happened(submission: Submission) -> str:
-    """What was seen of an attack, in one line: what was contained, else what kept its answers from being judged."""
+    """One line about an attack: the events that were contained, else what kept its answers from being judged."""
     contained = [event for graded in submission.exercises for event in graded.events]
     reasons = [graded.reason for graded in submission.exercises if graded.reason and "not started" not in graded.reason]
     failed = [each.reason for graded in submission.exercises for each in graded.failures if each.failure]
     notes = [note for graded in submission.exercises for note in graded.notes]
     said = [submission.unreadable, *contained, *reasons, *failed, *notes, *submission.notes]
     return next((flat(clean(text)) for text in said if text), NO_EFFECT)
-
-
-def run_attacks(arena: Arena, attacks: Iterable[Attack]) -> Iterator[Row]:
-    """Run attacks one after the other; a row for each."""
-    for attack in attacks:
-        yield arena.run(attack)

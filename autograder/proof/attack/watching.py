@@ -1,4 +1,4 @@
-"""What an attack could have won, looked for where it would show: outputs, files, processes."""
+"""The winnings of an attack, looked for where they would show: outputs, files, processes."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def state(folder: Path, but: Iterable[str] = ()) -> dict[str, str]:
 
 
 def quick_state(folder: Path, but: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
-    """What the system keeps of the same files; the time of the last change of a file cannot be forged."""
+    """The system's facts about the same files; the time of the last change of a file cannot be forged."""
     found: dict[str, tuple[int, ...]] = {}
     for name, path in _below(folder, set(but)):
         status = path.lstat()

@@ -1,8 +1,8 @@
 """A class of any size, made from a seed: right answers, known-wrong ones, damaged files and attacks.
 
-What a student hands in follows from the course, the seed and the student's number alone. Everyone writes in their own
-words: variables are renamed and remarks added, so that no two students hand in the same text, and nothing that keeps
-results by content finds one student's work done by another's.
+A student's files follow from the course, the seed and the student's number alone. Every student writes in words of
+their own: variables are renamed and remarks added. So no two students hand in the same text, and no cached result of
+one student serves another.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from minigrad.exercises.marker import marker
 __all__ = ["HONEST", "SHARES", "Files", "Member", "hand_in", "in_own_words", "make_class"]
 
 Files = dict[str, bytes]
-"""What is handed in, by file name."""
+"""Files that are handed in, by name."""
 
 Member = tuple[str, str, Files]
 """A student's id, the kind of the work, and the files."""
 
 SHARES = {"right": 0.35, "variant": 0.15, "wrong": 0.35, "untouched": 0.05, "mangled": 0.05, "hostile": 0.05}
-"""Which part of a class hands in what."""
+"""The share of a class that hands in each kind of notebook."""
 
 HONEST = ("right", "variant", "wrong")
 """Work that was done, and that any grader can be expected to survive."""
@@ -82,7 +82,7 @@ def hand_in(course: Course, assignment: str, members: Iterable[Member], *, excha
 
     Args:
         course: The course; what it holds of these students stays.
-        assignment: What is handed in.
+        assignment: The assignment that is handed in.
         members: The class.
         exchange: Whether to use the inbound folder of the exchange, where the assignment was released, for
             `nbgrader collect`; else `submitted`.
@@ -115,7 +115,7 @@ def _kinds(size: int, seed: int, shares: Mapping[str, float]) -> list[str]:
 
 
 class _Desk:
-    """Where notebooks are filled in: the released lessons, and every answer that is known to their exercises."""
+    """A desk to fill in notebooks at: the released lessons, and every answer that is known to their exercises."""
 
     def __init__(self, course: Course, lessons: Sequence[str]) -> None:
         self.released = {lesson: _released(course, lesson) for lesson in lessons}
@@ -127,7 +127,7 @@ class _Desk:
         self.attacks = read_answers("attacks")
 
     def files(self, student: str, kind: str, chance: random.Random) -> Files:
-        """What a student hands in."""
+        """Return the files that a student hands in."""
         answers = {exercise: in_own_words(text, student, chance) for exercise, text in self.right.items()}
         answers.update(self._instead(kind, student, chance))
         if kind == "untouched":
@@ -276,7 +276,7 @@ for descriptor in range(3, 20):
         pass
 """
 PRETENCES = ((_EQUAL, "Anything()"), (_FRAMES, "0.0"), ("", "(yield)"), ("", "10 ** 100_000"))
-"""What stands above each function of a hostile notebook, and what the function returns."""
+"""The lines above each function of a hostile notebook, and the value that the function returns."""
 
 MISBEHAVIOUR = (
     "import os\nos._exit(0)",
@@ -338,4 +338,4 @@ MANGLED: tuple[Callable[[nbformat.NotebookNode, str], Files], ...] = (
     _saved_half,
     _of_another_kind,
 )
-"""What may happen to a notebook between a student's head and the exchange."""
+"""Accidents that may happen to a notebook between a student's head and the exchange."""

@@ -47,7 +47,7 @@ class Classroom:
 
     @property
     def root(self) -> Path:
-        """Where nbgrader's commands are typed."""
+        """The folder where nbgrader's commands are typed."""
         return self.course.directory
 
     def nbgrader(self, *words: str, said: Callable[[str], None]) -> int:
@@ -114,7 +114,7 @@ class Classroom:
 
 
 def _belongs(name: str, other: set[str]) -> bool:
-    """Whether a file goes with an assignment whose fellow assignments have the notebooks `other`."""
+    """Return whether a file goes with an assignment whose fellow assignments have the notebooks `other`."""
     return not any(name.startswith(notebook.removesuffix(".ipynb")) for notebook in other)
 
 
@@ -124,7 +124,7 @@ def prepare(out: Path, course_directory: Path, lessons: Container[str] | None = 
     Args:
         out: The folder.
         course_directory: The course to copy.
-        lessons: What the class works on; by default everything.
+        lessons: The lessons that the class works on; by default everything.
 
     Raises:
         DemoError: If the folder holds something that is not the demo's.

@@ -1,7 +1,7 @@
 """The demo's class: invented students, and the files that each of them hands in.
 
-Everyone starts from the notebooks as they were released. What goes wrong afterwards, in a head, in an editor or
-on purpose, is one function each.
+Everyone starts from the notebooks as they were released. Each later mishap, in a head, in an editor or on purpose, is
+one function.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Released = Mapping[str, nbformat.NotebookNode]
 """Released notebooks by lesson."""
 
 Files = dict[str, bytes]
-"""What is handed in, by file name."""
+"""Files that are handed in, by name."""
 
 FUNDAMENTALS, DERIVATIVES, CHAIN_RULE, BACKPROP = (
     "00_fundamentals",
@@ -32,7 +32,7 @@ FUNDAMENTALS, DERIVATIVES, CHAIN_RULE, BACKPROP = (
     "03_backprop",
 )
 LESSONS = (FUNDAMENTALS, DERIVATIVES, CHAIN_RULE, BACKPROP)
-"""What the class works on: the first two assignments."""
+"""The first two assignments, which the class works on."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Student:
 
     Attributes:
         name: nbgrader's student id.
-        story: What happened, in a few words.
+        story: The mishap, in a few words.
         hand_in: Makes the files from the released notebooks.
     """
 

@@ -35,7 +35,7 @@ class Row:
     Attributes:
         student: The student.
         earned: Points by lesson, as the gradebook has them; None where it has none.
-        submissions: What grading found out, by lesson.
+        submissions: The results, by lesson.
     """
 
     student: Student

@@ -2,7 +2,7 @@
 
 Answers are kept as text, one file for each student: sections that begin with ``# exercise: ID``, in which a
 function's body is what is typed into that function's blank. Signature and docstring stay as they were released.
-What stands beside the functions (imports, helpers, experiments) is typed above them.
+Text beside the functions (imports, helpers, experiments) is typed above them.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _blank(lines: list[str], function: ast.FunctionDef) -> int | None:
 
 
 def _beside(answer: str, released: str) -> list[str]:
-    """What an answer has beside the definitions that the cell asks for: imports, helpers, experiments."""
+    """The parts of an answer beside the definitions that the cell asks for: imports, helpers, experiments."""
     asked = {node.name for node in ast.parse(released).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     lines = answer.split("\n")
     kept: list[str] = []

@@ -35,7 +35,7 @@ class Equivalent:
     nth: int | None = None
 
     def names(self, mutant: Mutant) -> bool:
-        """Whether a mutant is meant, whatever its layout and its quotation marks."""
+        """Return whether a mutant is meant, whatever its layout and its quotation marks."""
         return (
             self.exercise == mutant.exercise
             and _plain(self.before) == _plain(mutant.before)

@@ -24,7 +24,7 @@ class Mutant:
         change: The operator's name.
         line: The number of the first changed line, in the cell.
         before: The lines that were changed, without indentation.
-        after: What stands in their place.
+        after: The text in their place.
         text: The whole cell.
         place: The file and line of the library that this is, for people.
         nth: Which of the exercise's mutants that change these lines to these it is, from 1.
@@ -127,7 +127,7 @@ class _Cell:
         return False
 
     def scope_of(self, node: ast.AST) -> Scope:
-        """What surrounds a node: its outermost function counts, since inner ones see its variables."""
+        """The surroundings of a node: its outermost function counts, since inner ones see its variables."""
         function = None
         step = self._sites.get(node)
         while step is not None:
@@ -237,7 +237,7 @@ def _local_names(function: ast.FunctionDef) -> dict[str, str]:
 
 
 def _difference(old: str, new: str) -> tuple[int, str, str]:
-    """Where two texts begin to differ, and the lines of each that do."""
+    """The place where two texts begin to differ, and the lines of each that do."""
     a, b = old.split("\n"), new.split("\n")
     blocks = difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     changed = [block for block in blocks if block[0] != "equal"]

@@ -1,4 +1,4 @@
-"""What can be changed at one node of a syntax tree: each operator yields what may stand in the node's place."""
+"""Small changes at one node of a syntax tree: each operator yields nodes that may stand in the node's place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Change = tuple[str, ast.AST]
 
 @dataclass(frozen=True)
 class Scope:
-    """What an operator has to know of a node's surroundings.
+    """A node's surroundings, as far as an operator has to know them.
 
     Attributes:
         families: For each local variable, another one that it may be mistaken for.
@@ -89,7 +89,7 @@ def _binary(node: ast.BinOp, scope: Scope) -> Iterator[Change]:
 
 
 def _is_sequence(node: ast.expr) -> bool:
-    """Whether an operand is a tuple or a list: where the order of a sum matters."""
+    """Return whether an operand is a tuple or a list, where the order of a sum matters."""
     if isinstance(node, ast.BinOp):
         return _is_sequence(node.left) or _is_sequence(node.right)
     return isinstance(node, ast.Tuple | ast.List)
@@ -120,7 +120,7 @@ def _unary(node: ast.UnaryOp, scope: Scope) -> Iterator[Change]:
 
 
 def _condition(node: ast.expr, field: str) -> Iterator[Change]:
-    """Where an expression decides: the test of a branch (of a loop `_loop` says enough), the filter of a list."""
+    """The deciding part of an expression: the test of a branch (of a loop `_loop` says enough), a list's filter."""
     yield "condition negated", ast.UnaryOp(ast.Not(), node)
     yield "condition always true", ast.Constant(True)
     if field == "test":
@@ -233,7 +233,7 @@ def changes(node: ast.AST, parent: ast.AST, field: str, scope: Scope) -> Iterato
         node: The node.
         parent: The one that holds it.
         field: The parent's name for it.
-        scope: What else surrounds it.
+        scope: Its other surroundings.
     """
     if isinstance(node, ast.expr) and field in ("test", "ifs") and not isinstance(parent, ast.While):
         yield from _condition(node, field)

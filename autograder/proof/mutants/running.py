@@ -35,7 +35,7 @@ Status = Literal["killed", "timed out", "survived"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant.
+    """The outcome of a mutant.
 
     Attributes:
         mutant: The mutant.
@@ -52,19 +52,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of an exercise's mutants."""
+    """The outcomes of an exercise's mutants."""
 
     exercise: str
     outcomes: tuple[Outcome, ...]
     stale: tuple[Equivalent, ...] = ()
 
     def count(self, status: Status) -> int:
-        """How many mutants were killed or timed out."""
+        """The number of mutants that were killed or timed out."""
         return sum(outcome.status == status for outcome in self.outcomes)
 
     @property
     def equivalent(self) -> int:
-        """How many live on and are listed as equivalent."""
+        """The number of mutants that live on and are listed as equivalent."""
         return self.count("survived") - len(self.survivors)
 
     @property
@@ -75,7 +75,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class _Setting:
-    """What a process needs to grade mutants."""
+    """The arguments that a process needs to grade mutants."""
 
     course: Path
     hidden: Path
@@ -186,7 +186,7 @@ def _grade(judge: Judge, mutant: Mutant) -> Outcome:
 
 
 def _only_late(graded: Graded) -> bool:
-    """Whether an answer that did not come in time is all that cost points."""
+    """Return whether an answer that did not come in time is all that cost points."""
     failures = {verdict.failure for verdict in graded.verdicts if not verdict.passed}
     return "timeout" in failures and failures <= {"timeout", "killed"}  # killed: asked after the session had ended
 
@@ -213,10 +213,10 @@ def share_of_equivalents(tallies: Sequence[Tally]) -> float:
 
 
 def problems_of(tallies: Sequence[Tally], *, whole: bool) -> list[str]:
-    """What is wrong with hidden tests or with the list, a sentence each.
+    """The faults of hidden tests or of the list, a sentence each.
 
     Args:
-        tallies: What was found.
+        tallies: The tallies.
         whole: Whether that is the whole course: only then the share of equivalent mutants says something.
     """
     problems = []

@@ -25,7 +25,7 @@ GENERATED = "by `autograder verify --mutants --record`; do not edit"
 
 
 def fingerprint(course: Course, exercise: str, hidden: Path = HIDDEN, equivalent: Path = EQUIVALENT) -> str:
-    """What an exercise's tally follows from, as a short hash: answer, hidden tests, and the list of equivalents.
+    """Return a short hash of the sources of an exercise's tally: answer, hidden tests, and the list of equivalents.
 
     Docstrings of the exercise and the tests of other exercises make no difference.
     """
@@ -86,7 +86,7 @@ def record_table(course: Course, tallies: Sequence[Tally], path: Path = TABLE, *
 
     Args:
         course: The course.
-        tallies: What was found.
+        tallies: The tallies.
         path: The file.
         **places: `hidden` and `equivalent`, where they are not the project's own.
 

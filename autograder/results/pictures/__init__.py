@@ -45,5 +45,5 @@ def as_words(picture: Mapping[str, Any] | None) -> list[str]:
 
 
 def said(picture: Mapping[str, Any] | None) -> int:
-    """How many characters of a picture the student's process has chosen."""
+    """Return how many characters of a picture the student's process has chosen."""
     return int(picture["said"]) if picture is not None else 0

@@ -25,8 +25,8 @@ def array(
     Args:
         name: Its name.
         values: Its elements, in nested lists or a NumPy array; the last axis runs across, the others down.
-        wanted: What is right, for an array that came; it is compared, and not kept.
-        note: What stands below it, such as its strides.
+        wanted: The right value, for an array that came; it is compared, and not kept.
+        note: The text below it, such as its strides.
         came: Whether it came of the student's code.
         axes: Whether rows and columns are numbered.
 
@@ -67,7 +67,7 @@ def together(
         shown: The arrays, from top to bottom.
         beside: Whether names stand beside the arrays, which are aligned at their last axes then.
         used: Elements of the first array that are shaded.
-        note: What stands below the picture.
+        note: The text below the picture.
     """
     if not any(each["wrong"] for each in shown):
         return None
@@ -82,8 +82,8 @@ def view(size: int, came: Sequence[Any], wanted: Sequence[Any], *, note: str = "
     Args:
         size: How many elements the storage has.
         came: The view, in nested lists.
-        wanted: What is right; it is compared, and not kept.
-        note: What the view is.
+        wanted: The right value; it is compared, and not kept.
+        note: The view's description.
     """
     result = array("what was read for each element of the view", came, wanted, came=True, note=note)
     used = {int(value) for value in np.array(came, dtype=object).ravel() if 0 <= value < size}
@@ -96,8 +96,8 @@ def aligned(given: Mapping[str, Sequence[int]], name: str, came: Any, wanted: An
     Args:
         given: By name, what went in.
         name: The name of what came.
-        came: What came.
-        wanted: What is right; it is compared, and not kept.
+        came: The answer.
+        wanted: The right value; it is compared, and not kept.
     """
     rows = [array(each, [list(sizes)], axes=False) for each, sizes in given.items() if len(sizes)]
     return together(*rows, array(name, came, wanted, came=True, axes=False), beside=True)
@@ -109,7 +109,7 @@ def steps(shape: Sequence[int], came: Sequence[int], wanted: Sequence[int]) -> d
     Args:
         shape: The sizes of its axes.
         came: A stride for each axis, of the student's code.
-        wanted: What is right; it is compared, and not kept.
+        wanted: The right value; it is compared, and not kept.
     """
     indices = [",".join(map(str, index)) for index in np.ndindex(*shape)]
     lines, wrong = [], []

@@ -33,7 +33,7 @@ def graph(
         inputs: For each result its inputs, and the slopes where they say something; the last one is the whole.
         came: For some variables, what came of the student's code.
         wanted: For the same, what is right; it is compared, and not kept.
-        word: What it is that came.
+        word: The kind of the answer.
         constants: The variables that are constants.
     """
     variables = dict.fromkeys([*(x for used in inputs.values() for x, _ in used), *inputs])

@@ -1,4 +1,4 @@
-"""What all pictures share: colours for light and dark, labels of bounded length, the document around the drawing."""
+"""The parts that all pictures share: colours for light and dark, labels of bounded length, the document around."""
 
 from __future__ import annotations
 

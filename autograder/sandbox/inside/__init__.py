@@ -1,4 +1,4 @@
-"""What runs inside the sandbox, and nothing else of the grader: these files are the only ones a student's code can see.
+"""The code that runs inside the sandbox: no other file of the grader can be seen by a student's code.
 
 They hold no test, no expected value and no path. `wire` is also used by the trusted side, which checks all it receives.
 """

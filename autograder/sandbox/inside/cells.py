@@ -44,7 +44,7 @@ class CappedOutput(io.TextIOBase):
 
     @property
     def exceeded(self) -> bool:
-        """Whether more was written than may be."""
+        """True if more was written than may be."""
         return self.size > self.limit
 
     def writable(self) -> bool:
@@ -64,7 +64,7 @@ class CappedOutput(io.TextIOBase):
         return len(text)
 
     def text(self) -> str:
-        """What was written, up to the limit."""
+        """The written text, up to the limit."""
         return "".join(self.parts)
 
 
@@ -122,7 +122,7 @@ def time_limit(seconds: float, before: float | None = None) -> Iterator[None]:
 
 
 def is_not_done(error: BaseException) -> bool:
-    """Whether an error says that an exercise is still to be written."""
+    """Return whether an error says that an exercise is still to be written."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & {"ExerciseNotDone", "NotImplementedError"})
 
@@ -144,10 +144,10 @@ def _message(error: BaseException) -> str:
 
 
 def describe(error: BaseException, files: dict[str, str]) -> dict[str, Any]:
-    """What a student needs to know of an error: its type, its message, and the last line of their own that took part.
+    """Describe an error for a student: its type, its message, and the last line of their own that took part.
 
     Args:
-        error: What was raised.
+        error: The error.
         files: Labels of the student's cells by the file names that they were compiled with.
     """
     told: dict[str, Any] = {"error": one_line(type(error).__name__, 80), "message": _message(error)}
@@ -174,7 +174,7 @@ def _nothing(*_args: object, **_kwargs: object) -> None:
 
 
 class _Shell:
-    """What `get_ipython()` gives: every method is there and does nothing, and so are their methods."""
+    """The object that `get_ipython()` gives: every method is there and does nothing, and so are their methods."""
 
     def __getattr__(self, name: str) -> "_Shell":
         if name.startswith("__"):
@@ -215,7 +215,7 @@ class CellRunner:
 
         Args:
             source: The cell's text.
-            label: What a report calls the cell.
+            label: The cell's name in a report.
             still_here: Whether this is still the process that began the cell.
 
         Returns:

@@ -1,6 +1,7 @@
 """One session in a process of its own: run the cells, install the exercise, answer observations in forks of that state.
 
-Nothing here is believed by the grader. What protects is around this process, not in it.
+The grader believes nothing that comes from here: the protection is around this process, not in it. A method that a
+student's class inherits counts as not written, where the exercise asks for it.
 """
 
 import functools
@@ -36,7 +37,7 @@ class Child:
     """The state of one session.
 
     Args:
-        request: What the grader asked for: cells, exercise, objects, limits.
+        request: The grader's request: cells, exercise, objects, limits.
         read: Descriptor that requests come from.
         write: Descriptor that replies go to.
         forks: Whether each observation gets a process of its own.
@@ -226,7 +227,8 @@ class Child:
 def _fresh_witnesses() -> None:
     """Forget the modules that watch a student's code, so that a probe imports them anew from the edition.
 
-    A cell can put something else in the place of `minigrad.debug.races`. What watches is then no longer what it says.
+    A cell can put something else in the place of `minigrad.debug.races`. The watcher is then no longer the one that
+    it claims to be.
     """
     for name in _witnesses():
         sys.modules.pop(name, None)
@@ -245,7 +247,7 @@ def _witnesses() -> tuple[str, ...]:
 
 
 def _is_ours(value: object) -> bool:
-    """Whether an object was imported from the library rather than written in a cell.
+    """Return whether an object was imported from the library rather than written in a cell.
 
     A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
     """

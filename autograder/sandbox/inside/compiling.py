@@ -1,4 +1,14 @@
-"""What Numba needs in the warm parent, so that a session compiles quickly and in little room."""
+"""Settings of Numba in the warm parent, so that a session compiles quickly and in little room.
+
+An exercise that `uses` a compiler finds it imported before the fork, with two threads, a cache in the scratch folder
+and the CUDA simulator. Machine code is not optimized, nor is what hidden tests compile; cells keep LLVM's passes.
+`parallel=True` means the loops over `prange` alone.
+
+Where the exercise's module has `prange`, the warm parent has compiled a kernel like a student's with the library's
+helpers (`kernels`). It never ran it, started no thread, and left no lock that sessions would share. A student's
+kernel is compiled once for each exercise, in the fork that answers its test: nothing compiled passes from one
+submission to another.
+"""
 
 import contextlib
 import sys
@@ -18,7 +28,7 @@ def prepare(modules: list[str]) -> None:
     """Load the compiler before sessions are forked, and let it work on functions of cells.
 
     Args:
-        modules: What was imported. Where one of them has `prange`, its kernels are parallel.
+        modules: The modules that were imported. Where one of them has `prange`, its kernels are parallel.
     """
     threading.stack_size(_STACK)
     _tolerate_cache()

@@ -1,4 +1,7 @@
-"""Tell time that a process used, or slept away, from time in which a busy machine did not let it run."""
+"""Tell time that a process used, or slept away, from time in which a busy machine did not let it run.
+
+A time limit is stretched by the time that other processes took, to four times itself at most.
+"""
 
 import os
 import time
@@ -26,7 +29,7 @@ class Patience:
     Args:
         seconds: The limit.
         lost: Says how many seconds have been lost to waiting, since some moment.
-        before: What it says now, if that is known.
+        before: Its present reading, if that is known.
     """
 
     def __init__(self, seconds: float, lost: Callable[[], float], before: float | None = None) -> None:

@@ -1,4 +1,8 @@
-"""The processes of a session, as the warm parent sees them: who they are, what they take, and how all of them end."""
+"""The processes of a session, as the warm parent sees them: who they are, what they take, and how all of them end.
+
+Ten times a second the warm parent looks at a session's files, and at the memory that its processes have to
+themselves.
+"""
 
 import contextlib
 import os

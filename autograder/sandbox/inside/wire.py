@@ -194,7 +194,7 @@ def _decode_array(body: str) -> "np.ndarray[Any, Any]":
 
 
 def _is_shape(shape: tuple[Any, ...]) -> bool:
-    """Whether these are numbers of items, which a bool is not.
+    """Return whether these are numbers of items, which a bool is not.
 
     An array without items may say to have axes of any length, and as lists it is all of its other axes long.
     """
@@ -204,7 +204,7 @@ def _is_shape(shape: tuple[Any, ...]) -> bool:
 
 
 def _rows(shape: tuple[int, ...]) -> int:
-    """How many rows an array has that has no items; none where it has some, which its bytes bound."""
+    """Return the number of rows of an array without items; none where it has some, which its bytes bound."""
     return math.prod(size for size in shape if size) if 0 in shape else 0
 
 

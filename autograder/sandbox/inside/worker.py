@@ -65,7 +65,7 @@ def _limit_resources(config: dict[str, Any]) -> None:
 
 
 def _bounds() -> list[Any]:
-    """What this process may use, all of which the sessions inherit: limits, priority, scheduling and processors."""
+    """The limits, priority, scheduling and processors of this process, all of which the sessions inherit."""
     found: list[Any] = []
     with contextlib.suppress(ImportError):
         import resource
@@ -141,7 +141,7 @@ class Parent:
         return False
 
     def _has_too_many_files(self) -> bool:
-        """Whether the scratch, if it is a file system of its own, holds more files than it may, whatever their size."""
+        """Return whether the scratch, where it is a file system of its own, holds more files than it may."""
         most: int | None = self.config.get("files")
         if most is None:
             return False
@@ -286,7 +286,7 @@ class _Tagged:
 
 
 def _may_sweep_all(config: dict[str, Any]) -> bool:
-    """Whether `kill(-1)` reaches only this sandbox: as the first process of a namespace, or behind a landlock scope."""
+    """Return whether `kill(-1)` reaches only this sandbox: for a namespace's first process, or by a landlock scope."""
     if os.getpid() == 1:
         return True
     try:

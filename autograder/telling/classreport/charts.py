@@ -11,7 +11,7 @@ from autograder.telling.classreport.markup import Html
 __all__ = ["STATES", "discrimination_bar", "histogram", "share_bar", "state_bar", "swatch"]
 
 STATES = {"full": "all points", "part": "some points", "none": "tried, no points", "untouched": "not begun"}
-"""How students did in an exercise, by the class of its colour; each is darker than the next."""
+"""The students' results in an exercise, by the class of its colour; each is darker than the next."""
 
 _WIDTH, _HEIGHT, _LEFT, _BASE, _TOP = 500, 210, 8, 172, 22
 
@@ -34,7 +34,7 @@ def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
 
 
 def histogram(marks: Distribution) -> Html:
-    """How many students have each tenth of the points."""
+    """Draw how many students have each tenth of the points."""
     counts = marks.counts
     most = max([1, *counts])
     step = (_WIDTH - 2 * _LEFT) / BINS
@@ -55,7 +55,7 @@ def histogram(marks: Distribution) -> Html:
 
 
 def state_bar(figures: ExerciseFigures) -> Html:
-    """How many students have all, some and no points, and have not begun."""
+    """Draw how many students have all, some and no points, and have not begun."""
     width, height = 200, 18
     counts = [getattr(figures, state) for state in STATES]
     said = ", ".join(f"{count} {what}" for count, what in zip(counts, STATES.values(), strict=True))

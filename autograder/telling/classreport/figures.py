@@ -1,4 +1,4 @@
-"""What can be said of a class in numbers, from the ledger alone."""
+"""Figures about a class, from the ledger alone."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FAILING = 0.5
 """An exercise that was tried fails below this share of its points."""
 
 NEARLY_ALL = 0.8
-"""Whoever fails this share of what was tried tells little about single mistakes."""
+"""A student who fails this share of what was tried tells little about single mistakes."""
 
 MANY = 3
 """So many failing exercises, if they are most of those that were tried, make a student stuck."""
@@ -54,7 +54,7 @@ class Distribution:
 
     Attributes:
         assignment: Its name.
-        points: What it is worth; the most that anyone's notebooks were worth.
+        points: The points that it is worth; the most that anyone's notebooks were worth.
         shares: The share of the points of each student, sorted.
     """
 
@@ -64,7 +64,7 @@ class Distribution:
 
     @property
     def counts(self) -> list[int]:
-        """How many students have each tenth of the points; full marks belong to the last."""
+        """The number of students with each tenth of the points; full marks belong to the last."""
         counts = [0] * BINS
         for share in self.shares:
             # 0.3 * 10 is a little more than 3, and 0.7 * 10 a little less than 7 on some machines.
@@ -84,11 +84,11 @@ class Distribution:
 
 @dataclass(frozen=True)
 class ExerciseFigures:
-    """How a class did in an exercise.
+    """A class's figures in an exercise.
 
     Attributes:
         exercise: Its id.
-        points: What it is worth.
+        points: The points that it is worth.
         full: Students with all points.
         part: Students with some.
         none: Students who tried and have none.
@@ -108,7 +108,7 @@ class ExerciseFigures:
 
     @property
     def students(self) -> int:
-        """How many handed in its notebook."""
+        """The number of students who handed in its notebook."""
         return self.full + self.part + self.none + self.untouched
 
 
@@ -135,9 +135,9 @@ class Contained:
     """Something that sandboxes had to contain.
 
     Attributes:
-        event: What happened.
+        event: The event.
         exercises: Where.
-        students: Whose code it was.
+        students: The authors of the code.
     """
 
     event: str
@@ -171,7 +171,7 @@ class Stuck:
 
 
 def untouched(graded: Graded) -> bool:
-    """Whether an exercise was not begun."""
+    """Return whether an exercise was not begun."""
     return graded.reason in NOT_BEGUN
 
 
@@ -302,7 +302,7 @@ def _grouped(found: Iterable[tuple[Entry, Graded, Verdict, str]], aside: frozens
 
 
 def _telling(found: tuple[str, Verdict]) -> tuple[bool, int, str]:
-    """What is the better example comes first: one that is drawn, then the smaller one, then by name."""
+    """A key that puts the better example first: one that is drawn, then the smaller one, then by name."""
     student, verdict = found
     picture = verdict.example.picture if verdict.example is not None else None
     return (picture is None, len(json.dumps(picture)) if picture is not None else 0, student)
@@ -343,7 +343,7 @@ def _why_stuck(
 
 
 def events(entries: Iterable[Entry]) -> list[Contained]:
-    """What sandboxes had to contain; forgeries first, then what happened to most students."""
+    """The events that sandboxes had to contain; forgeries first, then those of most students."""
     found: dict[str, set[tuple[str, str]]] = {}
     for entry in entries:
         for graded in entry.submission.exercises:
@@ -357,7 +357,7 @@ def events(entries: Iterable[Entry]) -> list[Contained]:
 
 
 def _kind(event: str) -> str:
-    """What happened, in the same words for every cell and exercise."""
+    """The kind of an event, in the same words for every cell and exercise."""
     said = _TWICE.sub("", _LABEL.sub("", event))
     return _OF_THE_SESSION.sub("it forged an answer: the session's process wrote ", said)
 

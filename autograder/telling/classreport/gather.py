@@ -22,12 +22,12 @@ ANSWERS = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class ClassData:
-    """What the page is made from.
+    """The data that the page is made from.
 
     Attributes:
         name: The course's name.
         titles: The title of each assignment, by name, in the course's order.
-        entries: What was graded of them.
+        entries: Their results.
         answers: For each exercise, the text of each student's solution cell that was worked on.
         known: For each exercise, answers that two students may well share.
         unread: Students whose submitted notebook is not the one that was graded, with the lesson.
@@ -73,7 +73,7 @@ def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
 
 
 def _present(course: Course, found: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
-    """What was graded of students who are still there, and who is not: one that was renamed would count twice.
+    """The results of students who are still there, and the others' names: one that was renamed would count twice.
 
     Where nothing lies in `submitted` at all, it was put away, and all of them count.
     """
@@ -121,7 +121,7 @@ def with_helpers(answer: str, added: Sequence[str]) -> str:
 
 
 def _known(course: Course, exercise: str) -> Iterator[str]:
-    """What was given out, the reference, and answers that are known in advance, right and wrong."""
+    """The text given out, the reference, and answers that are known in advance, right and wrong."""
     try:
         source = slice_exercise(course, exercise)
         yield from (source.stub_cell, source.reference_cell)

@@ -32,7 +32,7 @@ def class_page(data: ClassData, made: str = "") -> str:
     """The whole page.
 
     Args:
-        data: What `gather` read. The same data give the same page.
+        data: The data that `gather` read. The same data give the same page.
         made: When it was made, for its head.
     """
     title = f"{data.name}: the class at a glance"
@@ -75,7 +75,7 @@ def table(caption: object, heads: Sequence[str], rows: Iterable[Sequence[object]
     """A table whose first column names its rows.
 
     Args:
-        caption: What it shows.
+        caption: Its content.
         heads: The names of its columns.
         rows: Their cells.
         numbers: Columns that hold numbers.

@@ -15,7 +15,7 @@ MOST_PAIRS = 30
 """Pairs of students that are shown; the rest is counted."""
 
 Found = Sequence[tuple[str, Pair]]
-"""What a pair of students has in common: exercises with the likeness of their answers."""
+"""The exercises that a pair of students has in common, with the likeness of their answers."""
 
 
 def likeness_section(data: ClassData) -> Html:
@@ -43,7 +43,7 @@ def likeness_section(data: ClassData) -> Html:
 
 
 def _too_long(data: ClassData) -> list[Html]:
-    """Whose answers are longer than what can be compared, which nothing of a lesson needs."""
+    """The students whose answers are too long to be compared, which nothing of a lesson needs."""
     found = [(who, exercise) for exercise in sorted(data.answers) for who in uncompared(data.answers[exercise])]
     if not found:
         return []

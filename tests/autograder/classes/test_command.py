@@ -158,7 +158,9 @@ def test_an_exercise_that_was_added_lowers_no_other_mark(course):
             "operators.arithmetic": 3,
             "operators.elementary": 0,
         }
-        assert entry.state != judge.state("00_numbers"), "a mark that today's tests do not give is not today's"
+        assert entry.state != judge.fingerprint.state("00_numbers"), (
+            "a mark that today's tests do not give is not today's"
+        )
         entry, _ = grade_notebook(judge, Work("bea", "week0"), "00_numbers", keep=True, write=False)
         assert entry.submission.earned == 1
         afresh, _ = grade_notebook(judge, work, "00_numbers", keep=False, write=False)

@@ -14,6 +14,7 @@ from autograder.classes.worker import _end
 from autograder.course.loading import load_course
 from autograder.grafting.graft import graft, stubs
 from autograder.judging import judge as judging
+from autograder.judging.fingerprint import Fingerprint
 from autograder.judging.hurried import Hurried
 from autograder.judging.judge import Judge, solution_cell, source_cells
 from autograder.judging.plugin import HiddenTestError
@@ -248,13 +249,13 @@ def test_only_points_are_asked_for(course, tmp_path):
 
 def test_few_sandboxes_wait_at_a_time(course, hidden, monkeypatch):
     """The sandbox that was not used for longest makes room; an exercise that comes again gets another."""
-    monkeypatch.setattr(judging, "WARM", 1)
+    monkeypatch.setattr("autograder.judging.sandboxes.WARM", 1)
     with Judge(course, hidden=hidden) as judge:
         for _ in range(2):
             assert judge.grade_text(course.exercise(FIRST), ARITHMETIC).full
-            first = judge._sandboxes[FIRST]
+            first = judge._sandboxes._warm[FIRST]
             assert judge.grade_text(course.exercise(SECOND), COMPARISON).full
-            assert list(judge._sandboxes) == [SECOND]
+            assert list(judge._sandboxes._warm) == [SECOND]
             assert first._warm is None
         assert judge.grade_text(course.exercise(SECOND), COMPARISON).full
 
@@ -308,13 +309,13 @@ def test_results_follow_from_the_code_that_reads_notebooks(course, hidden, tmp_p
     for name in {file.relative_to(package).parts[0] for file in text_files()}:
         shutil.copytree(package / name, copy / name)
     monkeypatch.setattr(keeping, "_GRADER", copy)
-    monkeypatch.setattr(Judge, "_edition", lambda judge, exercise: tmp_path / "edition")
-    monkeypatch.setattr(judging, "grader_files", list)
+    monkeypatch.setattr(Fingerprint, "edition", lambda fingerprint, exercise: tmp_path / "edition")
+    monkeypatch.setattr("autograder.judging.fingerprint.grader_files", list)
     lesson = course.exercise(FIRST).lesson
-    before = Judge(course, hidden=hidden).state(lesson)
-    assert Judge(course, hidden=hidden).state(lesson) == before
+    before = Judge(course, hidden=hidden).fingerprint.state(lesson)
+    assert Judge(course, hidden=hidden).fingerprint.state(lesson) == before
     (copy / folder / "new_module.py").write_text("# changed\n")
-    assert Judge(course, hidden=hidden).state(lesson) != before
+    assert Judge(course, hidden=hidden).fingerprint.state(lesson) != before
 
 
 def test_whatever_judging_imports_is_among_the_code_that_results_follow_from():

@@ -106,7 +106,7 @@ def test_an_attack_on_nothing_is_refused(arena: Arena) -> None:
 @pytest.mark.parametrize("name", [each.name for each in BORROWING if not each.name.startswith("forged-")])
 def test_borrowing_pays_where_nothing_is_cut(arena: Arena, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the whole library in the sandbox each of these attacks earns points: it reaches what it borrows."""
-    monkeypatch.setattr("autograder.judging.judge.graded_without", lambda *_: [])
+    monkeypatch.setattr("autograder.judging.fingerprint.graded_without", lambda *_: [])
     attack = replace(ATTACKS[name], name="custom")
     with Judge(arena.course, shrink_seconds=0) as generous:
         monkeypatch.setattr(arena, "judge", generous)

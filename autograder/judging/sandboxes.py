@@ -1,0 +1,48 @@
+"""Sandboxes that stay warm from one submission to the next, one for each exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from autograder.course import Exercise
+from autograder.sandbox import Limits, Sandbox
+
+__all__ = ["WARM", "Sandboxes"]
+
+WARM = 32
+"""Sandboxes that are kept waiting for the next submission: each of them holds a library in memory."""
+
+
+class Sandboxes:
+    """A pool of warm sandboxes; the least recently used one is closed where there are too many.
+
+    Args:
+        isolation: Their kind.
+    """
+
+    def __init__(self, isolation: str) -> None:
+        self._isolation = isolation
+        self._warm: dict[str, Sandbox] = {}  # the last one used is the last one here
+
+    def of(self, exercise: Exercise, edition: Path, limits: Limits) -> Sandbox:
+        """Return the sandbox of an exercise, started if it is not there."""
+        box = self._warm.pop(exercise.id, None)
+        if box is None:
+            while len(self._warm) >= WARM:
+                self._warm.pop(next(iter(self._warm))).close()
+            box = Sandbox(edition, limits, isolation=self._isolation, preload=_preloaded(exercise))
+            box.warm()
+        self._warm[exercise.id] = box
+        return box
+
+    def close(self, but: Collection[str] = ()) -> None:
+        """End the sandboxes of all exercises but some."""
+        for exercise in [each for each in self._warm if each not in but]:
+            self._warm.pop(exercise).close()
+
+
+def _preloaded(exercise: Exercise) -> tuple[str, ...]:
+    """Modules that a sandbox imports first: an exercise's compiler, and the library's module that uses it."""
+    modules = dict.fromkeys(f"minigrad.{name.rpartition('.')[0]}" for name in exercise.objects)
+    return (*exercise.uses, *modules) if exercise.uses else ()
