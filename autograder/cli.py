@@ -13,7 +13,7 @@ from autograder.commands.common import STOPPED
 from autograder.commands.course import build, demo, edition
 from autograder.commands.explain import explain
 from autograder.commands.grade import doctor, grade
-from autograder.commands.new import new
+from autograder.commands.new import new_exercise
 from autograder.commands.regrade import regrade
 from autograder.commands.report import report
 from autograder.commands.tidy import tidy
@@ -66,6 +66,8 @@ app = typer.Typer(
 
 for command in (build, grade, autograde, verify, demo, edition, doctor, explain, regrade, report, attack, tidy):
     app.command(help=_joined(command.__doc__ or ""))(command)
+new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise.")
+new.command("exercise", help=_joined(new_exercise.__doc__ or ""))(new_exercise)
 app.add_typer(new, name="new")
 
 

@@ -21,21 +21,13 @@ from autograder.course.tables import NAME
 if TYPE_CHECKING:
     from autograder.building.pieces import Piece
 
-__all__ = ["new"]
+__all__ = ["new_exercise"]
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
-new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise.")
 
-
-@new.callback()
-def _group() -> None:
-    """Keep `exercise` a command of its own: Typer would take the place of a group that has one command only."""
-
-
-@new.command()
 @honest
-def exercise(
+def new_exercise(
     exercise_id: Annotated[str, typer.Argument(metavar="EXERCISE", help="MODULE.NAME, such as operators.softplus.")],
     lesson: Annotated[
         str | None, typer.Option(help="Its lesson; not needed where the module has one lesson.", show_default=False)
