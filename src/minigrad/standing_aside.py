@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CUT", "any_of", "cut_names", "is_cut", "on_change", "replaced"]
+__all__ = ["CUT", "any_of", "cut_names", "is_cut", "is_ours", "on_change", "replaced"]
 
 CUT = "cut.txt"
 """The file in an edition's package that lists the functions without their bodies; the whole library has none."""
@@ -49,6 +49,15 @@ def is_cut(value: Any) -> bool:
     members = vars(value).values() if isinstance(value, type) else (value,)
     functions = (getattr(each, "__func__", each) for each in members)
     return any(f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', '')}" in names for f in functions)
+
+
+def is_ours(value: Any) -> bool:
+    """Whether an object comes from this library, imported rather than written by the student.
+
+    A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
+    """
+    is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
+    return not is_made and str(getattr(value, "__module__", "")).split(".")[0] == "minigrad"
 
 
 def on_change(listener: Callable[[], None]) -> None:

@@ -49,7 +49,7 @@ class Child:
         self.problem: dict[str, Any] | None = None
         self.minigrad = import_module("minigrad")
         _witnesses()
-        self.cut = _cut_names()
+        self.cut, self.is_ours = _library_facts()
         self.runner = CellRunner(request["cell_seconds"], request["output_limit"])
 
     def serve(self) -> None:
@@ -102,7 +102,7 @@ class Child:
         found, missing = {}, []
         for name in self.request["objects"]:
             value = self.runner.namespace.get(name.rpartition(".")[2])
-            if value is None or value is self._library_object(name) or _is_ours(value):
+            if value is None or value is self._library_object(name) or self.is_ours(value):
                 missing.append(name)
             else:
                 found[name] = value
@@ -119,7 +119,7 @@ class Child:
     def _refuse_inherited(self, name: str, theirs: Any) -> None:
         """Let what a student's class does not write itself be missing, where it would inherit an answer."""
         asked = {each.rpartition(".")[2] for each in self.cut if each.rpartition(".")[0] == f"minigrad.{name}"}
-        written = {each for base in theirs.__mro__ if not _is_ours(base) for each in vars(base)} if asked else set()
+        written = {each for base in theirs.__mro__ if not self.is_ours(base) for each in vars(base)} if asked else set()
         for each in asked - written:
             setattr(self._library_object(name), each, staticmethod(_refusal(f"{theirs.__name__}.{each}")))
 
@@ -244,21 +244,13 @@ def _witnesses() -> tuple[str, ...]:
     return tuple(f"minigrad.{name}" for name in (*_WATCHING, *inner))
 
 
-def _is_ours(value: object) -> bool:
-    """Whether an object was imported from the library rather than written in a cell.
+def _library_facts() -> tuple[frozenset[str], Callable[[object], bool]]:
+    """The functions that students are to write, and how to know the library's own objects.
 
-    A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
+    Both are taken before the cells run: a cell can change what the library's names mean.
     """
-    is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
-    return not is_made and str(getattr(value, "__module__", "")).partition(".")[0] == "minigrad"
-
-
-def _cut_names() -> frozenset[str]:
-    """The functions that a student is to write, as the edition lists them: a cell can change the library's objects."""
-    try:
-        return frozenset(import_module("minigrad.standing_aside").cut_names())
-    except (ImportError, AttributeError):  # an edition that lists none
-        return frozenset()
+    library = import_module("minigrad.standing_aside")
+    return library.cut_names(), library.is_ours
 
 
 def _refusal(what: str) -> Callable[..., Any]:
