@@ -1,4 +1,8 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all.
+
+`minigrad.files` keeps a file's permissions and waits for no one. The grader's files are for others to read (0644), and
+are locked while they are written, so that `aside.sweep` can tell those that a killed process left.
+"""
 
 from __future__ import annotations
 
