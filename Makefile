@@ -30,6 +30,7 @@ lint: $(READY) ## check style, format and types
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
 
 bench: $(READY) ## time minigrad beside its peers and print the ratios
 	@$(BIN)/python -m benchmarks

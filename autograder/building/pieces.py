@@ -295,7 +295,7 @@ def _tested_groups(exercise: Exercise, hidden: Path) -> Mapping[str, Path]:
 
 
 def _mentions(node: ast.AST, name: str) -> bool:
-    """Whether a piece of code holds a text, or a variable of that name."""
+    """Return whether a piece of code holds a text, or a variable of that name."""
     return any(name in (getattr(each, "value", None), getattr(each, "id", None)) for each in ast.walk(node))
 
 

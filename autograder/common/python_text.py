@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 __all__ = [
+    "bound_by",
     "defined_names",
     "definitions_only",
     "helper_names",
@@ -55,26 +56,49 @@ def same_code(one: str, other: str) -> bool:
         return False
 
 
+def bound_by(node: ast.AST) -> str | None:
+    """The name that one node of a syntax tree binds, whatever it holds; None if it binds none.
+
+    Every question about bound names asks this of the nodes that it means: of a cell's top level (`names_bound`), of
+    all that is outside functions (`judging.watched`), of a whole text but for its imports (`telling.likeness`), of a
+    function's arguments and variables (`proof.mutants.making`).
+    """
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+            return name
+        case ast.alias(name=name, asname=renamed):
+            return (renamed or name).partition(".")[0]
+        case ast.ExceptHandler(name=str() as name):
+            return name
+    return None
+
+
 def defined_names(text: str) -> set[str]:
     """Names that a text binds at its top level by def, class or assignment."""
     tree = parse(text)
-    names: set[str] = set()
-    for node in tree.body if tree else ():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        else:
-            names.update(_assigned(node))
-    return names
+    return names_bound(tree, imports=False) if tree else set()
 
 
-def _assigned(node: ast.stmt) -> Iterator[str]:
-    """Names that a statement binds by assignment, also several at once."""
-    targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else []
-    if isinstance(node, ast.AnnAssign) and node.value is not None:
-        targets = [node.target]
-    for target in targets:
-        # What is read in a target, as in `table[index] = 1`, is bound elsewhere.
-        yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+def names_bound(tree: ast.Module, *, imports: bool = True) -> set[str]:
+    """Names that a syntax tree binds at its top level by def, class, assignment and, unless told, import."""
+    nodes = (node for statement in tree.body for node in _binding(statement, imports))
+    return {name for node in nodes if (name := bound_by(node))}
+
+
+def _binding(statement: ast.stmt, imports: bool) -> Iterator[ast.AST]:
+    """The nodes of a statement that may bind names of its module."""
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield statement
+        case ast.Import() | ast.ImportFrom():
+            yield from statement.names if imports else ()
+        case ast.Assign(targets=targets):
+            for target in targets:
+                yield from ast.walk(target)
+        case ast.AnnAssign(target=target, value=ast.expr()):
+            yield from ast.walk(target)
 
 
 def _is_lambda(node: ast.stmt) -> bool:
@@ -97,19 +121,6 @@ def helper_names(text: str) -> set[str]:
     """Names of functions, classes, imports and what is assigned: what other cells may need from this one."""
     tree = parse(text)
     return names_bound(tree) if tree else set()
-
-
-def names_bound(tree: ast.Module) -> set[str]:
-    """Names that a syntax tree binds at its top level by def, class, import or assignment."""
-    names: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        else:
-            names.update(_assigned(node))
-    return names
 
 
 def names_used(text: str) -> set[str]:

@@ -28,7 +28,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.common.python_text import names_bound, parse, python_of
+from autograder.common.python_text import bound_by, names_bound, parse, python_of
 from autograder.judging.plain_code import BUILTINS, fault_of, free_names
 from autograder.sandbox import SourceCell
 
@@ -261,11 +261,7 @@ def _bound_by(statement: ast.stmt) -> Iterator[str]:
     to_do: list[ast.AST] = [statement]
     while to_do:
         node = to_do.pop()
-        if isinstance(node, _Decorated):
-            yield node.name
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
-        elif not isinstance(node, ast.Lambda):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield node.id
+        if (name := bound_by(node)) and not isinstance(node, ast.ExceptHandler):  # an error's name ends with its block
+            yield name
+        if not isinstance(node, _Decorated | ast.Lambda):
             to_do += ast.iter_child_nodes(node)

@@ -27,6 +27,8 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from autograder.common.python_text import bound_by
+
 __all__ = ["Pair", "fingerprints", "normalised", "pairs", "same_text", "uncompared"]
 
 GRAM = 8
@@ -265,16 +267,7 @@ def _without_comments(text: str) -> str:
 
 def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that the text gives to something of its own; all others belong to the library and to Python."""
-    bound = set[str]()
-    for node in nodes:
-        match node:
-            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                bound.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
-            case ast.ExceptHandler(name=str() as name):
-                bound.add(name)
-    return bound
+    return {name for node in nodes if not isinstance(node, ast.alias) and (name := bound_by(node))}
 
 
 @dataclass

@@ -44,7 +44,7 @@ A power of two, so that a block can fold in pairs.
 """
 
 Kernel = Callable[..., None]
-"""What a launch runs: it writes its result into its first argument."""
+"""The function that a launch runs: it writes its result into its first argument."""
 
 # The names of tensor_data are imported one by one, as a lesson's setup cell does it, and not through the module:
 # `launch` puts the functions that are installed there in the place of those that a kernel mentions.

@@ -114,7 +114,7 @@ class Function:
 
     differentiable: ClassVar[bool] = True
     raw: ClassVar[bool] = False
-    """Whether forward is given the arrays of tensors, and backward may be too; else both are given tensors."""
+    """True: forward gets the arrays of tensors, and backward may too. False: both get tensors."""
 
     @staticmethod
     def forward(ctx: Context, *values: Any) -> Any:

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CUT", "any_of", "cut_names", "exercise", "is_cut", "on_change", "replaced"]
+__all__ = ["CUT", "any_of", "cut_names", "exercise", "is_cut", "is_ours", "on_change", "replaced"]
 
 CUT = "cut.txt"
 """The file in an edition's package that lists the functions without their bodies; the whole library has none."""
@@ -61,6 +61,15 @@ def exercise(name: str) -> Any:
     """Return the object that an exercise consists of, by its dotted name; a student's where one is installed."""
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(f"minigrad.{module}"), attribute)
+
+
+def is_ours(value: Any) -> bool:
+    """Return whether an object comes from this library, imported rather than written by the student.
+
+    A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
+    """
+    is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
+    return not is_made and str(getattr(value, "__module__", "")).split(".")[0] == "minigrad"
 
 
 def on_change(listener: Callable[[], None]) -> None:

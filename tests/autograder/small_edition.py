@@ -1,5 +1,6 @@
 """A library of two modules for tests of the sandbox, and what every such test needs."""
 
+import inspect
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from autograder.sandbox import (
     choose,
     pack_probe,
 )
+from minigrad import standing_aside
 
 LIMITS = Limits(
     cell_seconds=0.4,
@@ -78,7 +80,7 @@ def write_edition(folder: Path) -> Path:
     """The small library in `folder`, closed to other users as a temporary folder is."""
     package = folder / "minigrad"
     package.mkdir(mode=0o700)
-    for name, text in _FILES.items():
+    for name, text in {**_FILES, "standing_aside.py": inspect.getsource(standing_aside)}.items():
         (package / name).write_text(textwrap.dedent(text))
         (package / name).chmod(0o600)
     return folder

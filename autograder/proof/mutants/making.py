@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from autograder.building.slicing import BEGIN, END, find_object, slice_exercise
+from autograder.common.python_text import bound_by
 from autograder.course import Course
 from autograder.proof.mutants.operators import Scope, changes
 
@@ -229,10 +230,10 @@ def _local_names(function: ast.FunctionDef) -> dict[str, str]:
     """A function's parameters and variables, in order, with the annotations of the parameters."""
     names: dict[str, str] = {}
     for node in ast.walk(function):
-        if isinstance(node, ast.arg) and node.arg not in ("self", "cls"):
-            names.setdefault(node.arg, ast.unparse(node.annotation) if node.annotation else "")
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.setdefault(node.id, "")
+        name = bound_by(node) if isinstance(node, ast.arg | ast.Name) else None
+        if name and name not in ("self", "cls"):
+            annotation = getattr(node, "annotation", None)
+            names.setdefault(name, ast.unparse(annotation) if annotation else "")
     return names
 
 

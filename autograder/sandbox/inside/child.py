@@ -249,18 +249,16 @@ def _witnesses() -> tuple[str, ...]:
 def _is_ours(value: object) -> bool:
     """Return whether an object was imported from the library rather than written in a cell.
 
-    A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
+    A function that the library's functions make, as in ``negList = map(neg)``, is the student's. The library's own
+    `standing_aside.is_ours` says the same, but a cell can change what stands there.
     """
     is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
     return not is_made and str(getattr(value, "__module__", "")).partition(".")[0] == "minigrad"
 
 
 def _cut_names() -> frozenset[str]:
-    """The functions that a student is to write, as the edition lists them: a cell can change the library's objects."""
-    try:
-        return frozenset(import_module("minigrad.standing_aside").cut_names())
-    except (ImportError, AttributeError):  # an edition that lists none
-        return frozenset()
+    """Return the functions that a student is to write, as the edition lists them: asked before any cell runs."""
+    return frozenset(import_module("minigrad.standing_aside").cut_names())
 
 
 def _refusal(what: str) -> Callable[..., Any]:

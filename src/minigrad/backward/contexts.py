@@ -1,4 +1,4 @@
-"""What functions of tensors keep for their backward rules: arrays at first, tensors when a rule itself is recorded."""
+"""The contexts of functions of tensors: they keep arrays at first, and tensors when a rule itself is recorded."""
 
 from __future__ import annotations
 

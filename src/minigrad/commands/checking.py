@@ -91,7 +91,7 @@ def _chosen(paths: list[Path], exercise: str | None) -> list[Path]:
 
 
 def _lessons_in(folder: Path, place: str) -> list[Path]:
-    from minigrad.working_folder.starting import lessons_in
+    from minigrad.exercises.lesson_files import lessons_in
 
     found = lessons_in(folder)
     if not found:

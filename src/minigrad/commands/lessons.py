@@ -93,7 +93,7 @@ def progress(
     for each in (*found.lessons, found.total):
         filled = round(room * each.share)
         bar = f"[blue]{'█' * filled}[/blue]{'░' * (room - filled)} {each.share:4.0%}".strip()
-        table.add_row(each.lesson, *progressing.cells(each), bar, end_section=each == found.lessons[-1])
+        table.add_row(each.lesson, *each.cells, bar, end_section=each == found.lessons[-1])
     console.print(table)
     console.print(escape(found.note), highlight=False)
 

@@ -13,8 +13,9 @@ and two of them that no rule keeps apart are a race, each time. Everything is im
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from minigrad.machine.first_use import first_use
 
 if TYPE_CHECKING:
     from minigrad.debug.cuda import cuda_races as cuda_races
@@ -41,12 +42,4 @@ _module_of = {
 
 __all__ = sorted(_module_of)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _module_of:
-        return getattr(importlib.import_module(f"minigrad.debug.{_module_of[name]}"), name)
-    raise AttributeError(f"module 'minigrad.debug' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_module_of})
+__getattr__, __dir__ = first_use(__name__, _module_of)

@@ -19,7 +19,7 @@ READ, WRITE, ATOMIC = 0, 1, 2
 _OPPOSED = ((WRITE, ATOMIC), (WRITE, READ, ATOMIC), (WRITE, READ))
 
 Access = tuple[Any, Any, "Root"]
-"""Who (iteration or thread), where (a site in the source), and by which array."""
+"""An access: by which iteration or thread, at which site in the source, through which array."""
 
 
 @dataclass(eq=False, slots=True)

@@ -26,7 +26,7 @@ from minigrad.debug.source import line_of, unwrap
 __all__ = ["STEPS", "Endless", "Runtime", "by_name", "check_call", "copies", "kernel_function", "made_by"]
 
 STEPS = 2_000_000
-"""What a run may take unless something else is said: a few seconds."""
+"""The seconds that a run may take by default."""
 
 _LIBRARIES = frozenset(sys.stdlib_module_names) - {"__main__"} | {"numpy", "numba", "scipy"}
 

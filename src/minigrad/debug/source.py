@@ -13,7 +13,7 @@ from typing import Any
 __all__ = ["MISSING", "line_of", "resolve", "tree_of", "unwrap"]
 
 MISSING: Any = object()
-"""What `resolve` returns for a name whose object is not known before the function runs."""
+"""The value that `resolve` returns for a name whose object is not known before the function runs."""
 
 Function = ast.FunctionDef | ast.Lambda
 

@@ -6,8 +6,9 @@ NumPy, the rest matplotlib.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from minigrad.machine.first_use import first_use
 
 if TYPE_CHECKING:
     from minigrad.draw.boundary import folding as folding
@@ -67,12 +68,4 @@ _module_of = {name: module for module, names in _home.items() for name in names}
 
 __all__ = sorted(_module_of)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _module_of:
-        return getattr(importlib.import_module(f"minigrad.draw.{_module_of[name]}"), name)
-    raise AttributeError(f"module 'minigrad.draw' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_module_of})
+__getattr__, __dir__ = first_use(__name__, _module_of)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.errors import MinigradError
+from minigrad.exercises import syllabus
 from minigrad.exercises.marker import exercise_of, marker
 
 __all__ = ["answer_cells", "grade_id_of", "is_reading", "left_out", "namespace_of", "run_answer"]
@@ -84,10 +85,8 @@ def answer_cells(notebook: Path) -> list[str]:
 
 def _marked(cell: Mapping[str, Any]) -> str:
     """Return a cell's text, with the mark of the exercise that nbgrader knows it by if it has none."""
-    from minigrad.exercises import catalogue
-
     source, id = "".join(cell["source"]), grade_id_of(cell).replace("-", ".")
-    lost = id in catalogue() and cell["metadata"]["nbgrader"].get("solution") and not exercise_of(source)
+    lost = id in syllabus.catalogue() and cell["metadata"]["nbgrader"].get("solution") and not exercise_of(source)
     return f"{marker(id)}\n{source}" if lost else source
 
 

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minigrad import exercises
+from minigrad.exercises.lesson_files import DEFAULT
 from minigrad.files import locked, write
+from minigrad.tutor.progress_page import as_html
 
 if TYPE_CHECKING:
     from minigrad.checks.runner import CheckReport
 
 __all__ = [
-    "DEFAULT",
     "FOLDER",
     "Done",
     "LessonProgress",
@@ -35,7 +36,6 @@ __all__ = [
 ]
 
 FOLDER = ".minigrad"
-DEFAULT = "my-notebooks"
 
 _said = set[str]()  # what was said once in this session
 
@@ -191,6 +191,11 @@ class LessonProgress:
         """The part of the points that is earned, from 0 to 1."""
         return self.earned / self.points if self.points else 0.0
 
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return a row of the table: exercises done, points, checks, hints."""
+        return f"{self.done}/{self.exercises}", f"{self.earned:g}/{self.points:g}", str(self.checks), str(self.hints)
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -216,20 +221,13 @@ class Progress:
     def __repr__(self) -> str:
         rows = [("lesson", "exercises", "points", "checks", "hints")]
         for each in (*self.lessons, self.total):
-            rows.append((each.lesson, *cells(each)))
+            rows.append((each.lesson, *each.cells))
         widths = [max(len(row[column]) for row in rows) for column in range(5)]
         aligned = ("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
         return "\n".join([*aligned, self.note])
 
     def _repr_html_(self) -> str:
-        from minigrad.tutor.progress_page import as_html
-
         return as_html(self)
-
-
-def cells(each: LessonProgress) -> tuple[str, str, str, str]:
-    """Return a row of the table for a lesson: exercises done, points, checks, hints."""
-    return f"{each.done}/{each.exercises}", f"{each.earned:g}/{each.points:g}", str(each.checks), str(each.hints)
 
 
 def progress(start: Path | None = None) -> Progress:

@@ -14,8 +14,9 @@ of each module; the pages draw it and say what was pressed. anywidget is importe
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from minigrad.machine.first_use import first_use
 
 if TYPE_CHECKING:
     from minigrad.widgets.broadcasting import broadcast_explorer as broadcast_explorer
@@ -34,12 +35,4 @@ _module_of = {
 
 __all__ = sorted(_module_of)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _module_of:
-        return getattr(importlib.import_module(f"minigrad.widgets.{_module_of[name]}"), name)
-    raise AttributeError(f"module 'minigrad.widgets' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_module_of})
+__getattr__, __dir__ = first_use(__name__, _module_of)

@@ -1,13 +1,12 @@
 """Checking notebooks from a terminal: each in a process of its own, so that a loop without an end ends.
 
-The process that runs the student's code writes one line of JSON for each thing that it begins or has done; the one that
-waits for it knows from the last line what to blame when nothing more comes.
+The process that runs the student's code (`checking_apart`) writes one line of JSON for each thing that it begins or has
+done; this one waits for it, and knows from the last line what to blame when nothing more comes.
 """
 
 from __future__ import annotations
 
 import ast
-import itertools
 import json
 import os
 import queue
@@ -15,19 +14,17 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
 from typing import IO, Any
 
 from minigrad import exercises
-from minigrad.checks import runner
-from minigrad.checks.runner import CheckReport, CheckResult
-from minigrad.errors import MinigradError
-from minigrad.tutor import hints
+from minigrad.checks.runner import CheckReport
+from minigrad.working_folder.check_lines import failed, report_of
 
-__all__ = ["Checked", "as_line", "check_folder", "check_notebook", "failed", "is_as_given", "most_seconds", "not_begun"]
+__all__ = ["Checked", "check_folder", "check_notebook", "is_as_given", "not_begun"]
 
 SECONDS = 20.0
 """After which a cell that has not ended is left out."""
@@ -96,18 +93,12 @@ def _has(checked: Checked, id: str) -> bool:
     return any(report.exercise == id for report in checked.reports)
 
 
-def failed(id: str, reason: str) -> CheckReport:
-    """Return the report of a check that did not come to its end."""
-    result = CheckResult("The check comes to an end", False, reason)
-    return CheckReport(id, exercises.get(id).points, (result,), hints.pointer(id))
-
-
 def _one_process(
     checked: Checked, ids: Sequence[str], skipped: Iterable[int | str], seconds: float
 ) -> tuple[dict[str, Any], str]:
     """Run a process until it ends or takes too long; return what it was at then, and how it came to an end."""
     task = {"place": str(checked.notebook.resolve()), "ids": list(ids), "skipped": list(skipped)}
-    command = [sys.executable, "-P", "-m", "minigrad.working_folder.checking"]
+    command = [sys.executable, "-P", "-m", "minigrad.working_folder.checking_apart"]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     path = os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH")]))
     at: dict[str, Any] = {}
@@ -142,9 +133,7 @@ def _take(checked: Checked, line: dict[str, Any]) -> None:
     if "seen" in line and line["seen"] not in checked.seen:
         checked.seen.append(line["seen"])
     if "report" in line:
-        given = line["report"]
-        results = tuple(CheckResult(**each) for each in given["results"])
-        checked.reports.append(CheckReport(**{**given, "results": results}))
+        checked.reports.append(report_of(line))
 
 
 def _lines(stream: IO[bytes]) -> queue.Queue[dict[str, Any] | None]:
@@ -177,75 +166,3 @@ def is_as_given(id: str, source: str) -> bool:
     names = {name.rpartition(".")[2] for name in exercises.get(id).objects}
     asked = [each for each in code.co_consts if isinstance(each, CodeType) and each.co_name in names]
     return is_empty or all(map(exercises.gives_up, asked or [code]))
-
-
-def _work(task: dict[str, Any], out: IO[str]) -> None:
-    """Run the answers, then their checks, and say each step."""
-    place, ids, skipped = Path(task["place"]), task["ids"], set(task["skipped"])
-    if place.is_dir():
-        from minigrad.working_folder.minitorch import answers
-
-        lines = answers(place, ids, skipped)
-    else:
-        lines = _steps(place, ids, skipped)
-        sys.path.insert(0, str(place.parent))  # a module beside the notebook can be imported, as in Jupyter
-    for line in itertools.chain(lines, [{"end": True}]):
-        out.write(json.dumps(line) + "\n")
-        out.flush()
-
-
-def _steps(notebook: Path, ids: Sequence[str], skipped: set[int | str]) -> Iterator[dict[str, Any]]:
-    for earlier in exercises.lessons_before(notebook):
-        names: dict[str, Any] = {"__name__": "__main__"}
-        yield from (line for line in _cells(earlier, names, skipped) if "remark" not in line)
-        exercises.stand_in(names)
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    yield from _cells(notebook, namespace, skipped)
-    placed = exercises.placed_in(notebook)
-    for id in ids:
-        yield {"check": id, "seconds": most_seconds(id)}
-        lacks = "in a cell that runs to its end" if id in placed else "where the cell of this exercise is missing"
-        yield as_line(runner.run(id, namespace, f"{notebook.name}, {lacks}"))
-
-
-def _cells(notebook: Path, namespace: dict[str, Any], skipped: set[int | str]) -> Iterator[dict[str, Any]]:
-    """Run the cells that answers consist of, and say each."""
-    try:
-        cells = exercises.answer_cells(notebook)
-    except MinigradError:  # it was looked at before, unless it is another lesson: whoever checks that one is told
-        return
-    for number, source in enumerate(cells, start=1):
-        cell = f"{notebook}, {number}"
-        if cell in skipped:
-            continue
-        text = source.strip().partition("\n")[0][:80]
-        yield {"cell": cell, "notebook": notebook.name, "text": text}
-        if left_out := exercises.run_answer(notebook.name, number, source, namespace):
-            yield {"remark": left_out}
-
-
-def as_line(report: CheckReport) -> dict[str, Any]:
-    """Return a report as the line that the other process reads."""
-    return {"report": {**asdict(report), "results": [asdict(each) for each in report.results]}}
-
-
-def most_seconds(id: str) -> float:
-    """Return how long the tests of an exercise may take together, by their own limits, where one of them compiles."""
-    limits = (runner.SLOW_SECONDS if test in runner._slow else runner.SECONDS for test, _ in runner._tests_of(id))
-    return runner.SLOW_SECONDS + sum(limits)
-
-
-def main() -> None:
-    """Do the task on the standard input; what the student prints goes nowhere."""
-    task = json.load(sys.stdin)
-    hints.speak_to_a_terminal()
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    sys.stdin = open(os.devnull)  # noqa: SIM115 - for as long as the process lives
-    _work(task, out)
-    os._exit(0)  # whatever threads the student's code has left
-
-
-if __name__ == "__main__":
-    main()

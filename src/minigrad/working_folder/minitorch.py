@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minigrad import exercises
+from minigrad.checks import runner
+from minigrad.checks.runner import CheckReport
 from minigrad.errors import MinigradError
-
-if TYPE_CHECKING:
-    from minigrad.checks.runner import CheckReport
+from minigrad.working_folder.check_lines import as_line, failed, most_seconds
+from minigrad.working_folder.survivors import PROBES, shows
 
 __all__ = ["TASKS", "Task", "adapted", "answers", "found_tasks", "load"]
 
@@ -308,11 +309,7 @@ def _asked_of_minitorch(report: CheckReport) -> CheckReport:
 
 
 def answers(folder: Path, ids: Sequence[str], skipped: set[int]) -> Iterator[dict[str, Any]]:
-    """Check the answers one by one, then look for what MiniTorch's own tests let pass; see `checking`."""
-    from minigrad.checks import runner
-    from minigrad.working_folder.checking import as_line, failed, most_seconds
-    from minigrad.working_folder.survivors import PROBES, shows
-
+    """Check the answers one by one, then look for what MiniTorch's own tests let pass; see `checking_apart`."""
     found = found_tasks(folder)
     loaded: dict[str, Any] = {}
     for number, id in enumerate(found, start=1):

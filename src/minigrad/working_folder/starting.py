@@ -10,19 +10,19 @@ my-notebooks/
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from minigrad.errors import MinigradError
+from minigrad.exercises.lesson_files import DEFAULT
 from minigrad.files import write
-from minigrad.tutor.progressing import DEFAULT, FOLDER, working_folder
+from minigrad.tutor.progressing import FOLDER, working_folder
 from minigrad.working_folder import merging
 from minigrad.working_folder.merging import NotANotebook
 
-__all__ = ["DEFAULT", "Outcome", "chosen_folder", "course", "lessons_in", "released", "start"]
+__all__ = ["Outcome", "chosen_folder", "released", "start"]
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,6 @@ class Outcome:
     lesson: str
     state: str
     details: tuple[str, ...] = ()
-
-
-def course() -> dict[str, Any]:
-    """Return what `autograder build` told the library of the course."""
-    content: dict[str, Any] = json.loads((Path(__file__).parents[1] / "course.json").read_text(encoding="utf-8"))
-    return content
 
 
 def released(source: Path | None = None) -> dict[str, Path]:
@@ -92,12 +86,6 @@ def _lesson_in(path: Path) -> str:
 def chosen_folder(folder: Path | None) -> Path:
     """Return the folder that a command means: the one named, else the working folder around, else the usual one."""
     return folder or working_folder() or Path(DEFAULT)
-
-
-def lessons_in(folder: Path) -> list[Path]:
-    """Return the notebooks of lessons in a folder, in the course's order."""
-    names = [each["name"] for each in course()["lessons"]]
-    return [folder / f"{name}.ipynb" for name in names if (folder / f"{name}.ipynb").is_file()]
 
 
 def start(folder: Path, source: Path | None = None, *, dry_run: bool = False) -> list[Outcome]:

@@ -14,12 +14,12 @@ from minigrad import exercises
 from minigrad.errors import MinigradError
 from minigrad.exercises.marker import exercise_of
 from minigrad.exercises.reading import answer_cells
+from minigrad.exercises.syllabus import course
 from minigrad.files import write
 from minigrad.tutor import progressing
 from minigrad.working_folder import merging
 from minigrad.working_folder.checking import is_as_given
 from minigrad.working_folder.merging import NotANotebook
-from minigrad.working_folder.starting import course
 
 __all__ = ["LARGEST", "Packed", "assignment_for", "pack"]
 

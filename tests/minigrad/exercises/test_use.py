@@ -11,7 +11,7 @@ import minigrad
 from minigrad import Scalar, autodiff, derivatives, exercises, fast, functions, mlp, operators, standing_aside
 from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath
-from minigrad.exercises import installing
+from minigrad.exercises import installing, syllabus
 
 pytestmark = pytest.mark.usefixtures("library_as_it_was")
 
@@ -38,7 +38,7 @@ def notebook(path, *cells):
 def states(capsys):
     """Return what `use` said of each exercise, and its other lines."""
     lines = capsys.readouterr().out.splitlines()
-    ids = list(exercises.catalogue())
+    ids = list(syllabus.catalogue())
     said = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines if line.split()[0] in ids}
     return said, [line for line in lines if line.split()[0] not in ids]
 
@@ -79,7 +79,7 @@ def test_use_says_nothing_of_drafts(tmp_path, monkeypatch, capsys):
     """An exercise whose lesson is still being written has a line only where someone has done it all the same."""
     known = exercises.catalogue()
     drafts = {id: replace(known[id], draft=True) for id in ("operators.arithmetic", "operators.folds")}
-    monkeypatch.setattr(exercises, "catalogue", lambda: {**known, **drafts})
+    monkeypatch.setattr(syllabus, "catalogue", lambda: {**known, **drafts})
     notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
     exercises.use(tmp_path, namespace={})
     said, others = states(capsys)
@@ -91,7 +91,7 @@ def test_a_name_that_two_lessons_ask_for(tmp_path, monkeypatch, capsys):
     """What stands in the cell of one exercise is no answer to another that asks for a function of that name."""
     known = exercises.catalogue()
     twin = replace(known["operators.folds"], id="other.folds", objects=("derivatives.gradient",))
-    monkeypatch.setattr(exercises, "catalogue", lambda: {**known, "other.folds": twin})
+    monkeypatch.setattr(syllabus, "catalogue", lambda: {**known, "other.folds": twin})
     cell = "# exercise: {}\ndef gradient(f, *vals):\n    return [7.0]"
     notebook(tmp_path / "05.ipynb", cell.format("derivatives.gradient"))
     exercises.use(tmp_path / "05.ipynb", namespace={})

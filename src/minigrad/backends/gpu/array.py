@@ -19,7 +19,7 @@ cuda: Any = _numba.cuda
 __all__ = ["DTYPES", "DeviceArray", "allocate", "from_host"]
 
 DTYPES = tuple(map(np.dtype, (np.float32, np.float64, np.bool_, np.int64)))
-"""What a device array may hold."""
+"""The dtypes of device arrays."""
 
 Shape = tuple[int, ...]
 

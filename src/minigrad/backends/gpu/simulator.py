@@ -36,7 +36,7 @@ ORDERS = ("forward", "reverse")
 """In which order the threads of a block take their turns. A correct kernel does not notice."""
 
 UNWRITTEN = 2**30 + 7
-"""What memory of integers holds before it is written: as an index it is beyond every array."""
+"""The content of integer memory before it is written: as an index it is beyond every array."""
 
 _order = "forward"
 

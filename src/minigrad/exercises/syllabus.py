@@ -1,0 +1,89 @@
+"""The exercises of the course, in its order."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from minigrad.errors import UnknownExercise
+
+__all__ = ["Exercise", "catalogue", "course", "get"]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    Attributes:
+        id: Its name, for example ``"autodiff.chain_rule"``.
+        lesson: The lesson that places it, for example ``"02_chain_rule"``.
+        objects: What the student writes: dotted names inside ``minigrad``.
+        points: The points that a grader gives for it.
+        uses: Packages that it cannot be run without, for example ``"numba"``.
+        draft: Whether its lesson is still being written.
+
+    >>> minigrad.exercises.get("autodiff.backpropagate").objects
+    ('autodiff.backpropagate',)
+    """
+
+    id: str
+    lesson: str
+    objects: tuple[str, ...]
+    points: float
+    uses: tuple[str, ...] = ()
+    draft: bool = False
+
+
+@cache
+def catalogue() -> Mapping[str, Exercise]:
+    """Return all exercises by id, in the order of the course.
+
+    >>> list(minigrad.exercises.catalogue())[0]
+    'operators.arithmetic'
+    """
+    return {each["id"]: _exercise(each) for each in course()["exercises"]}
+
+
+def _exercise(each: Mapping[str, Any]) -> Exercise:
+    uses, draft = tuple(each.get("uses", ())), bool(each.get("draft"))
+    return Exercise(each["id"], each["lesson"], tuple(each["objects"]), float(each["points"]), uses, draft)
+
+
+def get(id: str) -> Exercise:
+    """Return the exercise with that id.
+
+    Raises:
+        UnknownExercise: If there is none; the message names ids that look alike.
+
+    >>> minigrad.exercises.get("autodiff.chain_rule").lesson
+    '02_chain_rule'
+    """
+    known = catalogue()
+    if callable(id):
+        raise UnknownExercise(f"an exercise is named by a text: write {_named_like(id)}, with the quotes")
+    if not isinstance(id, str):
+        raise UnknownExercise(f"there is no exercise {id!r}; one is named by a text, such as 'autodiff.chain_rule'")
+    if id not in known:
+        near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.4)
+        meant = f"did you mean {' or '.join(near)}?" if near else f"the exercises are {', '.join(known)}"
+        raise UnknownExercise(f"there is no exercise {id!r}; {meant}")
+    return known[id]
+
+
+def _named_like(function: Any) -> str:
+    """Return the ids, as Python writes them, of the exercises that ask for a function of that name."""
+    name = getattr(function, "__name__", "")
+    asked = (each for each in catalogue().values() if any(o.rpartition(".")[2] == name for o in each.objects))
+    return " or ".join(f'"{each.id}"' for each in asked) or '"autodiff.chain_rule", for example'
+
+
+@cache
+def course() -> dict[str, Any]:
+    """Return what `autograder build` told the library of the course."""
+    content: dict[str, Any] = json.loads((Path(__file__).parents[1] / "course.json").read_text(encoding="utf-8"))
+    return content

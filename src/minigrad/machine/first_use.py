@@ -1,0 +1,29 @@
+"""Names of a package whose modules are imported when they are first used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["first_use"]
+
+
+def first_use(package: str, module_of: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return a package's ``__getattr__`` and ``__dir__`` (PEP 562).
+
+    Args:
+        package: The package, for example ``"minigrad.draw"``.
+        module_of: For each name, the module of the package that defines it.
+    """
+
+    def getattr_(name: str) -> Any:
+        if name in module_of:
+            return getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    def dir_() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *module_of})
+
+    return getattr_, dir_

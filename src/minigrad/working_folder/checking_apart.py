@@ -1,0 +1,80 @@
+"""The process in which `minigrad check` runs a student's code; `checking` starts it and waits for its lines."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from minigrad import exercises
+from minigrad.checks import runner
+from minigrad.errors import MinigradError
+from minigrad.tutor import hints
+from minigrad.working_folder.check_lines import as_line, most_seconds
+
+__all__ = ["main"]
+
+
+def _work(task: dict[str, Any], out: IO[str]) -> None:
+    """Run the answers, then their checks, and say each step."""
+    place, ids, skipped = Path(task["place"]), task["ids"], set(task["skipped"])
+    if place.is_dir():
+        from minigrad.working_folder.minitorch import answers
+
+        lines = answers(place, ids, skipped)
+    else:
+        lines = _steps(place, ids, skipped)
+        sys.path.insert(0, str(place.parent))  # a module beside the notebook can be imported, as in Jupyter
+    for line in itertools.chain(lines, [{"end": True}]):
+        out.write(json.dumps(line) + "\n")
+        out.flush()
+
+
+def _steps(notebook: Path, ids: Sequence[str], skipped: set[int | str]) -> Iterator[dict[str, Any]]:
+    for earlier in exercises.lessons_before(notebook):
+        names: dict[str, Any] = {"__name__": "__main__"}
+        yield from (line for line in _cells(earlier, names, skipped) if "remark" not in line)
+        exercises.stand_in(names)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    yield from _cells(notebook, namespace, skipped)
+    placed = exercises.placed_in(notebook)
+    for id in ids:
+        yield {"check": id, "seconds": most_seconds(id)}
+        lacks = "in a cell that runs to its end" if id in placed else "where the cell of this exercise is missing"
+        yield as_line(runner.run(id, namespace, f"{notebook.name}, {lacks}"))
+
+
+def _cells(notebook: Path, namespace: dict[str, Any], skipped: set[int | str]) -> Iterator[dict[str, Any]]:
+    """Run the cells that answers consist of, and say each."""
+    try:
+        cells = exercises.answer_cells(notebook)
+    except MinigradError:  # it was looked at before, unless it is another lesson: whoever checks that one is told
+        return
+    for number, source in enumerate(cells, start=1):
+        cell = f"{notebook}, {number}"
+        if cell in skipped:
+            continue
+        text = source.strip().partition("\n")[0][:80]
+        yield {"cell": cell, "notebook": notebook.name, "text": text}
+        if left_out := exercises.run_answer(notebook.name, number, source, namespace):
+            yield {"remark": left_out}
+
+
+def main() -> None:
+    """Do the task on the standard input; what the student prints goes nowhere."""
+    task = json.load(sys.stdin)
+    hints.speak_to_a_terminal()
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    sys.stdin = open(os.devnull)  # noqa: SIM115 - for as long as the process lives
+    _work(task, out)
+    os._exit(0)  # whatever threads the student's code has left
+
+
+if __name__ == "__main__":
+    main()
