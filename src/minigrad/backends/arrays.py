@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from minigrad import backends
+from minigrad import backends, operators
 from minigrad.backends import numpy_forms
 
 __all__ = [
@@ -40,10 +40,11 @@ Array = Any
 """A NumPy array or a DeviceArray; scalars of NumPy and Python numbers are accepted where arrays are."""
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-COMPARISONS = frozenset(("lt", "gt", "le", "ge", "eq", "ne"))
+_COMPARISONS = frozenset(name for name, form in operators.FORMS.items() if form.compares)
+_KEEP_INTEGERS = frozenset(name for name, form in operators.FORMS.items() if form.keeps_integers)
+_DEAR = frozenset(name for name, form in operators.FORMS.items() if form.is_dear)
 # Elements from which a compiled, parallel loop is quicker than NumPy's, for cheap and for dear operations.
 LARGE, LARGE_AND_DEAR = 32_768, 4_096
-DEAR = frozenset(("exp", "log", "sigmoid", "tanh", "gelu", "erf", "pow", "sin", "cos"))
 
 
 def on_host(*arrays: Array) -> bool:
@@ -68,7 +69,7 @@ def to_device(x: Array, device: str) -> Array:
 
 def is_small(shape: Sequence[int], kernel: str = "") -> bool:
     """Return whether NumPy serves a result of that shape."""
-    return math.prod(shape) < (LARGE_AND_DEAR if kernel in DEAR else LARGE)
+    return math.prod(shape) < (LARGE_AND_DEAR if kernel in _DEAR else LARGE)
 
 
 def promote(inputs: Sequence[Any]) -> Any:
@@ -131,7 +132,7 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
     dtypes = {x.dtype for x in inputs if hasattr(x, "dtype")}
     if len(dtypes) > 1 or not dtypes or next(iter(dtypes)).kind != "f":
         common = promote(inputs[1:] if kernel == "where" else inputs)
-        if common.kind != "f" and kernel not in _INTEGER_KERNELS and not _is_whole_power(kernel, common, inputs):
+        if common.kind != "f" and kernel not in _KEEP_INTEGERS and not _is_whole_power(kernel, common, inputs):
             common = backends.default_float()
         first = inputs[:1] if kernel == "where" else ()
         if first and not any(hasattr(x, "dtype") for x in inputs[1:]):
@@ -139,12 +140,6 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
         inputs = (*first, *(cast_to(x, common) if hasattr(x, "dtype") else x for x in inputs[len(first) :]))
     expression = (kernel, *(("in", i) for i in range(len(inputs))))
     return evaluate(expression, inputs)
-
-
-_INTEGER_KERNELS = frozenset(
-    ("add", "sub", "mul", "neg", "abs", "sign", "max", "min", "clip", "square", "where", "id", "relu")
-)
-_INTEGER_KERNELS |= COMPARISONS
 
 
 def _is_whole_power(kernel: str, common: Any, inputs: Sequence[Any]) -> bool:
@@ -165,7 +160,7 @@ def evaluate(expression: Any, inputs: Sequence[Array | float], dtype: Any = None
         if is_small(shape, kernel) or any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in inputs):
             return numpy_forms.evaluate(expression, inputs)
     if dtype is None:
-        dtype = np.dtype(bool) if kernel in COMPARISONS else promote(inputs[1:] if kernel == "where" else inputs)
+        dtype = np.dtype(bool) if kernel in _COMPARISONS else promote(inputs[1:] if kernel == "where" else inputs)
     return backends.current(*inputs).elementwise(expression, inputs, dtype)
 
 

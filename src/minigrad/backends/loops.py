@@ -87,7 +87,7 @@ class LoopBackend(ABC):
             shape = broadcast(*(x.shape for x in operands))
         if len(operands) > 2:
             raise TypeError(f"{kernel} has {len(operands)} inputs; kernels take one (map) or two (zip)")
-        fn = _OWN.get(kernel) or getattr(operators, kernel)
+        fn = getattr(operators, kernel)
         made = self.map_kernel(fn) if len(operands) == 1 else self.zip_kernel(fn)
         return self._run(made, operands, dtype, shape)
 
@@ -141,15 +141,15 @@ class LoopBackend(ABC):
 
 def start_value(kernel: str, dtype: Any) -> Any:
     """Return what a reduction starts from: the element that changes no other one."""
-    if kernel in ("add", "mul"):
-        return 0 if kernel == "add" else 1
-    if kernel not in ("max", "min"):
-        raise ValueError(f"reduce has no start value for {kernel!r}; it folds with add, mul, max or min")
-    if dtype.kind == "f":
-        return -np.inf if kernel == "max" else np.inf
+    form = operators.FORMS.get(kernel)
+    if form is None or form.start is None:
+        folds = " ".join(name for name, form in operators.FORMS.items() if form.start is not None)
+        raise ValueError(f"reduce has no start value for {kernel!r}; these operators have one: {folds}")
+    if dtype.kind == "f" or math.isfinite(form.start):
+        return form.start if dtype.kind == "f" else int(form.start)
     limits = np.iinfo(dtype) if dtype.kind == "i" else None
     lowest, highest = (limits.min, limits.max) if limits else (False, True)
-    return lowest if kernel == "max" else highest
+    return lowest if form.start < 0 else highest
 
 
 def _parts(x: Array) -> tuple[Any, Any, Any]:
@@ -174,22 +174,13 @@ def _number(value: float, inner: Any) -> Array:
 
 
 def _made_of_pairs(expression: Any) -> Any:
-    """Write an operator of three inputs as operators of two."""
-    match expression:
-        case ("where", condition, x, y):
-            return "add", ("if_true", condition, x), ("if_false", condition, y)
-        case ("clip", x, low, high):
-            return "min", ("max", x, low), high
-    return expression
+    """Write an operator of three inputs as operators of two, where it says how."""
+    form = operators.FORMS.get(expression[0])
+    return _filled(form.in_pairs, expression[1:]) if form and form.in_pairs else expression
 
 
-def _if_true(condition: float, x: float) -> float:
-    # Not 0.0: adding -0.0 changes no number, not even -0.0.
-    return x if condition != 0.0 else -0.0
-
-
-def _if_false(condition: float, x: float) -> float:
-    return -0.0 if condition != 0.0 else x
-
-
-_OWN: dict[str, Callable[..., float]] = {"if_true": _if_true, "if_false": _if_false}
+def _filled(pattern: Any, inputs: Sequence[Any]) -> Any:
+    if isinstance(pattern, int):
+        return inputs[pattern]
+    kernel, *arguments = pattern
+    return kernel, *[_filled(argument, inputs) for argument in arguments]

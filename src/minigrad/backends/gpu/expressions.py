@@ -27,28 +27,6 @@ __all__ = ["compute_type", "evaluate_into", "kernels_of"]
 FLOAT64, FLOAT32, INT64, BOOL = map(np.dtype, (np.float64, np.float32, np.int64, np.bool_))
 
 
-# An operator of floats that would leave the integers: what stands for it where all inputs are integers.
-
-
-def _negative(x: int) -> int:
-    return -x
-
-
-def _absolute(x: int) -> int:
-    return x if x >= 0 else -x
-
-
-def _sign(x: int) -> int:
-    return 1 if x > 0 else -1 if x < 0 else 0
-
-
-def _positive_part(x: int) -> int:
-    return x if x > 0 else 0
-
-
-_OF_INTEGERS = {"neg": _negative, "abs": _absolute, "sign": _sign, "relu": _positive_part}
-
-
 def kernels_of(expression: Any) -> Iterator[str]:
     """Yield the name of every operator in an expression."""
     if expression[0] not in ("in", "const"):
@@ -94,7 +72,8 @@ def evaluate_into(out: DeviceArray, expression: Any, inputs: Sequence[Any]) -> N
 
 
 def _function(name: str, inside: np.dtype[Any]) -> tuple[str, Any]:
-    found = _OF_INTEGERS.get(name) if inside == INT64 else None
+    form = operators.FORMS.get(name)
+    found: Any = form.of_integers if form and inside == INT64 else None
     found = found or getattr(operators, name, None)
     if found is None:
         raise KernelError(f"there is no operator {name!r} in minigrad.operators")

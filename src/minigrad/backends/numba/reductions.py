@@ -17,10 +17,12 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from minigrad import operators
+from minigrad.backends import numpy_forms
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import (
     DEAR,
@@ -49,10 +51,6 @@ BLOCK = 4096
 PARTIALS = 16
 """Into how many pieces of work a large reduction is divided at least."""
 
-START = {"add": 0.0, "mul": 1.0, "max": -math.inf, "min": math.inf}
-COMBINE = {"add": "add_any_order", "mul": "mul_any_order", "max": "maximum", "min": "minimum"}
-FINISH = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
-
 
 def reduce_expression(
     expression: Any, kernel: str, inputs: Sequence[Any], axes: tuple[int, ...], dtype: np.dtype[Any]
@@ -78,7 +76,7 @@ def reduce_expression(
     shape = plan.shape if slots == 1 else (slots, *plan.shape)
     out = pool.empty(shape, dtype)
     plan.run(out, inputs)
-    return out if slots == 1 else np.asarray(FINISH[kernel].reduce(out, axis=0))
+    return out if slots == 1 else numpy_forms.reduce(kernel, out, (0,), False, out.dtype)
 
 
 class _Piece:
@@ -135,7 +133,7 @@ class _Plan:
         self.slots = sum(piece.slots for piece in self.pieces)
 
     def _start(self) -> Any:
-        value = START[self.kernel]
+        value = cast(float, operators.FORMS[self.kernel].start)
         if self.formula.dtype.kind != "f" and math.isinf(value):
             limits = np.iinfo(np.int64)
             return limits.min if value < 0 else limits.max
@@ -240,7 +238,7 @@ def _element(plan: _Plan, layout: Sequence[str], rank: int) -> tuple[list[str], 
 
 def _rows_into_numbers(plan: _Plan, kept: int, folded: int, layout: Sequence[str]) -> list[str]:
     """Return the work on a unit whose rows are folded into one number."""
-    rank, combine = kept + folded + 1, COMBINE[plan.kernel]
+    rank, combine = kept + folded + 1, operators.FORMS[plan.kernel].fold
     fixed, element, result = _element(plan, layout, rank)
     return [
         *_unit_offsets(kept, len(layout), "unit"),
@@ -281,7 +279,7 @@ def _rows_into_row(plan: _Plan, kept: int, folded: int, layout: Sequence[str]) -
 
 def _add_rows(plan: _Plan, kept: int, folded: int, layout: Sequence[str], count: int) -> list[str]:
     """Return the lines that add some rows to the row of results; the names of each row's values end in its number."""
-    rank, combine = kept + folded + 1, COMBINE[plan.kernel]
+    rank, combine = kept + folded + 1, operators.FORMS[plan.kernel].fold
     fixed, element, result = _element(plan, layout, rank)
     before: list[str] = []
     inside = ["j = first + k"]
