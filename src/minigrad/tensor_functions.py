@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from minigrad import backends, functions
+from minigrad import backends, functions, standing_aside
 from minigrad.backends import arrays
 from minigrad.functions import Function
 
@@ -320,14 +320,12 @@ def _along(index: Any, dim: int) -> tuple[Any, ...]:
     return tuple(places if axis == dim else line for axis, line in enumerate(lines))
 
 
-TWINS: dict[type[Function], type[Function]] = {
-    Sum: _QuickSum,
-    Permute: _QuickPermute,
-    View: _QuickView,
-    Max: _QuickMax,
-}
-for _specified, _quick in TWINS.items():
-    _quick.__name__ = _specified.__name__  # what `grad_fn` is called
+twins: dict[type[Function], type[Function]] = {}
+"""The twins that are in use now."""
+
+for _specified, _twin in ((Sum, _QuickSum), (Permute, _QuickPermute), (View, _QuickView), (Max, _QuickMax)):
+    _twin.__name__ = _specified.__name__  # the name of its `grad_fn`
+    standing_aside.twin(twins, _specified, _twin, unless=("tensor_functions",), when=backends.is_quick)
 
 
 # --- moving elements about ----------------------------------------------------------------------------------
@@ -802,7 +800,7 @@ def _either(function: type[Function], x: Any, **options: Any) -> Any:
     """Apply a function to a tensor with recording, to an array without."""
     if hasattr(x, "chain_rule"):
         return function.apply(x, **options)
-    return TWINS.get(function, function).forward(cast(Any, _Nothing()), x, **options)
+    return function.forward(cast(Any, _Nothing()), x, **options)
 
 
 class _Nothing:
@@ -826,7 +824,7 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
 
 def permute(x: Any, order: tuple[int, ...]) -> Any:
     """Return the axes in another order."""
-    return x.transpose(order) if x.__class__ is np.ndarray else _either(Permute, x, order=order)
+    return Permute.apply(x, order=order) if hasattr(x, "chain_rule") else arrays.permute(x, order)
 
 
 def transpose(x: Any) -> Any:
@@ -838,7 +836,9 @@ def transpose(x: Any) -> Any:
 
 def sum_over(x: Any, axes: tuple[int, ...], keepdim: bool = False) -> Any:
     """Add up the elements along axes."""
-    return _either(Sum, x, dim=axes, keepdim=keepdim)
+    if hasattr(x, "chain_rule"):
+        return Sum.apply(x, dim=axes, keepdim=keepdim)
+    return arrays.reduce("add", x, axes, keepdim)
 
 
 def matmul(a: Any, b: Any) -> Any:

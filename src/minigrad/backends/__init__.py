@@ -128,6 +128,7 @@ def _refresh() -> None:
 
     for listener in _listeners:
         listener()
+    standing_aside.choose_twins()
 
 
 _listeners: list[Callable[[], None]] = []

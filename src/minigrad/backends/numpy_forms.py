@@ -1,22 +1,20 @@
 """NumPy's form of every operator: equal to the kernel in `minigrad.operators`, for a whole array at once.
 
 They serve small arrays, where starting a compiled parallel loop takes longer than the work. Whoever uses them switches
-NumPy's floating-point warnings off first, once for everything that an operation computes: see `call`.
+NumPy's floating-point warnings off first, once for everything that an operation computes: see `guarded.call`.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, cast
 
 import numpy as np
 
 from minigrad import operators
 
-__all__ = ["FORMS", "evaluate", "ieee", "matmul", "reduce"]
+__all__ = ["FORMS", "evaluate", "matmul", "reduce"]
 
 
 def sigmoid(x: Any) -> Any:
@@ -78,39 +76,6 @@ def _named(name: str) -> Callable[..., Any]:
 
 FORMS = {name: _named(form.numpy) for name, form in operators.FORMS.items() if form.numpy}
 """The NumPy form of each operator that has one."""
-
-
-def ieee() -> AbstractContextManager[Any]:
-    """Let NumPy return what IEEE 754 says without a warning, in a ``with`` block."""
-    return np.errstate(all="ignore")
-
-
-try:  # np.errstate costs five times as much as a small product; NumPy's own switch below it does not
-    from numpy._core._multiarray_umath import (  # type: ignore[import-not-found]
-        _extobj_contextvar,
-        _make_extobj,
-    )
-except ImportError:  # pragma: no cover (another NumPy: then with the public, slower context)
-    silence: Callable[[], Any] | None = None
-    speak: Callable[[Any], None] | None = None
-else:
-    _silent = _make_extobj(all="ignore")
-
-    # Switches floating-point warnings off; what it returns is for `speak`. No function of Python's, to be quick.
-    silence = functools.partial(_extobj_contextvar.set, _silent)
-    speak = _extobj_contextvar.reset
-
-
-def call(form: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
-    """Apply a NumPy function without floating-point warnings."""
-    if silence is None or speak is None:  # pragma: no cover
-        with ieee():
-            return form(*inputs, **options)
-    token = silence()
-    try:
-        return form(*inputs, **options)
-    finally:
-        speak(token)
 
 
 def evaluate(expression: Any, inputs: Sequence[Any]) -> Any:

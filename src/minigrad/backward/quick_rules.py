@@ -11,20 +11,36 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import functions
+from minigrad import functions, standing_aside
+from minigrad.backward.steps import rules
 from minigrad.functions import Function
 
-__all__ = ["RULES"]
+__all__: list[str] = []
+
+Rule = Callable[[Any, Any], Sequence[Any]]
 
 
+def _rule_of(function: type[Function]) -> Callable[[Rule], Rule]:
+    """Let a quick rule take the place of a function's own, unless a student has written one."""
+
+    def declare(rule: Rule) -> Rule:
+        standing_aside.twin(rules, function, rule, unless=("functions",))
+        return rule
+
+    return declare
+
+
+@_rule_of(functions.Add)
 def _add(d: Any, result: Any) -> Sequence[Any]:
     return d, d
 
 
+@_rule_of(functions.Sub)
 def _sub(d: Any, result: Any) -> Sequence[Any]:
     return d, -d if getattr(result._inputs[1], "requires_grad", False) else None
 
 
+@_rule_of(functions.Mul)
 def _mul(d: Any, result: Any) -> Sequence[Any]:
     a, b = result._inputs
     return (
@@ -33,6 +49,7 @@ def _mul(d: Any, result: Any) -> Sequence[Any]:
     )
 
 
+@_rule_of(functions.Div)
 def _div(d: Any, result: Any) -> Sequence[Any]:
     a, b = result._inputs
     x, y = getattr(a, "_array", a), getattr(b, "_array", b)
@@ -42,47 +59,39 @@ def _div(d: Any, result: Any) -> Sequence[Any]:
     )
 
 
+@_rule_of(functions.Neg)
 def _neg(d: Any, result: Any) -> Sequence[Any]:
     return (-d,)
 
 
+@_rule_of(functions.Exp)
 def _exp(d: Any, result: Any) -> Sequence[Any]:
     return (d * result._array,)
 
 
+@_rule_of(functions.Log)
 def _log(d: Any, result: Any) -> Sequence[Any]:
     return (d / result._inputs[0]._array,)
 
 
+@_rule_of(functions.ReLU)
 def _relu(d: Any, result: Any) -> Sequence[Any]:
     # A comparison with the output, which is 0 where the input is not positive, and nan where it is nan.
     return (np.where(result._array == 0.0, d.dtype.type(0), d),)
 
 
+@_rule_of(functions.Sigmoid)
 def _sigmoid(d: Any, result: Any) -> Sequence[Any]:
     y = result._array
     return (d * y * (1.0 - y),)
 
 
+@_rule_of(functions.Tanh)
 def _tanh(d: Any, result: Any) -> Sequence[Any]:
     y = result._array
     return (d * (1.0 - y * y),)
 
 
+@_rule_of(functions.Square)
 def _square(d: Any, result: Any) -> Sequence[Any]:
     return (d * (2.0 * result._inputs[0]._array),)
-
-
-RULES: dict[type[Function], Callable[[Any, Any], Sequence[Any]]] = {
-    functions.Add: _add,
-    functions.Sub: _sub,
-    functions.Mul: _mul,
-    functions.Div: _div,
-    functions.Neg: _neg,
-    functions.Exp: _exp,
-    functions.Log: _log,
-    functions.ReLU: _relu,
-    functions.Sigmoid: _sigmoid,
-    functions.Tanh: _tanh,
-    functions.Square: _square,
-}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from minigrad import backends, functions, standing_aside, tensor_data, tensor_functions
-from minigrad.backends import arrays, numpy_forms
+from minigrad.backends import arrays, guarded
 from minigrad.tensors.shapes import Shapes, axes_of, axis_of
 
 if TYPE_CHECKING:
@@ -342,7 +342,7 @@ class Methods(Shapes):
             keepdim: Whether they stay, with size 1.
         """
         x = cast(Any, self)
-        return x._of_array(numpy_forms.call(arrays.reduce, kernel, x._array, tuple(sorted(dim)), keepdim))
+        return x._of_array(guarded.call(arrays.reduce, kernel, x._array, tuple(sorted(dim)), keepdim))
 
     # --- products -------------------------------------------------------------------------------------------
 
