@@ -78,6 +78,11 @@ class TensorContext(Context):
     result: Any = None
     tensors = False
 
+    if TYPE_CHECKING:  # a function may keep anything else here, under any name
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
     def __init__(self, inputs: Sequence[Any], values: Sequence[Any], options: dict[str, Any]) -> None:
         self.inputs = inputs
         self.values = values  # type: ignore[assignment]
@@ -88,7 +93,7 @@ class TensorContext(Context):
         """For each input, whether its gradient is asked for."""
         return tuple([getattr(x, "requires_grad", False) for x in self.inputs])
 
-    def as_variables(self) -> Context:
+    def as_variables(self) -> TensorContext:
         """Return the same context with tensors in place of saved arrays, so that a rule itself is recorded."""
         if self.tensors:
             return self
@@ -109,7 +114,7 @@ class TensorContext(Context):
         like = self.output if self.output is not None else self.inputs[0]
         return like.from_host(saved)  # a constant: an index, a mask
 
-    def _with(self, saved: Iterable[Any]) -> Context:
+    def _with(self, saved: Iterable[Any]) -> TensorContext:
         twin = TensorContext.__new__(TensorContext)
         twin.__dict__.update(self.__dict__)
         twin.saved_values = tuple(saved)

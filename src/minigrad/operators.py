@@ -95,6 +95,9 @@ class Form:
     in_pairs: tuple[Any, ...] = ()
 
 
+Expression = tuple[Any, ...]
+"""Operators of operators: ``("in", i)``, ``("const", number)`` or ``(name, *expressions)``."""
+
 FORMS: dict[str, Form] = {}
 """The quick forms by the operator's name; each entry stands below its operator."""
 

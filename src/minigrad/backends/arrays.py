@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from minigrad import backends, operators
 from minigrad.backends import numpy_forms
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = [
     "Array",
@@ -97,21 +100,21 @@ def _rank(x: Any) -> tuple[int, int, Any]:
     return {"b": 0, "i": 1, "u": 1, "f": 2}[dtype.kind], (2 if x.ndim else 1), dtype
 
 
-def cast_to(x: Array, dtype: Any) -> Array:
+def cast_to(x: Array, dtype: np.dtype[Any]) -> Array:
     """Return the array with another dtype; the same one if it has it already."""
     if getattr(x, "dtype", None) == dtype:
         return x
     return x.astype(dtype) if hasattr(x, "astype") else np.asarray(x, dtype)
 
 
-def empty(shape: Sequence[int], dtype: Any) -> Array:
+def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """Return a NumPy array with arbitrary values; a large one comes from the pool of buffers."""
     if is_small(shape):
         return np.empty(shape, dtype)
     return backends.load("numba", "NumbaBackend").empty(tuple(shape), dtype)
 
 
-def full(shape: Sequence[int], value: float, dtype: Any, like: Array | None = None) -> Array:
+def full(shape: Sequence[int], value: float, dtype: np.dtype[Any], like: Array | None = None) -> Array:
     """Return a new array with one value everywhere, on the device of another."""
     if like is not None and like.__class__ is not np.ndarray and not on_host(like):
         return backends.cuda().full(shape, value, dtype)
@@ -146,7 +149,7 @@ def _is_whole_power(kernel: str, common: Any, inputs: Sequence[Any]) -> bool:
     return kernel == "pow" and common.kind == "i" and (hasattr(inputs[1], "dtype") or inputs[1] >= 0)
 
 
-def evaluate(expression: Any, inputs: Sequence[Array | float], dtype: Any = None) -> Array:
+def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.dtype[Any] | None = None) -> Array:
     """Compute an expression of operators, in one loop where a backend can fuse it.
 
     Args:
@@ -261,7 +264,9 @@ def fused(form: str, x: Any, dim: int) -> Callable[..., Array] | None:
     return getattr(backends.current(x), form, None)
 
 
-def evaluate_and_sum(expression: Any, inputs: Sequence[Array | float], shape: tuple[int, ...], dtype: Any) -> Array:
+def evaluate_and_sum(
+    expression: Expression, inputs: Sequence[Array | float], shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Array:
     """Compute an expression and add it up to a shape that broadcasts to its own, in one pass where possible."""
     full_shape = np.broadcast_shapes(*[x.shape for x in inputs if hasattr(x, "shape")])
     if full_shape == shape:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minigrad import operators, tensor_data
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = ["LoopBackend", "broadcast", "start_value"]
 
@@ -56,7 +59,7 @@ class LoopBackend(ABC):
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m); leading dimensions broadcast."""
 
-    def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Array:
+    def elementwise(self, expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any]) -> Array:
         """Evaluate an expression of operators for every element.
 
         Args:
@@ -75,7 +78,12 @@ class LoopBackend(ABC):
             return self._evaluate(expression, inputs, inner, np.dtype(dtype), shape)
 
     def _evaluate(
-        self, expression: Any, inputs: Sequence[Any], inner: Any, dtype: Any, shape: tuple[int, ...] | None
+        self,
+        expression: Expression,
+        inputs: Sequence[Any],
+        inner: Any,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...] | None,
     ) -> Array:
         kernel, *arguments = _made_of_pairs(expression)
         if kernel in ("in", "const"):
@@ -91,13 +99,13 @@ class LoopBackend(ABC):
         made = self.map_kernel(fn) if len(operands) == 1 else self.zip_kernel(fn)
         return self._run(made, operands, dtype, shape)
 
-    def _run(self, kernel: Kernel, operands: Sequence[Array], dtype: Any, shape: tuple[int, ...]) -> Array:
+    def _run(self, kernel: Kernel, operands: Sequence[Array], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
         out = self.empty(shape, dtype)
         if out.size:
             kernel(*_parts(out), *(part for x in operands for part in _parts(x)))
         return out
 
-    def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: Any) -> Array:
+    def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Fold axes away, one after the other.
 
         Args:
@@ -125,7 +133,7 @@ class LoopBackend(ABC):
         """Return a fresh copy in row-major order."""
         return self.elementwise(("in", 0), [x], x.dtype)
 
-    def empty(self, shape: Sequence[int], dtype: Any) -> Array:
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Return a new row-major array whose elements may be anything."""
         storage = np.empty(math.prod(shape), dtype)
         array: Array = tensor_data.TensorData(storage, tuple(shape)).array
@@ -139,7 +147,7 @@ class LoopBackend(ABC):
         return out
 
 
-def start_value(kernel: str, dtype: Any) -> Any:
+def start_value(kernel: str, dtype: np.dtype[Any]) -> Any:
     """Return what a reduction starts from: the element that changes no other one."""
     form = operators.FORMS.get(kernel)
     if form is None or form.start is None:
@@ -159,7 +167,7 @@ def _parts(x: Array) -> tuple[Any, Any, Any]:
     return tensor_data.TensorData.of(x).tuple()
 
 
-def _inner_dtype(arrays: Sequence[Array], dtype: Any) -> Any:
+def _inner_dtype(arrays: Sequence[Array], dtype: np.dtype[Any]) -> Any:
     """Return the dtype of results between the operators of an expression."""
     if dtype.kind != "b":
         return dtype
@@ -173,7 +181,7 @@ def _number(value: float, inner: Any) -> Array:
     return np.array(value, inner if is_exact else np.float64)
 
 
-def _made_of_pairs(expression: Any) -> Any:
+def _made_of_pairs(expression: Expression) -> Any:
     """Write an operator of three inputs as operators of two, where it says how."""
     form = operators.FORMS.get(expression[0])
     return _filled(form.in_pairs, expression[1:]) if form and form.in_pairs else expression

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from minigrad import operators
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = ["FORMS", "evaluate", "matmul", "reduce"]
 
@@ -78,13 +81,13 @@ FORMS = {name: _named(form.numpy) for name, form in operators.FORMS.items() if f
 """The NumPy form of each operator that has one."""
 
 
-def evaluate(expression: Any, inputs: Sequence[Any]) -> Any:
+def evaluate(expression: Expression, inputs: Sequence[Any]) -> Any:
     """Compute an expression (see `minigrad.backends.arrays.evaluate`), operator by operator."""
     out = _evaluate(expression, inputs)
     return out if out.__class__ is np.ndarray else np.asarray(out)
 
 
-def _evaluate(expression: Any, inputs: Sequence[Any]) -> Any:
+def _evaluate(expression: Expression, inputs: Sequence[Any]) -> Any:
     kernel = expression[0]
     if kernel == "in":
         return inputs[expression[1]]
@@ -105,7 +108,7 @@ def _loop(kernel: str, arguments: Sequence[Any]) -> Any:
     return np.asarray(np.frompyfunc(getattr(operators, kernel), len(arguments), 1)(*arguments), dtype=dtype)
 
 
-def reduce(kernel: str, x: Any, axes: tuple[int, ...], keepdims: bool, dtype: Any) -> Any:
+def reduce(kernel: str, x: Any, axes: tuple[int, ...], keepdims: bool, dtype: np.dtype[Any]) -> Any:
     """Fold axes away; nan passes through max and min."""
     fold: Any = FORMS[kernel]
     out = fold.reduce(x, axis=axes, dtype=dtype, keepdims=keepdims)

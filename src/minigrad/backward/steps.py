@@ -20,6 +20,7 @@ from minigrad.engine import context_of
 from minigrad.functions import OUTPUT, Function, saved_pattern
 
 if TYPE_CHECKING:
+    from minigrad.operators import Expression
     from minigrad.tensors import Tensor
 
 __all__ = ["rules", "step_as_written", "step_on_arrays", "step_on_tensors"]
@@ -108,7 +109,7 @@ UNCHANGED = (("in", 0), (0,))
 """The expression of a rule that hands its gradient on."""
 
 
-def _compact(expression: Any) -> Any:
+def _compact(expression: Expression) -> Any:
     """Return an expression that numbers only the inputs it uses, and which these are."""
     if expression is None:
         return None
@@ -116,13 +117,13 @@ def _compact(expression: Any) -> Any:
     return _renumbered(expression, {old: new for new, old in enumerate(used)}), used
 
 
-def _inputs_of(expression: Any) -> set[int]:
+def _inputs_of(expression: Expression) -> set[int]:
     if expression[0] == "in":
         return {expression[1]}
     return set().union(*(_inputs_of(x) for x in expression[1:] if isinstance(x, tuple)))
 
 
-def _renumbered(expression: Any, places: dict[int, int]) -> Any:
+def _renumbered(expression: Expression, places: dict[int, int]) -> Any:
     if expression[0] == "in":
         return "in", places[expression[1]]
     return tuple(_renumbered(x, places) if isinstance(x, tuple) else x for x in expression)

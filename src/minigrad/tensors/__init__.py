@@ -310,12 +310,12 @@ class Tensor(Methods, InPlace):
     __truediv__: Callable[[Any, Any], Tensor]
     __rtruediv__: Callable[[Any, Any], Tensor]
 
-    def __pow__(self, other: Any) -> Tensor:
+    def __pow__(self, other: Tensor | float) -> Tensor:
         if other.__class__ in NUMBERS and other == 2:
             return _elementwise(functions.Square, (self,))
         return _operate(functions.Pow, self, other)
 
-    def __rpow__(self, other: Any) -> Tensor:
+    def __rpow__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.Pow, other, self)
 
     def __neg__(self) -> Tensor:
@@ -327,30 +327,30 @@ class Tensor(Methods, InPlace):
     def __abs__(self) -> Tensor:
         return _elementwise(functions.Abs, (self,))
 
-    def __matmul__(self, other: Any) -> Tensor:
+    def __matmul__(self, other: object) -> Tensor:
         if _is_array(other):
             raise TypeError(f"matmul: the other factor must be a Tensor, not {type_name(other)}; {_CONVERT}")
         return self.matmul(other) if isinstance(other, Tensor) else cast(Tensor, NotImplemented)
 
-    def __rmatmul__(self, other: Any) -> Tensor:
+    def __rmatmul__(self, other: object) -> Tensor:
         return self.__matmul__(other)  # which refuses arrays; a tensor on the left has answered itself
 
-    def __lt__(self, other: Any) -> Tensor:
+    def __lt__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.LT, self, other)
 
-    def __gt__(self, other: Any) -> Tensor:
+    def __gt__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.GT, self, other)
 
-    def __le__(self, other: Any) -> Tensor:
+    def __le__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.LE, self, other)
 
-    def __ge__(self, other: Any) -> Tensor:
+    def __ge__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.GE, self, other)
 
-    def __eq__(self, other: Any) -> Tensor:
+    def __eq__(self, other: object) -> Tensor:
         return _operate(functions.EQ, self, other)
 
-    def __ne__(self, other: Any) -> Tensor:
+    def __ne__(self, other: object) -> Tensor:
         return _operate(functions.NE, self, other)
 
     def __invert__(self) -> Tensor:
@@ -358,13 +358,13 @@ class Tensor(Methods, InPlace):
             raise TypeError("~: only tensors of booleans or integers can be inverted")
         return self.from_host(~arrays.to_host(self._array))
 
-    def __and__(self, other: Any) -> Tensor:
+    def __and__(self, other: object) -> Tensor:
         return self._logical("&", np.bitwise_and, other)
 
-    def __or__(self, other: Any) -> Tensor:
+    def __or__(self, other: object) -> Tensor:
         return self._logical("|", np.bitwise_or, other)
 
-    def __xor__(self, other: Any) -> Tensor:
+    def __xor__(self, other: object) -> Tensor:
         return self._logical("^", np.bitwise_xor, other)
 
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:

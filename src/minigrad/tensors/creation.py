@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from minigrad import backends, functions, layout, tensor_functions
 from minigrad.backends import arrays
@@ -56,7 +57,7 @@ def _made(array: Any, requires_grad: bool, device: str | None) -> Tensor:
     return Tensor(moved._array, requires_grad)
 
 
-def tensor(data: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+def tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Copy numbers, nested lists or arrays into a new tensor.
 
     Args:
@@ -133,7 +134,7 @@ def _floats_of(kind: type) -> set[Any]:
     return {backends.default_float()} if issubclass(kind, float) else set()
 
 
-def _kept(dtype: Any) -> set[Any]:
+def _kept(dtype: np.dtype[Any]) -> set[Any]:
     """Return a floating-point type of NumPy's if tensors have it, else the default one."""
     if dtype.kind != "f":
         return set()
@@ -141,7 +142,7 @@ def _kept(dtype: Any) -> set[Any]:
     return {own if own in _shared_types else backends.default_float()}
 
 
-def as_tensor(data: Any, dtype: Any = None, device: str | None = None) -> Tensor:
+def as_tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Return a tensor of the data; it shares memory with a NumPy array, and a tensor is returned as it is."""
     if isinstance(data, Tensor):
         return data.to(dtype=dtype, device=device)
@@ -177,7 +178,11 @@ def from_dlpack(source: Any) -> Tensor:
 
 
 def full(
-    size: Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
+    size: Sequence[int],
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor with one value everywhere; its type is by default that of the value, as a number of Python's."""
     shape = shape_to_make((size,), "full")
@@ -186,35 +191,35 @@ def full(
     return _made(arrays.full(shape, value, kind), requires_grad, device)
 
 
-def zeros(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+def zeros(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Return zeros."""
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
     return full(shape_to_make(size, "zeros"), 0, kind, device, requires_grad)
 
 
-def ones(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+def ones(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Return ones."""
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
     return full(shape_to_make(size, "ones"), 1, kind, device, requires_grad)
 
 
-def empty(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+def empty(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Return a tensor with arbitrary values."""
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
     return _made(arrays.empty(shape_to_make(size, "empty"), kind), requires_grad, device)
 
 
-def full_like(like: Tensor, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def full_like(like: Tensor, fill_value: Any, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
     """Return one value everywhere, in another tensor's shape, type and device."""
     return full(like.shape, fill_value, dtype or like.dtype, like.device, requires_grad)
 
 
-def zeros_like(like: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(like: Tensor, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
     """Return zeros in another tensor's shape, type and device."""
     return full_like(like, 0, dtype, requires_grad)
 
 
-def ones_like(like: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def ones_like(like: Tensor, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
     """Return ones in another tensor's shape, type and device."""
     return full_like(like, 1, dtype, requires_grad)
 
@@ -223,7 +228,7 @@ def arange(
     start: Any,
     end: Any = None,
     step: Any = 1,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -237,7 +242,12 @@ def arange(
 
 
 def linspace(
-    start: float, end: float, steps: int, dtype: Any = None, device: str | None = None, requires_grad: bool = False
+    start: float,
+    end: float,
+    steps: int,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return that many numbers at equal distances, from start to end, both included."""
     if steps < 0:
@@ -246,12 +256,12 @@ def linspace(
     return _made(np.linspace(start, end, steps).astype(kind), requires_grad, device)
 
 
-def eye(n: int, m: int | None = None, dtype: Any = None, device: str | None = None) -> Tensor:
+def eye(n: int, m: int | None = None, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Return the identity matrix of n rows and m columns (by default n)."""
     return _made(np.eye(n, m, dtype=dtype_of(dtype) if dtype is not None else backends.default_float()), False, device)
 
 
-def _random(values: Tensor, dtype: Any, device: str | None, requires_grad: bool) -> Tensor:
+def _random(values: Tensor, dtype: DTypeLike | None, device: str | None, requires_grad: bool) -> Tensor:
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
     return _made(values._array.astype(kind), requires_grad, device)
 
@@ -259,7 +269,7 @@ def _random(values: Tensor, dtype: Any, device: str | None, requires_grad: bool)
 def rand(
     *size: Any,
     generator: Generator | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -274,7 +284,7 @@ def rand(
 def randn(
     *size: Any,
     generator: Generator | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:

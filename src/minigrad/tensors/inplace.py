@@ -31,23 +31,23 @@ class InPlace:
 
     __slots__ = ()
 
-    def add_(self, other: Any, alpha: float = 1.0) -> Tensor:
+    def add_(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Add other, times alpha."""
         return _change(self, "add_", functions.Add, other * alpha if alpha != 1.0 else other)
 
-    def sub_(self, other: Any, alpha: float = 1.0) -> Tensor:
+    def sub_(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Subtract other, times alpha."""
         return _change(self, "sub_", functions.Sub, other * alpha if alpha != 1.0 else other)
 
-    def mul_(self, other: Any) -> Tensor:
+    def mul_(self, other: Tensor | float) -> Tensor:
         """Multiply by other."""
         return _change(self, "mul_", functions.Mul, other)
 
-    def div_(self, other: Any) -> Tensor:
+    def div_(self, other: Tensor | float) -> Tensor:
         """Divide by other."""
         return _change(self, "div_", functions.Div, other)
 
-    def pow_(self, other: Any) -> Tensor:
+    def pow_(self, other: Tensor | float) -> Tensor:
         """Raise to the power other."""
         return _change(self, "pow_", functions.Pow, other)
 
@@ -129,19 +129,19 @@ class InPlace:
             _record(tensor, tensor_functions.IndexPut, (tensor, value), target, key=key)
         return tensor
 
-    def __iadd__(self, other: Any) -> Tensor:
+    def __iadd__(self, other: Tensor | float) -> Tensor:
         return self.add_(other)
 
-    def __isub__(self, other: Any) -> Tensor:
+    def __isub__(self, other: Tensor | float) -> Tensor:
         return self.sub_(other)
 
-    def __imul__(self, other: Any) -> Tensor:
+    def __imul__(self, other: Tensor | float) -> Tensor:
         return self.mul_(other)
 
-    def __itruediv__(self, other: Any) -> Tensor:
+    def __itruediv__(self, other: Tensor | float) -> Tensor:
         return self.div_(other)
 
-    def __ipow__(self, other: Any) -> Tensor:
+    def __ipow__(self, other: Tensor | float) -> Tensor:
         return self.pow_(other)
 
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["Methods", "ValuesAndIndices"]
 
 
+Axes = int | Sequence[int] | None
+"""One axis, several, or all."""
+
+
 class ValuesAndIndices(NamedTuple):
     """What `max` and `min` along an axis return."""
 
@@ -100,27 +104,27 @@ class Methods(Shapes):
         """Return every element to a power."""
         return cast(Any, self) ** exponent
 
-    def add(self, other: Any, alpha: float = 1.0) -> Tensor:
+    def add(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Return self + alpha * other."""
         return functions.Add.apply(self, other * alpha if alpha != 1.0 else other)
 
-    def sub(self, other: Any, alpha: float = 1.0) -> Tensor:
+    def sub(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Return self - alpha * other."""
         return functions.Sub.apply(self, other * alpha if alpha != 1.0 else other)
 
-    def mul(self, other: Any) -> Tensor:
+    def mul(self, other: Tensor | float) -> Tensor:
         """Return self * other."""
         return functions.Mul.apply(self, other)
 
-    def div(self, other: Any) -> Tensor:
+    def div(self, other: Tensor | float) -> Tensor:
         """Return self / other."""
         return functions.Div.apply(self, other)
 
-    def maximum(self, other: Any) -> Tensor:
+    def maximum(self, other: Tensor | float) -> Tensor:
         """Return the larger element of each pair; nan where one is nan."""
         return functions.Max.apply(self, other)
 
-    def minimum(self, other: Any) -> Tensor:
+    def minimum(self, other: Tensor | float) -> Tensor:
         """Return the smaller element of each pair; nan where one is nan."""
         return functions.Min.apply(self, other)
 
@@ -161,7 +165,7 @@ class Methods(Shapes):
 
     # --- reductions -----------------------------------------------------------------------------------------
 
-    def sum(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def sum(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Add up the elements, all of them or along axes.
 
         Args:
@@ -173,7 +177,7 @@ class Methods(Shapes):
         x = cast(Any, self)
         return tensor_functions.Sum.apply(x, dim=axes_of(x, dim, "sum"), keepdim=keepdim)
 
-    def mean(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def mean(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the mean of the elements, all of them or along axes; nan where there are none."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "mean")
         x = cast(Any, self)
@@ -186,7 +190,7 @@ class Methods(Shapes):
         total = tensor_functions.Sum.apply(x, dim=axes, keepdim=keepdim)
         return total * (1.0 / count) if count else total / 0.0
 
-    def var(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def var(self, dim: Axes = None, unbiased: bool = True, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the variance: the mean squared distance from the mean.
 
         Args:
@@ -203,7 +207,7 @@ class Methods(Shapes):
         total = distance.square().sum(axes, keepdim)
         return total * (1.0 / count) if count > 0 else total * float("nan")
 
-    def std(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def std(self, dim: Axes = None, unbiased: bool = True, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the square root of the variance."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "std")
         variance = self.var(dim, unbiased, keepdim)
@@ -212,13 +216,13 @@ class Methods(Shapes):
             return variance.sqrt()
         return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
 
-    def prod(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def prod(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Multiply the elements, all of them or along axes."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "prod")
         x = cast(Any, self)
         return tensor_functions.Prod.apply(x, dim=axes_of(x, dim, "prod"), keepdim=keepdim)
 
-    def max(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def max(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Any:
         """Return the largest element; along an axis, the largest elements and where the first of them are.
 
         Without dim, equal elements share the gradient; with dim, the first one gets it.
@@ -226,7 +230,7 @@ class Methods(Shapes):
         dim = dim if axis is None else _by_numpys_name(dim, axis, "max")
         return self._extreme("max", tensor_functions.Amax, dim, keepdim)
 
-    def min(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def min(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Any:
         """Return the smallest element; along an axis, the smallest elements and where the first of them are."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "min")
         return self._extreme("min", tensor_functions.Amin, dim, keepdim)
@@ -249,7 +253,7 @@ class Methods(Shapes):
         indices = getattr(x, f"arg{name}")(dim, keepdim)
         return ValuesAndIndices(values.unsqueeze(axis) if keepdim and x.ndim else values, indices)
 
-    def amax(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def amax(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the largest elements along axes; equal ones share the gradient."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "amax")
         x = cast(Any, self)
@@ -257,7 +261,7 @@ class Methods(Shapes):
         _refuse_empty(x, axes, "amax")
         return tensor_functions.Amax.apply(x, dim=axes, keepdim=keepdim)
 
-    def amin(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def amin(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the smallest elements along axes; equal ones share the gradient."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "amin")
         x = cast(Any, self)
@@ -265,12 +269,12 @@ class Methods(Shapes):
         _refuse_empty(x, axes, "amin")
         return tensor_functions.Amin.apply(x, dim=axes, keepdim=keepdim)
 
-    def argmax(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def argmax(self, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
         """Return where the largest element is, the first of equal ones: in the flattened tensor, or along an axis."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "argmax")
         return self._where_extreme("argmax", dim, keepdim)
 
-    def argmin(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def argmin(self, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
         """Return where the smallest element is, the first of equal ones: in the flattened tensor, or along an axis."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "argmin")
         return self._where_extreme("argmin", dim, keepdim)
@@ -284,12 +288,12 @@ class Methods(Shapes):
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
         return cast("Tensor", x.from_host(np.asarray(getattr(np, name)(array, axis=axis, keepdims=keepdim))))
 
-    def any(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def any(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return whether an element is not 0."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "any")
         return self._truth(np.any, dim, keepdim, "any")
 
-    def all(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def all(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return whether no element is 0."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "all")
         return self._truth(np.all, dim, keepdim, "all")
@@ -300,7 +304,7 @@ class Methods(Shapes):
         result = form(array, axis=axes_of(x, dim, operation), keepdims=keepdim)
         return cast("Tensor", x.from_host(np.asarray(result)))
 
-    def logsumexp(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def logsumexp(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return log(e^x1 + e^x2 + ...) along axes, without overflow."""
         dim = dim if axis is None else _by_numpys_name(dim, axis, "logsumexp")
         x = _float(self)

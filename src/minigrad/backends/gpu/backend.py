@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from minigrad.backends.gpu import launching, products, reductions, teaching
 from minigrad.backends.gpu.array import DeviceArray, allocate, from_host
 from minigrad.backends.gpu.expressions import compute_type, evaluate_into
 from minigrad.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = ["CudaBackend"]
 
@@ -39,11 +42,11 @@ class CudaBackend:
 
     # --- memory
 
-    def empty(self, shape: Sequence[int], dtype: Any) -> Array:
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Return an array with arbitrary values."""
         return allocate(shape, dtype)
 
-    def full(self, shape: Sequence[int], value: float, dtype: Any) -> Array:
+    def full(self, shape: Sequence[int], value: float, dtype: np.dtype[Any]) -> Array:
         """Return an array with one value everywhere."""
         out = allocate(shape, dtype)
         self.assign(out, value)
@@ -80,7 +83,7 @@ class CudaBackend:
 
     # --- elementwise
 
-    def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Array:
+    def elementwise(self, expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any]) -> Array:
         """Compute an expression of operators for every element.
 
         Args:
@@ -101,7 +104,7 @@ class CudaBackend:
             evaluate_into(out, expression, given)
         return out
 
-    def _node_by_node(self, out: Array, expression: Any, inputs: Sequence[Any]) -> None:
+    def _node_by_node(self, out: Array, expression: Expression, inputs: Sequence[Any]) -> None:
         """Compute an expression with map and zip, an array for each part; three inputs take the fused kernel."""
         name, *arguments = expression
         inside = compute_type(inputs, out.dtype)
@@ -117,7 +120,7 @@ class CudaBackend:
         if target is not out:
             evaluate_into(out, ("in", 0), (target,))
 
-    def _part(self, expression: Any, inputs: Sequence[Any], inside: Any) -> Array:
+    def _part(self, expression: Expression, inputs: Sequence[Any], inside: Any) -> Array:
         name = expression[0]
         if name in ("in", "const"):
             value = inputs[expression[1]] if name == "in" else expression[1]
@@ -129,7 +132,7 @@ class CudaBackend:
 
     # --- reductions and products
 
-    def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: Any) -> Array:
+    def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Fold axes away.
 
         Args:
@@ -180,7 +183,7 @@ def _students_kernels() -> bool:
     return standing_aside.any_of("cuda_ops", "tensor_data")
 
 
-def _inputs_of(expression: Any) -> set[int]:
+def _inputs_of(expression: Expression) -> set[int]:
     if expression[0] == "in":
         return {expression[1]}
     if expression[0] == "const":

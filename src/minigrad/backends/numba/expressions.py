@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad import operators
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = ["Formula", "compute_dtype"]
 
@@ -46,7 +49,7 @@ class Formula:
         functions: The names given to functions that have no line.
     """
 
-    def __init__(self, expression: Any, dtype: np.dtype[Any]) -> None:
+    def __init__(self, expression: Expression, dtype: np.dtype[Any]) -> None:
         self.dtype = dtype
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {}
@@ -54,14 +57,14 @@ class Formula:
         self._names: dict[Any, str] = {}
         self.result = self._write(expression)
 
-    def _write(self, expression: Any) -> str:
+    def _write(self, expression: Expression) -> str:
         """Return the name of an expression's value, after writing what computes it, each common part once."""
         key = repr(expression) if expression[0] == "const" else expression  # 0.0 and -0.0 are equal, but not the same
         if key not in self._names:
             self._names[key] = self._write_new(expression)
         return self._names[key]
 
-    def _write_new(self, expression: Any) -> str:
+    def _write_new(self, expression: Expression) -> str:
         kernel, *args = expression
         if kernel == "in":
             return f"v{args[0]}"

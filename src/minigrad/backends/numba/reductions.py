@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from minigrad.backends.numba.elementwise import (
 from minigrad.backends.numba.expressions import Formula, compute_dtype
 from minigrad.backends.numba.geometry import Axis, address, collapse, contiguous_strides, kind
 
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
+
 __all__ = ["reduce_expression"]
 
 BLOCK = 4096
@@ -53,7 +56,7 @@ PARTIALS = 16
 
 
 def reduce_expression(
-    expression: Any, kernel: str, inputs: Sequence[Any], axes: tuple[int, ...], dtype: np.dtype[Any]
+    expression: Expression, kernel: str, inputs: Sequence[Any], axes: tuple[int, ...], dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
     """Compute an expression for every element of the broadcast inputs, and fold axes of it away, in one loop.
 
@@ -112,7 +115,12 @@ class _Plan:
     """Everything about a reduction that depends on shapes, strides and dtypes only."""
 
     def __init__(
-        self, expression: Any, kernel: str, layouts: Sequence[Layout], axes: tuple[int, ...], dtype: np.dtype[Any]
+        self,
+        expression: Expression,
+        kernel: str,
+        layouts: Sequence[Layout],
+        axes: tuple[int, ...],
+        dtype: np.dtype[Any],
     ) -> None:
         self.kernel = kernel
         self.dtype = dtype
