@@ -6,6 +6,7 @@ Only what a first expression needs is imported here; everything else is imported
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from minigrad import autodiff, errors, functions, operators, scalar
@@ -161,9 +162,5 @@ def load_ipython_extension(shell: Any) -> None:
     register(shell)
 
 
-try:
-    from minigrad import fast
-except ImportError:  # an edition for students leaves out the twins, which give answers away
-    pass
-else:
-    fast.enable()
+with suppress(ImportError):  # an edition for students leaves out the twins, which give answers away
+    from minigrad import fast as fast

@@ -2,8 +2,7 @@
 
 Where the specification builds a Context and asks a rule at backward time, the twins store the derivative in each
 input at once, as a float: ``a * b`` keeps ``b`` and ``a``. Backward is then one multiplication and one addition for
-each edge of the graph. `enable` puts the twins into the class, `disable` the specification; `minigrad.exercises`
-disables them while a student's operators, functions or engine are installed, and the tests compare the two.
+each edge of the graph. They stand aside while anything of a student's is installed; the tests compare the two.
 
 How a result is stored (a leaf has ``_fn is None``):
 
@@ -23,11 +22,11 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any
 
-from minigrad import functions, operators
+from minigrad import functions, operators, standing_aside
 from minigrad.autodiff import grad_mode, no_grad
 from minigrad.scalar import FREED, Scalar, _freed
 
-__all__ = ["backpropagate", "disable", "enable"]
+__all__ = ["backpropagate"]
 
 _NUMBERS = (float, int)
 _SCALARS = frozenset((Scalar,))
@@ -347,20 +346,9 @@ def _reset(root: Scalar) -> None:
                 stack.append(parent)
 
 
-# --- the switch ---------------------------------------------------------------------------------------------
+# --- where the twins go -------------------------------------------------------------------------------------
 
 _twins["_backpropagate"] = backpropagate
 _specified: dict[str, Any] = {name: getattr(Scalar, name) for name in _twins}
-
-
-def enable() -> None:
-    """Put the twins into `Scalar`."""
-    for name, method in _twins.items():
-        setattr(Scalar, name, method)
-
-
-def disable() -> None:
-    """Put the specification back into `Scalar`."""
-    for name, method in _specified.items():
-        # `_apply` is bound to the class already
-        setattr(Scalar, name, staticmethod(method) if name == "_apply" else method)
+for _name, _method in _twins.items():
+    standing_aside.twin(Scalar, _name, _method, unless=standing_aside.EVERYTHING)

@@ -117,17 +117,17 @@ class Function:
     """True: forward gets the arrays of tensors, and backward may too. False: both get tensors."""
 
     @staticmethod
-    def forward(ctx: Context, *values: Any) -> Any:
+    def forward(ctx: Any, *values: Any) -> Any:
         """Compute the result from the inputs' values, and save in ctx what backward will need."""
         raise FunctionError("a Function needs a forward(ctx, *values)")
 
     @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
+    def backward(ctx: Any, d_output: Any) -> Any:
         """Return d_output times the derivative in each input: one value, or a tuple of one for each input."""
         raise FunctionError("a Function needs a backward(ctx, d_output) to be differentiated")
 
     @classmethod
-    def jvp(cls, ctx: Context, *tangents: Any) -> Any:
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
         """Return the change of the output for a change of each input (None where an input stays)."""
         raise FunctionError(f"{cls.__name__} has no forward-mode rule: give it a jvp(ctx, *tangents)")
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = [
     "abs",
@@ -62,6 +64,44 @@ __all__ = [
 Operator = Callable[..., float]
 
 
+@dataclass(frozen=True)
+class Form:
+    """The quick forms of an operator, as text that a backend reads: an operator without them is called as it stands.
+
+    Attributes:
+        numpy: The name of a function in `minigrad.backends.numpy_forms` or in NumPy.
+        line: The operator in a compiled loop, of the inputs ``{0}``, ``{1}``, ...; ``zero`` and ``one`` have its type.
+        float_line: The same where it serves floats only.
+        powers: Lines for floats by the value of a constant second input.
+        compares: Whether the result is a truth value.
+        keeps_integers: Whether integers give an integer.
+        of_integers: The operator where all inputs are integers and it would make floats of them, for CUDA.
+        is_dear: Whether it takes several times as long as an addition.
+        start: The number that changes no other one, from which a reduction starts.
+        fold: The function with which a compiled loop folds.
+        in_pairs: The operator as an expression of operators of one or two inputs; a number is an input.
+    """
+
+    numpy: str = ""
+    line: str = ""
+    float_line: str = ""
+    powers: Mapping[float, str] = field(default_factory=dict)
+    compares: bool = False
+    keeps_integers: bool = False
+    of_integers: Callable[[int], int] | None = None
+    is_dear: bool = False
+    start: float | None = None
+    fold: str = ""
+    in_pairs: tuple[Any, ...] = ()
+
+
+Expression = tuple[Any, ...]
+"""Operators of operators: ``("in", i)``, ``("const", number)`` or ``(name, *expressions)``."""
+
+FORMS: dict[str, Form] = {}
+"""The quick forms by the operator's name; each entry stands below its operator."""
+
+
 def ieee(fallback: Operator) -> Callable[[Operator], Operator]:
     """Let an operator return what IEEE 754 says where Python raises an error.
 
@@ -98,11 +138,17 @@ def _power_beyond_floats(x: float, y: float) -> float:
     return math.copysign(math.inf, x) if is_odd else math.inf
 
 
+# --- arithmetic ---------------------------------------------------------------------------------------------
+
+
 def add(x: float, y: float) -> float:
     """Return x + y."""
     ### BEGIN SOLUTION
     return x + y
     ### END SOLUTION
+
+
+FORMS["add"] = Form(numpy="add", line="{0} + {1}", keeps_integers=True, start=0.0, fold="add_any_order")
 
 
 def mul(x: float, y: float) -> float:
@@ -112,11 +158,21 @@ def mul(x: float, y: float) -> float:
     ### END SOLUTION
 
 
+FORMS["mul"] = Form(numpy="multiply", line="{0} * {1}", keeps_integers=True, start=1.0, fold="mul_any_order")
+
+
 def neg(x: float) -> float:
     """Return -x, as a float also where x is an int."""
     ### BEGIN SOLUTION
     return -float(x)
     ### END SOLUTION
+
+
+def _negative(x: int) -> int:
+    return -x
+
+
+FORMS["neg"] = Form(numpy="negative", line="-{0}", keeps_integers=True, of_integers=_negative)
 
 
 def sub(x: float, y: float) -> float:
@@ -126,6 +182,9 @@ def sub(x: float, y: float) -> float:
     2.0
     """
     return x - y
+
+
+FORMS["sub"] = Form(numpy="subtract", line="{0} - {1}", keeps_integers=True)
 
 
 @ieee(_divide_by_zero)
@@ -138,6 +197,9 @@ def div(x: float, y: float) -> float:
     return x / y
 
 
+FORMS["div"] = Form(numpy="true_divide", line="{0} / {1}")
+
+
 @ieee(_power_beyond_floats)
 def pow(x: float, y: float) -> float:
     """Return x to the power y; nan where no real number is the answer.
@@ -148,11 +210,26 @@ def pow(x: float, y: float) -> float:
     return math.pow(x, y)
 
 
+FORMS["pow"] = Form(
+    numpy="power",
+    line="{0} ** {1}",
+    float_line="math_pow({0}, {1})",
+    powers={-1.0: "one / {0}", 1.0: "{0}", 2.0: "{0} * {0}", 3.0: "{0} * {0} * {0}"},
+    is_dear=True,
+)
+
+
+# --- comparison ---------------------------------------------------------------------------------------------
+
+
 def lt(x: float, y: float) -> float:
     """Return 1.0 if x is less than y, else 0.0."""
     ### BEGIN SOLUTION
     return 1.0 if x < y else 0.0
     ### END SOLUTION
+
+
+FORMS["lt"] = Form(numpy="less", line="select({0} < {1}, one, zero)", compares=True, keeps_integers=True)
 
 
 def eq(x: float, y: float) -> float:
@@ -162,6 +239,9 @@ def eq(x: float, y: float) -> float:
     ### END SOLUTION
 
 
+FORMS["eq"] = Form(numpy="equal", line="select({0} == {1}, one, zero)", compares=True, keeps_integers=True)
+
+
 def max(x: float, y: float) -> float:
     """Return the larger of x and y; nan if either is nan."""
     ### BEGIN SOLUTION
@@ -169,6 +249,9 @@ def max(x: float, y: float) -> float:
         return x
     return y
     ### END SOLUTION
+
+
+FORMS["max"] = Form(numpy="maximum", line="maximum({0}, {1})", keeps_integers=True, start=-math.inf, fold="maximum")
 
 
 def min(x: float, y: float) -> float:
@@ -182,6 +265,9 @@ def min(x: float, y: float) -> float:
     return y
 
 
+FORMS["min"] = Form(numpy="minimum", line="minimum({0}, {1})", keeps_integers=True, start=math.inf, fold="minimum")
+
+
 def clip(x: float, low: float, high: float) -> float:
     """Return x moved into [low, high]; nan stays nan, and high wins where low is larger.
 
@@ -189,6 +275,11 @@ def clip(x: float, low: float, high: float) -> float:
     1.0
     """
     return min(max(x, low), high)
+
+
+FORMS["clip"] = Form(
+    numpy="clipped", line="minimum(maximum({0}, {1}), {2})", keeps_integers=True, in_pairs=("min", ("max", 0, 1), 2)
+)
 
 
 def gt(x: float, y: float) -> float:
@@ -200,6 +291,9 @@ def gt(x: float, y: float) -> float:
     return 1.0 if x > y else 0.0
 
 
+FORMS["gt"] = Form(numpy="greater", line="select({0} > {1}, one, zero)", compares=True, keeps_integers=True)
+
+
 def le(x: float, y: float) -> float:
     """Return 1.0 if x is at most y, else 0.0.
 
@@ -207,6 +301,9 @@ def le(x: float, y: float) -> float:
     1.0
     """
     return 1.0 if x <= y else 0.0
+
+
+FORMS["le"] = Form(numpy="less_equal", line="select({0} <= {1}, one, zero)", compares=True, keeps_integers=True)
 
 
 def ge(x: float, y: float) -> float:
@@ -218,6 +315,9 @@ def ge(x: float, y: float) -> float:
     return 1.0 if x >= y else 0.0
 
 
+FORMS["ge"] = Form(numpy="greater_equal", line="select({0} >= {1}, one, zero)", compares=True, keeps_integers=True)
+
+
 def ne(x: float, y: float) -> float:
     """Return 1.0 if x differs from y, else 0.0; nan differs from everything.
 
@@ -225,6 +325,9 @@ def ne(x: float, y: float) -> float:
     1.0
     """
     return 1.0 if x != y else 0.0
+
+
+FORMS["ne"] = Form(numpy="not_equal", line="select({0} != {1}, one, zero)", compares=True, keeps_integers=True)
 
 
 def is_close(x: float, y: float) -> float:
@@ -243,11 +346,34 @@ def where(condition: float, x: float, y: float) -> float:
     return x if condition != 0.0 else y
 
 
+FORMS["where"] = Form(
+    numpy="chosen",
+    line="select({0} != zero, {1}, {2})",
+    keeps_integers=True,
+    in_pairs=("add", ("_if_true", 0, 1), ("_if_false", 0, 2)),
+)
+
+
+def _if_true(condition: float, x: float) -> float:
+    # Not 0.0: adding -0.0 changes no number, not even -0.0.
+    return x if condition != 0.0 else -0.0
+
+
+def _if_false(condition: float, x: float) -> float:
+    return -0.0 if condition != 0.0 else x
+
+
+# --- elementary functions -----------------------------------------------------------------------------------
+
+
 def id(x: float) -> float:
     """Return x unchanged."""
     ### BEGIN SOLUTION
     return x
     ### END SOLUTION
+
+
+FORMS["id"] = Form(numpy="positive", line="{0}", keeps_integers=True)
 
 
 @ieee(lambda x: _divide_by_zero(1.0, x))
@@ -258,11 +384,26 @@ def inv(x: float) -> float:
     ### END SOLUTION
 
 
+FORMS["inv"] = Form(numpy="inverse", line="one / {0}")
+
+
 def relu(x: float) -> float:
     """Return x where x is positive, else 0.0; nan stays nan."""
     ### BEGIN SOLUTION
     return 0.0 if x <= 0.0 else x
     ### END SOLUTION
+
+
+def _positive_part(x: int) -> int:
+    return x if x > 0 else 0
+
+
+FORMS["relu"] = Form(
+    numpy="rectified",
+    line="select({0} <= zero, zero, {0})",
+    keeps_integers=True,
+    of_integers=_positive_part,
+)
 
 
 @ieee(lambda x: math.inf)
@@ -273,12 +414,18 @@ def exp(x: float) -> float:
     ### END SOLUTION
 
 
+FORMS["exp"] = Form(numpy="exp", float_line="exp({0})", is_dear=True)
+
+
 @ieee(lambda x: -math.inf if x == 0.0 else math.nan)
 def log(x: float) -> float:
     """Return the natural logarithm of x."""
     ### BEGIN SOLUTION
     return math.log(x)
     ### END SOLUTION
+
+
+FORMS["log"] = Form(numpy="log", float_line="log({0})", is_dear=True)
 
 
 def sigmoid(x: float) -> float:
@@ -288,6 +435,9 @@ def sigmoid(x: float) -> float:
         return 1.0 / (1.0 + math.exp(-x))
     return math.exp(x) / (1.0 + math.exp(x))
     ### END SOLUTION
+
+
+FORMS["sigmoid"] = Form(numpy="sigmoid", float_line="sigmoid({0})", is_dear=True)
 
 
 @ieee(lambda x: math.nan)
@@ -300,6 +450,9 @@ def sin(x: float) -> float:
     return math.sin(x)
 
 
+FORMS["sin"] = Form(numpy="sin", float_line="math_sin({0})", is_dear=True)
+
+
 @ieee(lambda x: math.nan)
 def cos(x: float) -> float:
     """Return the cosine of x, in radians.
@@ -310,6 +463,9 @@ def cos(x: float) -> float:
     return math.cos(x)
 
 
+FORMS["cos"] = Form(numpy="cos", float_line="math_cos({0})", is_dear=True)
+
+
 def tanh(x: float) -> float:
     """Return the hyperbolic tangent of x.
 
@@ -317,6 +473,9 @@ def tanh(x: float) -> float:
     0.7616
     """
     return math.tanh(x)
+
+
+FORMS["tanh"] = Form(numpy="tanh", float_line="tanh({0})", is_dear=True)
 
 
 @ieee(lambda x: math.nan)
@@ -329,6 +488,9 @@ def sqrt(x: float) -> float:
     return math.sqrt(x)
 
 
+FORMS["sqrt"] = Form(numpy="sqrt", float_line="math_sqrt({0})")
+
+
 def square(x: float) -> float:
     """Return x times x.
 
@@ -336,6 +498,9 @@ def square(x: float) -> float:
     9.0
     """
     return x * x
+
+
+FORMS["square"] = Form(numpy="square", line="{0} * {0}", keeps_integers=True)
 
 
 def abs(x: float) -> float:
@@ -347,6 +512,13 @@ def abs(x: float) -> float:
     return math.fabs(x)
 
 
+def _absolute(x: int) -> int:
+    return x if x >= 0 else -x
+
+
+FORMS["abs"] = Form(numpy="absolute", line="abs({0})", keeps_integers=True, of_integers=_absolute)
+
+
 def sign(x: float) -> float:
     """Return 1.0 for a positive x, -1.0 for a negative one, and 0.0 for zero and nan, as PyTorch does.
 
@@ -356,6 +528,18 @@ def sign(x: float) -> float:
     return 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0
 
 
+def _sign(x: int) -> int:
+    return 1 if x > 0 else -1 if x < 0 else 0
+
+
+FORMS["sign"] = Form(
+    numpy="sign_or_zero",
+    line="select({0} > zero, one, select({0} < zero, -one, zero))",
+    keeps_integers=True,
+    of_integers=_sign,
+)
+
+
 def erf(x: float) -> float:
     """Return the error function of x: 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
 
@@ -363,6 +547,9 @@ def erf(x: float) -> float:
     0.8427
     """
     return math.erf(x)
+
+
+FORMS["erf"] = Form(numpy="error_function", float_line="math_erf({0})", is_dear=True)
 
 
 def gelu(x: float) -> float:
@@ -377,6 +564,12 @@ def gelu(x: float) -> float:
     return 0.5 * x * math.erfc(-x / math.sqrt(2.0))
 
 
+FORMS["gelu"] = Form(numpy="gelu", float_line="half * {0} * math_erfc(-{0} * root_half)", is_dear=True)
+
+
+# --- derivatives times an upstream derivative ---------------------------------------------------------------
+
+
 def exp_back(x: float, d: float) -> float:
     """Return d times the derivative of exp at x.
 
@@ -384,6 +577,9 @@ def exp_back(x: float, d: float) -> float:
     5.0
     """
     return d * exp(x)
+
+
+FORMS["exp_back"] = Form(line="{1} * exp({0})")
 
 
 def sigmoid_back(x: float, d: float) -> float:
@@ -404,6 +600,9 @@ def log_back(x: float, d: float) -> float:
     ### END SOLUTION
 
 
+FORMS["log_back"] = Form(line="{1} / {0}")
+
+
 @ieee(lambda x, d: -_divide_by_zero(d, x * x))
 def inv_back(x: float, d: float) -> float:
     """Return d times the derivative of 1 / x at x."""
@@ -412,11 +611,20 @@ def inv_back(x: float, d: float) -> float:
     ### END SOLUTION
 
 
+FORMS["inv_back"] = Form(line="-{1} / ({0} * {0})")
+
+
 def relu_back(x: float, d: float) -> float:
     """Return d times the derivative of relu at x: d where x is positive, else 0.0; d where x is nan."""
     ### BEGIN SOLUTION
     return 0.0 if x <= 0.0 else d
     ### END SOLUTION
+
+
+FORMS["relu_back"] = Form(line="select({0} <= zero, zero, {1})")
+
+
+# --- functions of functions ---------------------------------------------------------------------------------
 
 
 def map(fn: Callable[[float], float]) -> Callable[[Iterable[float]], list[float]]:

@@ -289,34 +289,34 @@ class Scalar:
         """
         return self.data
 
-    def __add__(self, other: Any) -> Scalar:
+    def __add__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Add, self, other)
 
-    def __radd__(self, other: Any) -> Scalar:
+    def __radd__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Add, self, other)
 
-    def __sub__(self, other: Any) -> Scalar:
+    def __sub__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Sub, self, other)
 
-    def __rsub__(self, other: Any) -> Scalar:
+    def __rsub__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Sub, other, self)
 
-    def __mul__(self, other: Any) -> Scalar:
+    def __mul__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Mul, self, other)
 
-    def __rmul__(self, other: Any) -> Scalar:
+    def __rmul__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Mul, self, other)
 
-    def __truediv__(self, other: Any) -> Scalar:
+    def __truediv__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Div, self, other)
 
-    def __rtruediv__(self, other: Any) -> Scalar:
+    def __rtruediv__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Div, other, self)
 
-    def __pow__(self, other: Any) -> Scalar:
+    def __pow__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Pow, self, other)
 
-    def __rpow__(self, other: Any) -> Scalar:
+    def __rpow__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Pow, other, self)
 
     def __neg__(self) -> Scalar:
@@ -328,22 +328,22 @@ class Scalar:
     def __abs__(self) -> Scalar:
         return _operate(functions.Max, -self, self)
 
-    def __lt__(self, other: Any) -> Scalar:
+    def __lt__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.LT, self, other)
 
-    def __gt__(self, other: Any) -> Scalar:
+    def __gt__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.LT, other, self)
 
-    def __le__(self, other: Any) -> Scalar:
+    def __le__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Max, self < other, self == other)
 
-    def __ge__(self, other: Any) -> Scalar:
+    def __ge__(self, other: Scalar | float) -> Scalar:
         return _operate(functions.Max, self > other, self == other)
 
-    def __eq__(self, other: Any) -> Scalar:  # type: ignore[override]
+    def __eq__(self, other: object) -> Scalar:  # type: ignore[override]
         return _operate(functions.EQ, self, other)
 
-    def __ne__(self, other: Any) -> Scalar:  # type: ignore[override]
+    def __ne__(self, other: object) -> Scalar:  # type: ignore[override]
         return _operate(functions.Sub, 1.0, self == other)
 
     __hash__ = object.__hash__  # two variables of the same value are two variables
@@ -420,7 +420,7 @@ FREED: Any = object()  # stands in `_db` of a result whose graph was freed
 
 
 def _operate(function: type[Function], *inputs: Any) -> Scalar:
-    """Apply a function for an operator; Python turns NotImplemented into its TypeError for unsupported operands."""
+    """Apply a function for an operator. Python turns NotImplemented into its TypeError for unsupported operands."""
     if all(isinstance(x, Scalar | Real) for x in inputs):
         return Scalar._apply(function, inputs)
     return cast(Scalar, NotImplemented)

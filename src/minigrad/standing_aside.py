@@ -1,5 +1,7 @@
 """Which exercises a student's answers stand in for, so that the quick paths beside them stand aside.
 
+A *twin* is a quick form of something that is written to be read, and equal to it. Each is declared once, with `twin`.
+
 `minigrad.exercises.install` says what it replaces. A quick path asks `any_of` for the modules that it bypasses, and
 code that holds something made from an exercise (a compiled kernel, a traced rule) drops it in `on_change`.
 
@@ -14,14 +16,56 @@ import importlib
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["CUT", "any_of", "cut_names", "exercise", "is_cut", "is_ours", "on_change", "replaced"]
+__all__ = [
+    "CUT",
+    "EVERYTHING",
+    "any_of",
+    "choose_twins",
+    "cut_names",
+    "exercise",
+    "is_cut",
+    "is_ours",
+    "on_change",
+    "replaced",
+    "twin",
+    "use_twins",
+]
 
 CUT = "cut.txt"
 """The file in an edition's package that lists the functions without their bodies; the whole library has none."""
 
 _modules: frozenset[str] = frozenset()
+_MISSING: Any = object()
+EVERYTHING = ("*",)
+"""For a twin that stands aside while anything at all is replaced."""
+
+
+class _Twin(NamedTuple):
+    """A quick form, the place that it takes, and when it may."""
+
+    owner: Any
+    name: Any
+    specified: Any
+    quick: Any
+    unless: tuple[str, ...]
+    when: Callable[[], bool]
+
+    def choose(self) -> None:
+        """Put the quick form or the specification into the place."""
+        aside = not _allowed or (bool(_modules) if self.unless == EVERYTHING else any_of(*self.unless))
+        value = self.specified if aside or not self.when() else self.quick
+        if isinstance(self.owner, dict):
+            self.owner.pop(self.name, None) if value is _MISSING else self.owner.update({self.name: value})
+        elif value is not _MISSING:
+            setattr(self.owner, self.name, value)
+        elif self.name in vars(self.owner):
+            delattr(self.owner, self.name)
+
+
+_twins: list[_Twin] = []
+_allowed = True
 _listeners: list[Callable[[], None]] = []
 
 
@@ -72,6 +116,43 @@ def is_ours(value: Any) -> bool:
     return not is_made and str(getattr(value, "__module__", "")).split(".")[0] == "minigrad"
 
 
+def twin(
+    owner: type | dict[Any, Any],
+    name: Any,
+    quick: Any,
+    *,
+    unless: tuple[str, ...],
+    when: Callable[[], bool] = lambda: True,
+) -> None:
+    """Declare a quick form, a *twin*, of what stands in a place: it takes the place while nothing forbids it.
+
+    Args:
+        owner: A class, or a table.
+        name: The class's attribute, or the table's key. What stands there now is the specification.
+        quick: What is equal to it, and quicker; left out where this edition of the library omits its body.
+        unless: The modules for whose exercises it stands aside, ``("autodiff",)``; `EVERYTHING` for those of all.
+        when: A further condition, such as the choice of a backend; `choose_twins` is called when it may have changed.
+    """
+    if is_cut(quick):
+        return
+    place = owner if isinstance(owner, dict) else vars(owner)
+    _twins.append(_Twin(owner, name, place.get(name, _MISSING), quick, unless, when))
+    _twins[-1].choose()
+
+
+def choose_twins() -> None:
+    """Put quick forms where they may stand now, and specifications everywhere else."""
+    for each in _twins:
+        each.choose()
+
+
+def use_twins(allowed: bool) -> None:
+    """Let quick forms take their places, or none of them: then the library computes as it is written to be read."""
+    global _allowed
+    _allowed = allowed
+    choose_twins()
+
+
 def on_change(listener: Callable[[], None]) -> None:
     """Call a function whenever other objects are replaced than before."""
     _listeners.append(listener)
@@ -83,3 +164,4 @@ def replaced(names: Iterable[str]) -> None:
     _modules = frozenset(name.rpartition(".")[0] for name in names)
     for listener in _listeners:
         listener()
+    choose_twins()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from minigrad import backends, functions
+from minigrad import backends, functions, standing_aside
 from minigrad.backends import arrays
 from minigrad.functions import Function
 
@@ -253,12 +253,12 @@ class _Linear(LinearFunction):
 
 class _QuickSum(_Linear):
     @staticmethod
-    def forward(ctx: Any, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+    def forward(ctx: TensorContext, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
         ctx.shape, ctx.dim, ctx.keepdim = a.shape, dim, keepdim
         return arrays.reduce("add", a, dim, keepdim)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         shape = ctx.shape
         if d_output.__class__ is np.ndarray and not d_output.ndim and shape and 0 not in shape:
             return np.ndarray(shape, d_output.dtype, d_output, 0, (0,) * len(shape))  # one number, seen everywhere
@@ -269,24 +269,24 @@ class _QuickSum(_Linear):
 
 class _QuickPermute(_Linear):
     @staticmethod
-    def forward(ctx: Any, a: Any, order: tuple[int, ...]) -> Any:
+    def forward(ctx: TensorContext, a: Any, order: tuple[int, ...]) -> Any:
         ctx.order = order
         return arrays.permute(a, order)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         order = ctx.order
         return permute(d_output, tuple(sorted(range(len(order)), key=order.__getitem__)))
 
 
 class _QuickView(_Linear):
     @staticmethod
-    def forward(ctx: Any, a: Any, shape: tuple[int, ...]) -> Any:
+    def forward(ctx: TensorContext, a: Any, shape: tuple[int, ...]) -> Any:
         ctx.shape = a.shape
         return arrays.reshape(a, shape)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         return reshape(d_output, ctx.shape)
 
 
@@ -294,20 +294,20 @@ class _QuickMax(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, dim: int) -> Any:
+    def forward(ctx: TensorContext, a: Any, dim: int) -> Any:
         index = np.expand_dims(a.argmax(dim), dim)
         ctx.shape, ctx.dim = a.shape, dim
         ctx.save_for_backward(index)
         return np.take_along_axis(a, index, dim).squeeze(dim)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         (taken,) = ctx.saved_values
         kept = tuple(1 if axis == ctx.dim else n for axis, n in enumerate(ctx.shape))
         return unindex(reshape(d_output, kept), ctx.shape, _along(taken, ctx.dim))
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         (taken,) = ctx.saved_values
         change = index(tangents[0], _along(taken, ctx.dim))
         return reshape(change, tuple(n for axis, n in enumerate(ctx.shape) if axis != ctx.dim))
@@ -320,14 +320,12 @@ def _along(index: Any, dim: int) -> tuple[Any, ...]:
     return tuple(places if axis == dim else line for axis, line in enumerate(lines))
 
 
-TWINS: dict[type[Function], type[Function]] = {
-    Sum: _QuickSum,
-    Permute: _QuickPermute,
-    View: _QuickView,
-    Max: _QuickMax,
-}
-for _specified, _quick in TWINS.items():
-    _quick.__name__ = _specified.__name__  # what `grad_fn` is called
+twins: dict[type[Function], type[Function]] = {}
+"""The twins that are in use now."""
+
+for _specified, _twin in ((Sum, _QuickSum), (Permute, _QuickPermute), (View, _QuickView), (Max, _QuickMax)):
+    _twin.__name__ = _specified.__name__  # the name of its `grad_fn`
+    standing_aside.twin(twins, _specified, _twin, unless=("tensor_functions",), when=backends.is_quick)
 
 
 # --- moving elements about ----------------------------------------------------------------------------------
@@ -337,13 +335,13 @@ class Expand(_Linear):
     """Axes of size 1 repeated, new axes in front, nothing copied."""
 
     @staticmethod
-    def forward(ctx: Any, a: Any, shape: tuple[int, ...]) -> Any:
+    def forward(ctx: TensorContext, a: Any, shape: tuple[int, ...]) -> Any:
         """Return a view of that shape."""
         ctx.shape = a.shape
         return arrays.expand(a, shape)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The engine sums every gradient to its input's shape; nothing is left to do."""
         return d_output
 
@@ -352,13 +350,13 @@ class Index(_Linear):
     """The elements that a key selects: integers, slices, None, ..., and arrays of integers or booleans."""
 
     @staticmethod
-    def forward(ctx: Any, a: Any, key: Any) -> Any:
+    def forward(ctx: TensorContext, a: Any, key: Any) -> Any:
         """Return a view for integers, slices and None, a copy for arrays."""
         ctx.key, ctx.shape = key, a.shape
         return a[key] if _is_basic(key) else arrays.to_host(a)[key]
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Put the gradient where the elements came from; an element selected twice gets both."""
         return unindex(d_output, ctx.shape, ctx.key)
 
@@ -367,7 +365,7 @@ class IndexAdd(_Linear):
     """Zeros of a shape, to which values are added where a key selects: the transpose of `Index`."""
 
     @staticmethod
-    def forward(ctx: Any, values: Any, shape: tuple[int, ...], key: Any) -> Any:
+    def forward(ctx: TensorContext, values: Any, shape: tuple[int, ...], key: Any) -> Any:
         """Return the array; elements selected twice get both values."""
         ctx.key = key
         on_host = arrays.to_host(values)
@@ -379,7 +377,7 @@ class IndexAdd(_Linear):
         return out
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Take the elements that the values went to."""
         return index(d_output, ctx.key)
 
@@ -397,20 +395,20 @@ class IndexPut(Function):
         return out
 
     @staticmethod
-    def forward(ctx: Any, a: Any, values: Any, key: Any) -> Any:
+    def forward(ctx: TensorContext, a: Any, values: Any, key: Any) -> Any:
         """Return the changed copy."""
         ctx.key = key
         return IndexPut.put(a, values, key)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Overwritten elements have gradient 0. The new values get the gradient of their places."""
         if hasattr(d_output, "chain_rule"):
             return IndexPut.apply(d_output, 0.0, key=ctx.key), index(d_output, ctx.key)
         return IndexPut.put(d_output, 0.0, ctx.key), index(d_output, ctx.key)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """The change of the tensor, with the change of the values in its place."""
         d_a, d_values = tangents
         if d_a is None:
@@ -424,18 +422,18 @@ class ToDevice(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, device: str) -> Any:
+    def forward(ctx: TensorContext, a: Any, device: str) -> Any:
         """Copy from the device or to it."""
         ctx.device = "cpu" if arrays.on_host(a) else "cuda"
         return arrays.to_device(a, device)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Move the gradient back."""
         return _either(ToDevice, d_output, device=ctx.device)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Move the change along."""
         return cls.apply(*tangents, **ctx.options)
 
@@ -444,13 +442,13 @@ class Flip(_Linear):
     """The elements in reverse order along some axes; a copy, since strides are never negative."""
 
     @staticmethod
-    def forward(ctx: Any, a: Any, dims: tuple[int, ...]) -> Any:
+    def forward(ctx: TensorContext, a: Any, dims: tuple[int, ...]) -> Any:
         """Return the reversed copy."""
         ctx.dims = dims
         return np.ascontiguousarray(np.flip(arrays.to_host(a), dims))
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Turn the gradient round again."""
         return _either(Flip, d_output, dims=ctx.dims)
 
@@ -461,13 +459,13 @@ class Cat(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, *parts: Any, dim: int) -> Any:
+    def forward(ctx: TensorContext, *parts: Any, dim: int) -> Any:
         """Return the joined copy."""
         ctx.dim, ctx.sizes = dim, [part.shape[dim] for part in parts]
         return np.concatenate([arrays.to_host(part) for part in parts], axis=dim)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Cut the gradient into the parts again."""
         ends = np.cumsum(ctx.sizes).tolist()
         before = (slice(None),) * ctx.dim
@@ -476,7 +474,7 @@ class Cat(Function):
         )
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Join the changes; a part that stays changes by zeros."""
         known = next(t for t in tangents if t is not None)
         parts = []
@@ -490,12 +488,12 @@ class Clone(_Linear):
     """A copy."""
 
     @staticmethod
-    def forward(ctx: Any, a: Any) -> Any:
+    def forward(ctx: TensorContext, a: Any) -> Any:
         """Return a row-major copy."""
         return arrays.contiguous(a)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The copy moves with the original."""
         return d_output
 
@@ -504,12 +502,12 @@ class Cast(_Linear):
     """The same values in another floating-point type."""
 
     @staticmethod
-    def forward(ctx: Any, a: Any, dtype: Any) -> Any:
+    def forward(ctx: TensorContext, a: Any, dtype: Any) -> Any:
         """Return the converted copy."""
         return a.astype(dtype)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The engine converts every gradient to its input's type."""
         return d_output
 
@@ -523,14 +521,14 @@ class Prod(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+    def forward(ctx: TensorContext, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
         """Multiply the elements along axes."""
         ctx.dim, ctx.keepdim = dim, keepdim
         ctx.save_for_backward(a)
         return arrays.reduce("mul", a, dim, keepdim)
 
     @classmethod
-    def _others(cls, ctx: Any) -> Any:
+    def _others(cls, ctx: TensorContext) -> Any:
         """Return, for each element, the product of all others: without a division, which would fail at zeros."""
         (a,) = ctx.saved_values
         axes = ctx.dim
@@ -546,13 +544,13 @@ class Prod(Function):
         return permute(reshape(others, moved_shape), back)
 
     @classmethod
-    def backward(cls, ctx: Any, d_output: Any) -> Any:
+    def backward(cls, ctx: TensorContext, d_output: Any) -> Any:
         """An element moves the product by the product of the others."""
         others = cls._others(ctx)
         return _with_axes(d_output, others.shape, ctx) * others
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Add up each change times the product of the other elements."""
         return sum_over(cls._others(ctx.as_variables()) * tangents[0], ctx.dim, ctx.keepdim)
 
@@ -562,7 +560,7 @@ def _off_diagonal(n: int, like: Any) -> Any:
     return like.from_host(mask) if hasattr(like, "chain_rule") else mask
 
 
-def _with_axes(x: Any, shape: Sequence[int], ctx: Any) -> Any:
+def _with_axes(x: Any, shape: Sequence[int], ctx: TensorContext) -> Any:
     """Give a reduced array its axes back, with size 1."""
     if ctx.keepdim:
         return x
@@ -576,7 +574,7 @@ class Amax(Function):
     kernel: ClassVar[str] = "max"
 
     @classmethod
-    def forward(cls, ctx: Any, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+    def forward(cls, ctx: TensorContext, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
         """Return the largest elements; nan where there is one."""
         ctx.dim, ctx.keepdim = dim, keepdim
         output = arrays.reduce(cls.kernel, a, dim, keepdim)
@@ -584,7 +582,7 @@ class Amax(Function):
         return output
 
     @classmethod
-    def _share(cls, ctx: Any) -> Any:
+    def _share(cls, ctx: TensorContext) -> Any:
         """Return each element's part in its maximum: 1 / n where n elements are equal to it, 0 elsewhere."""
         a, output = ctx.saved_values
         highest = _with_axes(output, a.shape, ctx)
@@ -592,13 +590,13 @@ class Amax(Function):
         return hit / sum_over(hit, ctx.dim, True)
 
     @classmethod
-    def backward(cls, ctx: Any, d_output: Any) -> Any:
+    def backward(cls, ctx: TensorContext, d_output: Any) -> Any:
         """The largest element moves the output; equal ones share it, as in PyTorch."""
         share = cls._share(ctx)
         return _with_axes(d_output, share.shape, ctx) * share
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Add up the changes of the largest elements, by their shares."""
         return sum_over(cls._share(ctx.as_variables()) * tangents[0], ctx.dim, ctx.keepdim)
 
@@ -615,7 +613,7 @@ class LogSumExp(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+    def forward(ctx: TensorContext, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
         """Take the largest element m out first: m + log(sum of e^(a - m))."""
         ctx.dim, ctx.keepdim = dim, keepdim
         highest = arrays.reduce("max", a, dim, True)
@@ -631,14 +629,14 @@ class LogSumExp(Function):
         return output
 
     @classmethod
-    def backward(cls, ctx: Any, d_output: Any) -> Any:
+    def backward(cls, ctx: TensorContext, d_output: Any) -> Any:
         """The derivative is e^(a - output): the softmax."""
         a, output = ctx.saved_values
         weights = functions.exp(a - _with_axes(output, a.shape, ctx))
         return _with_axes(d_output, a.shape, ctx) * weights
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Weigh the changes with the softmax."""
         a, output = ctx.as_variables().saved_values
         weights = functions.exp(a - _with_axes(output, a.shape, ctx))
@@ -651,7 +649,7 @@ class Softmax(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, dim: int) -> Any:
+    def forward(ctx: TensorContext, a: Any, dim: int) -> Any:
         """Take the largest element out first, so that nothing overflows."""
         ctx.dim = dim
         form = arrays.fused("softmax", a, dim)
@@ -665,7 +663,7 @@ class Softmax(Function):
         return output
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Each output grows with its own input, and shrinks with all of them."""
         (y,) = ctx.saved_values
         form = arrays.fused("softmax_backward", d_output, ctx.dim)
@@ -674,7 +672,7 @@ class Softmax(Function):
         return y * (d_output - sum_over(d_output * y, (ctx.dim,), True))
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """The matrix of derivatives is symmetric: forward and backward are the same product."""
         return cls.backward(ctx.as_variables(), tangents[0])
 
@@ -685,7 +683,7 @@ class LogSoftmax(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, dim: int) -> Any:
+    def forward(ctx: TensorContext, a: Any, dim: int) -> Any:
         """Take the largest element out first, and never the logarithm of a small softmax."""
         ctx.dim = dim
         form = arrays.fused("log_softmax", a, dim)
@@ -699,7 +697,7 @@ class LogSoftmax(Function):
         return output
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Each output grows with its own input, and shrinks with all of them, by their softmax."""
         (y,) = ctx.saved_values
         form = arrays.fused("log_softmax_backward", d_output, ctx.dim)
@@ -708,7 +706,7 @@ class LogSoftmax(Function):
         return d_output - functions.exp(y) * sum_over(d_output, (ctx.dim,), True)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """The change of the input, less its mean under the softmax."""
         (y,) = ctx.as_variables().saved_values
         return tangents[0] - sum_over(functions.exp(y) * tangents[0], (ctx.dim,), True)
@@ -723,13 +721,13 @@ class MatMul(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, b: Any) -> Any:
+    def forward(ctx: TensorContext, a: Any, b: Any) -> Any:
         """Multiply."""
         ctx.save_for_backward(a, b)
         return arrays.matmul(a, b)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The derivatives are products with the other factor, transposed."""
         a, b = ctx.saved_values
         need_a, need_b = ctx.needs_input_grad
@@ -741,7 +739,7 @@ class MatMul(Function):
         return d_a, matmul(transpose(a), d_output)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Each factor's change times the other factor."""
         a, b = ctx.as_variables().saved_values
         d_a, d_b = tangents
@@ -756,7 +754,7 @@ class Linear(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+    def forward(ctx: TensorContext, x: Any, weight: Any, bias: Any = None) -> Any:
         """Multiply and add."""
         x = x if x.dtype.kind == "f" else arrays.cast_to(x, weight.dtype)
         ctx.save_for_backward(x, weight)
@@ -772,7 +770,7 @@ class Linear(Function):
         return out if x.ndim == 2 else arrays.reshape(out, (*x.shape[:-1], weight.shape[0]))
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """As for a matrix product; the bias was broadcast over the rows."""
         x, weight = ctx.saved_values
         need_x, need_weight, *need_bias = ctx.needs_input_grad
@@ -785,7 +783,7 @@ class Linear(Function):
         return (d_x, d_weight, d_output) if need_bias else (d_x, d_weight)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Each factor's change times the other factor, and the change of the bias."""
         x, weight = ctx.as_variables().saved_values
         d_x, d_weight, *d_bias = tangents
@@ -802,7 +800,7 @@ def _either(function: type[Function], x: Any, **options: Any) -> Any:
     """Apply a function to a tensor with recording, to an array without."""
     if hasattr(x, "chain_rule"):
         return function.apply(x, **options)
-    return TWINS.get(function, function).forward(cast(Any, _Nothing()), x, **options)
+    return function.forward(cast(Any, _Nothing()), x, **options)
 
 
 class _Nothing:
@@ -838,7 +836,7 @@ def permute(x: Any, order: tuple[int, ...]) -> Any:
     >>> minigrad.tensor_functions.permute(minigrad.zeros(2, 3), (1, 0)).shape
     (3, 2)
     """
-    return x.transpose(order) if x.__class__ is np.ndarray else _either(Permute, x, order=order)
+    return Permute.apply(x, order=order) if hasattr(x, "chain_rule") else arrays.permute(x, order)
 
 
 def transpose(x: Any) -> Any:
@@ -858,7 +856,9 @@ def sum_over(x: Any, axes: tuple[int, ...], keepdim: bool = False) -> Any:
     >>> minigrad.tensor_functions.sum_over(minigrad.ones(2, 3), (1,), keepdim=False)
     tensor([3., 3.])
     """
-    return _either(Sum, x, dim=axes, keepdim=keepdim)
+    if hasattr(x, "chain_rule"):
+        return Sum.apply(x, dim=axes, keepdim=keepdim)
+    return arrays.reduce("add", x, axes, keepdim)
 
 
 def matmul(a: Any, b: Any) -> Any:

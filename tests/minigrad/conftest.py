@@ -2,7 +2,7 @@
 
 import pytest
 
-from minigrad import Scalar, autodiff, derivatives, fast, functions, mlp, module, operators
+from minigrad import Scalar, autodiff, derivatives, functions, mlp, module, operators, standing_aside
 from minigrad.autodiff import is_grad_enabled
 from minigrad.exercises import installing
 
@@ -11,9 +11,9 @@ from minigrad.exercises import installing
 def engine(request):
     """Run a test with the methods of `Scalar` as they are written, and again with their quick twins."""
     if request.param == "specification":
-        fast.disable()
+        standing_aside.use_twins(False)
     yield request.param
-    fast.enable()
+    standing_aside.use_twins(True)
 
 
 @pytest.fixture(autouse=True)

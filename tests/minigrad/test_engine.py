@@ -8,7 +8,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import autodiff, engine, exercises, functions
-from minigrad.backward import changes, quick_rules, steps
+from minigrad.backward import changes, steps
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Function
 
@@ -155,17 +155,17 @@ def test_large_tensors_differentiate_as_small_ones(size):
 def test_quick_rules_are_the_rules():
     """Every quick twin of a rule returns what the rule in `functions` returns."""
     rng = np.random.default_rng(1)
-    for function in quick_rules.RULES:
+    for function in list(steps.rules):
         n = 2 if function in (functions.Add, functions.Sub, functions.Mul, functions.Div) else 1
         inputs = [mg.tensor(rng.uniform(0.5, 2.0, 3), requires_grad=True) for _ in range(n)]
         out = function.apply(*inputs)
         d = rng.normal(size=3)
         quick = steps.step_on_arrays(out, d)
-        steps.rules.pop(function)
+        rule = steps.rules.pop(function)
         try:
             slow = steps.step_on_arrays(out, d)
         finally:
-            steps.rules[function] = quick_rules.RULES[function]
+            steps.rules[function] = rule
         assert all(np.allclose(q, s) for q, s in zip(quick, slow, strict=True)), function
 
 

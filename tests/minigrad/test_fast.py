@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from minigrad import Scalar, exercises, fast, functions, no_grad
+from minigrad import Scalar, exercises, fast, functions, no_grad, standing_aside
 
 # Of two values a and b, and one number n. Every operation is bounded, so that random programs stay finite.
 OPERATIONS = {
@@ -81,11 +81,11 @@ def everything(program, values, create_graph=False):
 
 def specified(program, values, create_graph=False):
     """The same with the specification."""
-    fast.disable()
+    standing_aside.use_twins(False)
     try:
         return everything(program, values, create_graph)
     finally:
-        fast.enable()
+        standing_aside.use_twins(True)
 
 
 def agree(seen, wanted, tolerance):
@@ -121,9 +121,9 @@ def test_one_engine_goes_through_the_others_graph(program, values):
     assume(max(map(abs, wanted)) < 1e4)
     for make_fast in (True, False):
         if not make_fast:
-            fast.disable()
+            standing_aside.use_twins(False)
         leaves, nodes = run(program, values)
-        fast.enable()
+        standing_aside.use_twins(True)
         if nodes[-1].requires_grad:
             if make_fast:
                 with exercises.install({}):
@@ -160,9 +160,9 @@ def test_special_values_are_equal(symbol, kinds):
     for a in SPECIAL:
         for b in SPECIAL:
             seen = outcome(BINARY[symbol], (a, b), kinds)
-            fast.disable()
+            standing_aside.use_twins(False)
             wanted = outcome(BINARY[symbol], (a, b), kinds)
-            fast.enable()
+            standing_aside.use_twins(True)
             assert seen == pytest.approx(wanted, rel=1e-12, abs=1e-300, nan_ok=True), (a, b)
 
 
@@ -172,9 +172,9 @@ def test_special_values_of_methods_are_equal(method):
     for x in SPECIAL:
         for outer in (lambda v: v, lambda v: v * math.inf):
             seen = outcome(lambda v: outer(getattr(v, method)()), [x], ["variable"])  # noqa: B023 called at once
-            fast.disable()
+            standing_aside.use_twins(False)
             wanted = outcome(lambda v: outer(getattr(v, method)()), [x], ["variable"])  # noqa: B023 likewise
-            fast.enable()
+            standing_aside.use_twins(True)
             assert seen == pytest.approx(wanted, rel=1e-12, nan_ok=True), x
 
 
@@ -183,11 +183,11 @@ def test_the_twins_are_in_place():
     names = list(fast._twins)
     quick = [getattr(Scalar, name) for name in names]
     assert [method.__module__ for method in quick] == ["minigrad.fast"] * len(names)
-    fast.disable()
+    standing_aside.use_twins(False)
     try:
         assert {getattr(Scalar, name).__module__ for name in names} == {"minigrad.scalar"}
     finally:
-        fast.enable()
+        standing_aside.use_twins(True)
     assert [getattr(Scalar, name) for name in names] == quick
 
 

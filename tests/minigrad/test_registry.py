@@ -16,8 +16,9 @@ from pytorch import torch
 from registry_samples import COMPARED, LAYOUTS, SPECIAL, functions_of_tensors, in_pytorch, samples_of, title
 
 import minigrad as mg
-from minigrad import backends, engine, functions, tensors
+from minigrad import backends, functions, tensors
 from minigrad.backends import arrays
+from minigrad.backward import forward_mode
 
 in_turn = pytest.mark.full("every function in every layout", share=4)
 
@@ -106,7 +107,7 @@ class Problem:
             [mg.tensor(x.astype(dtype)).to(device) for x in each[self.sample.mask :]]
             for each in (self.tangents, self.weights)
         )
-        results["jvp"] = array(engine.jvp(out, wanted, tangents))
+        results["jvp"] = array(forward_mode.jvp(out, wanted, tangents))
         grads = mg.autograd.grad([out], wanted, [upstream], create_graph=True, allow_unused=True)
         results |= {f"grad {k}": array(grad, leaf) for k, (grad, leaf) in enumerate(zip(grads, wanted, strict=True))}
         doubles = differentiate_again(grads, [*wanted, upstream], weights)

@@ -20,11 +20,14 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from minigrad import standing_aside
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = [
     "Backend",
@@ -48,10 +51,10 @@ class Backend(Protocol):
 
     name: str
 
-    def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Any:
+    def elementwise(self, expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any]) -> Any:
         """Compute an expression of operators for every element. The inputs broadcast."""
 
-    def reduce(self, kernel: str, x: Any, axes: tuple[int, ...], dtype: Any) -> Any:
+    def reduce(self, kernel: str, x: Any, axes: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """Fold axes away with "add", "mul", "max" or "min"."""
 
     def matmul(self, a: Any, b: Any) -> Any:
@@ -60,7 +63,7 @@ class Backend(Protocol):
     def contiguous(self, x: Any) -> Any:
         """Return a fresh row-major copy."""
 
-    def empty(self, shape: Sequence[int], dtype: Any) -> Any:
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
         """Return an array with arbitrary values."""
 
 
@@ -137,6 +140,7 @@ def _refresh() -> None:
 
     for listener in _listeners:
         listener()
+    standing_aside.choose_twins()
 
 
 _listeners: list[Callable[[], None]] = []
@@ -198,7 +202,7 @@ def get_default_dtype() -> Any:
     return choice.dtype
 
 
-def set_default_dtype(dtype: Any) -> None:
+def set_default_dtype(dtype: np.dtype[Any]) -> None:
     """Choose the dtype of new tensors made of Python floats: float32 (at first, as in PyTorch) or float64.
 
     >>> minigrad.set_default_dtype(minigrad.float64)

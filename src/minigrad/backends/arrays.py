@@ -1,4 +1,4 @@
-"""Operations on plain arrays. Tensors compute with them, once nothing is left to record.
+"""Operations on plain arrays: what tensors compute with, once nothing is left to record.
 
 An array is a NumPy array on the CPU, or a `DeviceArray` on a GPU. Every function here picks the quickest correct way:
 NumPy's own loops for small arrays, a compiled kernel for large ones, and the specification in plain Python where that
@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from minigrad import backends
+from minigrad import backends, operators
 from minigrad.backends import numpy_forms
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = [
     "Array",
@@ -40,10 +43,11 @@ Array = Any
 """A NumPy array or a DeviceArray; scalars of NumPy and Python numbers are accepted where arrays are."""
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-COMPARISONS = frozenset(("lt", "gt", "le", "ge", "eq", "ne"))
+_COMPARISONS = frozenset(name for name, form in operators.FORMS.items() if form.compares)
+_KEEP_INTEGERS = frozenset(name for name, form in operators.FORMS.items() if form.keeps_integers)
+_DEAR = frozenset(name for name, form in operators.FORMS.items() if form.is_dear)
 # Elements from which a compiled, parallel loop is quicker than NumPy's, for cheap and for dear operations.
 LARGE, LARGE_AND_DEAR = 32_768, 4_096
-DEAR = frozenset(("exp", "log", "sigmoid", "tanh", "gelu", "erf", "pow", "sin", "cos"))
 
 
 def on_host(*arrays: Array) -> bool:
@@ -78,7 +82,7 @@ def is_small(shape: Sequence[int], kernel: str = "") -> bool:
     >>> arrays.is_small((2, 3)), arrays.is_small((10_000, 10_000))
     (True, False)
     """
-    return math.prod(shape) < (LARGE_AND_DEAR if kernel in DEAR else LARGE)
+    return math.prod(shape) < (LARGE_AND_DEAR if kernel in _DEAR else LARGE)
 
 
 def promote(inputs: Sequence[Any]) -> Any:
@@ -110,7 +114,7 @@ def _rank(x: Any) -> tuple[int, int, Any]:
     return {"b": 0, "i": 1, "u": 1, "f": 2}[dtype.kind], (2 if x.ndim else 1), dtype
 
 
-def cast_to(x: Array, dtype: Any) -> Array:
+def cast_to(x: Array, dtype: np.dtype[Any]) -> Array:
     """Return the array with another dtype, or the same array if it has it already.
 
     >>> from minigrad.backends import arrays
@@ -122,14 +126,18 @@ def cast_to(x: Array, dtype: Any) -> Array:
     return x.astype(dtype) if hasattr(x, "astype") else np.asarray(x, dtype)
 
 
-def empty(shape: Sequence[int], dtype: Any) -> Array:
-    """Return a NumPy array with arbitrary values; a large one comes from the pool of buffers."""
+def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """Return a NumPy array with arbitrary values. A large one comes from the pool of buffers.
+
+    >>> minigrad.backends.empty((2, 3), np.float32).shape
+    (2, 3)
+    """
     if is_small(shape):
         return np.empty(shape, dtype)
     return backends.load("numba", "NumbaBackend").empty(tuple(shape), dtype)
 
 
-def full(shape: Sequence[int], value: float, dtype: Any, like: Array | None = None) -> Array:
+def full(shape: Sequence[int], value: float, dtype: np.dtype[Any], like: Array | None = None) -> Array:
     """Return a new array with one value everywhere, on the device of another.
 
     >>> from minigrad.backends import arrays
@@ -141,6 +149,9 @@ def full(shape: Sequence[int], value: float, dtype: Any, like: Array | None = No
     out = empty(shape, dtype)
     out.fill(value)
     return out
+
+
+# --- elementwise --------------------------------------------------------------------------------------------
 
 
 def elementwise(kernel: str, *inputs: Array | float) -> Array:
@@ -158,7 +169,7 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
     dtypes = {x.dtype for x in inputs if hasattr(x, "dtype")}
     if len(dtypes) > 1 or not dtypes or next(iter(dtypes)).kind != "f":
         common = promote(inputs[1:] if kernel == "where" else inputs)
-        if common.kind != "f" and kernel not in _INTEGER_KERNELS and not _is_whole_power(kernel, common, inputs):
+        if common.kind != "f" and kernel not in _KEEP_INTEGERS and not _is_whole_power(kernel, common, inputs):
             common = backends.default_float()
         first = inputs[:1] if kernel == "where" else ()
         if first and not any(hasattr(x, "dtype") for x in inputs[1:]):
@@ -168,17 +179,11 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
     return evaluate(expression, inputs)
 
 
-_INTEGER_KERNELS = frozenset(
-    ("add", "sub", "mul", "neg", "abs", "sign", "max", "min", "clip", "square", "where", "id", "relu")
-)
-_INTEGER_KERNELS |= COMPARISONS
-
-
 def _is_whole_power(kernel: str, common: Any, inputs: Sequence[Any]) -> bool:
     return kernel == "pow" and common.kind == "i" and (hasattr(inputs[1], "dtype") or inputs[1] >= 0)
 
 
-def evaluate(expression: Any, inputs: Sequence[Array | float], dtype: Any = None) -> Array:
+def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.dtype[Any] | None = None) -> Array:
     """Compute an expression of operators, in one loop where a backend can fuse it.
 
     Args:
@@ -192,13 +197,16 @@ def evaluate(expression: Any, inputs: Sequence[Array | float], dtype: Any = None
         if is_small(shape, kernel) or any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in inputs):
             return numpy_forms.evaluate(expression, inputs)
     if dtype is None:
-        dtype = np.dtype(bool) if kernel in COMPARISONS else promote(inputs[1:] if kernel == "where" else inputs)
+        dtype = np.dtype(bool) if kernel in _COMPARISONS else promote(inputs[1:] if kernel == "where" else inputs)
     return backends.current(*inputs).elementwise(expression, inputs, dtype)
 
 
 def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     first = shapes[0] if shapes else ()
     return first if all(shape == first for shape in shapes) else np.broadcast_shapes(*shapes)
+
+
+# --- reductions and products --------------------------------------------------------------------------------
 
 
 def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
@@ -243,6 +251,9 @@ def matmul(a: Array, b: Array) -> Array:
     if backends.choice.quick and on_host(a, b) and (a.size < LARGE and b.size < LARGE):
         return numpy_forms.matmul(a, b)
     return backends.current(a, b).matmul(a, b)
+
+
+# --- views --------------------------------------------------------------------------------------------------
 
 
 def expand(x: Array, shape: tuple[int, ...]) -> Array:
@@ -316,7 +327,9 @@ def fused(form: str, x: Any, dim: int) -> Callable[..., Array] | None:
     return getattr(backends.current(x), form, None)
 
 
-def evaluate_and_sum(expression: Any, inputs: Sequence[Array | float], shape: tuple[int, ...], dtype: Any) -> Array:
+def evaluate_and_sum(
+    expression: Expression, inputs: Sequence[Array | float], shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Array:
     """Compute an expression and add it up to a shape that broadcasts to its own, in one pass where possible."""
     full_shape = np.broadcast_shapes(*[x.shape for x in inputs if hasattr(x, "shape")])
     if full_shape == shape:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minigrad import operators, tensor_data
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = ["LoopBackend", "broadcast", "start_value"]
 
@@ -61,7 +64,7 @@ class LoopBackend(ABC):
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m). Leading dimensions broadcast."""
 
-    def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Array:
+    def elementwise(self, expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any]) -> Array:
         """Evaluate an expression of operators for every element.
 
         Args:
@@ -80,7 +83,12 @@ class LoopBackend(ABC):
             return self._evaluate(expression, inputs, inner, np.dtype(dtype), shape)
 
     def _evaluate(
-        self, expression: Any, inputs: Sequence[Any], inner: Any, dtype: Any, shape: tuple[int, ...] | None
+        self,
+        expression: Expression,
+        inputs: Sequence[Any],
+        inner: Any,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...] | None,
     ) -> Array:
         kernel, *arguments = _made_of_pairs(expression)
         if kernel in ("in", "const"):
@@ -92,17 +100,17 @@ class LoopBackend(ABC):
             shape = broadcast(*(x.shape for x in operands))
         if len(operands) > 2:
             raise TypeError(f"{kernel} has {len(operands)} inputs; kernels take one (map) or two (zip)")
-        fn = _OWN.get(kernel) or getattr(operators, kernel)
+        fn = getattr(operators, kernel)
         made = self.map_kernel(fn) if len(operands) == 1 else self.zip_kernel(fn)
         return self._run(made, operands, dtype, shape)
 
-    def _run(self, kernel: Kernel, operands: Sequence[Array], dtype: Any, shape: tuple[int, ...]) -> Array:
+    def _run(self, kernel: Kernel, operands: Sequence[Array], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
         out = self.empty(shape, dtype)
         if out.size:
             kernel(*_parts(out), *(part for x in operands for part in _parts(x)))
         return out
 
-    def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: Any) -> Array:
+    def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Fold axes away, one after the other.
 
         Args:
@@ -130,7 +138,7 @@ class LoopBackend(ABC):
         """Return a fresh copy in row-major order."""
         return self.elementwise(("in", 0), [x], x.dtype)
 
-    def empty(self, shape: Sequence[int], dtype: Any) -> Array:
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Return a new row-major array with arbitrary elements."""
         storage = np.empty(math.prod(shape), dtype)
         array: Array = tensor_data.TensorData(storage, tuple(shape)).array
@@ -144,22 +152,22 @@ class LoopBackend(ABC):
         return out
 
 
-def start_value(kernel: str, dtype: Any) -> Any:
+def start_value(kernel: str, dtype: np.dtype[Any]) -> Any:
     """Return the start of a reduction: the element that changes no other one.
 
     >>> from minigrad.backends.loops import start_value
     >>> start_value("add", np.dtype(np.float64)), start_value("mul", np.dtype(np.float64))
     (0, 1)
     """
-    if kernel in ("add", "mul"):
-        return 0 if kernel == "add" else 1
-    if kernel not in ("max", "min"):
-        raise ValueError(f"reduce has no start value for {kernel!r}; it folds with add, mul, max or min")
-    if dtype.kind == "f":
-        return -np.inf if kernel == "max" else np.inf
+    form = operators.FORMS.get(kernel)
+    if form is None or form.start is None:
+        folds = " ".join(name for name, form in operators.FORMS.items() if form.start is not None)
+        raise ValueError(f"reduce has no start value for {kernel!r}; these operators have one: {folds}")
+    if dtype.kind == "f" or math.isfinite(form.start):
+        return form.start if dtype.kind == "f" else int(form.start)
     limits = np.iinfo(dtype) if dtype.kind == "i" else None
     lowest, highest = (limits.min, limits.max) if limits else (False, True)
-    return lowest if kernel == "max" else highest
+    return lowest if form.start < 0 else highest
 
 
 def _parts(x: Array) -> tuple[Any, Any, Any]:
@@ -169,7 +177,7 @@ def _parts(x: Array) -> tuple[Any, Any, Any]:
     return tensor_data.TensorData.of(x).tuple()
 
 
-def _inner_dtype(arrays: Sequence[Array], dtype: Any) -> Any:
+def _inner_dtype(arrays: Sequence[Array], dtype: np.dtype[Any]) -> Any:
     """Return the dtype of results between the operators of an expression."""
     if dtype.kind != "b":
         return dtype
@@ -183,23 +191,14 @@ def _number(value: float, inner: Any) -> Array:
     return np.array(value, inner if is_exact else np.float64)
 
 
-def _made_of_pairs(expression: Any) -> Any:
-    """Write an operator of three inputs as operators of two."""
-    match expression:
-        case ("where", condition, x, y):
-            return "add", ("if_true", condition, x), ("if_false", condition, y)
-        case ("clip", x, low, high):
-            return "min", ("max", x, low), high
-    return expression
+def _made_of_pairs(expression: Expression) -> Any:
+    """Write an operator of three inputs as operators of two, where it says how."""
+    form = operators.FORMS.get(expression[0])
+    return _filled(form.in_pairs, expression[1:]) if form and form.in_pairs else expression
 
 
-def _if_true(condition: float, x: float) -> float:
-    # Not 0.0: adding -0.0 changes no number, not even -0.0.
-    return x if condition != 0.0 else -0.0
-
-
-def _if_false(condition: float, x: float) -> float:
-    return -0.0 if condition != 0.0 else x
-
-
-_OWN: dict[str, Callable[..., float]] = {"if_true": _if_true, "if_false": _if_false}
+def _filled(pattern: Any, inputs: Sequence[Any]) -> Any:
+    if isinstance(pattern, int):
+        return inputs[pattern]
+    kernel, *arguments = pattern
+    return kernel, *[_filled(argument, inputs) for argument in arguments]

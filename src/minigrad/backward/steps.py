@@ -15,35 +15,23 @@ import numpy as np
 from minigrad import autodiff, standing_aside
 from minigrad.backends import arrays
 from minigrad.backward.changes import check_unchanged, last_change
-from minigrad.backward.contexts import OUTPUT, context_of, saved_pattern
 from minigrad.backward.tracing import Symbol
-from minigrad.functions import Function
+from minigrad.engine import context_of
+from minigrad.functions import OUTPUT, Function, saved_pattern
 
 if TYPE_CHECKING:
+    from minigrad.operators import Expression
     from minigrad.tensors import Tensor
 
-__all__ = ["step_on_arrays", "step_on_tensors"]
+__all__ = ["rules", "step_as_written", "step_on_arrays", "step_on_tensors"]
 
 Rules = dict[type[Function], Callable[..., Any]]
 
-try:
-    from minigrad.backward.quick_rules import RULES
-except ImportError:  # an edition for students leaves out the twins, which give answers away
-    RULES: Rules = {}  # type: ignore[no-redef]
+rules: Rules = {}
+"""Quick twins of rules, by function: `minigrad.backward.quick_rules` declares them."""
 
-rules: Rules = dict(RULES)
 _traced: dict[tuple[type[Function], int], Any] = {}
-
-
-def _forget() -> None:
-    """Drop what was found out about functions that may have been replaced."""
-    _traced.clear()
-    rules.clear()
-    if not standing_aside.any_of("functions"):
-        rules.update(RULES)
-
-
-standing_aside.on_change(_forget)
+standing_aside.on_change(_traced.clear)
 
 
 class _Saved:
@@ -60,7 +48,7 @@ def step_on_arrays(result: Tensor, d_output: Any) -> Sequence[Any]:
     function, inputs, ctx = result._fn, result._inputs, result._ctx
     if ctx is not None:
         if not function.raw:
-            return _step_of_user(result, d_output)
+            return step_as_written(result, d_output)
         check_unchanged(result, ctx.saved_values)
         derivatives: Any = function.backward(ctx, d_output)
         return derivatives if derivatives.__class__ is tuple else (derivatives,)
@@ -121,7 +109,7 @@ UNCHANGED = (("in", 0), (0,))
 """The expression of a rule that hands its gradient on."""
 
 
-def _compact(expression: Any) -> Any:
+def _compact(expression: Expression) -> Any:
     """Return an expression that numbers only the inputs it uses, and which these are."""
     if expression is None:
         return None
@@ -129,13 +117,13 @@ def _compact(expression: Any) -> Any:
     return _renumbered(expression, {old: new for new, old in enumerate(used)}), used
 
 
-def _inputs_of(expression: Any) -> set[int]:
+def _inputs_of(expression: Expression) -> set[int]:
     if expression[0] == "in":
         return {expression[1]}
     return set().union(*(_inputs_of(x) for x in expression[1:] if isinstance(x, tuple)))
 
 
-def _renumbered(expression: Any, places: dict[int, int]) -> Any:
+def _renumbered(expression: Expression, places: dict[int, int]) -> Any:
     if expression[0] == "in":
         return "in", places[expression[1]]
     return tuple(_renumbered(x, places) if isinstance(x, tuple) else x for x in expression)
@@ -154,8 +142,8 @@ def _expressions(function: type[Function], n: int, saved: int) -> Sequence[Any] 
     return _traced[key]  # type: ignore[no-any-return]
 
 
-def _step_of_user(result: Tensor, d_output: Any) -> Sequence[Any]:
-    """Run the rule of a function that takes and returns tensors."""
+def step_as_written(result: Tensor, d_output: Any) -> Sequence[Any]:
+    """Run a rule on tensors without recording: that of a user's function, or of a result on a device."""
     tensor = result._of_array
     with autodiff.no_grad():
         derivatives = step_on_tensors(result, tensor(d_output))

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minigrad.errors import FunctionError
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = ["Symbol"]
 
@@ -25,7 +28,7 @@ class Symbol:
     __slots__ = ("expression",)
     __array_ufunc__ = None  # NumPy leaves `number * symbol` to us
 
-    def __init__(self, expression: Any) -> None:
+    def __init__(self, expression: Expression) -> None:
         self.expression = expression
 
     @staticmethod

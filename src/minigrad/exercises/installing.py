@@ -29,7 +29,6 @@ class Installation:
         self._install()
 
     def _install(self) -> None:
-        _fast_path(allowed=False)
         _installed.append(self)
         try:
             for name, value in self._objects.items():
@@ -94,8 +93,6 @@ class Installation:
         if self in _installed:
             _installed.remove(self)
         _tell()
-        if not _installed:
-            _fast_path(allowed=True)
 
     def __enter__(self) -> Installation:
         return self
@@ -176,15 +173,3 @@ def reference() -> Iterator[None]:
 def installed() -> list[str]:
     """Return the dotted names of everything that is installed now."""
     return sorted({name for installation in _installed for name in installation.names})
-
-
-def _fast_path(allowed: bool) -> None:
-    """Let the quick twins of the engine stand aside while a student's code must be what runs."""
-    try:
-        from minigrad import fast
-    except ImportError:  # an edition without them
-        return
-    if allowed:
-        fast.enable()
-    else:
-        fast.disable()

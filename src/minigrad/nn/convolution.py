@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from minigrad import backends, standing_aside
 from minigrad.backends import arrays
 from minigrad.functions import Function
 from minigrad.tensor_functions import expand, sum_over
+
+if TYPE_CHECKING:
+    from minigrad.engine import TensorContext
 
 __all__ = ["Conv2d", "ConvInput", "ConvWeight", "Pair", "Windows", "either", "output_size", "padded"]
 
@@ -67,7 +70,7 @@ class Conv2d(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any, bias: Any = None, windows: Windows = PLAIN) -> Any:
+    def forward(ctx: TensorContext, x: Any, weight: Any, bias: Any = None, windows: Windows = PLAIN) -> Any:
         """Return an array of shape (n, o, rows of windows, windows in a row)."""
         ctx.windows, ctx.size, ctx.kernel = windows, x.shape[2:], weight.shape[2:]
         ctx.save_for_backward(x, weight)
@@ -75,7 +78,7 @@ class Conv2d(Function):
         return out if bias is None else arrays.add_in_place(out, arrays.reshape(bias, (-1, 1, 1)))
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Each input and each weight moves the outputs that it went into."""
         x, weight = ctx.saved_values
         need_x, need_weight, *need_bias = ctx.needs_input_grad
@@ -86,7 +89,7 @@ class Conv2d(Function):
         return d_x, d_weight, sum_over(d_output, (0, 2, 3)) if need_bias[0] else None
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Each factor's change with the other factor, and the change of the bias."""
         factors, bias = tangents[:2], tangents[2] if len(tangents) > 2 else None
         if bias is None:
@@ -105,14 +108,14 @@ class ConvInput(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
+    def forward(ctx: TensorContext, d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
         """Return an array of shape (n, c, *size)."""
         ctx.windows, ctx.size, ctx.kernel = windows, size, weight.shape[2:]
         ctx.save_for_backward(d_output, weight)
         return _form("conv_input")(d_output, weight, windows, size)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """A convolution, and a gradient of weights."""
         of_output, weight = ctx.saved_values
         need_output, need_weight = ctx.needs_input_grad
@@ -121,7 +124,7 @@ class ConvInput(Function):
         return d_first, d_weight if need_weight else None
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Each factor's change with the other factor."""
         return _product_rule(cls, ctx, tangents, windows=ctx.windows, size=ctx.size)
 
@@ -132,14 +135,14 @@ class ConvWeight(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
+    def forward(ctx: TensorContext, d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
         """Return an array of shape (o, c / groups, *size)."""
         ctx.windows, ctx.size, ctx.image = windows, size, x.shape[2:]
         ctx.save_for_backward(d_output, x)
         return _form("conv_weight")(d_output, x, windows, size)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """A convolution with the change of the weights, and its transpose."""
         of_output, x = ctx.saved_values
         need_output, need_x = ctx.needs_input_grad
@@ -148,7 +151,7 @@ class ConvWeight(Function):
         return d_first, d_x
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Each factor's change with the other factor."""
         return _product_rule(cls, ctx, tangents, windows=ctx.windows, size=ctx.size)
 
@@ -164,10 +167,10 @@ def either(function: type[Function], *inputs: object, **options: object) -> Any:
     """Apply a raw function to tensors with recording, to arrays without."""
     if any(hasattr(x, "chain_rule") for x in inputs):
         return function.apply(*inputs, **options)
-    return function.forward(_Nothing(), *inputs, **options)  # type: ignore[arg-type]
+    return function.forward(_Nothing(), *inputs, **options)
 
 
-def _product_rule(function: type[Function], ctx: Any, tangents: Sequence[Any], **options: Any) -> Any:
+def _product_rule(function: type[Function], ctx: TensorContext, tangents: Sequence[Any], **options: Any) -> Any:
     first, second = ctx.as_variables().saved_values
     d_first, d_second = tangents
     terms = [function.apply(d_first, second, **options)] if d_first is not None else []

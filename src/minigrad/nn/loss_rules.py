@@ -1,20 +1,22 @@
 """Losses, each as one function with its own rule.
 
-A rule on arrays reuses forward's results. Where the rule itself is recorded, it is written with tensors.
+A rule on arrays reuses what forward computed; where the rule itself is recorded, it is written with tensors.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from minigrad import backends, functions
 from minigrad.backends import arrays
 from minigrad.functions import Function
 from minigrad.tensor_functions import LogSoftmax
+
+if TYPE_CHECKING:
+    from minigrad.engine import TensorContext
 
 __all__ = ["BCEWithLogits", "CrossEntropy", "SquaredError"]
 
@@ -25,7 +27,7 @@ class SquaredError(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, target: Any, reduction: str) -> Any:
+    def forward(ctx: TensorContext, x: Any, target: Any, reduction: str) -> Any:
         """Return the loss."""
         ctx.reduction = reduction
         target = target if target.dtype.kind == "f" else arrays.cast_to(target, x.dtype)
@@ -35,7 +37,7 @@ class SquaredError(Function):
         return _reduced(difference * difference if small else arrays.elementwise("square", difference), reduction)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The derivative is twice the difference."""
         x, target = ctx.saved_values
         difference = ctx.difference if _on_arrays(d_output) else x - target
@@ -43,7 +45,7 @@ class SquaredError(Function):
         return d_x, (-d_x if ctx.needs_input_grad[1] else None)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Twice the difference times its change."""
         x, target = ctx.as_variables().saved_values
         slope = (x - target) * 2.0
@@ -60,7 +62,7 @@ class BCEWithLogits(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, target: Any, reduction: str) -> Any:
+    def forward(ctx: TensorContext, x: Any, target: Any, reduction: str) -> Any:
         """Return the loss."""
         ctx.reduction = reduction
         ctx.save_for_backward(x, target)
@@ -77,7 +79,7 @@ class BCEWithLogits(Function):
         return _reduced(losses, reduction)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The derivative in the logit is sigmoid(x) - target, and in the target it is -x."""
         x, target = ctx.saved_values
         if _on_arrays(d_output):
@@ -88,7 +90,7 @@ class BCEWithLogits(Function):
         return (probability - target) * scale, (-x * scale if ctx.needs_input_grad[1] else None)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Both derivatives times their changes."""
         x, target = ctx.as_variables().saved_values
         return _sum_of_changes(ctx, x, (functions.sigmoid(x) - target, -x), tangents)
@@ -100,7 +102,7 @@ class CrossEntropy(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, target: Any, factors: Any, reduction: str) -> Any:
+    def forward(ctx: TensorContext, x: Any, target: Any, factors: Any, reduction: str) -> Any:
         """Return the loss.
 
         Args:
@@ -126,7 +128,7 @@ class CrossEntropy(Function):
         return out if arrays.on_host(x) else backends.cuda().from_host(out)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The derivative in the logits is their softmax, less 1 at the target."""
         if not _on_arrays(d_output):
             (x,) = ctx.saved_values
@@ -139,7 +141,7 @@ class CrossEntropy(Function):
         return gradient
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """The change of each row's loss, added up as the losses are."""
         (x,) = ctx.as_variables().saved_values
         slopes = functions.exp(LogSoftmax.apply(x, dim=1)) - x.from_host(_one_hot(ctx))
@@ -147,7 +149,7 @@ class CrossEntropy(Function):
         return changes if ctx.reduction == "none" else changes.sum()
 
 
-def _row_scale(factors: Any, reduction: str, dtype: DTypeLike) -> Any:
+def _row_scale(factors: Any, reduction: str, dtype: Any) -> Any:
     """Return the factors of each row's own loss on its way into the result."""
     return (factors * _mean_scale(factors, reduction)).astype(dtype)
 
@@ -156,13 +158,13 @@ def _mean_scale(factors: Any, reduction: str) -> Any:
     return 1.0 / factors.sum() if reduction == "mean" else 1.0
 
 
-def _one_hot(ctx: Any) -> Any:
+def _one_hot(ctx: TensorContext) -> Any:
     out = np.zeros_like(ctx.softmax)
     out[ctx.rows, ctx.target] = 1.0
     return out
 
 
-def _on_arrays(d_output: object) -> bool:
+def _on_arrays(d_output: Any) -> bool:
     return not hasattr(d_output, "chain_rule") and arrays.on_host(d_output)
 
 
@@ -179,7 +181,7 @@ def _reduced(losses: Any, reduction: str) -> Any:
     return arrays.elementwise("mul", total, scale)
 
 
-def _part(ctx: Any, x: Any) -> float:
+def _part(ctx: TensorContext, x: Any) -> float:
     """Return the factors of each element's own loss on its way into the result."""
     if ctx.reduction != "mean":
         return 1.0
@@ -187,7 +189,7 @@ def _part(ctx: Any, x: Any) -> float:
     return 1.0 / size if size else 1.0
 
 
-def _sum_of_changes(ctx: Any, x: Any, slopes: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+def _sum_of_changes(ctx: TensorContext, x: Any, slopes: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     terms = [slope * t for slope, t in zip(slopes, tangents, strict=True) if t is not None]
     change = sum(terms[1:], terms[0])
     return change if ctx.reduction == "none" else change.sum() * _part(ctx, x)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from minigrad import backends
 from minigrad.backends import arrays
 from minigrad.functions import Function
 from minigrad.nn.convolution import Pair, Windows, either, output_size, padded
+
+if TYPE_CHECKING:
+    from minigrad.engine import TensorContext
 
 __all__ = ["AvgPool2d", "AvgSpread", "MaxPool2d", "WindowScatter", "WindowTake"]
 
@@ -26,7 +29,7 @@ class AvgPool2d(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, kernel: Pair, windows: Windows) -> Any:
+    def forward(ctx: TensorContext, x: Any, kernel: Pair, windows: Windows) -> Any:
         """Return an array of shape (n, c, rows of windows, windows in a row)."""
         ctx.kernel, ctx.windows, ctx.size = kernel, windows, x.shape[2:]
         image = padded(arrays.to_host(x), windows.padding)
@@ -42,12 +45,12 @@ class AvgPool2d(Function):
         return _back(total, x)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Every element of a window moves its mean by the same part."""
         return either(AvgSpread, d_output, kernel=ctx.kernel, windows=ctx.windows, size=ctx.size)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """The mean is linear."""
         return cls.apply(*tangents, **ctx.options)
 
@@ -58,7 +61,7 @@ class AvgSpread(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, d_output: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
+    def forward(ctx: TensorContext, d_output: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
         """Return an array of shape (n, c, *size)."""
         ctx.kernel, ctx.windows = kernel, windows
         on_host = arrays.to_host(d_output)
@@ -71,12 +74,12 @@ class AvgSpread(Function):
         return _back(_gathered([part] * math.prod(kernel), kernel, windows, size), d_output)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The transpose of the transpose."""
         return either(AvgPool2d, d_output, kernel=ctx.kernel, windows=ctx.windows)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """It is linear."""
         return cls.apply(*tangents, **ctx.options)
 
@@ -87,7 +90,7 @@ class MaxPool2d(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, kernel: Pair, windows: Windows) -> Any:
+    def forward(ctx: TensorContext, x: Any, kernel: Pair, windows: Windows) -> Any:
         """Return an array of shape (n, c, rows of windows, windows in a row)."""
         image = padded(arrays.to_host(x), windows.padding, -np.inf)
         ctx.size, ctx.kernel, ctx.windows, ctx.places = x.shape[2:], kernel, windows, None
@@ -106,12 +109,12 @@ class MaxPool2d(Function):
         return _back(output, x)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The first of a window's largest elements moves its output."""
         return either(WindowScatter, d_output, places=_places(ctx), **_geometry(ctx), size=ctx.size)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """The first of a window's largest elements hands its change on."""
         return WindowTake.apply(*tangents, places=_places(ctx), **_geometry(ctx))
 
@@ -122,7 +125,7 @@ class WindowTake(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, places: Any, kernel: Pair, windows: Windows) -> Any:
+    def forward(ctx: TensorContext, x: Any, places: Any, kernel: Pair, windows: Windows) -> Any:
         """Return the elements in the shape of places."""
         ctx.places, ctx.kernel, ctx.windows, ctx.size = places, kernel, windows, x.shape[2:]
         image = padded(arrays.to_host(x), windows.padding)
@@ -132,12 +135,12 @@ class WindowTake(Function):
         return _back(out, x)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Each output goes back to where it was taken."""
         return either(WindowScatter, d_output, places=ctx.places, **_geometry(ctx), size=ctx.size)
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """It is linear."""
         return cls.apply(*tangents, **ctx.options)
 
@@ -148,7 +151,7 @@ class WindowScatter(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, d_output: Any, places: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
+    def forward(ctx: TensorContext, d_output: Any, places: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
         """Return an array of shape (n, c, *size)."""
         ctx.places, ctx.kernel, ctx.windows = places, kernel, windows
         on_host = arrays.to_host(d_output)
@@ -161,17 +164,17 @@ class WindowScatter(Function):
         return _back(_gathered(parts, kernel, windows, size), d_output)
 
     @staticmethod
-    def backward(ctx: Any, d_output: Any) -> Any:
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Take the elements that the numbers were added to."""
         return either(WindowTake, d_output, places=ctx.places, **_geometry(ctx))
 
     @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """It is linear."""
         return cls.apply(*tangents, **ctx.options)
 
 
-def _geometry(ctx: Any) -> dict[str, Any]:
+def _geometry(ctx: TensorContext) -> dict[str, Any]:
     return {"kernel": ctx.kernel, "windows": ctx.windows}
 
 
@@ -213,7 +216,7 @@ def _cut(image: Any, windows: Windows, size: Pair) -> Any:
     )
 
 
-def _places(ctx: Any) -> Any:
+def _places(ctx: TensorContext) -> Any:
     """Return which place of each window holds its output: the first one, where several are equal."""
     if ctx.places is not None:
         return ctx.places

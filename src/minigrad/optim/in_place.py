@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from minigrad import autodiff, engine
-from minigrad.backends import numpy_forms
+from minigrad import autodiff
+from minigrad.backends import guarded
+from minigrad.backward.changes import note_change
 from minigrad.tensors import Tensor
 
 __all__ = ["descend", "update"]
@@ -28,9 +29,9 @@ def update(rule: Callable[..., None], tensors: tuple[Tensor, ...], *settings: ob
     """
     arrays = [tensor._array for tensor in tensors]
     if all(array.__class__ is np.ndarray for array in arrays):
-        numpy_forms.call(_on_arrays, rule, arrays, settings)
+        guarded.call(_on_arrays, rule, arrays, settings)
         for array in arrays[:1] + arrays[2:]:
-            engine.note_change(array)
+            note_change(array)
     else:
         with autodiff.no_grad():
             rule(*[tensor.detach() for tensor in tensors], *settings)
@@ -51,7 +52,7 @@ def descend(params: list[Tensor], lr: float) -> list[Tensor]:
 
     The result is that of `update`, with fewer calls: a small network has many small parameters.
     """
-    return cast(list[Tensor], numpy_forms.call(_descend, params, lr))
+    return guarded.call(_descend, params, lr)
 
 
 def _descend(params: list[Tensor], lr: float) -> list[Tensor]:
@@ -60,7 +61,7 @@ def _descend(params: list[Tensor], lr: float) -> list[Tensor]:
         array, grad = p._array, cast(Tensor, p._grad)._array
         if array.__class__ is np.ndarray and grad.__class__ is np.ndarray and array.size <= CHUNK:
             np.subtract(array, grad * lr, array)
-            engine.note_change(array)
+            note_change(array)
         else:
             others.append(p)
     return others

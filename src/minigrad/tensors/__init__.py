@@ -20,14 +20,15 @@ import numpy as np
 
 from minigrad import autodiff, backends, engine, functions, standing_aside, tensor_data, tensor_functions
 from minigrad.autodiff import History, grad_mode
-from minigrad.backends import arrays, numpy_forms
-from minigrad.backward import walking
-from minigrad.engine import TensorContext, ticks
+from minigrad.backends import arrays, guarded, numpy_forms
+from minigrad.backward import shared, walk
+from minigrad.backward.changes import check_unchanged, ticks
+from minigrad.engine import TensorContext, context_of
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Elementwise, Function
 from minigrad.layout import type_name
 from minigrad.tensor_data import TensorData
-from minigrad.tensor_functions import TWINS
+from minigrad.tensor_functions import twins
 from minigrad.tensors import random
 from minigrad.tensors.grad_fn import GradFn
 from minigrad.tensors.inplace import InPlace
@@ -82,6 +83,8 @@ class Tensor(Methods, InPlace):
         if requires_grad:
             self.requires_grad_()
 
+    # --- making tensors from arrays -------------------------------------------------------------------------
+
     @staticmethod
     def _of_array(array: Any) -> Tensor:
         """Wrap an array as a constant."""
@@ -101,21 +104,25 @@ class Tensor(Methods, InPlace):
         array = self._array
         return TensorData.of(array) if isinstance(array, np.ndarray) else array.data
 
+    # --- applying functions ---------------------------------------------------------------------------------
+
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
-        if function in _twins and inputs[0]._array.__class__ is np.ndarray:
-            function = _twins[function]
+        if function in twins and inputs[0]._array.__class__ is np.ndarray:
+            function = twins[function]
         elif issubclass(function, Elementwise):
             return _elementwise(function, inputs)
         if not function.raw:
             return _apply_to_tensors(function, inputs, options)
         values = [getattr(x, "_array", x) for x in inputs]
         ctx = TensorContext(inputs, values, options)
-        array = numpy_forms.call(function.forward, ctx, *values, **options)
+        array = guarded.call(function.forward, ctx, *values, **options)
         if array.__class__ is np.ndarray and not arrays.on_host(*values) and function is not tensor_functions.ToDevice:
             array = arrays.to_device(array, "cuda")  # it was computed by NumPy, for want of a kernel
         return _recorded(function, inputs, ctx, array)
+
+    # --- the Variable protocol ------------------------------------------------------------------------------
 
     @property
     def unique_id(self) -> int:
@@ -142,7 +149,7 @@ class Tensor(Methods, InPlace):
             return None
         if self._fn is None:
             return History()
-        return History(self._fn, engine.context_of(self), self.parents)
+        return History(self._fn, context_of(self), self.parents)
 
     @property
     def parents(self) -> tuple[Tensor, ...]:
@@ -153,7 +160,7 @@ class Tensor(Methods, InPlace):
         True
         """
         if self._inputs is None:
-            raise engine.freed(self)
+            raise shared.freed(self)
         return tuple([x if isinstance(x, Tensor) else _constant(x, self) for x in self._inputs])
 
     def is_constant(self) -> bool:
@@ -167,19 +174,21 @@ class Tensor(Methods, InPlace):
     def chain_rule(self, d_output: Any) -> Iterable[tuple[Tensor, Tensor]]:
         """Return each input that is not constant, with its gradient in the input's shape and type."""
         if self._extra is not None:
-            d_output = engine.notice(self, d_output)
-        engine.check_unchanged(self, engine.context_of(self).saved_values)
+            d_output = shared.notice(self, d_output)
+        check_unchanged(self, context_of(self).saved_values)
         pairs = autodiff.chain_rule(self, d_output)
-        return [(x, engine.own_gradient(x, d)) for x, d in cast(Any, pairs)]
+        return [(x, shared.own_gradient(x, d)) for x, d in cast(Any, pairs)]
 
     def accumulate_derivative(self, x: Any) -> None:
         """Add x to the gradient of this leaf."""
         if not self.requires_grad or self._fn is not None:
             raise GraphError("accumulate_derivative: only a leaf stores a gradient, not a constant or a result")
-        x = engine.fit_tensor(self, x)
+        x = shared.fit_tensor(self, x)
         if self._extra is not None:
-            x = engine.notice(self, x)
+            x = shared.notice(self, x)
         engine.accumulate_grad(self, x)
+
+    # --- gradients ------------------------------------------------------------------------------------------
 
     @property
     def is_leaf(self) -> Any:
@@ -242,7 +251,7 @@ class Tensor(Methods, InPlace):
         """
         start = self._start(gradient, "backward")
         keep = create_graph if retain_graph is None else retain_graph
-        walking.differentiate([(self, start)], None, keep, create_graph)
+        walk.differentiate([(self, start)], None, keep, create_graph)
 
     def _start(self, gradient: Any, operation: str) -> Tensor:
         """Return the gradient to start from, checked."""
@@ -362,6 +371,8 @@ class Tensor(Methods, InPlace):
             raise ValueError(f"data: needs a tensor of shape {self.shape}")
         self._array = arrays.cast_to(value._array, self._array.dtype)
 
+    # --- operators ------------------------------------------------------------------------------------------
+
     __add__: Callable[[Any, Any], Tensor]  # these eight are made below, by `_arithmetic`
     __radd__: Callable[[Any, Any], Tensor]
     __sub__: Callable[[Any, Any], Tensor]
@@ -371,12 +382,12 @@ class Tensor(Methods, InPlace):
     __truediv__: Callable[[Any, Any], Tensor]
     __rtruediv__: Callable[[Any, Any], Tensor]
 
-    def __pow__(self, other: Any) -> Tensor:
+    def __pow__(self, other: Tensor | float) -> Tensor:
         if other.__class__ in NUMBERS and other == 2:
             return _elementwise(functions.Square, (self,))
         return _operate(functions.Pow, self, other)
 
-    def __rpow__(self, other: Any) -> Tensor:
+    def __rpow__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.Pow, other, self)
 
     def __neg__(self) -> Tensor:
@@ -388,30 +399,30 @@ class Tensor(Methods, InPlace):
     def __abs__(self) -> Tensor:
         return _elementwise(functions.Abs, (self,))
 
-    def __matmul__(self, other: Any) -> Tensor:
+    def __matmul__(self, other: object) -> Tensor:
         if _is_array(other):
             raise TypeError(f"matmul: the other factor must be a Tensor, not {type_name(other)}; {_CONVERT}")
         return self.matmul(other) if isinstance(other, Tensor) else cast(Tensor, NotImplemented)
 
-    def __rmatmul__(self, other: Any) -> Tensor:
+    def __rmatmul__(self, other: object) -> Tensor:
         return self.__matmul__(other)  # which refuses arrays; a tensor on the left has answered itself
 
-    def __lt__(self, other: Any) -> Tensor:
+    def __lt__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.LT, self, other)
 
-    def __gt__(self, other: Any) -> Tensor:
+    def __gt__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.GT, self, other)
 
-    def __le__(self, other: Any) -> Tensor:
+    def __le__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.LE, self, other)
 
-    def __ge__(self, other: Any) -> Tensor:
+    def __ge__(self, other: Tensor | float) -> Tensor:
         return _operate(functions.GE, self, other)
 
-    def __eq__(self, other: Any) -> Tensor:
+    def __eq__(self, other: object) -> Tensor:
         return _operate(functions.EQ, self, other)
 
-    def __ne__(self, other: Any) -> Tensor:
+    def __ne__(self, other: object) -> Tensor:
         return _operate(functions.NE, self, other)
 
     def __invert__(self) -> Tensor:
@@ -419,13 +430,13 @@ class Tensor(Methods, InPlace):
             raise TypeError("~: only tensors of booleans or integers can be inverted")
         return self.from_host(~arrays.to_host(self._array))
 
-    def __and__(self, other: Any) -> Tensor:
+    def __and__(self, other: object) -> Tensor:
         return self._logical("&", np.bitwise_and, other)
 
-    def __or__(self, other: Any) -> Tensor:
+    def __or__(self, other: object) -> Tensor:
         return self._logical("|", np.bitwise_or, other)
 
-    def __xor__(self, other: Any) -> Tensor:
+    def __xor__(self, other: object) -> Tensor:
         return self._logical("^", np.bitwise_xor, other)
 
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
@@ -435,6 +446,8 @@ class Tensor(Methods, InPlace):
         return self.from_host(form(arrays.to_host(self._array), arrays.to_host(value)))
 
     __hash__ = object.__hash__  # two tensors of the same values are two tensors
+
+    # --- as a Python object ---------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         if not self._array.ndim:
@@ -542,6 +555,9 @@ def _constant(value: Any, like: Tensor) -> Tensor:
     return Tensor(arrays.full((), value, np.dtype(type(value)), like._array))
 
 
+# --- how functions are applied ------------------------------------------------------------------------------
+
+
 def _recorded(function: Any, inputs: Sequence[Any], ctx: Any, array: Any) -> Tensor:
     """Wrap a result, and record it if an input wants gradients."""
     if array.__class__ is not np.ndarray and not hasattr(array, "to_host"):
@@ -579,7 +595,7 @@ def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     values = [x._array if isinstance(x, Tensor) else x for x in inputs]
     _check_operands(function, inputs, values)
     try:
-        array = numpy_forms.call(arrays.elementwise, function.kernel, *values)
+        array = guarded.call(arrays.elementwise, function.kernel, *values)
     except ValueError:
         _check_shapes(function, values)
         raise
@@ -631,12 +647,13 @@ def _check_shapes(function: type[Function], values: Sequence[Any]) -> None:
         shape = tensor_data.shape_broadcast(shape, getattr(value, "shape", ()))
 
 
-def _arithmetic(function: type[Elementwise], form: Any, reverse: bool) -> Any:
-    """Make the method of an operator, and its quick twin for small arrays of one floating type.
+def _arithmetic(name: str, function: type[Elementwise], reverse: bool) -> Any:
+    """Give `Tensor` the method of an operator, and return its quick twin for small arrays of one floating type.
 
     This is `_elementwise`, `_recorded` and `Tensor.__init__` written out for the most frequent case: three times as
     quick as calling them.
     """
+    form = numpy_forms.FORMS[function.kernel]
 
     def specified(self: Tensor, other: Any) -> Tensor:
         return _operate(function, other, self) if reverse else _operate(function, self, other)
@@ -678,11 +695,12 @@ def _arithmetic(function: type[Elementwise], form: Any, reverse: bool) -> Any:
             result._inputs = ()
         return result
 
-    return specified, quick
+    setattr(Tensor, name, specified)
+    return quick
 
 
 def _unary(name: str, function: type[Elementwise]) -> Any:
-    """Return a method of `Methods`, and its quick twin for small arrays of a floating type."""
+    """Return the quick twin of a method of `Methods`, for small arrays of a floating type."""
     specified, form = getattr(Methods, name), numpy_forms.FORMS[function.kernel]
 
     @functools.wraps(specified)
@@ -697,7 +715,7 @@ def _unary(name: str, function: type[Elementwise]) -> Any:
             _speak(token)
         return _recorded(function, (self,), None, array)
 
-    return specified, quick
+    return quick
 
 
 _UNARY = {
@@ -715,8 +733,8 @@ _UNARY = {
 
 
 def _whole_sum() -> Any:
-    """Return `Methods.sum`, and its quick twin for all elements of a small array of a floating type."""
-    specified, function, add_up = Methods.sum, TWINS[tensor_functions.Sum], np.add.reduce
+    """Return the quick twin of `Methods.sum`, for all elements of a small array of a floating type."""
+    specified, function, add_up = Methods.sum, tensor_functions._QuickSum, np.add.reduce
 
     @functools.wraps(specified)
     def quick(self: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
@@ -734,17 +752,17 @@ def _whole_sum() -> Any:
             _speak(token)
         return _recorded(function, (self,), ctx, array)
 
-    return specified, quick
+    return quick
 
 
 _ARITHMETIC = {
-    f"__{side}{name}__": _arithmetic(function, form, side == "r")
+    f"__{side}{name}__": _arithmetic(f"__{side}{name}__", function, side == "r")
     for side in ("", "r")
-    for name, function, form in (
-        ("add", functions.Add, np.add),
-        ("sub", functions.Sub, np.subtract),
-        ("mul", functions.Mul, np.multiply),
-        ("truediv", functions.Div, np.true_divide),
+    for name, function in (
+        ("add", functions.Add),
+        ("sub", functions.Sub),
+        ("mul", functions.Mul),
+        ("truediv", functions.Div),
     )
 }
 
@@ -795,31 +813,17 @@ def function_of(name: str) -> Callable[..., Any]:
 
 
 random.wrap[:] = [Tensor]
-_SUM = _whole_sum()
 
-_twins: dict[type[Function], type[Function]] = {}
-
-
-def _choose_twins() -> None:
-    """Let quick twins take the place of the functions that they equal, unless those are a student's."""
-    quick = backends.is_quick()
-    for name, (specified, twin) in (_ARITHMETIC | _UNARY).items():
-        setattr(Tensor, name, twin if quick else specified)
-    Tensor.sum = _SUM[quick and not standing_aside.any_of("tensor_functions")]  # type: ignore[method-assign]
-    _twins.clear()
-    if quick and not standing_aside.any_of("tensor_functions"):
-        _twins.update(TWINS)
-
-
-backends.on_change(_choose_twins)
-_choose_twins()
+for _name, _method in (_ARITHMETIC | _UNARY).items():
+    standing_aside.twin(Tensor, _name, _method, unless=(), when=backends.is_quick)
+standing_aside.twin(Tensor, "sum", _whole_sum(), unless=("tensor_functions",), when=backends.is_quick)
 
 _ones = {dtype: np.ones((), dtype) for dtype in arrays.FLOATS}
 for _one in _ones.values():
     _one.flags.writeable = False
 _new = Tensor.__new__
-_silence: Any = numpy_forms.silence
-_speak: Any = numpy_forms.speak
+_silence = guarded.silence
+_speak = guarded.speak
 
 
 def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from minigrad import backends, functions, layout, tensor_functions
 from minigrad.backends import arrays
@@ -63,7 +64,7 @@ def _made(array: Any, requires_grad: bool, device: str | None) -> Tensor:
     return Tensor(moved._array, requires_grad)
 
 
-def tensor(data: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+def tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Copy numbers, nested lists or arrays into a new tensor.
 
     Args:
@@ -146,7 +147,7 @@ def _floats_of(kind: type) -> set[Any]:
     return {backends.default_float()} if issubclass(kind, float) else set()
 
 
-def _kept(dtype: Any) -> set[Any]:
+def _kept(dtype: np.dtype[Any]) -> set[Any]:
     """Return a floating-point type of NumPy's if tensors have it, else the default one."""
     if dtype.kind != "f":
         return set()
@@ -154,7 +155,7 @@ def _kept(dtype: Any) -> set[Any]:
     return {own if own in _shared_types else backends.default_float()}
 
 
-def as_tensor(data: Any, dtype: Any = None, device: str | None = None) -> Tensor:
+def as_tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Return a tensor of the data. It shares memory with a NumPy array. A tensor is returned as it is.
 
     >>> array = np.zeros(2)
@@ -207,7 +208,11 @@ def from_dlpack(source: Any) -> Tensor:
 
 
 def full(
-    size: Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
+    size: Sequence[int],
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor with one value everywhere. Its type is by default that of the value, as a Python number.
 
@@ -223,7 +228,7 @@ def full(
     return _made(arrays.full(shape, value, kind), requires_grad, device)
 
 
-def zeros(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+def zeros(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Return zeros.
 
     >>> minigrad.zeros(2, 3)
@@ -234,7 +239,7 @@ def zeros(*size: Any, dtype: Any = None, device: str | None = None, requires_gra
     return full(shape_to_make(size, "zeros"), 0, kind, device, requires_grad)
 
 
-def ones(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+def ones(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Return ones.
 
     >>> minigrad.ones((2, 2))
@@ -245,7 +250,7 @@ def ones(*size: Any, dtype: Any = None, device: str | None = None, requires_grad
     return full(shape_to_make(size, "ones"), 1, kind, device, requires_grad)
 
 
-def empty(*size: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
+def empty(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Return a tensor with arbitrary values.
 
     >>> minigrad.empty(2, 3).shape
@@ -255,7 +260,7 @@ def empty(*size: Any, dtype: Any = None, device: str | None = None, requires_gra
     return _made(arrays.empty(shape_to_make(size, "empty"), kind), requires_grad, device)
 
 
-def full_like(like: Tensor, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def full_like(like: Tensor, fill_value: Any, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
     """Return one value everywhere, in another tensor's shape, type and device.
 
     >>> minigrad.full_like(minigrad.tensor([1, 2]), 9)
@@ -264,7 +269,7 @@ def full_like(like: Tensor, fill_value: Any, dtype: Any = None, requires_grad: b
     return full(like.shape, fill_value, dtype or like.dtype, like.device, requires_grad)
 
 
-def zeros_like(like: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(like: Tensor, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
     """Return zeros in another tensor's shape, type and device.
 
     >>> minigrad.zeros_like(minigrad.tensor([[1.0, 2.0]]))
@@ -273,7 +278,7 @@ def zeros_like(like: Tensor, dtype: Any = None, requires_grad: bool = False) -> 
     return full_like(like, 0, dtype, requires_grad)
 
 
-def ones_like(like: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def ones_like(like: Tensor, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
     """Return ones in another tensor's shape, type and device.
 
     >>> minigrad.ones_like(minigrad.tensor([[1.0, 2.0]]))
@@ -286,7 +291,7 @@ def arange(
     start: Any,
     end: Any = None,
     step: Any = 1,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -306,7 +311,12 @@ def arange(
 
 
 def linspace(
-    start: float, end: float, steps: int, dtype: Any = None, device: str | None = None, requires_grad: bool = False
+    start: float,
+    end: float,
+    steps: int,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return that many numbers at equal distances, from start to end, both included.
 
@@ -319,7 +329,7 @@ def linspace(
     return _made(np.linspace(start, end, steps).astype(kind), requires_grad, device)
 
 
-def eye(n: int, m: int | None = None, dtype: Any = None, device: str | None = None) -> Tensor:
+def eye(n: int, m: int | None = None, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Return the identity matrix of n rows and m columns (by default n).
 
     >>> minigrad.eye(2)
@@ -329,7 +339,7 @@ def eye(n: int, m: int | None = None, dtype: Any = None, device: str | None = No
     return _made(np.eye(n, m, dtype=dtype_of(dtype) if dtype is not None else backends.default_float()), False, device)
 
 
-def _random(values: Tensor, dtype: Any, device: str | None, requires_grad: bool) -> Tensor:
+def _random(values: Tensor, dtype: DTypeLike | None, device: str | None, requires_grad: bool) -> Tensor:
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
     return _made(values._array.astype(kind), requires_grad, device)
 
@@ -337,7 +347,7 @@ def _random(values: Tensor, dtype: Any, device: str | None, requires_grad: bool)
 def rand(
     *size: Any,
     generator: Generator | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -357,7 +367,7 @@ def rand(
 def randn(
     *size: Any,
     generator: Generator | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -407,6 +417,9 @@ def randperm(n: int, generator: Generator | None = None) -> Tensor:
     [0, 1, 2, 3]
     """
     return (generator or default_generator).permutation(n)
+
+
+# --- functions of several tensors ---------------------------------------------------------------------------
 
 
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad import engine
-from minigrad.backward import walking
+from minigrad.backward import forward_mode, walk
 from minigrad.errors import GraphError
 from minigrad.tensors import Tensor
 
@@ -52,7 +51,7 @@ def grad(
         if not x.requires_grad:
             raise GraphError(f"grad: input {i} does not require gradients")
     keep = create_graph if retain_graph is None else retain_graph
-    found = walking.differentiate(roots, wanted, keep, create_graph)
+    found = walk.differentiate(roots, wanted, keep, create_graph)
     if not allow_unused and any(g is None for g in found):
         missing = next(i for i, g in enumerate(found) if g is None)
         raise GraphError(
@@ -72,7 +71,7 @@ def backward(tensors: Tensor | Sequence[Tensor], grad_tensors: Any = None, retai
     results = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     starts = grad_tensors if isinstance(grad_tensors, Sequence) else [grad_tensors] * len(results)
     roots = [(y, y._start(start, "backward")) for y, start in zip(results, starts, strict=True)]
-    walking.differentiate(roots, retain_graph=bool(retain_graph))
+    walk.differentiate(roots, retain_graph=bool(retain_graph))
 
 
 def jvp(output: Tensor, inputs: Tensor | Sequence[Tensor], tangents: Tensor | Sequence[Tensor]) -> Tensor:
@@ -84,4 +83,4 @@ def jvp(output: Tensor, inputs: Tensor | Sequence[Tensor], tangents: Tensor | Se
     """
     given = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     changes = [tangents] if isinstance(tangents, Tensor) else list(tangents)
-    return engine.jvp(output, given, changes)
+    return forward_mode.jvp(output, given, changes)

@@ -7,15 +7,14 @@ overwritten values refuses to run (`changes.note_change`).
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from minigrad import autodiff, functions, tensor_functions
+from minigrad import autodiff, engine, functions, tensor_functions
 from minigrad.autodiff import grad_mode
-from minigrad.backends import arrays
-from minigrad.backward import changes, contexts
+from minigrad.backends import arrays, guarded
+from minigrad.backward import changes
 from minigrad.backward.changes import ViewOf
 from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
@@ -38,7 +37,7 @@ class InPlace:
 
     __slots__ = ()
 
-    def add_(self, other: Any, alpha: float = 1.0) -> Tensor:
+    def add_(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Add other, times alpha.
 
         >>> minigrad.tensor([1.0, 2.0]).add_(10.0, alpha=0.5)
@@ -46,7 +45,7 @@ class InPlace:
         """
         return _change(self, "add_", functions.Add, other * alpha if alpha != 1.0 else other)
 
-    def sub_(self, other: Any, alpha: float = 1.0) -> Tensor:
+    def sub_(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Subtract other, times alpha.
 
         >>> minigrad.tensor([1.0, 2.0]).sub_(1.0)
@@ -54,7 +53,7 @@ class InPlace:
         """
         return _change(self, "sub_", functions.Sub, other * alpha if alpha != 1.0 else other)
 
-    def mul_(self, other: Any) -> Tensor:
+    def mul_(self, other: Tensor | float) -> Tensor:
         """Multiply by other.
 
         >>> minigrad.tensor([1.0, 2.0]).mul_(3.0)
@@ -62,7 +61,7 @@ class InPlace:
         """
         return _change(self, "mul_", functions.Mul, other)
 
-    def div_(self, other: Any) -> Tensor:
+    def div_(self, other: Tensor | float) -> Tensor:
         """Divide by other.
 
         >>> minigrad.tensor([1.0, 2.0]).div_(4.0)
@@ -70,7 +69,7 @@ class InPlace:
         """
         return _change(self, "div_", functions.Div, other)
 
-    def pow_(self, other: Any) -> Tensor:
+    def pow_(self, other: Tensor | float) -> Tensor:
         """Raise to the power other.
 
         >>> minigrad.tensor([2.0, 3.0]).pow_(2)
@@ -213,19 +212,19 @@ class InPlace:
             _record(tensor, tensor_functions.IndexPut, (tensor, value), target, key=key)
         return tensor
 
-    def __iadd__(self, other: Any) -> Tensor:
+    def __iadd__(self, other: Tensor | float) -> Tensor:
         return self.add_(other)
 
-    def __isub__(self, other: Any) -> Tensor:
+    def __isub__(self, other: Tensor | float) -> Tensor:
         return self.sub_(other)
 
-    def __imul__(self, other: Any) -> Tensor:
+    def __imul__(self, other: Tensor | float) -> Tensor:
         return self.mul_(other)
 
-    def __itruediv__(self, other: Any) -> Tensor:
+    def __itruediv__(self, other: Tensor | float) -> Tensor:
         return self.div_(other)
 
-    def __ipow__(self, other: Any) -> Tensor:
+    def __ipow__(self, other: Tensor | float) -> Tensor:
         return self.pow_(other)
 
 
@@ -257,7 +256,7 @@ def _change(tensor: Any, operation: str, function: type[Function], *others: Any)
     if "biuf".index(result._array.dtype.kind) > "biuf".index(tensor._array.dtype.kind):
         raise TypeError(f"{operation}: a result of {result._array.dtype} cannot be kept in {tensor._array.dtype}")
     position = next(i for i, x in enumerate(inputs) if x is tensor)
-    keeps = recorded and position in contexts.saved_pattern(cast(Any, function), len(inputs))
+    keeps = recorded and position in functions.saved_pattern(cast(Any, function), len(inputs))
     before = arrays.contiguous(tensor._array) if keeps else tensor._array
     _overwrite(tensor, result._array)
     if recorded:
@@ -294,19 +293,13 @@ def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
             f"{operation}: this tensor is a view that {view.function.__name__}.forward returned, and the history of "
             "the tensor that it looks at would not know of the change; clone() the view"
         )
-    if view is None and (tensor._fn is None or tensor._inputs is None) and _shares_memory(tensor._array):
+    if view is None and (tensor._fn is None or tensor._inputs is None) and guarded.has_other_views(tensor._array):
         raise GraphError(
             f"{operation}: this tensor is a view of another, whose history would not know of the change; assign to "
             "the other one, as in x[0] = value, or clone() the view"
         )
     changes.refuse_stale_view(tensor, np.inf)
     return True
-
-
-def _shares_memory(array: Any) -> bool:
-    """Return whether another array has an array's memory too; where a rule reshaped its result, nobody else has."""
-    base = getattr(array, "base", None)
-    return isinstance(base, np.ndarray) and sys.getrefcount(base) > 3  # the view's name, this one, and the argument
 
 
 def _view(tensor: Any) -> ViewOf | None:
@@ -343,7 +336,7 @@ def _record(tensor: Any, function: type[Function], inputs: tuple[Any, ...], befo
     inputs = tuple([old if x is tensor else x for x in inputs])
     ctx = None
     if function.raw:
-        ctx = contexts.TensorContext(inputs, [getattr(x, "_array", x) for x in inputs], options)
+        ctx = engine.TensorContext(inputs, [getattr(x, "_array", x) for x in inputs], options)
         function.forward(ctx, *ctx.values, **options)
     tensor._fn, tensor._inputs, tensor._ctx, tensor.requires_grad = function, inputs, ctx, True
     tensor._tick = next(changes.ticks)

@@ -1,4 +1,4 @@
-"""The methods of `Tensor` that compute or look, by PyTorch's names. `minigrad.exp(x)` and its kin call them."""
+"""The methods of `Tensor` that compute or look, by PyTorch's names; `minigrad.exp(x)` and its kin call them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from minigrad import backends, functions, standing_aside, tensor_data, tensor_functions
-from minigrad.backends import arrays, numpy_forms
+from minigrad.backends import arrays, guarded
 from minigrad.tensors.shapes import Shapes, axes_of, axis_of
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
 __all__ = ["Methods", "ValuesAndIndices"]
+
+
+Axes = int | Sequence[int] | None
+"""One axis, several, or all."""
 
 
 class ValuesAndIndices(NamedTuple):
@@ -43,6 +47,8 @@ class Methods(Shapes):
     """
 
     __slots__ = ()
+
+    # --- elementwise ----------------------------------------------------------------------------------------
 
     def exp(self) -> Tensor:
         """Return e to the power of every element.
@@ -172,7 +178,7 @@ class Methods(Shapes):
         """
         return cast(Any, self) ** exponent
 
-    def add(self, other: Any, alpha: float = 1.0) -> Tensor:
+    def add(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Return self + alpha * other.
 
         >>> minigrad.tensor([1.0, 2.0]).add(10.0, alpha=2.0)
@@ -180,7 +186,7 @@ class Methods(Shapes):
         """
         return functions.Add.apply(self, other * alpha if alpha != 1.0 else other)
 
-    def sub(self, other: Any, alpha: float = 1.0) -> Tensor:
+    def sub(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Return self - alpha * other.
 
         >>> minigrad.tensor([1.0, 2.0]).sub(minigrad.tensor([0.5, 0.5]))
@@ -188,7 +194,7 @@ class Methods(Shapes):
         """
         return functions.Sub.apply(self, other * alpha if alpha != 1.0 else other)
 
-    def mul(self, other: Any) -> Tensor:
+    def mul(self, other: Tensor | float) -> Tensor:
         """Return self * other.
 
         >>> minigrad.tensor([1.0, 2.0]).mul(3.0)
@@ -196,7 +202,7 @@ class Methods(Shapes):
         """
         return functions.Mul.apply(self, other)
 
-    def div(self, other: Any) -> Tensor:
+    def div(self, other: Tensor | float) -> Tensor:
         """Return self / other.
 
         >>> minigrad.tensor([1.0, 2.0]).div(4.0)
@@ -204,7 +210,7 @@ class Methods(Shapes):
         """
         return functions.Div.apply(self, other)
 
-    def maximum(self, other: Any) -> Tensor:
+    def maximum(self, other: Tensor | float) -> Tensor:
         """Return the larger element of each pair; nan where one is nan.
 
         >>> minigrad.tensor([1.0, 5.0]).maximum(minigrad.tensor([3.0, 2.0]))
@@ -212,7 +218,7 @@ class Methods(Shapes):
         """
         return functions.Max.apply(self, other)
 
-    def minimum(self, other: Any) -> Tensor:
+    def minimum(self, other: Tensor | float) -> Tensor:
         """Return the smaller element of each pair; nan where one is nan.
 
         >>> minigrad.tensor([1.0, 5.0]).minimum(minigrad.tensor([3.0, 2.0]))
@@ -280,7 +286,9 @@ class Methods(Shapes):
         """
         return functions.LT.apply(self.abs(), np.inf)
 
-    def sum(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    # --- reductions -----------------------------------------------------------------------------------------
+
+    def sum(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Add up the elements, all of them or along axes.
 
         Args:
@@ -299,7 +307,7 @@ class Methods(Shapes):
         x = cast(Any, self)
         return tensor_functions.Sum.apply(x, dim=axes_of(x, dim, "sum"), keepdim=keepdim)
 
-    def mean(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def mean(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the mean of the elements, all of them or along axes. It is nan where there are none.
 
         >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).mean(dim=0)
@@ -316,7 +324,7 @@ class Methods(Shapes):
         total = tensor_functions.Sum.apply(x, dim=axes, keepdim=keepdim)
         return total * (1.0 / count) if count else total / 0.0
 
-    def var(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def var(self, dim: Axes = None, unbiased: bool = True, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the variance: the mean squared distance from the mean.
 
         Args:
@@ -337,7 +345,7 @@ class Methods(Shapes):
         total = distance.square().sum(axes, keepdim)
         return total * (1.0 / count) if count > 0 else total * float("nan")
 
-    def std(self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def std(self, dim: Axes = None, unbiased: bool = True, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the square root of the variance.
 
         >>> minigrad.tensor([1.0, 3.0]).std(unbiased=False)
@@ -350,7 +358,7 @@ class Methods(Shapes):
             return variance.sqrt()
         return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
 
-    def prod(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def prod(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Multiply the elements, all of them or along axes.
 
         >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).prod(dim=1)
@@ -360,7 +368,7 @@ class Methods(Shapes):
         x = cast(Any, self)
         return tensor_functions.Prod.apply(x, dim=axes_of(x, dim, "prod"), keepdim=keepdim)
 
-    def max(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def max(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Any:
         """Return the largest element, or along an axis the largest elements and the indices of the first of them.
 
         Without dim, equal elements share the gradient. With dim, the first one gets it.
@@ -375,7 +383,7 @@ class Methods(Shapes):
         dim = dim if axis is None else _by_numpys_name(dim, axis, "max")
         return self._extreme("max", tensor_functions.Amax, dim, keepdim)
 
-    def min(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def min(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Any:
         """Return the smallest element, or along an axis the smallest elements and the indices of the first of them.
 
         >>> values, indices = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).min(dim=1)
@@ -403,7 +411,7 @@ class Methods(Shapes):
         indices = getattr(x, f"arg{name}")(dim, keepdim)
         return ValuesAndIndices(values.unsqueeze(axis) if keepdim and x.ndim else values, indices)
 
-    def amax(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def amax(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the largest elements along axes. Equal ones share the gradient.
 
         >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).amax(dim=0)
@@ -415,7 +423,7 @@ class Methods(Shapes):
         _refuse_empty(x, axes, "amax")
         return tensor_functions.Amax.apply(x, dim=axes, keepdim=keepdim)
 
-    def amin(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def amin(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the smallest elements along axes. Equal ones share the gradient.
 
         >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).amin(dim=0)
@@ -427,7 +435,7 @@ class Methods(Shapes):
         _refuse_empty(x, axes, "amin")
         return tensor_functions.Amin.apply(x, dim=axes, keepdim=keepdim)
 
-    def argmax(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def argmax(self, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
         """Return where the largest element is, the first of equal ones: in the flattened tensor, or along an axis.
 
         >>> x = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]])
@@ -437,7 +445,7 @@ class Methods(Shapes):
         dim = dim if axis is None else _by_numpys_name(dim, axis, "argmax")
         return self._where_extreme("argmax", dim, keepdim)
 
-    def argmin(self, dim: int | None = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def argmin(self, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
         """Return where the smallest element is, the first of equal ones: in the flattened tensor, or along an axis.
 
         >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).argmin(dim=1)
@@ -455,7 +463,7 @@ class Methods(Shapes):
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
         return cast("Tensor", x.from_host(np.asarray(getattr(np, name)(array, axis=axis, keepdims=keepdim))))
 
-    def any(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def any(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return whether an element is not 0.
 
         >>> minigrad.tensor([[0, 1], [0, 0]]).any(dim=1)
@@ -464,7 +472,7 @@ class Methods(Shapes):
         dim = dim if axis is None else _by_numpys_name(dim, axis, "any")
         return self._truth(np.any, dim, keepdim, "any")
 
-    def all(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def all(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return whether no element is 0.
 
         >>> minigrad.tensor([[1, 1], [1, 0]]).all(dim=1)
@@ -479,7 +487,7 @@ class Methods(Shapes):
         result = form(array, axis=axes_of(x, dim, operation), keepdims=keepdim)
         return cast("Tensor", x.from_host(np.asarray(result)))
 
-    def logsumexp(self, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def logsumexp(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return log(e^x1 + e^x2 + ...) along axes, without overflow.
 
         >>> minigrad.tensor([1000.0, 1000.0]).logsumexp(0)
@@ -534,7 +542,9 @@ class Methods(Shapes):
             keepdim: Whether they stay, with size 1.
         """
         x = cast(Any, self)
-        return x._of_array(numpy_forms.call(arrays.reduce, kernel, x._array, tuple(sorted(dim)), keepdim))
+        return x._of_array(guarded.call(arrays.reduce, kernel, x._array, tuple(sorted(dim)), keepdim))
+
+    # --- products -------------------------------------------------------------------------------------------
 
     def dot(self, other: Tensor) -> Tensor:
         """Return the sum of the products of two vectors' elements.
@@ -601,6 +611,8 @@ class Methods(Shapes):
             shapes = f"{a.shape} and {tuple(getattr(b, 'shape', ()))}"
             raise ValueError(f"{name}: {shapes}; both need {rank} axes and the same batch; matmul broadcasts")
         return self.matmul(other)
+
+    # --- comparing whole tensors ----------------------------------------------------------------------------
 
     def allclose(self, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
         """Return whether all elements differ by at most atol + rtol * |other|.

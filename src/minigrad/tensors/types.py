@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from minigrad import layout, tensor_functions
 from minigrad.backends import arrays
@@ -40,7 +41,7 @@ class Types:
             return cast("Tensor", cast(Any, self)._of_array(arrays.contiguous(_array(self))))
         return tensor_functions.Clone.apply(self)
 
-    def to(self, *args: Any, dtype: Any = None, device: str | None = None) -> Tensor:
+    def to(self, *args: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
         """Return the tensor with another type or on another device, or itself if nothing changes.
 
         Args:
@@ -66,7 +67,7 @@ class Types:
             x = moved
         return cast("Tensor", x if dtype is None else _cast(x, dtype))
 
-    def type(self, dtype: Any = None) -> Any:
+    def type(self, dtype: DTypeLike | None = None) -> Any:
         """Return the tensor with another type, or without an argument the name of its type.
 
         >>> minigrad.tensor([1, 2]).type()
@@ -200,7 +201,7 @@ def _device(name: str) -> str:
     return kind
 
 
-def dtype_of(dtype: Any) -> Any:
+def dtype_of(dtype: DTypeLike) -> Any:
     """Return a type that tensors may have.
 
     Raises:
@@ -220,14 +221,14 @@ def dtype_of(dtype: Any) -> Any:
     return found
 
 
-def _cast(x: Any, dtype: Any) -> Any:
-    dtype = dtype_of(dtype)
-    if x.dtype == dtype:
+def _cast(x: Any, dtype: DTypeLike) -> Any:
+    wanted = dtype_of(dtype)
+    if x.dtype == wanted:
         return x
-    if dtype.kind == "f" and x.dtype.kind == "f":
-        return tensor_functions.Cast.apply(x, dtype=dtype)
+    if wanted.kind == "f" and x.dtype.kind == "f":
+        return tensor_functions.Cast.apply(x, dtype=wanted)
     with np.errstate(all="ignore"):
-        return x._of_array(arrays.cast_to(x._array, dtype))
+        return x._of_array(arrays.cast_to(x._array, wanted))
 
 
 def _array(x: Any) -> Any:

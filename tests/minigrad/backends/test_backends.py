@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import minigrad as mg
-from minigrad import backends, exercises, fast_ops, standing_aside, tensor_data, tensor_ops
-from minigrad.backends import arrays
+from minigrad import backends, exercises, fast_ops, functions, operators, standing_aside, tensor_data, tensor_ops
+from minigrad.backends import arrays, numpy_forms
 from minigrad.cli import app
 
 
@@ -155,3 +155,36 @@ def test_doctor_names_what_is_used():
     assert shown.exit_code == 0
     for word in ("numba", "MINIGRAD_BACKEND", "NumPy", "threads", "cuda", "pool", "torch"):
         assert word in shown.output
+
+
+@pytest.mark.parametrize("form", [None, operators.Form(line="{0} * {0} * {0}", is_dear=True)])
+def test_an_operator_says_itself_how_it_is_computed(monkeypatch, form):
+    """A new operator needs its kernel and its rule; no backend knows it by name, and its form is its own."""
+
+    class Cube(functions.Elementwise):
+        kernel = "cube"
+
+        @staticmethod
+        def backward(ctx, d_output):
+            (a,) = ctx.saved_values
+            return d_output * (3.0 * a * a)
+
+    monkeypatch.setattr(operators, "cube", lambda x: x * x * x, raising=False)
+    if form is not None:
+        monkeypatch.setitem(operators.FORMS, "cube", form)
+    for backend, size in (("python", 5), ("numba", 5), ("numba", 40_000)):
+        values = np.linspace(-2.0, 2.0, size)
+        with mg.backend(backend):
+            x = mg.tensor(values, requires_grad=True)
+            y = Cube.apply(x)
+            y.sum().backward()
+        assert np.allclose(y.detach().numpy(), values**3)
+        assert np.allclose(x.grad.numpy(), 3.0 * values**2)
+
+
+def test_every_form_names_what_there_is():
+    """Each form belongs to an operator, names a function of NumPy's or of `numpy_forms`, and folds from a start."""
+    for name, form in operators.FORMS.items():
+        assert callable(getattr(operators, name))
+        assert not form.numpy or callable(numpy_forms.FORMS[name])
+        assert (form.start is None) == (not form.fold)

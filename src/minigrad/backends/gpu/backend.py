@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from minigrad.backends.gpu import launching, products, reductions, teaching
 from minigrad.backends.gpu.array import DeviceArray, allocate, from_host
 from minigrad.backends.gpu.expressions import compute_type, evaluate_into
 from minigrad.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = ["CudaBackend"]
 
@@ -37,11 +40,13 @@ class CudaBackend:
         if why := _numba.why_no_cuda():
             raise RuntimeError(f"the backend 'cuda' cannot be used: {why}")
 
-    def empty(self, shape: Sequence[int], dtype: Any) -> Array:
+    # --- memory
+
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Return an array with arbitrary values."""
         return allocate(shape, dtype)
 
-    def full(self, shape: Sequence[int], value: float, dtype: Any) -> Array:
+    def full(self, shape: Sequence[int], value: float, dtype: np.dtype[Any]) -> Array:
         """Return an array with one value everywhere."""
         out = allocate(shape, dtype)
         self.assign(out, value)
@@ -76,7 +81,9 @@ class CudaBackend:
         """Wait until the device has done all that it was given: for measuring time."""
         launching.synchronize()
 
-    def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any) -> Array:
+    # --- elementwise
+
+    def elementwise(self, expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any]) -> Array:
         """Compute an expression of operators for every element.
 
         Args:
@@ -97,7 +104,7 @@ class CudaBackend:
             evaluate_into(out, expression, given)
         return out
 
-    def _node_by_node(self, out: Array, expression: Any, inputs: Sequence[Any]) -> None:
+    def _node_by_node(self, out: Array, expression: Expression, inputs: Sequence[Any]) -> None:
         """Compute an expression with map and zip, an array for each part; three inputs take the fused kernel."""
         name, *arguments = expression
         inside = compute_type(inputs, out.dtype)
@@ -113,7 +120,7 @@ class CudaBackend:
         if target is not out:
             evaluate_into(out, ("in", 0), (target,))
 
-    def _part(self, expression: Any, inputs: Sequence[Any], inside: Any) -> Array:
+    def _part(self, expression: Expression, inputs: Sequence[Any], inside: Any) -> Array:
         name = expression[0]
         if name in ("in", "const"):
             value = inputs[expression[1]] if name == "in" else expression[1]
@@ -123,7 +130,9 @@ class CudaBackend:
         self._node_by_node(out, expression, inputs)
         return out
 
-    def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: Any) -> Array:
+    # --- reductions and products
+
+    def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Fold axes away.
 
         Args:
@@ -174,7 +183,7 @@ def _students_kernels() -> bool:
     return standing_aside.any_of("cuda_ops", "tensor_data")
 
 
-def _inputs_of(expression: Any) -> set[int]:
+def _inputs_of(expression: Expression) -> set[int]:
     if expression[0] == "in":
         return {expression[1]}
     if expression[0] == "const":

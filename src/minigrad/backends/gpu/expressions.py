@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,34 +22,15 @@ from minigrad.backends.gpu.sizes import LOOP
 from minigrad.backends.gpu.sources import collapse, compiled, positions
 from minigrad.errors import KernelError
 
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
+
 __all__ = ["compute_type", "evaluate_into", "kernels_of"]
 
 FLOAT64, FLOAT32, INT64, BOOL = map(np.dtype, (np.float64, np.float32, np.int64, np.bool_))
 
 
-# An operator of floats that would leave the integers: what stands for it where all inputs are integers.
-
-
-def _negative(x: int) -> int:
-    return -x
-
-
-def _absolute(x: int) -> int:
-    return x if x >= 0 else -x
-
-
-def _sign(x: int) -> int:
-    return 1 if x > 0 else -1 if x < 0 else 0
-
-
-def _positive_part(x: int) -> int:
-    return x if x > 0 else 0
-
-
-_OF_INTEGERS = {"neg": _negative, "abs": _absolute, "sign": _sign, "relu": _positive_part}
-
-
-def kernels_of(expression: Any) -> Iterator[str]:
+def kernels_of(expression: Expression) -> Iterator[str]:
     """Yield the name of every operator in an expression."""
     if expression[0] not in ("in", "const"):
         yield expression[0]
@@ -69,7 +50,7 @@ def compute_type(inputs: Sequence[Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
     return FLOAT64 if any(isinstance(x, float) for x in inputs) else INT64
 
 
-def evaluate_into(out: DeviceArray, expression: Any, inputs: Sequence[Any]) -> None:
+def evaluate_into(out: DeviceArray, expression: Expression, inputs: Sequence[Any]) -> None:
     """Compute an expression for every element of an array.
 
     Args:
@@ -94,7 +75,8 @@ def evaluate_into(out: DeviceArray, expression: Any, inputs: Sequence[Any]) -> N
 
 
 def _function(name: str, inside: np.dtype[Any]) -> tuple[str, Any]:
-    found = _OF_INTEGERS.get(name) if inside == INT64 else None
+    form = operators.FORMS.get(name)
+    found: Any = form.of_integers if form and inside == INT64 else None
     found = found or getattr(operators, name, None)
     if found is None:
         raise KernelError(f"there is no operator {name!r} in minigrad.operators")
@@ -104,7 +86,7 @@ def _function(name: str, inside: np.dtype[Any]) -> tuple[str, Any]:
 @lru_cache(maxsize=1024)
 def _kernel(
     text: str,
-    expression: Any,
+    expression: Expression,
     kinds: tuple[np.dtype[Any] | None, ...],
     rank: int,
     dtype: np.dtype[Any],
@@ -120,7 +102,7 @@ def _kernel(
     return launching.ready(compiled(source, names))
 
 
-def _source(expression: Any, kinds: Sequence[Any], rank: int, dtype: np.dtype[Any]) -> str:
+def _source(expression: Expression, kinds: Sequence[Any], rank: int, dtype: np.dtype[Any]) -> str:
     arrays = [i for i, kind in enumerate(kinds) if kind is not None]
     parameters = ["out", "out_at", "size", "shape"]
     for i, kind in enumerate(kinds):
@@ -143,7 +125,7 @@ def _source(expression: Any, kinds: Sequence[Any], rank: int, dtype: np.dtype[An
     )
 
 
-def _lines(expression: Any, kinds: Sequence[Any]) -> tuple[str, list[str]]:
+def _lines(expression: Expression, kinds: Sequence[Any]) -> tuple[str, list[str]]:
     """Return the name of an expression's value, and the lines that compute it, each part once."""
     known: dict[str, str] = {}
     lines: list[str] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -81,11 +81,10 @@ def start_value(kernel: str, dtype: np.dtype[Any]) -> Any:
         kernel: "add", "mul", "max" or "min".
         dtype: Of the elements.
     """
-    if kernel in ("add", "mul"):
-        return 0 if kernel == "add" else 1
-    if dtype.kind == "f":
-        return -math.inf if kernel == "max" else math.inf
-    return int(np.iinfo(np.int64).min if kernel == "max" else np.iinfo(np.int64).max)
+    start = cast(float, operators.FORMS[kernel].start)
+    if dtype.kind == "f" or math.isfinite(start):
+        return start if dtype.kind == "f" else int(start)
+    return int(np.iinfo(np.int64).min if start < 0 else np.iinfo(np.int64).max)
 
 
 def fold(kernel: str, x: DeviceArray, axes: Ints, dtype: np.dtype[Any]) -> DeviceArray:

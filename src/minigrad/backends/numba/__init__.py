@@ -11,11 +11,14 @@ Nothing here knows tensors or gradients, and small arrays never come here: NumPy
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad.backends.numba import convolution, elementwise, pool, products, reductions, softmax
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = ["NumbaBackend"]
 
@@ -28,7 +31,9 @@ class NumbaBackend:
 
     name = "numba"
 
-    def elementwise(self, expression: Any, inputs: Sequence[Any], dtype: Any, out: Array | None = None) -> Array:
+    def elementwise(
+        self, expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any], out: Array | None = None
+    ) -> Array:
         """Compute an expression of operators for every element. The inputs broadcast.
 
         Args:
@@ -39,12 +44,12 @@ class NumbaBackend:
         """
         return elementwise.elementwise(expression, inputs, np.dtype(dtype), out)
 
-    def reduce(self, kernel: str, x: Array, axes: tuple[int, ...], dtype: Any) -> Array:
+    def reduce(self, kernel: str, x: Array, axes: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Fold axes away with "add", "mul", "max" or "min". nan wins over every other number."""
         return reductions.reduce_expression(("in", 0), kernel, [x], tuple(axes), np.dtype(dtype))
 
     def reduce_expression(
-        self, expression: Any, kernel: str, inputs: Sequence[Any], axes: tuple[int, ...], dtype: Any
+        self, expression: Expression, kernel: str, inputs: Sequence[Any], axes: tuple[int, ...], dtype: Any
     ) -> Array:
         """Compute an expression and fold axes of it away, in one loop and without an array between."""
         return reductions.reduce_expression(expression, kernel, inputs, tuple(axes), np.dtype(dtype))
@@ -57,7 +62,7 @@ class NumbaBackend:
         """Return a fresh row-major copy."""
         return products.contiguous(x)
 
-    def empty(self, shape: Sequence[int], dtype: Any) -> Array:
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Return an array with arbitrary values. A large one comes from the pool of buffers."""
         return pool.empty(shape, dtype)
 

@@ -11,13 +11,16 @@ import os
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.expressions import Formula, compute_dtype
 from minigrad.backends.numba.geometry import Axis, address, blocks, collapse, contiguous_strides, kind, strides_of
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = [
     "DEAR",
@@ -58,7 +61,7 @@ STREAM_FROM = max(_last_level_cache(), 1 << 22)
 
 
 def elementwise(
-    expression: Any, inputs: Sequence[Any], dtype: np.dtype[Any], out: np.ndarray[Any, Any] | None = None
+    expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any], out: np.ndarray[Any, Any] | None = None
 ) -> np.ndarray[Any, Any]:
     """Compute an expression for every element of the broadcast inputs.
 
@@ -132,7 +135,7 @@ class Piece:
 class _Plan:
     """Everything about a call that depends on shapes, strides and dtypes only."""
 
-    def __init__(self, expression: Any, layouts: Sequence[Layout], dtype: np.dtype[Any]) -> None:
+    def __init__(self, expression: Expression, layouts: Sequence[Layout], dtype: np.dtype[Any]) -> None:
         self.dtype = dtype
         self.arrays = [i for i, layout in enumerate(layouts) if isinstance(layout[0], np.dtype)]
         shapes = [layouts[i][1] for i in self.arrays]

@@ -3,67 +3,24 @@
     ("mul", ("in", 0), ("exp", ("in", 1)))     ->     t0 = exp(v1)
                                                       t1 = v0 * t0
 
-An operator that has a form here is written as that form. Any other is the function of `minigrad.operators` with that
-name, or a function given in its place, compiled as it stands.
+An operator that has a line (see `operators.Form`) is written as that line. Any other is the function of
+`minigrad.operators` with that name, or a function given in its place, compiled as it stands.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad import operators
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
+
 __all__ = ["Formula", "compute_dtype"]
-
-FORMS = {
-    "abs": "abs({0})",
-    "add": "{0} + {1}",
-    "clip": "minimum(maximum({0}, {1}), {2})",
-    "div": "{0} / {1}",
-    "eq": "select({0} == {1}, one, zero)",
-    "exp_back": "{1} * exp({0})",
-    "ge": "select({0} >= {1}, one, zero)",
-    "gt": "select({0} > {1}, one, zero)",
-    "id": "{0}",
-    "inv": "one / {0}",
-    "inv_back": "-{1} / ({0} * {0})",
-    "le": "select({0} <= {1}, one, zero)",
-    "log_back": "{1} / {0}",
-    "lt": "select({0} < {1}, one, zero)",
-    "max": "maximum({0}, {1})",
-    "min": "minimum({0}, {1})",
-    "mul": "{0} * {1}",
-    "ne": "select({0} != {1}, one, zero)",
-    "neg": "-{0}",
-    "relu": "select({0} <= zero, zero, {0})",
-    "relu_back": "select({0} <= zero, zero, {1})",
-    "sign": "select({0} > zero, one, select({0} < zero, -one, zero))",
-    "square": "{0} * {0}",
-    "sub": "{0} - {1}",
-    "where": "select({0} != zero, {1}, {2})",
-}
-"""Forms for every dtype."""
-
-FLOAT_FORMS = {
-    "cos": "math_cos({0})",
-    "erf": "math_erf({0})",
-    "gelu": "half * {0} * math_erfc(-{0} * root_half)",
-    "pow": "math_pow({0}, {1})",
-    "sin": "math_sin({0})",
-    "sqrt": "math_sqrt({0})",
-    **{name: name + "({0})" for name in ("exp", "expm1", "log", "log1p", "sigmoid", "softplus", "tanh")},
-}
-"""Forms for float32 and float64: of the mathematical library where there is none in `vector`."""
-
-POWERS = {
-    -1.0: "one / {0}",
-    1.0: "{0}",
-    2.0: "{0} * {0}",
-    3.0: "{0} * {0} * {0}",
-}
-"""Forms of a power by the constant exponent."""
 
 
 def compute_dtype(inputs: Sequence[Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -89,10 +46,10 @@ class Formula:
         lines: Assignments, in an order in which they can run.
         result: The name of the last value.
         constants: The names given to numbers.
-        functions: The names given to functions that have no form here.
+        functions: The names given to functions that have no line.
     """
 
-    def __init__(self, expression: Any, dtype: np.dtype[Any]) -> None:
+    def __init__(self, expression: Expression, dtype: np.dtype[Any]) -> None:
         self.dtype = dtype
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {}
@@ -100,14 +57,14 @@ class Formula:
         self._names: dict[Any, str] = {}
         self.result = self._write(expression)
 
-    def _write(self, expression: Any) -> str:
+    def _write(self, expression: Expression) -> str:
         """Return the name of an expression's value, after writing its computation, each common part once."""
         key = repr(expression) if expression[0] == "const" else expression  # 0.0 and -0.0 are equal, but not the same
         if key not in self._names:
             self._names[key] = self._write_new(expression)
         return self._names[key]
 
-    def _write_new(self, expression: Any) -> str:
+    def _write_new(self, expression: Expression) -> str:
         kernel, *args = expression
         if kernel == "in":
             return f"v{args[0]}"
@@ -125,21 +82,14 @@ class Formula:
         return name
 
     def _form(self, kernel: Any, args: Sequence[Any]) -> str:
-        floating = self.dtype.kind == "f"
-        if kernel == "pow":
-            exponent = float(args[1][1]) if args[1][0] == "const" else math.nan
-            return (POWERS.get(exponent) if floating else None) or (FLOAT_FORMS["pow"] if floating else "{0} ** {1}")
-        form = FORMS.get(kernel) or (FLOAT_FORMS.get(kernel) if floating else None)
-        return form or self._function(kernel, len(args))
+        form, floating = operators.FORMS.get(kernel, operators.Form()), self.dtype.kind == "f"
+        if floating and form.powers and args[1][0] == "const" and float(args[1][1]) in form.powers:
+            return form.powers[float(args[1][1])]
+        return (form.float_line if floating else "") or form.line or self._function(kernel, len(args))
 
     def _function(self, kernel: Any, arity: int) -> str:
         """Call the operator itself. Its result becomes a number of the loop's dtype."""
-        if callable(kernel):
-            function = kernel
-        else:
-            from minigrad import operators
-
-            function = getattr(operators, kernel)
+        function = kernel if callable(kernel) else getattr(operators, kernel)
         name = f"f{len(self.functions)}"
         self.functions[name] = function
         return f"number({name}({', '.join(f'{{{i}}}' for i in range(arity))}))"

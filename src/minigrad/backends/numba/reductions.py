@@ -17,10 +17,12 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from minigrad import operators
+from minigrad.backends import numpy_forms
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import (
     DEAR,
@@ -41,6 +43,9 @@ from minigrad.backends.numba.elementwise import (
 from minigrad.backends.numba.expressions import Formula, compute_dtype
 from minigrad.backends.numba.geometry import Axis, address, collapse, contiguous_strides, kind
 
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
+
 __all__ = ["reduce_expression"]
 
 BLOCK = 4096
@@ -49,13 +54,9 @@ BLOCK = 4096
 PARTIALS = 16
 """Into how many pieces of work a large reduction is divided at least."""
 
-START = {"add": 0.0, "mul": 1.0, "max": -math.inf, "min": math.inf}
-COMBINE = {"add": "add_any_order", "mul": "mul_any_order", "max": "maximum", "min": "minimum"}
-FINISH = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
-
 
 def reduce_expression(
-    expression: Any, kernel: str, inputs: Sequence[Any], axes: tuple[int, ...], dtype: np.dtype[Any]
+    expression: Expression, kernel: str, inputs: Sequence[Any], axes: tuple[int, ...], dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
     """Compute an expression for every element of the broadcast inputs, and fold axes of it away, in one loop.
 
@@ -78,7 +79,7 @@ def reduce_expression(
     shape = plan.shape if slots == 1 else (slots, *plan.shape)
     out = pool.empty(shape, dtype)
     plan.run(out, inputs)
-    return out if slots == 1 else np.asarray(FINISH[kernel].reduce(out, axis=0))
+    return out if slots == 1 else numpy_forms.reduce(kernel, out, (0,), False, out.dtype)
 
 
 class _Piece:
@@ -114,7 +115,12 @@ class _Plan:
     """Everything about a reduction that depends on shapes, strides and dtypes only."""
 
     def __init__(
-        self, expression: Any, kernel: str, layouts: Sequence[Layout], axes: tuple[int, ...], dtype: np.dtype[Any]
+        self,
+        expression: Expression,
+        kernel: str,
+        layouts: Sequence[Layout],
+        axes: tuple[int, ...],
+        dtype: np.dtype[Any],
     ) -> None:
         self.kernel = kernel
         self.dtype = dtype
@@ -135,7 +141,7 @@ class _Plan:
         self.slots = sum(piece.slots for piece in self.pieces)
 
     def _start(self) -> Any:
-        value = START[self.kernel]
+        value = cast(float, operators.FORMS[self.kernel].start)
         if self.formula.dtype.kind != "f" and math.isinf(value):
             limits = np.iinfo(np.int64)
             return limits.min if value < 0 else limits.max
@@ -240,7 +246,7 @@ def _element(plan: _Plan, layout: Sequence[str], rank: int) -> tuple[list[str], 
 
 def _rows_into_numbers(plan: _Plan, kept: int, folded: int, layout: Sequence[str]) -> list[str]:
     """Return the work on a unit whose rows are folded into one number."""
-    rank, combine = kept + folded + 1, COMBINE[plan.kernel]
+    rank, combine = kept + folded + 1, operators.FORMS[plan.kernel].fold
     fixed, element, result = _element(plan, layout, rank)
     return [
         *_unit_offsets(kept, len(layout), "unit"),
@@ -281,7 +287,7 @@ def _rows_into_row(plan: _Plan, kept: int, folded: int, layout: Sequence[str]) -
 
 def _add_rows(plan: _Plan, kept: int, folded: int, layout: Sequence[str], count: int) -> list[str]:
     """Return the lines that add some rows to the row of results; the names of each row's values end in its number."""
-    rank, combine = kept + folded + 1, COMBINE[plan.kernel]
+    rank, combine = kept + folded + 1, operators.FORMS[plan.kernel].fold
     fixed, element, result = _element(plan, layout, rank)
     before: list[str] = []
     inside = ["j = first + k"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import GRAIN, STREAM_FROM, elementwise, parameters
 from minigrad.backends.numba.geometry import address
 from minigrad.backends.numba.reductions import reduce_expression
+
+if TYPE_CHECKING:
+    from minigrad.operators import Expression
 
 __all__ = ["log_softmax", "log_softmax_backward", "softmax", "softmax_backward"]
 
@@ -63,7 +66,7 @@ def _few_and_long(x: Array) -> bool:
     return bool(x.shape[-1] >= LONG and x.size // x.shape[-1] < 2 * threads.thread_count())
 
 
-def _fold(kernel: str, expression: Any, *inputs: Array) -> Array:
+def _fold(kernel: str, expression: Expression, *inputs: Array) -> Array:
     """Fold the last axis, and keep it with size 1."""
     return reduce_expression(expression, kernel, inputs, (inputs[0].ndim - 1,), inputs[0].dtype)[..., None]
 

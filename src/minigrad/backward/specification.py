@@ -12,36 +12,29 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from minigrad import autodiff, engine
+from minigrad import autodiff
+from minigrad.backward import shared
 from minigrad.backward.changes import refuse_stale_view, renewed
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["differentiate", "run"]
+__all__ = ["run"]
 
 Roots = Sequence[tuple["Tensor", "Tensor"]]
-
-
-def differentiate(
-    roots: Roots, wanted: Sequence[Tensor] | None = None, retain_graph: bool = False, create_graph: bool = False
-) -> list[Any]:
-    """Propagate gradients the way that is open now: the engine's, or the specification's. See `engine.run`."""
-    way = run if engine.specified.now else engine.run
-    return way(roots, wanted, retain_graph, create_graph)
 
 
 def run(
     roots: Roots, wanted: Sequence[Tensor] | None = None, retain_graph: bool = False, create_graph: bool = False
 ) -> list[Any]:
-    """Propagate gradients by the specification; arguments and result are those of `engine.run`."""
+    """Propagate gradients by the specification; arguments and result are those of `walk.differentiate`."""
     if renewed:
         for root, _ in roots:
             refuse_stale_view(root, np.inf)
-    order = engine.newest_first([root for root, _ in roots])
+    order = shared.newest_first([root for root, _ in roots])
     found: dict[int, Any] = {}
     with autodiff.enable_grad() if create_graph else autodiff.no_grad():
-        roots = [(root, engine.own_gradient(root, start)) for root, start in roots]
+        roots = [(root, shared.own_gradient(root, start)) for root, start in roots]
         if wanted is not None:
             _find(roots, wanted, order, found)
         elif len(roots) == 1:
@@ -49,13 +42,13 @@ def run(
         else:
             autodiff.backpropagate(cast(Any, _Above(roots)), 1.0)
     if not retain_graph:
-        engine.free(order)
+        shared.free(order)
     return [found.get(id(x)) for x in wanted or ()]
 
 
 def _find(roots: Roots, wanted: Sequence[Tensor], order: list[Tensor], found: dict[int, Any]) -> None:
     """Write the gradients of some tensors into a dictionary, by their ids."""
-    graph = _Graph({id(node) for node in engine.leading_to(order, wanted)} | {id(x) for x in wanted})
+    graph = _Graph({id(node) for node in shared.leading_to(order, wanted)} | {id(x) for x in wanted})
     starts = [(graph.seen(root), start) for root, start in roots]
     handles = [x.register_hook(_Keep(found, id(x))) for x in {id(x): x for x in wanted}.values()]
     try:
@@ -146,4 +139,4 @@ class _Seen:
 
     def accumulate_derivative(self, x: Any) -> None:
         """Hand a leaf's gradient to its hooks, one of which keeps it; the leaf stores nothing."""
-        engine.notice(self._tensor, engine.fit_tensor(self._tensor, x))
+        shared.notice(self._tensor, shared.fit_tensor(self._tensor, x))

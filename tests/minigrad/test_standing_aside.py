@@ -1,0 +1,72 @@
+"""The registry of twins: quick forms that take a place, and give it back."""
+
+import pytest
+
+from minigrad import Scalar, exercises, standing_aside
+from minigrad.backward import steps, walk
+from minigrad.errors import ExerciseNotDone
+
+
+class Base:
+    """A class with a method to be inherited."""
+
+    def inherited(self):
+        """Return the name of the specification."""
+        return "specified"
+
+
+class Place(Base):
+    """A class whose methods have twins."""
+
+    def own(self):
+        """Return the name of the specification."""
+        return "specified"
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """A registry of its own, which forgets what a test declares."""
+    monkeypatch.setattr(standing_aside, "_twins", [])
+    return standing_aside
+
+
+def test_a_twin_takes_a_place_and_gives_it_back(registry):
+    """In a class, where its method is inherited too, and in a table; only for the modules that it bypasses."""
+    table = {"kept": "specified"}
+    registry.twin(Place, "own", lambda self: "quick", unless=("operators",))
+    registry.twin(Place, "inherited", lambda self: "quick", unless=registry.EVERYTHING)
+    registry.twin(table, "kept", "quick", unless=("operators",))
+    registry.twin(table, "new", "quick", unless=("autodiff",))
+
+    def seen():
+        return Place().own(), Place().inherited(), table.get("kept"), table.get("new")
+
+    assert seen() == ("quick", "quick", "quick", "quick")
+    with exercises.install({"operators.add": lambda a, b: a + b}):
+        assert seen() == ("specified", "specified", "specified", "quick")
+    assert seen() == ("quick", "quick", "quick", "quick")
+    registry.use_twins(False)
+    try:
+        assert seen() == ("specified", "specified", "specified", None)
+        assert "inherited" not in vars(Place)
+    finally:
+        registry.use_twins(True)
+
+
+def test_a_twin_that_is_left_out_takes_no_place(registry):
+    """An edition leaves out the body of a twin that gives an answer away: the specification stays."""
+
+    def cut():
+        raise ExerciseNotDone("autodiff.backpropagate")
+
+    table = {"back": "specified"}
+    registry.twin(table, "back", cut, unless=())
+    assert table == {"back": "specified"}
+
+
+def test_the_library_has_one_registry():
+    """The twins of Scalar, of rules and of the backward pass of tensors are all declared there."""
+    places = [each.owner for each in standing_aside._twins]
+    assert any(owner is Scalar for owner in places)
+    assert any(owner is steps.rules for owner in places)
+    assert any(owner is walk._ways for owner in places)
