@@ -243,7 +243,7 @@ def killed(*_):
 def test_a_process_that_was_ended(place, tmp_path, monkeypatch, module, begins, run):
     """One sentence says so, and what to try; exit codes and tracebacks of a pool are nobody's business."""
     (tmp_path / "test_operators.py").write_text(TESTS)
-    monkeypatch.setattr(f"autograder.{module}.{begins}", killed)
+    monkeypatch.setattr(f"autograder.proof.{module}.{begins}", killed)
     with pytest.raises(SandboxError, match="a process that verified was ended, for lack of memory perhaps; try --jobs"):
         run(load_course(place, tree=False), hidden=tmp_path, jobs=2)
 
