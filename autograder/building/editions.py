@@ -151,7 +151,7 @@ def edition_name(course: Course, without: Iterable[str]) -> str:
 
 def _graded_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
     """An edition's files, with a list of exercises that are worth nothing: other points are no other library."""
-    files = edition_files(course, without)
+    files = edition_files(course, without, grading=True)
     listed = files.get(course.catalogue.name)
     if listed is not None:
         catalogue = json.loads(listed)
@@ -223,8 +223,13 @@ def _bytecode(name: str, source: bytes) -> bytes:
     return importlib.util.MAGIC_NUMBER + unchecked_hash + importlib.util.source_hash(source) + marshal.dumps(code)
 
 
-def edition_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
+def edition_files(course: Course, without: Iterable[str], *, grading: bool = False) -> dict[str, bytes]:
     """Return an edition's files, by their path below `minigrad`.
+
+    Args:
+        course: The course.
+        without: Ids of the exercises to cut, with all that gives them away.
+        grading: Whether to cut what they hide as well: a sandbox runs one exercise, a class needs all lessons to run.
 
     Raises:
         CourseError: If an id is unknown.
@@ -232,7 +237,7 @@ def edition_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
     wanted = set(without)
     for exercise_id in sorted(wanted):
         course.exercise(exercise_id)
-    cuts, dropped = _cuts(course, wanted)
+    cuts, dropped = _cuts(course, wanted, grading)
     files: dict[str, bytes] = {}
     if cuts:
         names = {name for each in cuts.values() for source, _ in each for name in _without_body(source)}
@@ -249,7 +254,9 @@ def edition_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
     return files
 
 
-def _cuts(course: Course, without: set[str]) -> tuple[dict[Path, list[tuple[ObjectSource, str]]], set[Path]]:
+def _cuts(
+    course: Course, without: set[str], grading: bool
+) -> tuple[dict[Path, list[tuple[ObjectSource, str]]], set[Path]]:
     """Return, for each file, the exercise that each object is cut for; and the modules to leave out."""
     targets: dict[str, str] = {}
     cut = [exercise for exercise in course.exercises.values() if exercise.id in without]
@@ -257,7 +264,7 @@ def _cuts(course: Course, without: set[str]) -> tuple[dict[Path, list[tuple[Obje
         targets.update(dict.fromkeys(exercise.objects, exercise.id))
     dropped: set[Path] = set()
     for exercise in cut:
-        for dotted in exercise.gives_away:
+        for dotted in (*exercise.gives_away, *(exercise.hides if grading else ())):
             path, names = split_object(course.source, dotted)
             if names:
                 targets.setdefault(dotted, exercise.id)

@@ -27,6 +27,8 @@ class Exercise:
         groups: Points of each group of hidden tests, all or nothing; they sum to `points`.
         uses: Packages that are imported before its sandbox runs anything, such as a compiler.
         limits: Limits of its sandbox that differ from the course's.
+        hides: Modules and objects that could do its work for a student's code. Only grading editions cut them, since
+            students need them for other lessons.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Exercise:
     groups: Mapping[str, float]
     uses: tuple[str, ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)
+    hides: tuple[str, ...] = ()
 
     @property
     def solution_id(self) -> str:

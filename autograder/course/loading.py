@@ -11,7 +11,7 @@ import datetime as dt
 import importlib.util
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -226,12 +226,7 @@ def _exercise(row: Table) -> Exercise:
     objects = row.names("objects", DOTTED, [exercise_id])
     if not objects:
         raise row.fail("'objects' is empty; name what the student writes, or remove the key")
-    gives_away = row.names("gives_away", MODULE, [])
-    for dotted in objects:
-        # Cut with its module, an object is missing: then no answer earns anything.
-        own = [name for name in gives_away if dotted == name or dotted.startswith(f"{name}.")]
-        if own:
-            raise row.fail(f"'gives_away' names {own[0]!r}, which holds {dotted!r} itself; name what else shows it")
+    gives_away, hides = (_others(row, key, objects) for key in ("gives_away", "hides"))
     # 0 drops an exercise, or a group of tests: nbgrader takes no cell away once something was handed in.
     points = row.number("points", zero=True)
     table = row.table("groups")
@@ -241,7 +236,18 @@ def _exercise(row: Table) -> Exercise:
     uses = row.names("uses", MODULE, [])
     limits = _limits(row)
     row.close()
-    return Exercise(exercise_id, lesson, objects, gives_away, points, groups, uses, limits)
+    return Exercise(exercise_id, lesson, objects, gives_away, points, groups, uses, limits, hides)
+
+
+def _others(row: Table, key: str, objects: Sequence[str]) -> tuple[str, ...]:
+    """Return the names under a key of an exercise, none of which may hold an object of the exercise itself."""
+    names = tuple(row.names(key, MODULE, []))
+    for dotted in objects:
+        # Cut with its module, an object is missing: then no answer earns anything.
+        own = [name for name in names if dotted == name or dotted.startswith(f"{name}.")]
+        if own:
+            raise row.fail(f"{key!r} names {own[0]!r}, which holds {dotted!r} itself; name what else shows it")
+    return names
 
 
 def _limits(row: Table) -> dict[str, float]:
@@ -269,8 +275,9 @@ def _check_tree(course: Course) -> None:
         _check_not_built(course, lesson)
     for exercise in course.exercises.values():
         _check_uses(course, exercise)
-        for dotted in (*exercise.objects, *exercise.gives_away):
-            if not _exists(source, dotted, whole=dotted in exercise.gives_away):
+        others = (*exercise.gives_away, *exercise.hides)
+        for dotted in (*exercise.objects, *others):
+            if not _exists(source, dotted, whole=dotted in others):
                 raise CourseError(
                     f"{file}: [[exercise]] {exercise.id}: {source} has no {dotted!r}; "
                     "write it there or correct the name"

@@ -35,9 +35,10 @@ def backpropagate(variable, deriv=1.0):
 """
 _BY_TENSORS = f"""{_REBUILT}
 def backpropagate(variable, deriv=1.0):
-    from minigrad import engine, float64, tensor
+    from minigrad import float64, tensor
+    from minigrad.backward import walk
     root, leaves, twins = rebuilt(variable, lambda: tensor(0.0, requires_grad=True, dtype=float64))
-    for leaf, found in zip(leaves, engine.run([(root, tensor(float(deriv), dtype=float64))], twins)):
+    for leaf, found in zip(leaves, walk.run([(root, tensor(float(deriv), dtype=float64))], twins)):
         leaf.accumulate_derivative(found.item())
 """
 _OTHERS = (

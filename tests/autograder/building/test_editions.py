@@ -114,6 +114,17 @@ def test_what_gives_an_exercise_away_is_cut_as_well(small):
     assert other.count('ExerciseNotDone("numbers.pair")') == 2
 
 
+def test_what_an_exercise_hides_is_cut_for_grading_alone(small):
+    """`hides` cuts a grading edition; a class keeps it, since other lessons need it."""
+    small.change(small.toml, 'gives_away = ["fast", "other.twin", "other.Helper"]', 'hides = ["fast", "other.twin"]')
+    course = small.load()
+    for grading in (False, True):
+        files = edition_files(course, ["numbers.pair"], grading=grading)
+        assert ("fast.py" in files, "x + x" in files["other.py"].decode()) == (not grading, not grading)
+    graded = cached_edition(course, ["numbers.pair"], small.source.parent / "kept") / "minigrad"
+    assert not (graded / "fast.py").exists()
+
+
 def test_what_gives_nothing_away_stays(small):
     """`gives_away` counts only while its own exercise is cut."""
     files = edition_files(small.load(), ["numbers.clamp"])
