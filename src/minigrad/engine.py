@@ -63,7 +63,7 @@ def accumulate_grad(leaf: Tensor, gradient: Tensor) -> None:
 
 
 class TensorContext(Context):
-    """What a function of tensors hands from forward to backward.
+    """The values that a function of tensors hands from forward to backward.
 
     Attributes:
         saved_values: What `save_for_backward` was given: arrays or tensors, and anything else.
