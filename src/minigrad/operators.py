@@ -77,7 +77,7 @@ class Form:
         keeps_integers: Whether integers give an integer.
         of_integers: The operator where all inputs are integers and it would make floats of them, for CUDA.
         is_dear: Whether it takes several times as long as an addition.
-        start: The number that changes no other one, from which a reduction starts.
+        start: The number that a reduction starts from; folding it in changes nothing.
         fold: The function with which a compiled loop folds.
         in_pairs: The operator as an expression of operators of one or two inputs; a number is an input.
     """

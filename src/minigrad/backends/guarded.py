@@ -1,4 +1,4 @@
-"""The two places where the library goes by what NumPy and CPython do not promise, each with a fallback by what they do.
+"""The two places where the library relies on something that NumPy and CPython do not promise, each with a fallback.
 
 NumPy's own switch for floating-point warnings costs a fifth of the public one. CPython's count of references tells
 whether an array has another owner, so that a fresh gradient need not be copied.

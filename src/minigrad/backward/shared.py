@@ -1,4 +1,4 @@
-"""What both backward passes do with a gradient: hooks, its shape and type, and the graph that is freed at the end."""
+"""The parts that both backward passes share: hooks, shape and type of a gradient, the order, and freeing the graph."""
 
 from __future__ import annotations
 

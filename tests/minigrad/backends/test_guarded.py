@@ -1,4 +1,4 @@
-"""What the library does by NumPy's and CPython's leave, and what it does where that is not given."""
+"""The guarded module: private APIs of NumPy and CPython, and the same results without them."""
 
 import subprocess
 import sys
