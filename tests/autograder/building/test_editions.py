@@ -439,6 +439,7 @@ def test_every_object_of_an_exercise_is_cut(course):
             assert cut == (1 if isinstance(node, ast.FunctionDef) else len(source.regions)), dotted
 
 
+@pytest.mark.full("an edition for each exercise is imported", share=3)
 def test_this_course_imports_in_every_edition(course, tmp_path):
     """`import minigrad` works with each exercise cut, and with all of them, and a cut function raises."""
     cuts = [[exercise_id] for exercise_id in course.exercises]
