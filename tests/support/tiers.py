@@ -26,10 +26,11 @@ REST = 12
 
 LONGEST = (
     "tests/course/test_lessons.py",
-    "tests/autograder/proof/test_attack.py",
     "tests/e2e/test_lab.py",
-    "tests/autograder/judging/test_judge.py",
+    "tests/autograder/proof/test_attack.py",
+    "tests/autograder/classes/test_command.py",
     "tests/minigrad/test_registry.py",
+    "tests/autograder/judging/test_judge.py",
 )
 """The files that take longest in one process, longest first: they are begun first, so that processes end together."""
 
