@@ -178,3 +178,18 @@ def test_programs_print_what_the_page_says(program, output):
         exec(compile(program, "<documentation>", "exec"), {"__name__": "documentation"})
     wanted, cut, _ = output.partition("  ...\n")
     assert printed.getvalue().startswith(wanted) if cut else not wanted or printed.getvalue() == wanted
+
+
+@each_page
+def test_files_that_are_named_exist(page):
+    """A path in a page's code leads to a file; capitals mark a pattern, and the changelog names old paths too."""
+    if page.name == "CHANGELOG.md":
+        return
+    texts = [token.content for token in tokens(page) if token.type in ("code_inline", "fence")]
+    named = {
+        path
+        for text in texts
+        for path in re.findall(r"(?<![\w/.-])(?:autograder|docs|scripts|src|tests)/[\w./-]+\.\w+", text)
+    }
+    made = re.compile("[A-Z]{2}|fill-in")  # a pattern, or a file that a walk lays out
+    assert {path for path in named if not made.search(path) and not (ROOT / path).exists()} == set()
