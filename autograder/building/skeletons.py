@@ -6,11 +6,10 @@ A function takes the text of a file and returns it with the skeleton; no line th
 from __future__ import annotations
 
 import ast
-import re
 
 from autograder.building.slicing import BEGIN, END, clear_solutions
 from autograder.course import Exercise
-from minigrad.exercises.marker import marker
+from minigrad.exercises.marker import marker, named_on
 
 __all__ = [
     "FRESH",
@@ -109,7 +108,7 @@ def with_object(exercise_id: str, name: str, text: str) -> str:
 def with_pointer(exercise_id: str, text: str) -> str:
     """Place an exercise in a lesson, in a section of its own behind the last exercise."""
     lines = text.rstrip("\n").split("\n")
-    places = [number for number, line in enumerate(lines) if re.match(r"#\s*exercise\s*:", line)]
+    places = [number for number, line in enumerate(lines) if named_on(line)]
     ends = [number for number, line in enumerate(lines) if places and number > places[-1] and line.startswith("```")]
     end = ends[0] + 1 if ends else len(lines)
     section = _SECTION.format(mark=mark(exercise_id), header=marker(exercise_id))

@@ -142,7 +142,7 @@ def one_lesson(course: Course, lesson: str, assignment: str) -> str:
 
 
 def _exercise(exercise: Exercise) -> str:
-    lists = {name: list(getattr(exercise, name)) for name in ("objects", "gives_away", "uses")}
+    lists = {name: list(getattr(exercise, name)) for name in ("objects", "gives_away", "hides", "uses")}
     head = {"id": exercise.id, "lesson": exercise.lesson, **lists, "points": exercise.points}
     tables = {"groups": exercise.groups, "limits": exercise.limits}
     inline = [f"{name} = {{ {_lines(table, ', ')} }}" for name, table in tables.items() if table]

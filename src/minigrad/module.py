@@ -90,13 +90,7 @@ class Module:
         raise TypeError(f"{type(self).__name__} does not define forward(), so it cannot be called")
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
-        """Register a parameter under a name made at run time, such as ``"weight_0"``.
-
-        >>> network = minigrad.nn.Module()
-        >>> weight = network.add_parameter("weight_0", minigrad.zeros(2))
-        >>> [name for name, _ in network.named_parameters()]
-        ['weight_0']
-        """
+        """Register a parameter under a name made at run time, such as ``"weight_0"``."""
         parameter = Parameter(value, name)
         self._parameters[name] = parameter
         return parameter

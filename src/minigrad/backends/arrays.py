@@ -129,7 +129,7 @@ def cast_to(x: Array, dtype: np.dtype[Any]) -> Array:
 def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """Return a NumPy array with arbitrary values. A large one comes from the pool of buffers.
 
-    >>> minigrad.backends.empty((2, 3), np.float32).shape
+    >>> minigrad.backends.arrays.empty((2, 3), np.float32).shape
     (2, 3)
     """
     if is_small(shape):

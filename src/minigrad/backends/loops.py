@@ -157,7 +157,7 @@ def start_value(kernel: str, dtype: np.dtype[Any]) -> Any:
 
     >>> from minigrad.backends.loops import start_value
     >>> start_value("add", np.dtype(np.float64)), start_value("mul", np.dtype(np.float64))
-    (0, 1)
+    (0.0, 1.0)
     """
     form = operators.FORMS.get(kernel)
     if form is None or form.start is None:
