@@ -398,3 +398,11 @@ def test_no_attribute_of_the_scratch_outlives_a_session(jail):
         assert session.cells[0].ok, session.cells[0]
     with run(jail, find) as session:
         assert session.cells[0].ok, session.cells[0]
+
+
+def test_the_network_is_another(jail):
+    """Behind the refusal of sockets stands a second wall: a network namespace that only the sandbox is in."""
+    if jail.isolation.name == "landlock":
+        pytest.skip("landlock has no network namespace; sockets are refused there as everywhere")
+    here = os.readlink("/proc/self/ns/net")
+    succeeded(jail, f'import os\nassert os.readlink("/proc/self/ns/net") != {here!r}')
