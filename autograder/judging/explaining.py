@@ -212,7 +212,7 @@ class _Watcher(Listener):
         """
         verdicts = {verdict.test: verdict for verdict in graded.verdicts}
         for run in self.runs:
-            # What was seen is compared as it is; a report may have shortened it.
+            # The record holds the full text; a report may have shortened it.
             cause = _cause(verdicts[run.verdict.test], run.verdict.reason, seen)
             yield replace(run, verdict=verdicts[run.verdict.test], cause=cause)
 

@@ -18,7 +18,7 @@ VALUES = st.one_of(
     st.dictionaries(st.sampled_from(["nbgrader", "cells", "source", "id"]), st.none() | st.text(max_size=3)),
     st.just({"nbgrader": {"grade_id": "derivatives-gradient"}}),
 )
-"""What a value may be replaced by: JSON of every type."""
+"""Replacements for a value: JSON of every type."""
 
 
 TREES = ("delete", "duplicate", "swap", "truncate", "replace", "copy")

@@ -99,7 +99,7 @@ def test_the_last_exercise_of_the_file_gets_a_neighbour(small):
     ],
 )
 def test_a_contradiction_is_one_sentence_and_changes_nothing(small, options, said):
-    """Whatever does not fit the course is refused before a file is written."""
+    """An id, lesson or group that does not fit the course is refused before a file is written."""
     before = contents(small)
     text = run(small, *options, code=2)
     assert said in text
@@ -133,7 +133,7 @@ def test_every_piece_is_laid_out_and_says_what_to_do(small):
 
 
 def test_a_second_run_changes_nothing_and_lists_the_same(small):
-    """What is laid out stays, and is listed again."""
+    """Files that are laid out stay, and are listed again."""
     said = run(small, ID, "--points", "2", code=1)
     before = contents(small)
     assert run(small, ID, code=1) == said
