@@ -6,6 +6,7 @@ Only what a first expression needs is imported here; everything else is imported
 from __future__ import annotations
 
 import importlib
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from minigrad import autodiff, errors, functions, operators, scalar
 from minigrad.autodiff import enable_grad, no_grad
 from minigrad.functions import Function
 from minigrad.machine import cuda_choice
+from minigrad.machine.missing import missing
 from minigrad.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -146,7 +148,7 @@ def __getattr__(name: str) -> Any:
     elif name in _moved_modules:
         found = importlib.import_module(f"minigrad.{_moved_modules[name]}")
     else:
-        raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
+        raise missing(__name__, name, sys.modules[__name__])
     globals()[name] = found  # found once
     return found
 
@@ -163,4 +165,4 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 with suppress(ImportError):  # an edition for students leaves out the twins, which give answers away
-    from minigrad import fast as fast
+    importlib.import_module("minigrad.fast")  # not `from minigrad import fast`, which asks __getattr__ first

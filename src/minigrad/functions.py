@@ -434,8 +434,10 @@ class Pow(Elementwise):
         a, b = ctx.saved_values
         # The exponent is made harmless where its power is not used, or 0 * inf would reach higher derivatives.
         d_a = where(b == 0.0, 0.0, d_output * b * power(a, where(b == 0.0, 1.0, b) - 1.0))
-        # 0^b is 0 for every b > 0, although log 0 is infinite.
-        d_b = where((a == 0.0) * (b >= 0.0), 0.0, d_output * power(a, b) * log(a))
+        # 0^b is 0 for every b > 0, although log 0 is infinite: its base is made harmless, likewise.
+        is_harmless = isinstance(a, Real) and a != 0.0  # `where` would give a plain number the default type
+        base = a if is_harmless else where((a == 0.0) * (b >= 0.0), 1.0, a)
+        d_b = d_output * power(a, b) * log(base)
         return d_a, d_b
 
 

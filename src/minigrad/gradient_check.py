@@ -72,7 +72,7 @@ def gradcheck(
         Whether all gradients agree.
 
     Raises:
-        GradcheckError: If they do not.
+        GradcheckError: If they do not, or if one of them is nan.
         TypeError: If an input that requires gradients is not of float64.
 
     >>> x = minigrad.tensor([1.0, 2.0], dtype=minigrad.float64, requires_grad=True)
@@ -87,7 +87,7 @@ def gradcheck(
     for i, gradient in zip(wanted, found, strict=True):
         estimate = _estimate(f, inputs, i, upstream, eps)
         seen = np.zeros(inputs[i].shape) if gradient is None else np.asarray(arrays.to_host(gradient._array))
-        wrong = ~np.isclose(seen, estimate, rtol, atol, equal_nan=True)
+        wrong = ~np.isclose(seen, estimate, rtol, atol)  # nan agrees with nothing, as in PyTorch
         if wrong.any():
             if not raise_exception:
                 return False
@@ -121,10 +121,23 @@ def _estimate(f: Callable[..., Tensor], inputs: Sequence[Any], arg: int, upstrea
 
 
 def _disagreement(i: int, seen: Any, estimate: Any, wrong: Any) -> GradcheckError:
-    distance = np.where(wrong, np.abs(seen - estimate), -1.0)
-    worst = tuple(int(n) for n in np.unravel_index(int(np.nanargmax(distance)), distance.shape))
+    """Return the error that names the first nan, or the element that differs most."""
+    count, places = int(wrong.sum()), wrong.size
+    for values, whose, other, of_other in (
+        (seen, "backward gives nan for", "central differences give", estimate),
+        (estimate, "central differences give nan for", "backward gives", seen),
+    ):
+        if np.isnan(values).any():
+            first = tuple(int(n) for n in np.argwhere(np.isnan(values))[0])
+            return GradcheckError(
+                f"the gradient of input {i} is wrong in {count} of {places} elements: {whose} "
+                f"{int(np.isnan(values).sum())} of them, first at {first}, where {other} {of_other[first]:.6g}"
+            )
+    distance = np.full(wrong.shape, -1.0)
+    distance[wrong] = np.abs(seen[wrong] - estimate[wrong])
+    worst = tuple(int(n) for n in np.unravel_index(int(distance.argmax()), distance.shape))
     return GradcheckError(
-        f"the gradient of input {i} is wrong in {int(wrong.sum())} of {wrong.size} elements: at {worst} backward gives "
+        f"the gradient of input {i} is wrong in {count} of {places} elements: at {worst} backward gives "
         f"{seen[worst]:.6g}, central differences {estimate[worst]:.6g}"
     )
 

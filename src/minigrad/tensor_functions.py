@@ -445,7 +445,7 @@ class Flip(_Linear):
     def forward(ctx: TensorContext, a: Any, dims: tuple[int, ...]) -> Any:
         """Return the reversed copy."""
         ctx.dims = dims
-        return np.ascontiguousarray(np.flip(arrays.to_host(a), dims))
+        return np.array(np.flip(arrays.to_host(a), dims), order="C")  # ascontiguousarray would add an axis to a number
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Any) -> Any:

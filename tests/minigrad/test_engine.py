@@ -12,6 +12,8 @@ from minigrad.backward import changes, steps
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Function
 
+INF, NAN = float("inf"), float("nan")
+
 
 def leaf(*values, **options):
     return mg.tensor(list(values), requires_grad=True, **options)
@@ -719,6 +721,65 @@ def test_gradcheck_finds_a_wrong_rule():
         mg.gradcheck(Cube.apply, leaf(1.0))
     with pytest.raises(ValueError, match="none of the inputs requires gradients"):
         mg.gradcheck(Cube.apply, mg.ones(1, dtype=mg.float64))
+
+
+def rule_with(values):
+    """Return the identity with a rule that gives these numbers, times the upstream gradient."""
+
+    class Broken(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1.0
+
+        @staticmethod
+        def backward(ctx, d):
+            return d * mg.tensor(values, dtype=mg.float64)
+
+    return Broken.apply
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            [NAN, NAN],
+            r"wrong in 2 of 2 elements: backward gives nan for 2 of them, first at \(0,\), where central diff",
+        ),
+        (
+            [1.0, NAN],
+            r"wrong in 1 of 2 elements: backward gives nan for 1 of them, first at \(1,\), where central diff",
+        ),
+        ([INF, NAN], r"wrong in 2 of 2 elements: backward gives nan for 1 of them, first at \(1,\)"),
+        ([1.0, INF], r"wrong in 1 of 2 elements: at \(1,\) backward gives -?inf, central differences"),
+        ([-INF, INF], r"wrong in 2 of 2 elements: at \(0,\) backward gives -?inf, central differences"),
+    ],
+)
+def test_gradcheck_says_where_nan_and_infinities_stand(values, message):
+    """A rule that gives no number fails the check, by the check's own error."""
+    x = leaf(1.0, 2.0, dtype=mg.float64)
+    with pytest.raises(mg.errors.GradcheckError, match=message):
+        mg.gradcheck(rule_with(values), x)
+    assert not mg.gradcheck(rule_with(values), x, raise_exception=False)
+
+
+def test_gradcheck_of_a_function_that_is_nan():
+    """Where differences are nan nothing is proved, be the gradient nan too; both are named."""
+    with pytest.raises(mg.errors.GradcheckError, match=r"backward gives nan for 1 of them, first at \(1,\)"):
+        mg.gradcheck(lambda x: x * mg.tensor([1.0, NAN], dtype=mg.float64), leaf(1.0, 2.0, dtype=mg.float64))
+    at_the_edge = leaf(2.0, 0.0, dtype=mg.float64)  # half of each difference is outside
+    with pytest.raises(
+        mg.errors.GradcheckError, match=r"central differences give nan for 1 of them, first at \(1,\), where backward"
+    ):
+        mg.gradcheck(lambda x: x.masked_fill(x < 0, NAN), at_the_edge)
+    with pytest.raises(mg.errors.GradcheckError, match="nan"):
+        mg.gradgradcheck(rule_with([NAN, 1.0]), leaf(1.0, 2.0, dtype=mg.float64))
+
+
+def test_gradcheck_of_nothing_and_of_a_number():
+    """Tensors without elements have no wrong ones, and a tensor without axes has the place ()."""
+    assert mg.gradcheck(lambda x: x * 2.0, mg.zeros(0, 3, dtype=mg.float64, requires_grad=True))
+    with pytest.raises(mg.errors.GradcheckError, match=r"nan for 1 of them, first at \(\)"):
+        mg.gradcheck(rule_with(NAN), mg.tensor(1.0, dtype=mg.float64, requires_grad=True))
 
 
 def test_gradcheck_sees_wrong_orders_of_elements():

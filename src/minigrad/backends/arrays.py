@@ -169,7 +169,11 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
     dtypes = {x.dtype for x in inputs if hasattr(x, "dtype")}
     if len(dtypes) > 1 or not dtypes or next(iter(dtypes)).kind != "f":
         common = promote(inputs[1:] if kernel == "where" else inputs)
-        if common.kind != "f" and kernel not in _KEEP_INTEGERS and not _is_whole_power(kernel, common, inputs):
+        if kernel in ("pow", "square") and common.kind != "f":
+            common = np.dtype(np.int64)  # of booleans too, as in PyTorch
+            if kernel == "pow":
+                _refuse_negative(inputs[1])
+        elif common.kind != "f" and kernel not in _KEEP_INTEGERS:
             common = backends.default_float()
         first = inputs[:1] if kernel == "where" else ()
         if first and not any(hasattr(x, "dtype") for x in inputs[1:]):
@@ -179,8 +183,14 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
     return evaluate(expression, inputs)
 
 
-def _is_whole_power(kernel: str, common: Any, inputs: Sequence[Any]) -> bool:
-    return kernel == "pow" and common.kind == "i" and (hasattr(inputs[1], "dtype") or inputs[1] >= 0)
+def _refuse_negative(exponent: Any) -> None:
+    """Refuse a power of integers that would be a fraction."""
+    lowest = exponent if not hasattr(exponent, "dtype") else int(to_host(exponent).min(initial=0))
+    if lowest < 0:
+        raise ValueError(
+            f"pow: an integer to the power {lowest} is no integer in general; convert the base first, with .float() or "
+            ".double()"
+        )
 
 
 def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.dtype[Any] | None = None) -> Array:
@@ -215,7 +225,7 @@ def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False)
     Args:
         kernel: The operator.
         x: Any array.
-        axes: Sorted, from 0. Without any, the array stays as it is.
+        axes: Sorted, from 0. Without any, the array stays as it is; but sums and products of booleans are integers.
         keepdims: Whether the axes stay, with size 1.
 
     >>> from minigrad.backends import arrays
@@ -223,7 +233,7 @@ def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False)
     array([3., 7.])
     """
     if not axes:
-        return x
+        return cast_to(x, np.dtype(np.int64)) if kernel in ("add", "mul") and x.dtype.kind == "b" else x
     is_float, is_array = x.dtype.kind == "f", x.__class__ is np.ndarray
     if kernel == "add" and is_array and is_float and x.size < LARGE and backends.choice.quick:
         # The most frequent case, without detours; who calls it has switched warnings off.

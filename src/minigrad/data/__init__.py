@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from minigrad.data.dataset import Dataset, Subset, TensorDataset, random_split
 from minigrad.data.idx import mnist, read_idx
 from minigrad.data.loader import DataLoader
 from minigrad.data.sentences import Sentences, Vocabulary, sst2
 from minigrad.data.sets import digits, points
+from minigrad.machine.first_use import first_use
 
 __all__ = [
     "DataLoader",
@@ -22,3 +25,6 @@ __all__ = [
     "read_idx",
     "sst2",
 ]
+
+if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+    __getattr__, __dir__ = first_use(__name__, {})

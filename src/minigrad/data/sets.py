@@ -48,6 +48,10 @@ def digits(train: bool = True, seed: int = 0) -> TensorDataset:
 
     Raises:
         ModuleNotFoundError: If scikit-learn is not installed.
+
+    >>> images, classes = minigrad.data.digits().tensors
+    >>> images.shape[1:], classes.ndim
+    ((1, 8, 8), 1)
     """
     try:
         from sklearn.datasets import load_digits

@@ -1,4 +1,4 @@
-"""Names of a package whose modules are imported when they are first used."""
+"""Names of a module that are found when they are first used, and what is said of those that it does not have."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from minigrad.machine.missing import missing
 
 __all__ = ["first_use"]
 
@@ -15,13 +17,13 @@ def first_use(package: str, module_of: Mapping[str, str]) -> tuple[Callable[[str
 
     Args:
         package: The package, for example ``"minigrad.draw"``.
-        module_of: For each name, the module of the package that defines it.
+        module_of: For each name, the module of the package that defines it; none for a module that has all its names.
     """
 
     def getattr_(name: str) -> Any:
         if name in module_of:
             return getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        raise missing(package, name, sys.modules[package])
 
     def dir_() -> list[str]:
         return sorted({*vars(sys.modules[package]), *module_of})

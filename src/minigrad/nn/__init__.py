@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from minigrad.machine.first_use import first_use
 from minigrad.nn import functional, init, utils
 from minigrad.nn.activations import GELU, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
 from minigrad.nn.containers import ModuleList, Sequential
@@ -43,3 +46,6 @@ __all__ = [
     "init",
     "utils",
 ]
+
+if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+    __getattr__, __dir__ = first_use(__name__, {})

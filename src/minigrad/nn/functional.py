@@ -10,10 +10,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from minigrad import backends, standing_aside, tensor_functions
 from minigrad.functions import Function
+from minigrad.machine.first_use import first_use
 from minigrad.nn.checking import as_tuple, check_size
 from minigrad.nn.convolution import Pair, Windows
 from minigrad.nn.layer_functions import batch_norm, conv1d, conv2d, embedding, layer_norm, linear, one_hot
@@ -47,6 +48,9 @@ __all__ = [
     "tanh",
     "tile",
 ]
+
+if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+    __getattr__, __dir__ = first_use(__name__, {})
 
 
 def is_quick() -> bool:

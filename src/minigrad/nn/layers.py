@@ -25,7 +25,11 @@ class Identity(Module):
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input."""
+        """Return the input.
+
+        >>> minigrad.nn.Identity()(minigrad.tensor([1.0, 2.0]))
+        tensor([1., 2.])
+        """
         return input
 
 
@@ -66,6 +70,9 @@ class Linear(Module):
 
         Returns:
             A tensor of shape (..., out_features).
+
+        >>> minigrad.nn.Linear(3, 2)(minigrad.ones(5, 3)).shape
+        (5, 2)
         """
         return functional.linear(input, self.weight, self.bias)
 
@@ -137,7 +144,11 @@ class Conv2d(Module):
         self.bias = _uniform((out_channels,), fan, dtype) if bias else None
 
     def forward(self, input: Tensor) -> Tensor:
-        """Convolve an input of shape (batch, in_channels, height, width)."""
+        """Convolve an input of shape (batch, in_channels, height, width).
+
+        >>> minigrad.nn.Conv2d(1, 4, 3)(minigrad.ones(2, 1, 8, 8)).shape
+        (2, 4, 6, 6)
+        """
         return functional.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
     def extra_repr(self) -> str:
@@ -166,7 +177,11 @@ class Conv1d(Conv2d):
     dims = 1
 
     def forward(self, input: Tensor) -> Tensor:
-        """Convolve an input of shape (batch, in_channels, width)."""
+        """Convolve an input of shape (batch, in_channels, width).
+
+        >>> minigrad.nn.Conv1d(1, 4, 3)(minigrad.ones(2, 1, 8)).shape
+        (2, 4, 6)
+        """
         return functional.conv1d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
 
@@ -187,7 +202,11 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with those axes joined."""
+        """Return the input with those axes joined.
+
+        >>> minigrad.nn.Flatten()(minigrad.ones(2, 3, 4)).shape
+        (2, 12)
+        """
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
@@ -276,6 +295,9 @@ class Embedding(Module):
 
         Returns:
             A tensor of shape (*input.shape, embedding_dim).
+
+        >>> minigrad.nn.Embedding(10, 4)(minigrad.tensor([1, 2, 3])).shape
+        (3, 4)
         """
         return functional.embedding(input, self.weight, self.padding_idx)
 

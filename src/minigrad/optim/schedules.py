@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from minigrad.machine.first_use import first_use
 from minigrad.optim.optimizer import Group, Optimizer
 
 __all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "StepLR"]
+
+if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+    __getattr__, __dir__ = first_use(__name__, {})
 
 
 class LRScheduler:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from minigrad.engine import TensorContext, context_of
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Elementwise, Function
 from minigrad.layout import type_name
+from minigrad.machine.missing import missing
 from minigrad.tensor_data import TensorData
 from minigrad.tensor_functions import twins
 from minigrad.tensors import random
@@ -439,6 +440,8 @@ class Tensor(Methods, InPlace):
     def __xor__(self, other: object) -> Tensor:
         return self._logical("^", np.bitwise_xor, other)
 
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
         value = other._array if isinstance(other, Tensor) else other
         if "f" in (self._array.dtype.kind, getattr(getattr(value, "dtype", None), "kind", "")):
@@ -516,6 +519,11 @@ class Tensor(Methods, InPlace):
         twin._grad = None if self._grad is None else self._grad.clone()
         memo[id(self)] = twin
         return twin
+
+    if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("minigrad.Tensor", name, self)
 
     def __repr__(self) -> str:
         return printed(self)

@@ -190,7 +190,9 @@ class InPlace:
         return self.copy_((generator or default_generator).normal(mean, std, cast(Any, self).shape))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._put("assignment", cast(Any, self)._key(key), value)
+        before, chosen = cast(Any, self)._keys(key)
+        changed = self if before is None else cast(Any, self)[before]
+        changed._put("assignment", chosen, value)
 
     def _put(self, operation: str, key: Any, value: Any) -> Tensor:
         tensor = cast("Tensor", self)

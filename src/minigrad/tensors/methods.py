@@ -152,7 +152,8 @@ class Methods(Shapes):
         >>> minigrad.tensor([-3.0, 0.0, 2.0]).sign()
         tensor([-1.,  0.,  1.])
         """
-        return functions.Sign.apply(self)
+        x = cast(Any, self)
+        return x.clone() if x._array.dtype.kind == "b" else functions.Sign.apply(x)  # True is 1 already
 
     def neg(self) -> Tensor:
         """Return every element with the other sign.
@@ -260,7 +261,8 @@ class Methods(Shapes):
         >>> x.masked_fill(x < 0, 9.0)
         tensor([9., 2.])
         """
-        return functions.Where.apply(mask, value, self)
+        x = cast(Any, self)
+        return functions.Where.apply(mask, value, x).to(x.dtype)  # the type of x, whatever the value's is
 
     def isnan(self) -> Tensor:
         """Return where elements are nan.
@@ -292,7 +294,7 @@ class Methods(Shapes):
         """Add up the elements, all of them or along axes.
 
         Args:
-            dim: An axis or several. None takes all.
+            dim: An axis or several. None takes all, () none.
             keepdim: Whether these axes stay, with size 1.
             axis: NumPy's name for dim, which every reduction takes.
 

@@ -252,6 +252,7 @@ class Shapes(Types):
         (2, 12)
         """
         if not self.ndim:
+            axis_of(self, start_dim, "flatten"), axis_of(self, end_dim, "flatten")
             return self.reshape(1)
         first = layout.normal_axis(start_dim, self.ndim, "flatten")
         last = layout.normal_axis(end_dim, self.ndim, "flatten")
@@ -388,7 +389,9 @@ class Shapes(Types):
         if key.__class__ is slice and (key.step is None or (key.step.__class__ is int and key.step > 0)):
             chosen: Any = key  # the most frequent key needs no closer look
         else:
-            chosen = self._key(key)
+            before, chosen = self._keys(key)
+            if before is not None:
+                return self[before][chosen]
         try:
             part = tensor_functions.Index.apply(self, key=chosen)
         except IndexError as error:
@@ -400,14 +403,17 @@ class Shapes(Types):
             part._extra = {"view_of": view}  # for x[0] += what is recorded
         return part
 
-    def _key(self, key: Any) -> Any:
-        """Return a key of NumPy's for one of ours: tensors and lists become arrays, and it always gives an array."""
+    def _keys(self, key: Any) -> tuple[Any, Any]:
+        """Return two keys of NumPy's for one of ours, to be used one after the other; the first may be None.
+
+        Tensors and lists become arrays, and the last key always gives an array.
+        """
         parts = [_part(part, self.shape) for part in (key if isinstance(key, tuple) else (key,))]
         if any(isinstance(part, slice) and (part.step or 1) < 1 for part in parts):
             raise ValueError(f"cannot index shape {self.shape}: a slice's step must be at least 1; use flip()")
         if tensor_functions._is_basic(tuple(parts)) and not any(part is Ellipsis for part in parts):
             parts.append(Ellipsis)  # or NumPy would return a number for a single element
-        return tuple(parts)
+        return _selection_first(parts, self.ndim)
 
     def gather(self, dim: int, index: Tensor) -> Tensor:
         """Return the elements at given places along an axis: ``out[i][j] = self[index[i][j]][j]`` for axis 0.
@@ -422,9 +428,11 @@ class Shapes(Types):
                 [4]])
         """
         axis = axis_of(self, dim, "gather")
-        if index.ndim != self.ndim and self.ndim:
+        if max(index.ndim, 1) != max(self.ndim, 1):  # a number counts as a vector of one element
             raise ValueError(f"gather: shape {self.shape} with an index of shape {index.shape}; both need as many axes")
-        return self[tensor_functions._along(index, axis)] if self.ndim else self.expand(index.shape)
+        if not self.ndim or not index.ndim:
+            return self.view(-1)[index.view(-1)].view(index.shape) if self.ndim else self.expand(1)[index]
+        return self[tensor_functions._along(index, axis)]
 
     def scatter_to(self, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
         """Return zeros of a shape, with this tensor's values at given places along an axis: `gather` turned round.
@@ -438,13 +446,16 @@ class Shapes(Types):
         return tensor_functions.IndexAdd.apply(self, shape=tuple(shape), key=key)
 
     def index_select(self, dim: int, index: Tensor) -> Tensor:
-        """Return the slices along an axis that a vector of int64 names.
+        """Return the slices along an axis that a vector of int64 names. One number counts as a vector of one element.
 
         >>> minigrad.tensor([[1, 2], [3, 4], [5, 6]]).index_select(0, minigrad.tensor([2, 0]))
         tensor([[5, 6],
                 [1, 2]])
         """
-        return self[(slice(None),) * axis_of(self, dim, "index_select") + (index,)]
+        axis, index = axis_of(self, dim, "index_select"), index.view(-1) if not index.ndim else index
+        if not self.ndim:
+            return self.expand(1).index_select(0, index).squeeze()
+        return self[(slice(None),) * axis + (index,)]
 
     def select(self, dim: int, index: int) -> Tensor:
         """Return one slice along an axis, without that axis.
@@ -499,7 +510,7 @@ class Shapes(Types):
         (tensor([0, 1, 2]), tensor([3, 4]))
         """
         n = self.shape[axis_of(self, dim, "chunk")]
-        return self.split(max(1, -(-n // chunks)), dim)
+        return self.split(-(-n // chunks) if n else [0] * chunks, dim)
 
     def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
         """Return all slices along an axis, without that axis.
@@ -558,11 +569,40 @@ def _looks_at(part: Any, whole: Any) -> bool:
     return part.base is not None and (part.base is whole or part.base is whole.base)
 
 
+def _selection_first(parts: list[Any], dims: int) -> tuple[Any, Any]:
+    """Return keys for the integers of a key, or None, and for the rest of it.
+
+    For NumPy an integer beside arrays is an array of one element, and ... parts arrays even where it stands for no
+    axis: both move the arrays' axes to the front. In PyTorch an integer selects before the arrays take their elements.
+    """
+    if not any(isinstance(part, np.ndarray) for part in parts):
+        return None, tuple(parts)
+    dots = [place for place, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) == 1:
+        missing = dims - sum(map(_width, parts))
+        parts[dots[0] : dots[0] + 1] = [slice(None)] * missing
+    if not any(isinstance(part, int) for part in parts):
+        return None, tuple(parts)
+    before, after = list[Any](), list[Any]()
+    for part in parts:
+        is_array = isinstance(part, np.ndarray)
+        before += [slice(None)] * _width(part) if is_array else [part]
+        after += [] if isinstance(part, int) else [part if is_array else slice(None)]
+    return tuple(before), tuple(after)
+
+
+def _width(part: Any) -> int:
+    """Return how many axes a part of a key takes up."""
+    if isinstance(part, np.ndarray) and part.dtype == bool:
+        return part.ndim
+    return 0 if part is None or part is Ellipsis else 1
+
+
 def _part(part: Any, shape: Sequence[int]) -> Any:
     """Return one part of a key as NumPy takes it."""
     if hasattr(part, "_array"):
         part = arrays.to_host(part._array)
-    elif isinstance(part, list | range) or (isinstance(part, tuple) and part):
+    elif isinstance(part, list | range | tuple):
         part = np.asarray(part)
         part = part.astype(np.int64) if not part.size else part
     elif isinstance(part, bool | np.bool_):
