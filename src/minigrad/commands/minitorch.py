@@ -14,7 +14,7 @@ from minigrad.commands.common import console, print_json
 if TYPE_CHECKING:
     from minigrad.working_folder.checking import Checked
     from minigrad.working_folder.minitorch import Task
-    from minigrad.working_folder.survivors import Probe
+    from minigrad.working_folder.probing import Probe
 
 __all__ = ["check_minitorch"]
 
@@ -45,6 +45,7 @@ def _nothing() -> Any:
 
 def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> None:
     from minigrad.checks.report import as_text
+    from minigrad.working_folder.minitorch import version
 
     table = Table("task", "answer", "checks", "points")
     for report in checked.reports:
@@ -53,11 +54,18 @@ def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> Non
         counts = f"{passed} of {len(report.results)}", f"{report.earned:g} of {report.points:g}"
         table.add_row(tasks[report.exercise].number, report.exercise, *counts, style=style)
     console.print(table)
+    console.print(f"The files have the interfaces of {version(checked.notebook)}.", highlight=False)
     for report in checked.reports:
         if not report.passed:
             console.print(escape(as_text(report, console.width)), highlight=False, soft_wrap=True)
     for remark in checked.remarks:
         console.print(escape(remark), style="yellow", highlight=False, soft_wrap=True)
+    if checked.stricter:
+        console.print("Stricter than MiniTorch; an answer that follows MiniTorch is not wrong:", style="bold")
+    for each in checked.stricter:
+        theirs = f"the answer gives {each['theirs']}, " if each["theirs"] else ""
+        values = f"{each['question']}: {theirs}this course asks for {each['ours']}. {each['sentence']}."
+        console.print(f"  {each['exercise']}: {escape(values)}", highlight=False, soft_wrap=True)
     _print_missed(missed)
     if absent := _absent(tasks):
         console.print(f"Not found in this folder: {', '.join(absent)}.", highlight=False)
@@ -77,15 +85,19 @@ def _print_missed(missed: list[Probe]) -> None:
 def _absent(tasks: dict[str, Task]) -> list[str]:
     from minigrad.working_folder.minitorch import TASKS
 
-    return [task.exercise for task in TASKS if task.exercise not in tasks]
+    return list(dict.fromkeys(task.exercise for task in TASKS if task.exercise not in tasks))
 
 
 def _as_data(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> dict[str, Any]:
+    from minigrad.working_folder.minitorch import version
+
     return {
+        "version": version(checked.notebook),
         "passed": all(report.passed for report in checked.reports) and not missed,
         "isolated": False,
         "remarks": checked.remarks,
         "not_found": _absent(tasks),
+        "stricter_than_minitorch": checked.stricter,
         "missed_by_minitorch": [
             {"name": probe.name, "exercise": probe.exercise, "sentence": probe.sentence} for probe in missed
         ],

@@ -25,7 +25,7 @@ def as_line(report: CheckReport) -> dict[str, Any]:
 
 
 def most_seconds(id: str) -> float:
-    """Return how long the tests of an exercise may take together, by their own limits, where one of them compiles."""
+    """Return how long the tests of an exercise may work together, one of which may import Numba."""
     limits = (runner.SLOW_SECONDS if test in runner._slow else runner.SECONDS for test, _ in runner._tests_of(id))
     return runner.SLOW_SECONDS + sum(limits)
 

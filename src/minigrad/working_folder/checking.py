@@ -1,7 +1,8 @@
 """Checking notebooks from a terminal: each in a process of its own, so that a loop without an end ends.
 
 The process that runs the student's code (`checking_apart`) writes one line of JSON for each thing that it begins or has
-done; this one waits for it, and knows from the last line what to blame when nothing more comes.
+done; this one waits for it, and knows from the last line what to blame when nothing more comes. In between it says how
+long it has worked: limits are of that, since other programs may have the processors.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,13 +23,13 @@ from types import CodeType
 from typing import IO, Any
 
 from minigrad import exercises
-from minigrad.checks.runner import CheckReport
+from minigrad.checks.runner import MOST, CheckReport
 from minigrad.working_folder.check_lines import failed, report_of
 
 __all__ = ["Checked", "check_folder", "check_notebook", "is_as_given", "not_begun"]
 
 SECONDS = 20.0
-"""After which a cell that has not ended is left out."""
+"""Of work, after which a cell that has not ended is left out."""
 
 _STARTING = 120.0  # seconds in which the other process must have imported the library, on the slowest machine
 
@@ -41,12 +43,14 @@ class Checked:
         reports: A report for each exercise in it.
         remarks: Sentences about cells that could not be run.
         seen: Names of mistakes that were looked for and found (see `survivors`).
+        stricter: Where an answer gives what MiniTorch specifies, and more is asked here (`stricter.Asked`).
     """
 
     notebook: Path
     reports: list[CheckReport] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
+    stricter: list[dict[str, str]] = field(default_factory=list)
 
 
 def check_notebook(
@@ -57,7 +61,8 @@ def check_notebook(
     Args:
         notebook: The notebook.
         ids: Its exercises that are wanted.
-        seconds: How long a cell may take; a check may take its own time as well.
+        seconds: How long a cell may work; a check may take its own time as well. One that waits, for a processor or
+            for nothing, is stopped after a few times as long.
         endless: Cells that did not end when other notebooks were checked; more of them may be added.
 
     Raises:
@@ -111,10 +116,17 @@ def _one_process(
         try:
             with process.stdin:
                 process.stdin.write(json.dumps(task).encode())
-            lines, limit = _lines(process.stdout), _STARTING
-            while (line := lines.get(timeout=limit)) is not None:
-                limit = seconds + line.get("seconds", 0.0)
-                at = line if line.keys() & {"cell", "check"} else {}
+            lines, limit, begun = _lines(process.stdout), _STARTING, time.monotonic()
+            until = begun + limit
+            while (line := lines.get(timeout=max(until - time.monotonic(), 0.0))) is not None:
+                if "worked" in line:
+                    if line["worked"] > limit:
+                        raise queue.Empty
+                    until = begun + MOST * limit + line["compiled"]
+                    continue
+                limit, begun = seconds + line.get("seconds", 0.0), time.monotonic()
+                until = begun + MOST * limit
+                at = line if line.keys() & {"cell", "check"} else at if line.keys() == {"stricter"} else {}
                 _take(checked, line)
                 if "end" in line:
                     return {}, ""
@@ -132,6 +144,8 @@ def _take(checked: Checked, line: dict[str, Any]) -> None:
         checked.remarks.append(line["remark"])
     if "seen" in line and line["seen"] not in checked.seen:
         checked.seen.append(line["seen"])
+    if "stricter" in line:
+        checked.stricter.append(line["stricter"])
     if "report" in line:
         checked.reports.append(report_of(line))
 

@@ -6,7 +6,10 @@ import itertools
 import json
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,6 +22,43 @@ from minigrad.working_folder.check_lines import as_line, most_seconds
 __all__ = ["main"]
 
 
+_BEAT = 0.5  # seconds between two lines that say how long the step under way has worked
+
+
+class _Lines:
+    """Writes a line for each step, and from time to time the seconds that have gone into the step so far."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+        self._lock = threading.Lock()
+        self._step = ExitStack()
+        self._begin()
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def __call__(self, line: dict[str, Any]) -> None:
+        with self._lock:
+            self._write(line)
+            self._begin()
+
+    def _begin(self) -> None:
+        self._step.close()
+        self._compiling = self._step.enter_context(runner._compiling())
+        self._begun, self._worked = time.monotonic(), time.process_time()
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._out.write(json.dumps(line) + "\n")
+        self._out.flush()
+
+    def _beat(self) -> None:
+        while True:
+            time.sleep(_BEAT)
+            with self._lock:
+                compiled = self._compiling()
+                # Threads of a kernel work at the same time: no step works longer than it takes.
+                worked = min(time.process_time() - self._worked, time.monotonic() - self._begun) - compiled
+                self._write({"worked": worked, "compiled": compiled})
+
+
 def _work(task: dict[str, Any], out: IO[str]) -> None:
     """Run the answers, then their checks, and say each step."""
     place, ids, skipped = Path(task["place"]), task["ids"], set(task["skipped"])
@@ -29,9 +69,9 @@ def _work(task: dict[str, Any], out: IO[str]) -> None:
     else:
         lines = _steps(place, ids, skipped)
         sys.path.insert(0, str(place.parent))  # a module beside the notebook can be imported, as in Jupyter
+    say = _Lines(out)
     for line in itertools.chain(lines, [{"end": True}]):
-        out.write(json.dumps(line) + "\n")
-        out.flush()
+        say(line)
 
 
 def _steps(notebook: Path, ids: Sequence[str], skipped: set[int | str]) -> Iterator[dict[str, Any]]:

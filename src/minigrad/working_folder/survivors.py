@@ -1,46 +1,21 @@
 """Mistakes that pass MiniTorch's own tests, and how to see them.
 
-MiniTorch's tests compare by the answer's own `is_close`, draw small numbers, and check gradients by way of `out.sum()`,
-whose gradient is all ones. What that leaves unseen is looked for here.
+MiniTorch's tests compare by the answer's own `is_close`, draw small numbers, fold with sums and products alone, give
+every kernel a result that lies row by row, and check gradients by way of `out.sum()`, whose gradient is all ones. What
+that leaves unseen is looked for here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
-from minigrad import exercises
 from minigrad.checks import standins
-from minigrad.checks.runner import SECONDS, _time_limit, _TooSlow
+from minigrad.working_folder.probing import Probe, unlike
+from minigrad.working_folder.survivors_of_tensors import TENSORS
 
-__all__ = ["PROBES", "Probe", "shows"]
-
-
-@dataclass(frozen=True)
-class Probe:
-    """A mistake, and how to see it.
-
-    Attributes:
-        name: A short name.
-        exercise: Where it is made.
-        sentence: What is wrong, and why MiniTorch's tests pass.
-        is_made: Whether an answer makes it.
-    """
-
-    name: str
-    exercise: str
-    sentence: str
-    is_made: Callable[[Mapping[str, Any]], bool]
-
-
-def shows(probe: Probe, objects: Mapping[str, Any], seconds: float = SECONDS) -> bool:
-    """Return whether an answer makes a mistake; one that is not written, does not end or breaks otherwise does not."""
-    try:
-        with _time_limit(seconds), exercises.install(exercises.collect(probe.exercise, objects)):
-            return probe.is_made(objects)
-    except (Exception, SystemExit, _TooSlow):
-        return False
+__all__ = ["PROBES"]
 
 
 def _wide(answer: Mapping[str, Any]) -> bool:
@@ -58,14 +33,6 @@ def _one_sided(answer: Mapping[str, Any]) -> bool:
     slope = float(answer["central_difference"](lambda x: x**3, 3.0, epsilon=0.5))
     forward, backward = (3.5**3 - 27.0) / 0.5, (27.0 - 2.5**3) / 0.5
     return min(abs(slope - forward), abs(slope - backward)) < 1e-9
-
-
-def _left_aligned(answer: Mapping[str, Any]) -> bool:
-    import numpy as np
-
-    index = np.zeros(1, dtype=np.int32)
-    answer["broadcast_index"](np.array([0, 2]), np.array([2, 3]), np.array([3]), index)
-    return int(index[0]) == 0
 
 
 def _leaf_overwritten(answer: Mapping[str, Any]) -> bool:
@@ -86,18 +53,64 @@ def _recursive(answer: Mapping[str, Any]) -> bool:
     return False
 
 
-def _permuted_wrongly(answer: Mapping[str, Any]) -> bool:
-    """Hand back a gradient whose elements all differ, and which does not lie row by row."""
-    import numpy as np
+def _adds(student: Any) -> bool:
+    return bool(student.reduce(lambda x, y: x + y, 0.0)([1.0, 2.0]) == 3.0)
 
-    from minigrad.tensor_functions import Permute
-    from minigrad.tensors import Tensor
 
-    order, values = (1, 2, 0), np.arange(24.0).reshape(3, 4, 2)
-    upstream = Tensor(np.asfortranarray(values))
-    ctx = Permute.apply(Tensor(np.zeros((2, 3, 4)), requires_grad=True), order=order).history.ctx
-    found = np.asarray(Permute.backward(ctx, upstream).detach().numpy())
-    return found.shape != (2, 3, 4) or not np.array_equal(found, values.transpose(2, 0, 1))
+def _twice(made: Callable[[Any], Any], *lists: Any) -> Any:
+    first = [made(each) for each in lists]
+    return [list(each) if isinstance(each, list) else each for each in first]
+
+
+def _family() -> tuple[Any, Any, Any]:
+    from minigrad.module import Module
+
+    top, child, part = Module(), Module(), Module()
+    top.child, child.part = child, part
+    part.add_parameter("scale", 1.0)
+    return top, child, part
+
+
+def _after(action: str, *, times: int) -> list[bool]:
+    family = _family()
+    for _ in range(times):
+        getattr(family[0], action)()
+    return [each.training for each in family]
+
+
+def _uneven(student: Any) -> bool:
+    """Whether a leaf that is used both by the result and by a long way to it comes after the whole way."""
+    x = standins.leaf("x")
+    a = standins.result("a", (x, 2.0))
+    b = standins.result("b", (a, 3.0))
+    found = []
+    for inputs in (((x, 1.0), (b, 1.0)), ((b, 1.0), (x, 1.0))):
+        order = list(student.topological_sort(standins.result("z", *inputs)))
+        found.append([node.name for node in order] == ["z", "b", "a", "x"])
+    return all(found)
+
+
+def _order(student: Any, *inputs: Any, calls: int = 1) -> list[str]:
+    result = standins.result("z", *inputs)
+    for _ in range(calls):
+        found = list(student.topological_sort(result))
+    return [node.name for node in found]
+
+
+def _steps(student: Any) -> int:
+    """How often the leaf end of twelve diamonds in a row is asked."""
+    node = first = standins.result("first", (standins.leaf("x"), 1.0))
+    for _ in range(12):
+        left, right = standins.result("left", (node, 1.0)), standins.result("right", (node, 1.0))
+        node = standins.result("z", (left, 1.0), (right, 1.0))
+    student.backpropagate(node, 1.0)
+    return len(first.received)
+
+
+def _leaf_alone(student: Any) -> Any:
+    x = standins.leaf("x")
+    student.backpropagate(x, 3.0)
+    return x.derivative
 
 
 PROBES = (
@@ -107,6 +120,203 @@ PROBES = (
         "is_close calls 0 and 0.5 close. MiniTorch's assert_close asks this very function, so that every later test "
         "passes with an error of that size.",
         _wide,
+    ),
+    Probe(
+        "results-are-rounded",
+        "operators.arithmetic",
+        "sums and products lose digits. MiniTorch's tests compare with is_close, which lets 0.01 pass.",
+        unlike(
+            [1.0 + 2.0**-40, 1.0 + 2.0**-40, -1.0 - 2.0**-40],
+            lambda s: [s.add(1.0, 2.0**-40), s.mul(1.0 + 2.0**-40, 1.0), s.neg(1.0 + 2.0**-40)],
+            lambda s: (s.add(2.0, 3.0), s.mul(2.0, 3.0), s.neg(2.0)) == (5.0, 6.0, -2.0),
+        ),
+    ),
+    Probe(
+        "is_close-forgets-abs",
+        "operators.comparison",
+        "is_close calls 1 and 5 close in one order only: abs is missing. MiniTorch's assert_close asks this function.",
+        lambda answer: bool(answer["is_close"](1.0, 5.0)) != bool(answer["is_close"](5.0, 1.0)),
+    ),
+    Probe(
+        "is_close-relative",
+        "operators.comparison",
+        "is_close lets large numbers differ by more than 0.01. MiniTorch's assert_close asks this very function.",
+        unlike(False, lambda s: bool(s.is_close(1000.0, 1000.5)), lambda s: not s.is_close(0.0, 0.5)),
+    ),
+    Probe(
+        "eq-compares-identity",
+        "operators.comparison",
+        "eq asks whether two numbers are one object. MiniTorch's test compares a number with itself.",
+        unlike(True, lambda s: bool(s.eq(float("2.5"), float("2.5"))), lambda s: not s.eq(1.0, 2.0)),
+    ),
+    Probe(
+        "eq-tolerance",
+        "operators.comparison",
+        "eq calls different numbers equal. MiniTorch's test tries numbers that differ by 1.",
+        unlike(False, lambda s: bool(s.eq(1.0, 1.0 + 2.0**-40)), lambda s: not s.eq(1.0, 2.0)),
+    ),
+    Probe(
+        "lt-includes-equal",
+        "operators.comparison",
+        "lt calls a number less than itself. MiniTorch's test tries numbers that differ by 1.",
+        unlike(False, lambda s: bool(s.lt(2.0, 2.0)), lambda s: s.lt(1.0, 2.0) and not s.lt(2.0, 1.0)),
+    ),
+    Probe(
+        "sigmoid-cancels",
+        "operators.elementary",
+        "sigmoid loses all digits for large negative numbers: it is 0 or 1 minus a number next to 1. MiniTorch's tests "
+        "compare with is_close, which lets 0.01 pass.",
+        unlike(
+            True,
+            lambda s: abs(s.sigmoid(-40.0) * 2.3538526683702e17 - 1.0) < 1e-6,
+            lambda s: abs(s.sigmoid(0.5) - 0.6224593312018546) < 1e-9,
+        ),
+    ),
+    Probe(
+        "sigmoid-unseen",
+        "operators.elementary",
+        "sigmoid is wrong. MiniTorch leaves its test to the student, and its other tests compare it with itself.",
+        unlike([0.119203, 0.880797], lambda s: [round(s.sigmoid(x), 6) for x in (-2.0, 2.0)]),
+    ),
+    Probe(
+        "backs-unseen",
+        "operators.backs",
+        "log_back or inv_back is wrong. MiniTorch's tests of Task 0.1 call them and look at no result.",
+        unlike(
+            (2.5, -2.5),
+            lambda s: (round(s.log_back(4.0, 10.0), 4), s.inv_back(2.0, 10.0)),
+            lambda s: s.relu_back(3, 2) == 2,
+        ),
+    ),
+    Probe(
+        "map-needs-a-list",
+        "operators.higher_order",
+        "map works for lists only, where MiniTorch's types say Iterable. Its tests give lists.",
+        unlike([-1.0, -2.0], lambda s: list(s.map(lambda x: -x)(iter([1.0, 2.0])))),
+    ),
+    Probe(
+        "map-shares-its-result",
+        "operators.higher_order",
+        "two calls of the function that map or zipWith returns share one list. MiniTorch's tests call it once.",
+        unlike(
+            [[-1.0], [-2.0]],
+            lambda s: _twice(s.map(lambda x: -x), [1.0], [2.0]),
+            lambda s: list(s.map(lambda x: -x)([1.0])) == [-1.0],
+        ),
+    ),
+    Probe(
+        "reduce-remembers",
+        "operators.higher_order",
+        "what reduce returns begins its second call where the first one ended. MiniTorch's tests call it once.",
+        unlike([3.0, 3.0], lambda s: _twice(s.reduce(lambda x, y: x + y, 0.0), [1.0, 2.0], [1.0, 2.0]), _adds),
+    ),
+    Probe(
+        "reduce-start",
+        "operators.higher_order",
+        "reduce does not begin with start. MiniTorch's tests start sums at 0 and products at 1.",
+        unlike(13.0, lambda s: s.reduce(lambda x, y: x + y, 10.0)([1.0, 2.0]), _adds),
+    ),
+    Probe(
+        "reduce-from-the-right",
+        "operators.higher_order",
+        "reduce begins at the end of the list. MiniTorch's tests fold with sums and products alone.",
+        unlike(3.125, lambda s: s.reduce(lambda x, y: (x + y) / 2.0, 8.0)([1.0, 2.0, 3.0]), _adds),
+    ),
+    Probe(
+        "sum-unseen",
+        "operators.folds",
+        "sum is wrong. MiniTorch's test compares it with itself.",
+        unlike(7.0, lambda s: s.sum([1.0, 2.0, 4.0])),
+    ),
+    Probe(
+        "empty-product",
+        "operators.folds",
+        "the product of an empty list is not 1. MiniTorch's test gives three numbers.",
+        unlike(1.0, lambda s: s.prod([]), lambda s: s.prod([2.0, 3.0, 4.0]) == 24.0),
+    ),
+    Probe(
+        "epsilon-is-ignored",
+        "derivatives.central_difference",
+        "the steps have another length than epsilon. MiniTorch's tests leave epsilon as it is.",
+        lambda answer: (
+            not _one_sided(answer)
+            and abs(answer["central_difference"](lambda x: x**3, 3.0, epsilon=0.5) - 27.25) > 1e-6
+            and abs(answer["central_difference"](lambda x: x**3, 3.0) - 27.0) < 1e-2
+        ),
+    ),
+    Probe(
+        "mode-is-toggled",
+        "module.Module",
+        "train and eval turn the mode round. MiniTorch's test calls eval and train in turn.",
+        lambda answer: _after("eval", times=2)[0] and not _after("eval", times=1)[0],
+    ),
+    Probe(
+        "mode-reaches-one-level",
+        "module.Module",
+        "train and eval do not reach a child's child. MiniTorch's tests nest modules once.",
+        lambda answer: _after("eval", times=1) == [False, False, True],
+    ),
+    Probe(
+        "names-reach-one-level",
+        "module.Module",
+        "the parameter of a child's child is missing, or its name lacks a part. MiniTorch's tests nest modules once.",
+        lambda answer: (
+            [name for name, _ in _family()[0].named_parameters()] != ["child.part.scale"]
+            and [name for name, _ in _family()[1].named_parameters()] == ["part.scale"]
+        ),
+    ),
+    Probe(
+        "order-uneven",
+        "autodiff.topological_sort",
+        "a leaf that the result uses directly and by a longer way comes before the end of that way. MiniTorch's tests "
+        "have few such ways.",
+        lambda answer: not _uneven(SimpleNamespace(**answer)),
+    ),
+    Probe(
+        "order-remembers",
+        "autodiff.topological_sort",
+        "a second call on the same graph gives another order: something lives on from the first. MiniTorch's tests "
+        "sort each graph once.",
+        unlike(
+            ["z", "x"],
+            lambda s: _order(s, (standins.leaf("x"), 1.0), calls=2),
+            lambda s: _order(s, (standins.leaf("x"), 1.0)) == ["z", "x"],
+        ),
+    ),
+    Probe(
+        "order-has-constants",
+        "autodiff.topological_sort",
+        "constants are sorted in, where MiniTorch asks for non-constant variables. Its tests have no constants.",
+        lambda answer: (
+            "c" in _order(SimpleNamespace(**answer), (standins.constant("c"), 1.0), (standins.leaf("x"), 1.0))
+        ),
+    ),
+    Probe(
+        "path-by-path",
+        "autodiff.backpropagate",
+        "every way is followed by itself, so that the work doubles at each meeting point. MiniTorch's tests have two.",
+        lambda answer: _steps(SimpleNamespace(**answer)) > 1,
+    ),
+    Probe(
+        "leaf-alone",
+        "autodiff.backpropagate",
+        "a leaf from which backward starts gets no derivative. MiniTorch's tests start at results.",
+        unlike(3.0, _leaf_alone),
+    ),
+    Probe(
+        "pairs-shifted",
+        "autodiff.chain_rule",
+        "beside a constant, derivatives go to the wrong inputs. MiniTorch's tests have no constants.",
+        unlike(
+            [2.0],
+            lambda s: [
+                derivative
+                for node, derivative in s.chain_rule(
+                    standins.result("z", (standins.constant("c"), 7.0), (standins.leaf("x"), 2.0)), 1.0
+                )
+                if node.name == "x"
+            ],
+        ),
     ),
     Probe(
         "sigmoid-overflows",
@@ -136,17 +346,5 @@ PROBES = (
         "MiniTorch's tests have none.",
         _recursive,
     ),
-    Probe(
-        "broadcast-left-aligned",
-        "tensor_data.broadcast_index",
-        "shapes are aligned at their first axes instead of their last. MiniTorch's tests pass all the same.",
-        _left_aligned,
-    ),
-    Probe(
-        "permute-backward",
-        "tensor_functions.Permute",
-        "the gradient of permute has the right shape and wrong elements. grad_check goes backward from out.sum(), so "
-        "that the gradient from above is all ones, and any order of ones is right.",
-        _permuted_wrongly,
-    ),
+    *TENSORS,
 )

@@ -46,6 +46,7 @@ def reports(path, *ids, seconds=20.0):
     return {report.exercise: report for report in checked.reports}, checked.remarks
 
 
+@pytest.mark.full("every lesson of a folder is checked", share=3)
 def test_a_narrow_terminal_has_whole_ids(work):
     """What one types for a hint can be read off the table in 80 columns."""
     shown = minigrad("check", cwd=work, columns=80)
@@ -131,6 +132,7 @@ def test_what_cells_print_is_no_message(tmp_path):
 # --- the command ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full("every lesson of a folder is checked", share=3)
 def test_all_lessons_of_the_folder_are_checked(work):
     """Without a name: a row for each exercise, points together, details of what is begun and wrong; exit code 1."""
     book = load(work / "00_fundamentals.ipynb")
@@ -190,6 +192,7 @@ def test_where_there_is_no_lesson(tmp_path):
     assert "there is no lesson in this folder" in done.stderr
 
 
+@pytest.mark.full("every lesson of a folder is checked", share=3)
 def test_from_the_folder_around_the_lessons(work):
     """Whoever types the commands one after the other never goes into my-notebooks: it is found, and so is progress."""
     around = work.parent / "around"
@@ -212,6 +215,7 @@ def make(folder):
     return folder
 
 
+@pytest.mark.full("every lesson of a folder is checked", share=3)
 def test_a_folder_may_be_named(work):
     """Its lessons are checked, as a table; one without lessons is named in the sentence."""
     done = minigrad("check", work.name, cwd=work.parent)
@@ -385,3 +389,31 @@ def test_only_the_solution_of_an_exercise_is_found_by_metadata(tmp_path):
 def test_a_cell_that_was_emptied_is_not_begun(text, work):
     """No answer is in it, whether or not its mark is left."""
     assert checking.not_begun(ARITHMETIC, solved(work / "00_fundamentals.ipynb", ARITHMETIC, text))
+
+
+def test_limits_are_of_work(tmp_path):
+    """A cell that waits longer than it may work is no loop: here it waits by sleeping, elsewhere for a processor."""
+    waits = answered(ARITHMETIC, f"import time\ntime.sleep(2.5)\n{ADD}")
+    found, remarks = reports(one(tmp_path, waits), ARITHMETIC, seconds=1.0)
+    assert remarks == []
+    assert found[ARITHMETIC].passed
+
+
+def test_what_waits_for_nothing_is_stopped(tmp_path):
+    """A cell that sleeps for ever is stopped after a few times as long."""
+    found, remarks = reports(one(tmp_path, answered(ARITHMETIC, "import time\ntime.sleep(600)")), ARITHMETIC, seconds=1)
+    assert "it was still running after 1 s" in remarks[0]
+    assert not found[ARITHMETIC].passed
+
+
+def test_compiling_is_no_work(tmp_path):
+    """A cell that compiles for longer than a cell may work is run to its end."""
+    compiles = (
+        "import time\nimport numba\nfrom numba.core import event\n"
+        "with event.trigger_event('numba:compile'):\n"
+        "    until = time.process_time() + 2.5\n    while time.process_time() < until: pass\n"
+    )
+    cells = code("import numba", tags=["setup"]), answered(ARITHMETIC, compiles + ADD)
+    found, remarks = reports(one(tmp_path, *cells), ARITHMETIC, seconds=1.0)
+    assert remarks == []
+    assert found[ARITHMETIC].passed
