@@ -81,7 +81,12 @@ def any_of(*modules: str) -> bool:
 
 @cache
 def cut_names() -> frozenset[str]:
-    """Return the dotted names of the functions whose bodies this edition leaves out, as its maker listed them."""
+    """Return the dotted names of the functions whose bodies this edition leaves out, as its maker listed them.
+
+    >>> from minigrad.standing_aside import cut_names
+    >>> sorted(cut_names())
+    []
+    """
     try:
         return frozenset(Path(__file__).with_name(CUT).read_text(encoding="utf-8").split())
     except FileNotFoundError:
@@ -92,6 +97,10 @@ def is_cut(value: Any) -> bool:
     """Return whether this edition leaves the body of a function out, or those of methods of a class.
 
     A student's function that is installed in its place is not cut: it has another module.
+
+    >>> from minigrad.standing_aside import is_cut
+    >>> is_cut("operators.add")
+    False
     """
     names = cut_names()
     if not names:
@@ -102,7 +111,12 @@ def is_cut(value: Any) -> bool:
 
 
 def exercise(name: str) -> Any:
-    """Return the object that an exercise consists of, by its dotted name; a student's where one is installed."""
+    """Return the object that an exercise consists of, by its dotted name; a student's where one is installed.
+
+    >>> from minigrad.standing_aside import exercise
+    >>> exercise("operators.add")(1.0, 2.0)
+    3.0
+    """
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(f"minigrad.{module}"), attribute)
 
@@ -111,6 +125,10 @@ def is_ours(value: Any) -> bool:
     """Return whether an object comes from this library, imported rather than written by the student.
 
     A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
+
+    >>> from minigrad.standing_aside import is_ours
+    >>> is_ours(minigrad.operators.add), is_ours(len)
+    (True, False)
     """
     is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
     return not is_made and str(getattr(value, "__module__", "")).split(".")[0] == "minigrad"

@@ -7,6 +7,7 @@ from minigrad import cuda_ops, exercises, operators
 from minigrad.backends.gpu import CudaBackend, from_host, launch, teaching
 from minigrad.backends.gpu.launching import block_dim
 from minigrad.checks import launches
+from minigrad.cuda_ops import THREADS_PER_BLOCK
 from minigrad.debug import cuda_races
 from minigrad.errors import KernelError
 from minigrad.machine._numba import cuda, numba
@@ -201,6 +202,50 @@ def test_the_block_that_a_kernel_was_written_for():
 
     found = [block_dim(kernel, 5) for kernel in (inside, make(), cuda_ops._sum_practice, nowhere)]
     assert found == [16, 64, BLOCK, 5]
+
+
+def test_a_block_size_has_many_names():
+    """A size is followed through other names, sums and modules; else the first shared array tells it."""
+
+    def by_name(out):
+        BLOCK_DIM = THREADS_PER_BLOCK  # noqa: N806
+        out[0] = BLOCK_DIM
+
+    def by_module(out):
+        BLOCK_DIM: int = cuda_ops.THREADS_PER_BLOCK // 2  # noqa: N806
+        out[0] = BLOCK_DIM
+
+    def by_pair(out):
+        half, other = 6, 7
+        BLOCK_DIM = half + other  # noqa: N806
+        out[0] = BLOCK_DIM
+
+    def by_array(out):
+        TILE_SIZE = 16  # noqa: N806
+        tile = cuda.shared.array((TILE_SIZE, TILE_SIZE), numba.float64)
+        tile[0, 0] = 1.0
+
+    def by_imported_name(out):
+        tile = cuda.shared.array(shape=THREADS_PER_BLOCK, dtype=numba.float64)
+        tile[0] = 1.0
+
+    def by_the_launch(out):
+        BLOCK_DIM = cuda.blockDim.x  # noqa: N806
+        out[0] = BLOCK_DIM
+
+    kernels = (by_name, by_module, by_pair, by_array, by_imported_name, by_the_launch)
+    assert [block_dim(kernel, 5) for kernel in kernels] == [32, 16, 13, 16, 32, 5]
+
+
+def test_kernels_may_say_numba_cuda():
+    """The whole name of cuda, through numba, means the simulated one as well."""
+
+    def kernel(out):
+        out[numba.cuda.threadIdx.x] = numba.cuda.blockDim.x
+
+    out = np.zeros(3)
+    launch(kernel, 1, 3, out)
+    assert out.tolist() == [3.0, 3.0, 3.0]
 
 
 def test_a_block_that_no_gpu_has():

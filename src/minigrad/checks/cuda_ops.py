@@ -38,6 +38,8 @@ ADVICE: Mapping[str, str] = {
     "write-write": "two threads write the same element: which of them has it to do?",
     "barrier": "cuda.syncthreads() must be reached by all threads of a block: not in a branch that only some take",
     "uninitialised": "shared memory holds anything at first: every thread of the block has to write its place",
+    "outside": "threads share arrays only: values pass through shared memory, and constants are numbers or tuples",
+    "order": "threads run in any order: which value depends on who came first?",
     "alias": "cuda.shared.array on a line of its own for each array",
 }
 

@@ -17,9 +17,12 @@ from numpy.typing import NDArray
 from minigrad import cuda_ops
 from minigrad.backends.gpu.launching import block_dim
 from minigrad.debug import cuda_races
+from minigrad.debug.memory import READ, WRITE
 from minigrad.tensor_data import TensorData
 
 __all__ = [
+    "EARLY",
+    "LATE",
     "Seen",
     "add",
     "difference",
@@ -88,7 +91,11 @@ def _parts(array: Array) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
 _MEETINGS = 3
 """Findings that are reported one by one."""
 
-_THREAD = re.compile(r"thread (\d+) of block (\d+)")
+_THREAD = re.compile(r"thread (.+) of block (.+)")
+
+EARLY = "a race before the first barrier"
+LATE = "a race after a barrier"
+_UNSTEADY = "where its threads run in another order, the kernel gives another result"
 
 
 def _left_over(report: Any, threads: int, size: int) -> str:
@@ -98,7 +105,7 @@ def _left_over(report: Any, threads: int, size: int) -> str:
     race = report.races[0]
     for thread in (race.first, race.second):
         found = _THREAD.fullmatch(str(thread))
-        number = int(found[2]) * threads + int(found[1]) if found else 0
+        number = int(found[2]) * threads + int(found[1]) if found else 0  # in one dimension
         if number >= size:
             element = f"{race.array}[{', '.join(map(str, race.index))}]"
             return f"{thread} has the number {number} in the grid and out_size is {size}, but it touches {element}"
@@ -117,9 +124,11 @@ def _observed(kernel: Callable[..., Any], grid: Any, block: Any, out: Array, *ar
         each: Whether each element has a thread of its own, so that threads may be left over.
 
     Returns:
-        A dictionary: "out", the result; "kinds", the kinds of mistakes found; "meetings", the first of them; "story",
-        the first one in words; "line", where it was found; "left over", what a thread without an element did; and
-        "reads", "writes", "shared_reads", of global and of shared memory, by the busiest thread.
+        A dictionary: "out", the result; "kinds", the kinds of mistakes found, with "order" if the result depends on the
+        order of threads; "waiting", what barriers are missing or not reached by all; "exchanged", whether a thread read
+        in shared memory what another one wrote; "shared", the number of shared arrays; "meetings", the first mistakes;
+        "story", the first one in words; "line", where it was found; "left over", what a thread without an element did;
+        and "reads", "writes", "shared_reads", of global and of shared memory, by the busiest thread.
     """
     report = cuda_races(kernel, grid, block, *_parts(out), *args)
     shape, strides = report.args[1:3]
@@ -141,7 +150,7 @@ def run_zip(kernel: Callable[..., Any], out: Array, a: Array, b: Array, blocks: 
 def run_reduce(kernel: Callable[..., Any], out: Array, a: Array, dim: int, start: float, spare: int = 0) -> Seen:
     """Launch a kernel of `tensor_reduce`, one block for each element of out, and some to spare."""
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
-    return _observed(kernel, out.size + spare, block, out, out.size, *_parts(a), dim, start)
+    return {**_observed(kernel, out.size + spare, block, out, out.size, *_parts(a), dim, start), "block": block}
 
 
 def sum_practice(kernel: Callable[..., Any], blocks: int, missing: int) -> Seen:
@@ -179,14 +188,44 @@ def matmul(kernel: Callable[..., Any], out: Array, a: Array, b: Array) -> Seen:
 def _summary(report: Any) -> Seen:
     most = report.most
     return {
-        "kinds": sorted(report.kinds),
+        "kinds": sorted(report.kinds | ({"order"} if not report.steady else set())),
+        "waiting": sorted({found for race in report.races if (found := _about_waiting(race))}),
+        "exchanged": _exchanged(report),
+        "shared": len({event.root for event in report.events if event.root.scope == "shared"}),
         "meetings": report.meetings()[:_MEETINGS],
-        "story": report.races[0].message if report.races else "",
+        "story": report.races[0].message if report.races else "" if report.steady else _UNSTEADY,
         "line": report.races[0].source if report.races else "",
         "reads": most.global_reads,
         "writes": most.global_writes,
         "shared_reads": most.shared_reads,
     }
+
+
+def _about_waiting(race: Any) -> str:
+    """Return what of a kernel's waiting a finding shows: a barrier, or a race that one more barrier would remove."""
+    if race.kind == "barrier":
+        return "barrier"
+    first, second = (_THREAD.fullmatch(str(thread)) for thread in (race.first, race.second))
+    in_one_block = first is not None and second is not None and first[2] == second[2]
+    if race.kind not in ("read-write", "write-write") or not in_one_block:
+        return ""
+    if race.kind == "write-write" and race.scope == "global":
+        return ""  # the last one wins, however long the others wait
+    return EARLY if race.interval == 0 else LATE
+
+
+def _exchanged(report: Any) -> bool:
+    """Return whether a thread has read from shared memory what another one of its block has put there."""
+    writers: dict[tuple[Any, int], set[Any]] = {}
+    for event in report.events:
+        if event.root.scope != "shared":
+            continue
+        known = writers.setdefault((event.root, event.address), set())
+        if event.kind != WRITE and known - {event.thread}:
+            return True
+        if event.kind != READ:
+            known.add(event.thread)
+    return False
 
 
 def _enough(size: int, threads: int) -> int:

@@ -7,6 +7,8 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
+from minigrad.checks.unseen import unseen
+
 if TYPE_CHECKING:
     from minigrad.checks.runner import CheckReport, CheckResult
 
@@ -63,6 +65,8 @@ def as_text(report: CheckReport, width: int = 100) -> str:
                 indented(more, "      ", "      ")
     if report.printed:
         lines += [_PRINTED, *(f"  {line}" for line in report.printed.splitlines())]
+    if report.passed and (left_out := unseen(report.exercise)):
+        indented(left_out, "", "")
     if report.pointer:
         lines.append(report.pointer)  # not wrapped: to be copied
     return "\n".join(lines)
@@ -73,7 +77,8 @@ def as_html(report: CheckReport) -> str:
     colour = "#1a7f37" if report.passed else "#b35900"
     rows = "".join(_row(result, more) for result, more in shown(report))
     printed = f"<div>{_PRINTED}</div><pre>{escape(report.printed)}</pre>" if report.printed else ""
-    note = "Hidden tests look closer when the notebook is graded." if report.passed else _pointer(report.pointer)
+    closer = f"Hidden tests look closer when the notebook is graded. {escape(unseen(report.exercise))}".strip()
+    note = closer if report.passed else _pointer(report.pointer)
     return (
         f'<div class="minigrad-check" style="border-left:4px solid {colour};padding:.4em 1em">'
         f"<b>{escape(headline(report))}</b>"

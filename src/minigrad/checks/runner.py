@@ -9,10 +9,12 @@ import os
 import signal
 import sys
 import threading
+import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType, SimpleNamespace
 from typing import Any
 
@@ -25,9 +27,12 @@ from minigrad.tutor import hints, progressing
 
 __all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
 
-SECONDS = 5.0  # after which a test is stopped: a loop that does not end must not freeze the notebook
-SLOW_SECONDS = 30.0  # the same where compiling, or a count of steps, takes its own time
+SECONDS = 5.0  # of work, after which a test is stopped: a loop that does not end must not freeze the notebook
+SLOW_SECONDS = 30.0  # the same where a count of steps takes its own time
+MOST = 4  # times as long a test may take that waits: for a processor, on a busy machine, or for nothing
+COMPILING = "compiling your kernels; this counts for no limit of time"
 _SOON = 0.01  # seconds after which a test is stopped that could not be stopped just now
+_A_WHILE = 2.0  # seconds of compiling after which it is said
 
 ENDLESS = "still running when its time was over: does the loop end?"
 NOT_RUN = "The checks after this one were not run."
@@ -123,20 +128,30 @@ def check(id: str) -> CheckReport:
     Args:
         id: The exercise, for example ``"autodiff.topological_sort"``.
     """
-    report = run(id, sys._getframe(1).f_globals)
+    report = run(id, sys._getframe(1).f_globals, tell=partial(print, file=sys.stdout, flush=True))
     progressing.record(report)
     if "ipykernel" not in sys.modules:  # a plain terminal shows only the number otherwise
         print(report)
     return report
 
 
-def run(id: str, namespace: Mapping[str, Any], where: str = "this notebook: run the cell above first") -> CheckReport:
+def _say_nothing(_sentence: str) -> None:
+    pass
+
+
+def run(
+    id: str,
+    namespace: Mapping[str, Any],
+    where: str = "this notebook: run the cell above first",
+    tell: Callable[[str], None] = _say_nothing,
+) -> CheckReport:
     """Run the visible tests of an exercise on the objects that a namespace defines.
 
     Args:
         id: The exercise.
         namespace: Where the answer is looked for.
         where: What to say of the place that the answer must be in.
+        tell: Says, once, that kernels are being compiled, where that takes a while.
     """
     exercise = exercises.get(id)
     try:
@@ -151,7 +166,7 @@ def run(id: str, namespace: Mapping[str, Any], where: str = "this notebook: run 
     try:
         with exercises.install(exercises.standing_in(id, namespace)), exercises.install(objects):
             student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
-            results = tuple(_run_all(tests, student, answer, printed))
+            results = tuple(_run_all(tests, student, answer, printed, _Once(tell)))
     except TypeError as error:  # a class where a function belongs, or the other way round
         results = (CheckResult("The answer is of the right kind", False, str(error)),)
     pointer = "" if all(result.passed for result in results) else hints.pointer(id)
@@ -159,12 +174,16 @@ def run(id: str, namespace: Mapping[str, Any], where: str = "this notebook: run 
 
 
 def _run_all(
-    tests: list[tuple[Test, str]], student: SimpleNamespace, answer: Answer, printed: _Tail
+    tests: list[tuple[Test, str]],
+    student: SimpleNamespace,
+    answer: Answer,
+    printed: _Tail,
+    tell: Callable[[str], None],
 ) -> list[CheckResult]:
     """Run the tests until one does not end. A missing answer gets one line instead of many."""
     results: list[CheckResult] = []
     for test, section in tests:
-        results.append(_run_one(test, section, student, answer, printed))
+        results.append(_run_one(test, section, student, answer, printed, tell))
         if results[-1].reason == ENDLESS:
             break
     if all(result.reason == _NOT_WRITTEN for result in results):
@@ -186,11 +205,18 @@ def _tests_of(id: str) -> list[tuple[Test, str]]:
     return _tests[id]
 
 
-def _run_one(test: Test, section: str, student: SimpleNamespace, answer: Answer, printed: _Tail) -> CheckResult:
+def _run_one(
+    test: Test,
+    section: str,
+    student: SimpleNamespace,
+    answer: Answer,
+    printed: _Tail,
+    tell: Callable[[str], None],
+) -> CheckResult:
     title = (test.__doc__ or test.__name__).strip().splitlines()[0]
     try:
         with (
-            _time_limit(SLOW_SECONDS if test in _slow else SECONDS),
+            _time_limit(SLOW_SECONDS if test in _slow else SECONDS, tell),
             open(os.devnull, "w") as nowhere,
             redirect_stdout(printed),
             redirect_stderr(nowhere),
@@ -218,6 +244,17 @@ class _TooSlow(BaseException):
     """Raised in the student's code when its time is over. A bare ``except Exception`` does not catch it."""
 
 
+class _Once:
+    """Says something once, however often it is asked to."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell: Callable[[str], None] = tell
+
+    def __call__(self, sentence: str) -> None:
+        tell, self._tell = self._tell, _say_nothing
+        tell(sentence)
+
+
 class _Tail(io.TextIOBase):
     """A text stream that keeps the last lines of its text."""
 
@@ -232,32 +269,37 @@ class _Tail(io.TextIOBase):
 
 
 @contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Stop the block after some seconds, where the system has timers (not on Windows) and this is the main thread.
+def _time_limit(seconds: float, tell: Callable[[str], None] = _say_nothing) -> Iterator[None]:
+    """Stop the block after some seconds of work, where the system has timers (not on Windows), in the main thread.
 
-    Once anything was compiled in it, it has the time of a slow test: a student's kernels are compiled by whatever test
-    is the first to need them.
+    Compiling is no work, nor is waiting while other programs have the processors: the same answer passes on every
+    machine. What waits for nothing is stopped a few times as late.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    more = SLOW_SECONDS - seconds
     over = _TooSlow()
+    begun, worked = time.monotonic(), time.process_time()
+
+    def left() -> float:
+        passed, compiled = time.monotonic() - begun, compiling()
+        work = min(time.process_time() - worked, passed) - compiled
+        return min(seconds - work, MOST * seconds + compiled - passed)
 
     def stop(_number: int, frame: FrameType | None) -> None:
-        nonlocal more
-        if more > 0.0 and compiles():
-            signal.setitimer(signal.ITIMER_REAL, more)
-            more = 0.0
+        if compiling() > _A_WHILE:
+            tell(COMPILING)
+        if (rest := left()) > 0.0:
+            signal.setitimer(signal.ITIMER_REAL, max(min(rest, 1.0), _SOON))
             return
         # And once more soon: what is raised may be lost, as in a finalizer, and nothing else would stop the test then.
         signal.setitimer(signal.ITIMER_REAL, _SOON)
         if not _finalizes(frame) and not _is_handled(over):
             raise over
 
-    with _compilations() as compiles, _unnoticed(over):
+    with _compiling() as compiling, _unnoticed(over):
         before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, _A_WHILE + _SOON))
         try:
             yield
         finally:
@@ -301,12 +343,25 @@ def _is_handled(error: BaseException) -> bool:
 
 
 @contextmanager
-def _compilations() -> Iterator[Callable[[], bool]]:
-    """Give a function that says whether the block has begun to compile anything, with Numba."""
-    if "numba" not in sys.modules:  # who needs it imports it then, which takes its time as well
-        yield lambda: "numba" in sys.modules
+def _compiling() -> Iterator[Callable[[], float]]:
+    """Give a function that says how many seconds of the block went into compiling with Numba, or into importing it."""
+    begun = time.monotonic()
+    if "numba" not in sys.modules:
+        yield lambda: min(time.monotonic() - begun, SLOW_SECONDS) if "numba" in sys.modules else 0.0
         return
     from numba.core import event
 
     with event.install_recorder("numba:compile") as recorder:
-        yield lambda: bool(recorder.buffer)
+        yield lambda: _covered(((at, each.is_start) for at, each in list(recorder.buffer)), time.time())
+
+
+def _covered(edges: Iterable[tuple[float, bool]], now: float) -> float:
+    """The seconds in which something was going on: what begins inside of something else counts once."""
+    total, depth, since = 0.0, 0, now
+    for at, begins in edges:
+        if begins and depth == 0:
+            since = at
+        depth += 1 if begins else -1
+        if depth == 0:
+            total += at - since
+    return total + (now - since if depth else 0.0)

@@ -56,6 +56,10 @@ class Node:
         self.received.append(d_output)
         return [(node, d_output * slope) for node, slope in self.varying]
 
+    def expand(self, d_output: Any) -> Any:
+        """Return a derivative as it is: numbers have one shape."""
+        return d_output
+
     def accumulate_derivative(self, x: object) -> None:
         """Add x to the derivative."""
         self.derivative = x if self.derivative is None else self.derivative + x
@@ -102,6 +106,15 @@ class _Given:
         return tuple(d_output * slope for slope in ctx.saved_values)
 
 
+class _Steps(History):
+    """A history that takes the step back by itself, as that of MiniTorch of 2021 does."""
+
+    def backprop_step(self, d_output: Any) -> list[tuple[Node, Any]]:
+        """Return the inputs that are not constant with their derivatives."""
+        pairs = zip(self.inputs, self.last_fn._backward(self.ctx, d_output), strict=True)
+        return [(node, derivative) for node, derivative in pairs if node.history]
+
+
 def leaf(name: str) -> Node:
     """Return a variable made by the user."""
     return Node(name, History())
@@ -122,4 +135,4 @@ def result(name: str, *inputs: tuple[Node, float], is_alike: bool = False) -> No
     """
     ctx = _Slopes([slope for _, slope in inputs])
     kind = _Alike if is_alike else Node
-    return kind(name, History(_Given, ctx, [node for node, _ in inputs]), inputs, ctx.received)
+    return kind(name, _Steps(_Given, ctx, [node for node, _ in inputs]), inputs, ctx.received)

@@ -44,7 +44,12 @@ def set_parallel(parallel: bool) -> None:
 
 
 def is_parallel() -> bool:
-    """Return whether kernels may run in parallel."""
+    """Return whether kernels may run in parallel.
+
+    >>> from minigrad.compiling import is_parallel
+    >>> is_parallel() in (True, False)
+    True
+    """
     return _Switch.parallel
 
 

@@ -18,11 +18,19 @@ _INTEGERS: frozenset[Any] = frozenset(
 )
 _WRITING_METHODS = frozenset(("fill", "sort", "put", "partition", "setfield", "byteswap", "resize"))
 _READING_ATTRIBUTES = frozenset(("shape", "ndim", "size", "dtype", "strides", "itemsize", "nbytes", "flags"))
+_DOORS = frozenset(("base", "ctypes", "data", "flat", "setflags", "getbuffer", "dump", "dumps", "tofile"))
+"""What leads to an array's memory, past whoever watches."""
 _RESIZING = frozenset(("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"))
 _UNREADING = frozenset(
     ("shape", "ndim", "size", "empty_like", "zeros_like", "ones_like", "full_like", "may_share_memory", "result_type")
 )
 _WRITING_FUNCTIONS = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"))
+_VIEWING_FUNCTIONS = frozenset(
+    ("array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to", "diagonal", "dsplit",
+     "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag", "moveaxis", "permute_dims", "ravel", "real",
+     "reshape", "rollaxis", "rot90", "split", "squeeze", "swapaxes", "transpose", "unstack", "vsplit")
+)  # fmt: skip
+"""Functions whose result may be the memory that they are given; all others get a copy."""
 
 
 class FromEnd(int):
@@ -166,12 +174,25 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
     def __index__(self) -> int:
         return self._read().__index__()
 
+    def __complex__(self) -> complex:
+        return complex(self._read())
+
     def __repr__(self) -> str:
-        return repr(self._raw)
+        return repr(self._read())
+
+    def __str__(self) -> str:
+        return str(self._read())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._read(), spec)
 
     __hash__ = None  # type: ignore[assignment]  # as for arrays
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # NumPy asks for memory by such names, and takes __array__ if there are none
+            raise AttributeError(name)
+        if name in _DOORS:
+            raise ValueError(f"reads and writes through .{name} of an array cannot be watched: use array[index]")
         found = getattr(self._raw, name)
         if name in _READING_ATTRIBUTES:
             return found
@@ -186,25 +207,43 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
             setattr(self._raw, name, plain(value))
 
     def _method(self, name: str, /, *args: object, **kwargs: object) -> Any:
-        args, kwargs = tuple(map(plain, args)), {key: plain(value) for key, value in kwargs.items()}
-        found = getattr(self._raw, name)(*args, **kwargs)
+        out = kwargs.get("out")
+        given = {key: _copy_of(value) for key, value in kwargs.items()}
+        if isinstance(out, Recorded):
+            given["out"] = out._raw
+        found = getattr(self._raw, name)(*map(_copy_of, args), **given)
         if name in _WRITING_METHODS:
             self._touch_all(WRITE)
+        if isinstance(out, Recorded):
+            self._touch_all(READ)
+            out._touch_all(WRITE)
+            return out
         return self._result(found)
 
     def _result(self, found: object) -> Any:
-        """Record a view as a part of this array. Anything else was computed from all elements."""
-        if isinstance(found, np.ndarray) and np.may_share_memory(found, self._raw):
-            return Recorded(found, self._root, self._watcher)
+        """Record views as parts of this array. Anything else was computed from all elements."""
+        views = self._views(found)
+        if views is not None:
+            return views
         if found is not None:
             self._touch_all(READ)
         return self._watcher.adopt(found)
 
+    def _views(self, found: object) -> Any:
+        """Return what is a view of this array, or made of such views, with each recorded; None if it is neither."""
+        if isinstance(found, np.ndarray):
+            return Recorded(found, self._root, self._watcher) if np.may_share_memory(found, self._raw) else None
+        if isinstance(found, tuple | list) and any(isinstance(each, np.ndarray) for each in found):
+            views = [self._views(each) for each in found]
+            return None if any(each is None for each in views) else type(found)(views)
+        return None
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         outputs = kwargs.get("out", ())
+        given = {key: plain(value) for key, value in kwargs.items() if key != "out"}
         if outputs:
-            kwargs["out"] = tuple(out._raw if isinstance(out, Recorded) else out for out in outputs)
-        found = getattr(ufunc, method)(*map(plain, inputs), **{k: plain(v) for k, v in kwargs.items()})
+            given["out"] = tuple(out._raw if isinstance(out, Recorded) else out for out in outputs)
+        found = getattr(ufunc, method)(*map(plain, inputs), **given)
         written = (*outputs, *(inputs[:1] if method == "at" else ()))
         for out in written:
             if isinstance(out, Recorded):
@@ -214,19 +253,18 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
         return self._watcher.adopt(found)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        given = _recorded_in((args, kwargs))
         name = function.__name__
         target = kwargs.get("out", args[0] if name in _WRITING_FUNCTIONS and args else None)
-        raws = raw_of((args, kwargs))
-        found = function(*raws[0], **raws[1])
-        for array in given:
-            if isinstance(found, np.ndarray) and array is not target and np.may_share_memory(found, array._raw):
-                return Recorded(found, array._root, self._watcher)
-        for array in given:
-            if array is target:
-                array._touch_all(WRITE)
-            elif name not in _UNREADING:
-                array._touch_all(READ)
+        if name in _UNREADING:
+            rest, named = _copies((args[1:], kwargs), None)  # a fill value is read, the array to be like is not
+            return self._watcher.adopt(function(*raw_of(args[:1]), *rest, **named))
+        if name in _VIEWING_FUNCTIONS and target is None:
+            (array,) = _recorded_in((args, kwargs))[:1]
+            return array._result(function(*raw_of(args), **raw_of(kwargs)))
+        given, named = _copies((args, kwargs), target)
+        found = function(*given, **named)
+        if isinstance(target, Recorded):
+            target._touch_all(WRITE)
         return target if "out" in kwargs and target is not None else self._watcher.adopt(found)
 
 
@@ -273,8 +311,40 @@ class RecordedList(list[Any]):
 
 
 def plain(value: object) -> Any:
-    """Return the memory of a recorded array, and anything else unchanged. The whole array counts as read."""
+    """Return the memory of a recorded array, and anything else unchanged. The whole array counts as read.
+
+    >>> from minigrad.debug.arrays import plain
+    >>> plain(np.arange(3))
+    array([0, 1, 2])
+    """
     return value._read() if isinstance(value, Recorded) else value
+
+
+def _copy_of(value: object) -> Any:
+    """Return the same, with each recorded array as a copy of its memory, which counts as read."""
+    return _copies(value, None)
+
+
+def _copies(value: object, target: object) -> Any:
+    """Return copies of recorded arrays, in tuples, lists and dictionaries too, but the memory itself of the target."""
+    if isinstance(value, Recorded):
+        return value._raw if value is target else _lying_alike(value._read())
+    if isinstance(value, dict):
+        return {key: _copies(each, target) for key, each in value.items()}
+    if isinstance(value, tuple | list) and type(value) in (tuple, list):
+        return type(value)(_copies(each, target) for each in value)
+    return value
+
+
+def _lying_alike(raw: Array) -> Array:
+    """Return a copy with the same strides: NumPy adds in another order, and so rounds otherwise, where they differ."""
+    if not raw.size or raw.dtype.hasobject:
+        return raw.copy()
+    low, high = np.lib.array_utils.byte_bounds(raw)
+    offset = raw.__array_interface__["data"][0] - low
+    copy: Array = np.ndarray(raw.shape, raw.dtype, np.empty(high - low, dtype=np.uint8), offset, raw.strides)
+    copy[...] = raw
+    return copy
 
 
 def _plain_key(key: object) -> Any:
@@ -290,7 +360,12 @@ def _recorded_in(value: object) -> list[Recorded]:
 
 
 def raw_of(value: object) -> Any:
-    """Return the memory of a recorded array without reading it. Tuples, lists and dictionaries are searched."""
+    """Return the memory of a recorded array without reading it. Tuples, lists and dictionaries are searched.
+
+    >>> from minigrad.debug.arrays import raw_of
+    >>> raw_of(np.arange(3))
+    array([0, 1, 2])
+    """
     if isinstance(value, Recorded):
         return value._raw
     if isinstance(value, dict):

@@ -150,7 +150,9 @@ def _adds(text: str) -> str:
     return next((sign for sign in ("+=", "-=", "*=", "/=") if sign in text and f"/{sign}" not in text), "")
 
 
-def threads_collide(kind: str, address: int, new: tuple[int, Access], old: tuple[int, Access]) -> Race:
+def threads_collide(
+    kind: str, address: int, new: tuple[int, Access], old: tuple[int, Access], interval: int = 0
+) -> Race:
     """Name the element in which two threads meet, and a way to keep them apart.
 
     Args:
@@ -158,6 +160,7 @@ def threads_collide(kind: str, address: int, new: tuple[int, Access], old: tuple
         address: The element.
         new: How the later access was made, and the access.
         old: Likewise for the earlier one.
+        interval: How many barriers the block had passed.
     """
     (how, (second, site, root)), (other_how, (first, other_site, other_root)) = new, old
     words = {READ: "reads", WRITE: "writes", ATOMIC: "atomically updates"}
@@ -172,4 +175,6 @@ def threads_collide(kind: str, address: int, new: tuple[int, Access], old: tuple
     name, index = root.name or "an array", root.index_of(address)
     acts = words[other_how], words[how]
     sites = _sites(other_site, site)
-    return Race(kind, message, name, index, str(first), str(second), scope=root.scope, **sites, acts=acts)
+    return Race(
+        kind, message, name, index, str(first), str(second), scope=root.scope, **sites, interval=interval, acts=acts
+    )

@@ -34,6 +34,18 @@ MOMENTS = 64
 """States of shared memory that are kept for a picture."""
 
 
+_IN_BRANCHES = (
+    "the CUDA programming guide allows syncthreads in a branch only if all threads of the block take it; otherwise the "
+    "kernel is likely to hang or to have unintended effects"
+)
+_ENDED = (
+    "the CUDA programming guide asks that all threads of a block reach a barrier; since Volta it waits only for those "
+    "that have not exited, and older GPUs promise no such thing"
+)
+
+_DTYPES = "biufc"
+
+
 @dataclass(eq=False)
 class Thread:
     """A thread of a block.
@@ -151,6 +163,7 @@ class Grid(Runtime):
             body = kernel(*args)
             if body.__class__ is self.waiting:
                 live[thread] = body
+            self.look_outside(thread)
         self._look_at_unwritten()
         self._take_turns(threads, live)
 
@@ -165,6 +178,7 @@ class Grid(Runtime):
                     asked[thread] = live[thread].send(answers.get(thread))
                 except StopIteration:
                     del live[thread]
+                self.look_outside(thread)
             self._look_at_unwritten()
             self._keep_moment(threads[0].block)
             if live:
@@ -198,14 +212,13 @@ class Grid(Runtime):
         if elsewhere is not None:
             other, other_line, _ = waiting[elsewhere]
             story, where = f"{elsewhere} waits at line {other_line}", places(code, line, other, other_line)
+            reason = _IN_BRANCHES
         elif ended is not None:
             story, where = f"{ended} has come to its end", places(code, line)
+            reason = _ENDED
         else:
             return
-        message = (
-            f"{first} waits at line {line} while {story}: a barrier has to be reached by all threads of a block, or "
-            "the kernel hangs or computes nonsense"
-        )
+        message = f"{first} waits at line {line} while {story}: {reason}"
         race = Race("barrier", message, first=str(first), second=str(elsewhere or ended), **where)
         key = ("barrier", code, frozenset((line, where.get("other_line", 0))))
         self.findings.add(key, None, lambda: race)
@@ -242,6 +255,8 @@ class Grid(Runtime):
         dynamic = scope == "shared" and shape in (0, (0,))
         if scope == "shared" and key in self.arrays:
             return self.arrays[key]
+        if dtype.kind not in _DTYPES:
+            raise ValueError(f"cuda.{scope}.array holds numbers, such as numba.float64, not {dtype}")
         raw = self._dynamic(dtype) if dynamic else np.empty(shape, dtype=dtype)
         root = Root(poisoned(raw), "", scope, frame.f_lineno, set())
         found = self.arrays[key] = Recorded(raw, root, self)
@@ -352,12 +367,16 @@ class Grid(Runtime):
         key = (name, frozenset((root.name, root.scope) for root in roots), lines)
         element = address - min(root.address for root in roots)
         self.collided.update((root, address) for root in roots)
-        self.findings.add(key, element, lambda: threads_collide(name, address, (kind, access), (other_kind, other)))
+        at = self.interval
+        self.findings.add(key, element, lambda: threads_collide(name, address, (kind, access), (other_kind, other), at))
 
 
 def _count(counts: Counts, scope: str, kind: int) -> None:
+    """Count an access. An atomic one reads and writes."""
     if kind == ATOMIC:
         counts.atomics += 1
+        _count(counts, scope, READ)
+        _count(counts, scope, WRITE)
     elif scope == "global":
         if kind == READ:
             counts.global_reads += 1

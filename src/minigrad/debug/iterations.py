@@ -92,6 +92,8 @@ class Iterations(Runtime):
         shuffle: Puts the iterations into another order. None leaves them in theirs.
     """
 
+    agents = "iterations"
+
     def __init__(self, findings: Findings, steps: int, shuffle: random.Random | None) -> None:
         super().__init__(findings, steps, shuffle)
         self.plans: list[Plan] = []
@@ -128,14 +130,28 @@ class Iterations(Runtime):
         self._note_overwritten(loop)
         key = (found.line, loop.frame.f_code.co_name)
         self.loops[key] = self.loops.get(key, 0) + len(every)
+        self._begin_loop(loop)
         natural = {iteration: place for place, iteration in enumerate(sorted(every))} if self.by_thread else {}
         try:
             for iteration in every:
                 loop.previous, loop.iteration = loop.iteration, iteration
                 loop.agent = _chunk(natural.get(iteration, 0), len(every)) if self.by_thread else iteration
                 yield iteration
+                self.look_outside(f"iteration {iteration}")
         finally:
             self.loop = None
+
+    def _begin_loop(self, loop: _Loop) -> None:
+        """Look at what the variables of the kernel hold as well, which iterations could change."""
+        assert self.beyond is not None
+        for name, value in loop.frame.f_locals.items():
+            if value.__class__ is not _Carried and (
+                isinstance(value, list | dict | set | tuple) or hasattr(value, "__next__")
+            ):
+                self.beyond.add(name, value, loop.frame.f_code, loop.plan.line)
+        for each in self.beyond.strange:
+            self._add_outside(each, "the loop uses")
+        self.beyond.take()
 
     def _iterations(self, function: object, args: tuple[Any, ...]) -> list[Any]:
         if getattr(function, "__name__", "") == "pndindex":

@@ -44,6 +44,7 @@ class Race:
         other_file: Likewise for ``other_line``.
         scope: ``"global"`` or ``"shared"``, in CUDA kernels.
         count: How many elements are concerned.
+        interval: How many barriers the block had passed before the second access, in CUDA kernels.
         acts: What the first and the second do to the element, such as ``("writes", "reads")``, where two meet.
 
     >>> from minigrad.debug.report import Race
@@ -69,6 +70,7 @@ class Race:
     other_file: str = ""
     scope: str = ""
     count: int = 1
+    interval: int = 0
     acts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -291,6 +293,8 @@ class CudaReport(Report):
         events: The accesses of the first blocks in the first run, from which `draw` makes its picture.
         moments: What their shared memory held at each barrier.
         collided: Array and address of the elements that findings of the first run are about.
+        steady: Whether all runs, whose orders of threads differ, gave the same result, but for rounding. Where atomic
+            operations hand out places, a correct kernel need not be steady.
 
     >>> from minigrad.debug.report import CudaReport
     >>> CudaReport("add", grid=(2, 1, 1), block=(8, 1, 1)).grid
@@ -304,6 +308,7 @@ class CudaReport(Report):
     events: list[Event] = field(default_factory=list)
     moments: list[Moment] = field(default_factory=list)
     collided: set[tuple[Root, int]] = field(default_factory=set)
+    steady: bool = True
 
     @property
     def most(self) -> Counts:

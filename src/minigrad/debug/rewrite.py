@@ -92,7 +92,7 @@ class Rewriter(ast.NodeTransformer):
         """Let the runtime make a call."""
         target = resolve(node.func, self.function)
         self.generic_visit(node)
-        if _is_direct(target):
+        if _is_direct(target) and not node.keywords:  # a function that is given as key= is followed, too
             return node
         return self.called(node)
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from minigrad.compiling.reaching import installed
 from minigrad.debug.arrays import Recorded, raw_of
-from minigrad.debug.findings import Findings
+from minigrad.debug.findings import Findings, places
 from minigrad.debug.memory import READ, WRITE, Root
+from minigrad.debug.outside import Named, Outside, arrays_named_by
 from minigrad.debug.report import Race, Traffic
 from minigrad.debug.rewrite import codes_of
 from minigrad.debug.source import line_of, unwrap
@@ -44,8 +45,11 @@ class Runtime:
         shuffle: Puts iterations, or threads, into another order. None leaves them in theirs.
     """
 
+    agents = "threads"
+
     def __init__(self, findings: Findings, steps: int, shuffle: random.Random | None) -> None:
         self.findings = findings
+        self.beyond: Outside | None = None
         self.shuffle = shuffle
         self.limit = steps
         self.used = 0
@@ -65,6 +69,31 @@ class Runtime:
         known = self._targets.get(id(function))
         target = known[1] if known and known[0] is function else self._prepare(function)
         return target(*args, **kwargs)
+
+    def call_at_once(self, function: object, /, *args: object, **kwargs: object) -> Any:
+        """Call a function from a place where it cannot wait."""
+        return self.call(function, *args, **kwargs)
+
+    def look_outside(self, who: object) -> None:
+        """Compare the objects outside of the kernel with what they were before somebody's turn."""
+        changed = self.beyond.changed() if self.beyond else None
+        if changed is not None:
+            self._add_outside(changed, f"{who} changes")
+
+    def _begin_outside(self, function: types.FunctionType) -> None:
+        self.beyond = Outside(function)
+        for each in self.beyond.strange:
+            self._add_outside(each, "the kernel uses")
+
+    def _add_outside(self, each: Named, does: str) -> None:
+        name, value, code, line = each
+        kind = type(value).__name__
+        message = (
+            f"{does} {name}, which belongs to all {self.agents}: it is or holds {_with_article(kind)}, and compiled "
+            f"{self.agents} share arrays only; let values pass through arrays, and write constants as numbers or tuples"
+        )
+        race = Race("outside", message, name, **places(code, line))
+        self.findings.add(("outside", name), None, lambda: race)
 
     def named(self, value: object, name: str) -> Any:
         """Give a new array the name of the variable that it is put in."""
@@ -140,7 +169,16 @@ class Runtime:
             return lambda array, *args, **kwargs: self._as_array(function, array, *args, **kwargs)
         if function in (np.empty, np.empty_like):
             return lambda *args, **kwargs: self.adopt(poisoned(raw_of(function(*args, **kwargs))))
-        return lambda *args, **kwargs: self.adopt(function(*args, **kwargs))
+        return lambda *args, **kwargs: self.adopt(
+            function(*map(self._followed, args), **{key: self._followed(value) for key, value in kwargs.items()})
+        )
+
+    def _followed(self, value: Any) -> Any:
+        """Return a student's function that is given to one of Python or NumPy as one that is rewritten when called."""
+        function = unwrap(value)
+        if isinstance(function, types.FunctionType) and _is_students(function):
+            return functools.partial(self.call_at_once, value)
+        return value
 
     def _as_array(self, function: Any, array: Any, *args: Any, **kwargs: Any) -> Any:
         """Stand in for ``np.asarray``, which can return the very same memory."""
@@ -149,6 +187,7 @@ class Runtime:
 
     def rewrite_kernel(self, function: types.FunctionType) -> types.FunctionType:
         """Rewrite the kernel itself, of which the source must be known."""
+        self._begin_outside(function)
         new: types.FunctionType = self.rewritten(function)
         self.codes.update(codes_of(new.__code__))
         self._targets[id(function)] = (function, new)
@@ -158,6 +197,8 @@ class Runtime:
         try:
             new = self.rewritten(function)
         except ValueError:  # made by exec, say: its reads and writes are noted all the same, in the caller's name
+            for each in arrays_named_by(function):
+                self._add_outside(each, f"{function.__name__}, whose source text is not known, uses")
             return function
         self.codes.update(codes_of(new.__code__))
         return new
@@ -245,12 +286,18 @@ def _lenient(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _with_article(kind: str) -> str:
+    return f"a{'n' * (kind[0] in 'aeiou')} {kind}"
+
+
 def poisoned(array: Any) -> Any:
     """Fill fresh memory with values that no kernel can use by mistake and be right."""
     if array.dtype.kind in "iu":
         array.fill(np.iinfo(array.dtype).max)
     elif array.dtype.kind in "fc":
         array.fill(math.nan)
+    else:
+        array[...] = np.ones((), array.dtype)  # what was in this memory before would be news of another thread
     return array
 
 

@@ -18,7 +18,12 @@ _reading = False
 
 
 def is_reading() -> bool:
-    """Return whether a notebook's cells are being run for the answers in them."""
+    """Return whether a notebook's cells are being run for the answers in them.
+
+    >>> from minigrad.exercises.reading import is_reading
+    >>> is_reading()
+    False
+    """
     return _reading
 
 
@@ -65,7 +70,12 @@ def left_out(notebook: str, source: str, why: str) -> str:
 
 
 def grade_id_of(cell: Mapping[str, Any]) -> str:
-    """Return what nbgrader calls a cell: ``autodiff-chain_rule`` for the answer to ``autodiff.chain_rule``."""
+    """Return what nbgrader calls a cell: ``autodiff-chain_rule`` for the answer to ``autodiff.chain_rule``.
+
+    >>> from minigrad.exercises.reading import grade_id_of
+    >>> grade_id_of({"metadata": {"nbgrader": {"grade_id": "autodiff-chain_rule"}}})
+    'autodiff-chain_rule'
+    """
     return str((cell["metadata"].get("nbgrader") or {}).get("grade_id") or "")
 
 

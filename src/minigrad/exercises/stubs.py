@@ -19,14 +19,24 @@ KEPT = "__minigrad_stubs__"
 
 
 def is_stub(value: Any) -> bool:
-    """Return whether a function does nothing but say that it is not implemented."""
+    """Return whether a function does nothing but say that it is not implemented.
+
+    >>> from minigrad.exercises.stubs import is_stub
+    >>> is_stub(len)
+    False
+    """
     if not isinstance(value, FunctionType) or value.__code__.co_names != ("NotImplementedError",):
         return False
     return not any("JUMP" in each.opname or "FAST" in each.opname for each in dis.get_instructions(value))
 
 
 def is_unfinished(value: Any) -> bool:
-    """Return whether a function, or a method of a class, is a stub or still contains the line of the stub."""
+    """Return whether a function, or a method of a class, is a stub or still contains the line of the stub.
+
+    >>> from minigrad.exercises.stubs import is_unfinished
+    >>> is_unfinished(minigrad.operators.add)
+    False
+    """
     return is_stub(value) or gives_up(value)
 
 
@@ -34,6 +44,10 @@ def gives_up(value: Any) -> bool:
     """Return whether code, or that of a function or class, can reach the stub's ``raise NotImplementedError()``.
 
     An error that gives a reason is the student's own, and what stands behind a ``return`` is out of reach.
+
+    >>> from minigrad.exercises.stubs import gives_up
+    >>> gives_up(minigrad.operators.add)
+    False
     """
     return any(map(_raises_the_stub, codes(value)))
 
@@ -54,7 +68,12 @@ def _raises_the_stub(code: CodeType) -> bool:
 
 
 def codes(value: Any) -> Iterator[CodeType]:
-    """Yield the code of a function, compiled or not, or of a class's methods, and of all functions inside."""
+    """Yield the code of a function, compiled or not, or of a class's methods, and of all functions inside.
+
+    >>> from minigrad.exercises.stubs import codes
+    >>> [code.co_name for code in codes(minigrad.operators.add)]
+    ['add']
+    """
     if isinstance(value, type):
         for member in vars(value).values():
             yield from codes(getattr(member, "__func__", member))

@@ -201,6 +201,7 @@ def test_installed_kernels_and_operators_are_what_runs():
     assert operators.neg(1.0) == -1.0
 
 
+@pytest.mark.full("every kernel is compiled anew", share=3)
 def test_the_teaching_backend_compiles():
     """Map, zip, reduce and matmul of `fast_ops` run compiled, are made once for each operator, and are right."""
     backend = teaching.TeachingBackend()

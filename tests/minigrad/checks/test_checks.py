@@ -315,41 +315,89 @@ def test_a_loop_without_end_is_stopped(monkeypatch):
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
-def test_a_test_that_compiles_has_more_time(monkeypatch):
-    """Registered as slow, or because it is the first to need a kernel; the others have the ordinary time."""
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_only_work_counts(monkeypatch):
+    """A slow test has more time; neither compiling nor waiting, for a while, takes any."""
     monkeypatch.setattr(runner, "SECONDS", 0.1)
+    monkeypatch.setattr(runner, "_A_WHILE", 0.01)
     monkeypatch.setattr(runner, "_tests", {})
     monkeypatch.setattr(runner, "_slow", set())
     import numba
 
     def slow(student):
         """It takes its time."""
-        time.sleep(0.3)
+        work(0.3)
 
     def as_slow(student):
-        """It takes its time, and compiles nothing."""
-        time.sleep(0.3)
+        """It takes its time, and is not registered as slow."""
+        work(0.3)
 
     def compiling(student):
-        """It takes its time, and compiles a function."""
+        """It compiles a function, with a stride of its own so that nothing is kept of it, and does little else."""
+        for number in range(6):
+            numba.njit(eval(f"lambda x: x + {number}"))(2.0)
+        work(0.05)
+
+    def compiling_and_slow(student):
+        """It compiles a function and goes on."""
         numba.njit(lambda x: x + 1.0)(2.0)
+        work(0.5)
+
+    def waiting(student):
+        """It waits for a processor, or as if for one."""
         time.sleep(0.3)
 
+    def waiting_for_ever(student):
+        """It waits for nothing."""
+        time.sleep(60.0)
+
     visible(ID, section="s", slow=True)(slow)
-    visible(ID, section="s")(as_slow)
-    tests = (slow, compiling, as_slow)
-    assert [result.passed for result in report_of(monkeypatch, *tests).results] == [True, True, False]
-    monkeypatch.setattr(runner, "SLOW_SECONDS", 0.2)
-    assert report_of(monkeypatch, compiling).results[0].reason == runner.ENDLESS
+    tests = (slow, compiling, waiting)
+    assert [result.passed for result in report_of(monkeypatch, *tests).results] == [True, True, True]
+    for test in (as_slow, compiling_and_slow, waiting_for_ever):
+        assert report_of(monkeypatch, test).results[0].reason == runner.ENDLESS
+
+
+def test_it_is_said_once_that_kernels_are_compiled(monkeypatch):
+    """Compiling counts for nothing, and whoever waits for it reads so; no other check says it."""
+    monkeypatch.setattr(runner, "_A_WHILE", 0.02)
+    monkeypatch.setattr(runner, "SECONDS", 0.05)
+    import numba
+
+    said = []
+    tell = runner._Once(said.append)
+    for _ in range(2):
+        with runner._time_limit(0.3, tell):
+            for number in range(8):
+                numba.njit(eval(f"lambda x: x * {number}"))(2.0)
+    with runner._time_limit(0.3, tell):
+        work(0.1)
+    assert said == [runner.COMPILING]
+
+
+def test_what_is_compiled_inside_of_something_counts_once():
+    """Seconds in which anything was compiled, up to now where it goes on."""
+    edges = [(1.0, True), (2.0, True), (3.0, False), (4.0, False), (6.0, True)]
+    assert runner._covered(edges, 6.5) == 3.5
+    assert runner._covered(edges[:4], 9.0) == 3.0
+    assert runner._covered([], 9.0) == 0.0
 
 
 def test_a_test_that_is_the_first_to_need_the_compiler_has_more_time(monkeypatch):
-    """Importing Numba takes its time, as compiling does."""
+    """Importing Numba takes its time, as compiling does; no longer than a slow test."""
     monkeypatch.delitem(sys.modules, "numba")
-    with runner._compilations() as compiles:
-        assert not compiles()
+    monkeypatch.setattr(runner, "SLOW_SECONDS", 0.2)
+    with runner._compiling() as compiling:
+        assert compiling() == 0.0
         monkeypatch.setitem(sys.modules, "numba", None)
-        assert compiles()
+        assert 0.0 < compiling() < 0.2
+        time.sleep(0.25)
+        assert compiling() == 0.2
 
 
 @pytest.mark.parametrize(
@@ -578,7 +626,8 @@ def test_check_reads_the_callers_namespace(monkeypatch, capsys):
     namespace = {"check": check}
     exec(f"def gradient(f, *vals): return []\nreport = check({ID!r})", namespace)
     assert namespace["report"].passed
-    assert capsys.readouterr().out == f"{ID}: all 1 checks pass\n  ✓ The answer can be called.\n"
+    said = capsys.readouterr().out
+    assert said.startswith(f"{ID}: all 1 checks pass\n  ✓ The answer can be called.\nNot looked at here: ")
     with pytest.raises(UnknownExercise, match="did you mean"):
         check("derivatives.gradent")
 

@@ -7,12 +7,15 @@ written, and how an installed `to_index` reaches the kernels that call it.
 
 from __future__ import annotations
 
-import dis
+import ast
 import inspect
+import operator
 import sys
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from types import CodeType, FunctionType
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from minigrad.compiling import reaching, refusals
@@ -38,6 +41,12 @@ MOST_THREADS = 1024
 """Threads in a block, at most: a limit of every NVIDIA GPU."""
 
 _BARRIERS = frozenset(("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or", "sync"))
+_ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
 _MOST_KEPT = 1024
 _kept: dict[Any, Any] = {}
 
@@ -93,31 +102,75 @@ def function_of(kernel: Any) -> FunctionType:
 
 
 def block_dim(kernel: Any, default: int) -> int:
-    """Return the BLOCK_DIM that a kernel was written for, wherever it has it from.
+    """Return the size of a block that a kernel was written for, wherever it has it from.
 
     Args:
-        kernel: The kernel. ``BLOCK_DIM`` is a local variable set to a number, a variable of the function around it, or
-            a global; or it is not there at all.
-        default: What counts then.
+        kernel: The kernel. ``BLOCK_DIM`` is a local variable of it, a variable of the function around it, or a global.
+            A kernel that does not use that name has the size of its first shared array, such as ``TILE_SIZE``. Sizes
+            may be written by numbers and by other names: ``BLOCK_DIM = THREADS_PER_BLOCK``.
+        default: What counts where neither is there.
     """
     function = function_of(kernel)
     around = inspect.getclosurevars(function)
-    outside = {**around.globals, **around.nonlocals}.get("BLOCK_DIM", default)
-    local = _local_constant(function.__code__, "BLOCK_DIM")
-    found = outside if local is None else local
-    if not isinstance(found, int) or not 0 < found <= MOST_THREADS:
-        raise KernelError(f"BLOCK_DIM is {found!r}; a block has from 1 to {MOST_THREADS} threads")
-    return found
+    names = {**around.globals, **around.nonlocals}
+    body = _body_of(function.__code__)
+    for node in body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update({name: value for each in targets for name, value in _assigned(each, node.value, names)})
+    found = names.get("BLOCK_DIM")
+    if isinstance(found, int) and not isinstance(found, bool):
+        if not 0 < found <= MOST_THREADS:
+            raise KernelError(f"BLOCK_DIM is {found!r}; a block has from 1 to {MOST_THREADS} threads")
+        return found
+    sizes = (_value_of(shape, names) for shape in map(_shared_size, body) if shape is not None)
+    return next((size for size in sizes if isinstance(size, int) and 0 < size <= MOST_THREADS), default)
 
 
-def _local_constant(code: CodeType, name: str) -> Any:
-    """Return the constant that a function's code stores under a name, or None."""
-    constant = None
-    for step in dis.get_instructions(code):
-        stored = step.argval if isinstance(step.argval, tuple) else (step.argval,)
-        if step.opname.startswith("STORE_FAST") and stored[0] == name:
-            return constant
-        constant = step.argval if step.opname == "LOAD_CONST" else None
+@lru_cache(maxsize=64)
+def _body_of(code: CodeType) -> tuple[ast.AST, ...]:
+    """Return the nodes of a function's text in their order, or none where the text is not known."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+    except (OSError, TypeError, SyntaxError):
+        return ()
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr)]
+    return tuple(sorted(found, key=lambda node: (node.lineno, node.col_offset)))
+
+
+def _assigned(target: ast.expr, value: ast.expr, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the names that an assignment gives to known values; None for one whose value is not known."""
+    if isinstance(target, ast.Name):
+        yield target.id, _value_of(value, names)
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for each, part in zip(target.elts, value.elts, strict=False):
+            yield from _assigned(each, part, names)
+
+
+def _shared_size(node: ast.AST) -> ast.expr | None:
+    """Return the first size of the shared array that a call makes, or None if it is no such call."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "array":
+        return None
+    owner = node.func.value
+    if getattr(owner, "attr", getattr(owner, "id", "")) != "shared":
+        return None
+    shape = node.args[0] if node.args else next((each.value for each in node.keywords if each.arg == "shape"), None)
+    return shape.elts[0] if isinstance(shape, ast.Tuple) and shape.elts else shape
+
+
+def _value_of(node: ast.expr, names: dict[str, Any]) -> Any:
+    """Return the value of an expression of numbers, names and attributes of modules; None if it is another one."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _value_of(node.value, names)
+        return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
+    if isinstance(node, ast.BinOp) and (combine := _ARITHMETIC.get(type(node.op))):
+        left, right = _value_of(node.left, names), _value_of(node.right, names)
+        if isinstance(left, int) and isinstance(right, int) and 0 <= left <= MOST_THREADS and 0 < right <= MOST_THREADS:
+            return combine(left, right)
     return None
 
 
@@ -159,12 +212,17 @@ def _simulated(kernel: FunctionType) -> Kernel:
 def _hand_over(function: FunctionType, simulated: Any) -> None:
     """Let ``cuda`` mean the simulated one in a function, as a global or in the function around it."""
     for name, value in list(function.__globals__.items()):
-        if value is cuda:
-            function.__globals__[name] = simulated
+        function.__globals__[name] = _in_simulator(value, simulated)
     for cell in function.__closure__ or ():
         with suppress(ValueError):  # a variable that was never set
-            if cell.cell_contents is cuda:
-                cell.cell_contents = simulated
+            cell.cell_contents = _in_simulator(cell.cell_contents, simulated)
+
+
+def _in_simulator(value: Any, simulated: Any) -> Any:
+    """Return the simulated cuda for the real one, and a numba with that cuda for numba."""
+    if value is cuda:
+        return simulated
+    return simulator.SimulatedNumba(simulated) if value is _numba.numba else value
 
 
 def _compiled(kernel: FunctionType) -> Kernel:  # pragma: no cover (needs a GPU)

@@ -29,8 +29,9 @@ from numba.cuda.simulator import kernelapi
 from numba.np import numpy_support
 
 from minigrad.errors import KernelError
+from minigrad.machine import _numba
 
-__all__ = ["ORDERS", "SimulatedCuda", "order", "run"]
+__all__ = ["ORDERS", "SimulatedCuda", "SimulatedNumba", "order", "run"]
 
 ORDERS = ("forward", "reverse")
 """In which order the threads of a block take their turns. A correct kernel does not notice."""
@@ -163,6 +164,20 @@ class SimulatedCuda(_Module):  # type: ignore[misc]  # Numba ships no types
         raise KernelError("cooperative groups (cuda.cg) are not simulated; use cuda.syncthreads() within a block")
 
 
+class SimulatedNumba:
+    """Numba's module as a kernel sees it, for kernels that say ``numba.cuda.threadIdx``.
+
+    Args:
+        cuda: What stands for its cuda.
+    """
+
+    def __init__(self, cuda: SimulatedCuda) -> None:
+        self.cuda = cuda
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_numba.numba, name)
+
+
 class _Stop(BaseException):
     """Raised in a thread that must end because another one failed."""
 
@@ -203,8 +218,14 @@ class _WaitingThread(_Thread):
         self.error: Exception | None = None
         self.system = threading.Thread(target=self._live, daemon=True)
 
+    def start(self) -> None:
+        """Begin to live: not before that can it be interrupted."""
+        self.system.start()
+        self.baton.acquire()
+
     def _live(self) -> None:
         with suppress(_Stop), np.errstate(all="ignore"):
+            self.baton.release()
             while True:
                 self.turn.acquire()
                 if self.stopped:
@@ -234,10 +255,10 @@ class _WaitingThread(_Thread):
     def stop(self) -> None:
         """End this thread, also where it is in a loop without end."""
         self.stopped = True
-        if not self.runs:
+        if self.runs:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.system.ident or 0), ctypes.py_object(_Stop))
+        if self.turn.locked():  # it waits, or will
             self.turn.release()
-        elif self.system.ident is not None:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.system.ident), ctypes.py_object(_Stop))
 
 
 def run(
@@ -291,10 +312,10 @@ def _run_waiting(
     baton = threading.Lock()
     baton.acquire()
     team = [_WaitingThread(number, threads, baton) for number in range(threads[0] * threads[1] * threads[2])]
-    for thread in team:
-        thread.block, thread.work = team, lambda: kernel(*args)
-        thread.system.start()
     try:
+        for thread in team:
+            thread.block, thread.work = team, lambda: kernel(*args)
+            thread.start()
         for index in _indices(blocks):
             cuda.enter_block(index)
             _run_block(cuda, _in_order(team), index)
@@ -302,7 +323,8 @@ def _run_waiting(
         for thread in team:
             thread.stop()
         for thread in team:
-            thread.system.join(timeout=1.0)
+            if thread.system.ident is not None:
+                thread.system.join(timeout=1.0)
 
 
 def _run_block(cuda: SimulatedCuda, team: list[_WaitingThread], index: Size) -> None:
