@@ -18,7 +18,7 @@ from typing import IO, Any
 from autograder.sandbox import seccomp
 from autograder.sandbox.cgroups import Group, make_group
 from autograder.sandbox.model import Limits
-from autograder.sandbox.view import BOOT, NOBODIES, PEERS, View, expand
+from autograder.sandbox.view import BOOT, NOBODIES, View, expand
 
 __all__ = ["BACKENDS", "Backend", "Launch"]
 
@@ -102,7 +102,8 @@ def _config(limits: Limits, own_processes: bool, **places: Any) -> dict[str, Any
     bounds = {name: getattr(limits, name) for name in ("memory_mb", "total_mb", "file_mb", "processes")}
     reply = limits.reply_mb << 20
     child = {"cell_seconds": limits.cell_seconds, "output_limit": limits.output_bytes, "reply_bytes": reply}
-    config = {**bounds, "child": child, "uid": None, "grader": os.getpid(), "forks": True, "absent": PEERS, **places}
+    config = {**bounds, "child": child, "uid": None, "grader": os.getpid(), "forks": True}
+    config |= {"student_filter": seccomp.build_student_filter().hex() if seccomp.supported() else "", **places}
     if not own_processes:
         config["processes"] += _tasks_of_this_user() + _SPARE_PROCESSES
     return config
@@ -149,8 +150,8 @@ def _inside_places(limits: Limits) -> dict[str, Any]:
     return {"edition": _EDITION, "scratch": _SCRATCH, "home": _HOME, "sweep": "all", "files": limits.files}
 
 
-def _inside_paths(view: View) -> tuple[str, list[str]]:
-    return _HOME, [f"{_SITE}/{number}" for number in range(len(view.site))]
+def _inside_paths() -> tuple[str, str]:
+    return _HOME, _SITE
 
 
 def _shown(view: View) -> list[tuple[str, str]]:
@@ -158,7 +159,7 @@ def _shown(view: View) -> list[tuple[str, str]]:
     shown = [(str(path), str(path)) for path in view.libraries if not path.is_symlink()]
     if not any(folder in view.python.parents for folder in view.libraries):
         shown.append((str(view.python), str(view.python)))
-    shown += [(str(path), f"{_SITE}/{number}") for number, path in enumerate(view.site)]
+    shown += [(str(path), f"{_SITE}/{place}") for path, place in view.packages]
     return [*shown, (str(view.edition), _EDITION), (str(view.home / "inside"), f"{_HOME}/inside")]
 
 
@@ -171,7 +172,7 @@ def _masked(view: View) -> list[str]:
     shown = [(Path(source), target) for source, target in _shown(view)]
     places = [
         str(Path(target) / path.relative_to(source))
-        for path in (*view.hidden, *view.site)
+        for path in view.hidden
         for source, target in shown
         if source in path.parents
     ]
@@ -217,7 +218,7 @@ def _bubblewrap_command(view: View, limits: Limits, as_root: bool, filter_descri
     for read_only in ("/dev", "/"):
         command += ["--remount-ro", read_only]
     command += ["--chdir", _SCRATCH, "--seccomp", str(filter_descriptor), "--"]
-    return command + _python(view, *_inside_paths(view))
+    return command + _python(view, *_inside_paths())
 
 
 def _parents(targets: list[str]) -> list[str]:
@@ -238,8 +239,8 @@ def _is_folder_inside(view: View, place: str) -> bool:
     return False
 
 
-def _python(view: View, home: str, site: list[str]) -> list[str]:
-    return [str(view.python), "-s", "-S", "-P", "-B", "-c", BOOT, home, *site]
+def _python(view: View, home: str, site: str) -> list[str]:
+    return [str(view.python), "-s", "-S", "-P", "-B", "-c", BOOT, home, site]
 
 
 def _start_bubblewrap(view: View, limits: Limits) -> Launch:
@@ -277,7 +278,7 @@ def _start_namespaces(view: View, limits: Limits) -> Launch:
         "file_mb": limits.file_mb,
         "files": limits.files,
         "filter": seccomp.build_filter().hex(),
-        "command": _python(view, *_inside_paths(view)),
+        "command": _python(view, *_inside_paths()),
         "environment": _environment(_SCRATCH),
     }
     process, errors, group = _start_launcher(view, plan, limits)
@@ -299,14 +300,14 @@ def _start_landlock(view: View, limits: Limits) -> Launch:
     if uid is not None:
         for folder in (view.home, view.scratch):
             os.chown(folder, uid, uid)
-    readable = [path for shown in (*view.libraries, *view.site) for path in expand(shown, view.hidden)]
-    shown = (*view.libraries, *view.site)
-    listable = [folder for folder in shown if any(folder in path.parents for path in view.hidden)]
+    readable = [path for shown in view.libraries for path in expand(shown, view.hidden)]
+    readable += [path for path, _ in view.packages]
+    listable = [folder for folder in view.libraries if any(folder in path.parents for path in view.hidden)]
     plan = {
         "how": "landlock",
         "uid": uid,
         "readable": [str(path) for path in (*readable, view.python, view.edition, view.home / "inside")],
-        "listable": [str(path) for path in (*listable, view.home)],
+        "listable": [str(path) for path in (*listable, view.home, view.site)],
         "devices": [str(device) for device in view.devices],
         "scratch": str(view.scratch),
         "filter": seccomp.build_filter(shared_files=True).hex(),
@@ -322,15 +323,15 @@ def _host_places(view: View) -> dict[str, Any]:
     return {"edition": str(view.edition), "scratch": str(view.scratch), "home": str(view.home)}
 
 
-def _host_paths(view: View) -> tuple[str, list[str]]:
-    return str(view.home), [str(path) for path in view.site]
+def _host_paths(view: View) -> tuple[str, str]:
+    return str(view.home), str(view.site)
 
 
 def _start_none(view: View, limits: Limits) -> Launch:
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "PATH") if name in os.environ}
     command, environment = _python(view, *_host_paths(view)), {**_environment(str(view.scratch)), **kept}
     process, errors, group = _popen(command, environment, limits)
-    config = _config(limits, **_host_places(view), sweep="descendants", own_processes=False)
+    config = _config(limits, **_host_places(view), sweep="descendants", own_processes=False, student_filter="")
     return Launch(process, config, errors, group)
 
 

@@ -1,13 +1,14 @@
-"""A system-call filter as a classic BPF program: refuses what no exercise needs and what leads out of a sandbox.
+"""System-call filters as classic BPF programs: they refuse what no exercise needs and what leads out of a sandbox.
 
-The denied calls get EPERM: Python raises PermissionError and the student reads a sentence. Numbers: the kernel's
-`unistd_64.h` (x86-64) and `asm-generic/unistd.h` (AArch64).
+One binds the whole sandbox, another one a student's processes alone. The denied calls get EPERM: Python raises
+PermissionError and the student reads a sentence. Numbers: the kernel's `unistd_64.h` (x86-64) and
+`asm-generic/unistd.h` (AArch64).
 """
 
 import platform
 import struct
 
-__all__ = ["build_filter", "supported"]
+__all__ = ["build_filter", "build_student_filter", "supported"]
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
@@ -15,6 +16,9 @@ _EPERM, _ENOSYS = 1, 38
 _NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEWUSER, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWCGROUP, NEWNS and NEWTIME
 _TERMINAL_INJECTION = 0x5412  # TIOCSTI
 _SYSTEM_CALL, _ARCHITECTURE, _FIRST_ARGUMENT, _FIRST_ARGUMENT_HIGH, _SECOND_ARGUMENT = 0, 4, 16, 20, 24
+_FOURTH_ARGUMENT = 40
+_MAP_ANONYMOUS, _MAP_SHARED = 0x20, 0x01
+_LOCKS_AND_SIZES = (6, 7, 37, 38, 1031)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETPIPE_SZ
 
 _ARCHITECTURES = {
     "x86_64": (0xC000003E, "x86_64"),
@@ -22,8 +26,8 @@ _ARCHITECTURES = {
     "arm64": (0xC00000B7, "aarch64"),
 }
 _SPECIAL = {
-    "x86_64": {"clone": 56, "clone3": 435, "ioctl": 16, "prlimit64": 302},
-    "aarch64": {"clone": 220, "clone3": 435, "ioctl": 29, "prlimit64": 261},
+    "x86_64": {"clone": 56, "clone3": 435, "ioctl": 16, "prlimit64": 302, "mmap": 9, "fcntl": 72},
+    "aarch64": {"clone": 220, "clone3": 435, "ioctl": 29, "prlimit64": 261, "mmap": 222, "fcntl": 25},
 }
 
 # name: (x86-64, AArch64); None where the architecture has no such call
@@ -31,15 +35,17 @@ _COMMON: dict[str, tuple[int | None, int | None]] = {
     # other processes' memory and descriptors
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_getfd": (438, 438),
     "kcmp": (312, 272), "process_madvise": (440, 440), "move_pages": (279, 239), "migrate_pages": (256, 238),
-    # other processes' priority, scheduling and processors, which the sessions after this one would inherit
-    "setpriority": (141, 140), "sched_setparam": (142, 118), "sched_setscheduler": (144, 119),
+    # other processes' scheduling and processors, which the sessions after this one would inherit
+    "sched_setparam": (142, 118), "sched_setscheduler": (144, 119),
     "sched_setaffinity": (203, 122), "sched_setattr": (314, 274), "ioprio_set": (251, 30),
     # sockets, and what outlives a process: System V objects, message queues, keys
-    "socket": (41, 198), "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190),
+    "socket": (41, 198), "socketpair": (53, 199), "shmget": (29, 194), "shmat": (30, 196),
+    "shmctl": (31, 195), "semget": (64, 190),
     "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189),
     "msgrcv": (70, 188), "mq_open": (240, 180), "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
-    # memory that no limit counts
-    "memfd_create": (319, 279), "memfd_secret": (447, 447),
+    # memory that no limit counts: files without a name, pages that only a pipe holds, watches on files, rings
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "vmsplice": (278, 75), "splice": (275, 76),
+    "tee": (276, 77), "inotify_init": (253, None), "inotify_init1": (294, 26), "io_setup": (206, 0),
     # namespaces and mounts
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "chroot": (161, 51), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
@@ -70,6 +76,14 @@ _SHARED_FILES: dict[str, tuple[int | None, int | None]] = {
     "setfsuid": (122, 151), "setfsgid": (123, 152), "capset": (126, 91),
 }  # fmt: skip
 
+# What the processes of the worker themselves use before a student's code runs, or while it does.
+_STUDENTS: dict[str, tuple[int | None, int | None]] = {
+    # The kernel may share processors out by session: whoever begins many would have as many shares as there are.
+    "setsid": (112, 157), "setpriority": (141, 140),
+    # Rules that a process may heap up in the kernel's memory.
+    "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445), "landlock_restrict_self": (446, 446),
+}  # fmt: skip
+
 
 def supported() -> bool:
     """Return whether the system calls of this machine's processor are known here."""
@@ -81,27 +95,14 @@ def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
 
 
 def build_filter(shared_files: bool = False) -> bytes:
-    """The program for this machine's processor, an array of `struct sock_filter`.
+    """The program for a sandbox on this machine's processor, an array of `struct sock_filter`.
 
     Args:
         shared_files: Refuse as well what changes the owner, mode, times or attributes of files that belong to the host.
     """
-    number, family = _ARCHITECTURES[platform.machine()]
-    column = 0 if family == "x86_64" else 1
     refuse, unknown = _step(_RETURN, _ERRNO | _EPERM), _step(_RETURN, _ERRNO | _ENOSYS)
-    program = [
-        _step(_LOAD, _ARCHITECTURE),
-        _step(_EQUAL, number, 1, 0),
-        _step(_RETURN, _KILL),
-        _step(_LOAD, _SYSTEM_CALL),
-    ]
-    if family == "x86_64":
-        program += [_step(_AT_LEAST, 0x40000000, 0, 1), refuse]  # the x32 numbering of the same calls
-    for numbers in {**_COMMON, **(_SHARED_FILES if shared_files else {})}.values():
-        call = numbers[column]
-        if call is not None:
-            program += [_step(_EQUAL, call, 0, 1), refuse]
-    special = _SPECIAL[family]
+    program = _refusing({**_COMMON, **(_SHARED_FILES if shared_files else {})})
+    special = _SPECIAL[_family()]
     # The flags of clone3 lie in memory, where no filter can look: without it, libc falls back to clone.
     program += [_step(_EQUAL, special["clone3"], 0, 1), unknown]
     for name, argument, test, bits in (
@@ -110,8 +111,46 @@ def build_filter(shared_files: bool = False) -> bytes:
     ):
         program += [_step(_EQUAL, special[name], 0, 4), _step(_LOAD, argument), _step(test, bits, 0, 1), refuse]
         program += [_step(_RETURN, _ALLOW)]
+    # Pages that processes share without a file are in nobody's account once their owner has let go of them.
+    program += [_step(_EQUAL, special["mmap"], 0, 5), _step(_LOAD, _FOURTH_ARGUMENT)]
+    program += [_step(_ANY_BIT, _MAP_ANONYMOUS, 0, 2), _step(_ANY_BIT, _MAP_SHARED, 0, 1), refuse]
+    program += [_step(_RETURN, _ALLOW)]
+    # Locks of parts of a file, of which there may be any number, and pipes larger than others.
+    program += [_step(_EQUAL, special["fcntl"], 0, 2 + 2 * len(_LOCKS_AND_SIZES)), _step(_LOAD, _SECOND_ARGUMENT)]
+    for command in _LOCKS_AND_SIZES:
+        program += [_step(_EQUAL, command, 0, 1), refuse]
+    program += [_step(_RETURN, _ALLOW)]
     # A process may change its own limits, number 0; another one's, such as the worker's, would bind later sessions.
     program += [_step(_EQUAL, special["prlimit64"], 0, 6)]
     for half in (_FIRST_ARGUMENT, _FIRST_ARGUMENT_HIGH):
         program += [_step(_LOAD, half), _step(_EQUAL, 0, 1, 0), refuse]
     return b"".join([*program, _step(_RETURN, _ALLOW)])
+
+
+def build_student_filter() -> bytes:
+    """The program that a session's own processes enter, beside the sandbox's."""
+    return b"".join([*_refusing(_STUDENTS), _step(_RETURN, _ALLOW)])
+
+
+def _family() -> str:
+    return _ARCHITECTURES[platform.machine()][1]
+
+
+def _refusing(calls: dict[str, tuple[int | None, int | None]]) -> list[bytes]:
+    """The beginning of a program: it refuses these calls, and leaves the call's number loaded for what follows."""
+    number, family = _ARCHITECTURES[platform.machine()]
+    column = 0 if family == "x86_64" else 1
+    refuse = _step(_RETURN, _ERRNO | _EPERM)
+    program = [
+        _step(_LOAD, _ARCHITECTURE),
+        _step(_EQUAL, number, 1, 0),
+        _step(_RETURN, _KILL),
+        _step(_LOAD, _SYSTEM_CALL),
+    ]
+    if family == "x86_64":
+        program += [_step(_AT_LEAST, 0x40000000, 0, 1), refuse]  # the x32 numbering of the same calls
+    for numbers in calls.values():
+        call = numbers[column]
+        if call is not None:
+            program += [_step(_EQUAL, call, 0, 1), refuse]
+    return program

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, TypeVar, cast, get_args
 
 from autograder.sandbox.inside import wire
-from autograder.sandbox.inside.patience import Patience, kept_waiting
+from autograder.sandbox.inside.patience import COMPILING, Patience, kept_waiting
 from autograder.sandbox.isolation import Isolation, backend_of, choose
 from autograder.sandbox.model import (
     CellOutcome,
@@ -27,6 +27,7 @@ __all__ = ["Sandbox", "Session"]
 
 _CELL_GRACE = 0.5  # inside, a cell's time limit rings first and keeps what the cell has defined
 _TEST_GRACE = 1.5
+_COMPILED = 3  # a session may compile for so many times its own limit beside it
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{9,16}\b")
 _T = TypeVar("_T")
 _STATUSES = frozenset(get_args(CellStatus))
@@ -132,6 +133,9 @@ class Session:
         cells: In the notebook's order.
         exercise: The objects that are taken from the cells.
         seconds: Time for the whole session.
+
+    Attributes:
+        apart: Seconds that count against no limit: those in which a sandbox was started, or a compiler ran.
     """
 
     def __init__(
@@ -146,6 +150,7 @@ class Session:
         self._outcomes: dict[int, CellOutcome] = {}
         most = box.limits.submission_seconds
         self._allowed = most if seconds is None else min(seconds, most)
+        self.apart = 0.0
         self._time = self._patience(self._allowed)
         self._current = -1
         self._dead: Failure | None = Failure("killed", "the session has not begun")
@@ -158,7 +163,9 @@ class Session:
     def __enter__(self) -> "Session":
         if self.box.busy:
             raise RuntimeError("this sandbox is in a session already; end it first, or make another sandbox")
+        begun = time.monotonic()
         self.box.warm()
+        self.apart = time.monotonic() - begun
         self._time = self._patience(self._allowed)
         self._dead = None
         try:
@@ -169,8 +176,9 @@ class Session:
         return self
 
     def _patience(self, seconds: float) -> Patience:
-        """A limit that is stretched by what other processes than the session's own keep it waiting."""
-        return Patience(seconds, kept_waiting(self.box.process), 0.0)
+        """A limit that is stretched by what other processes than the session's own, and a compiler, keep it waiting."""
+        before = self.apart
+        return Patience(seconds, kept_waiting(self.box.process), 0.0, lambda: self.apart - before)
 
     def _run_all_cells(self) -> None:
         skip: set[int] = set()
@@ -230,19 +238,26 @@ class Session:
         return {"source": cell.source, "kind": cell.kind, "exercise": cell.exercise, "label": label, "skip": skip}
 
     def _hear(self, seconds: float) -> dict[str, Any]:
-        """The child's next frame, within `seconds` and the session's own time, both stretched on a busy machine."""
-        patience = self._patience(seconds)
+        """The child's next frame, within `seconds` and the session's own time, both stretched on a busy machine.
+
+        What compiles tells afterwards how long that took, so that it is waited for a while longer.
+        """
+        longer = COMPILING if "numba" in self.box.preload else 0.0
+        patience = self._patience(seconds + longer)
         while True:
             self._time.left()  # asks how busy the machine is, and moves the end accordingly
-            end = min(time.monotonic() + patience.left(), self._time.end + _CELL_GRACE)
+            last = self._time.end + _CELL_GRACE + longer
             try:
-                origin, answer = self.box.warm().receive(end)
+                origin, answer = self.box.warm().receive(min(time.monotonic() + patience.left(), last))
                 break
             except Silent:
-                if not patience.left() or self._time.end + _CELL_GRACE <= time.monotonic():
+                if not patience.left() or last <= time.monotonic():
                     raise
         if origin == "P":
             raise Lost(_line(answer.get("died"), 200) or "the session's process is gone", str(answer.get("kind")))
+        compiled = answer.pop("compiled", 0.0)
+        if isinstance(compiled, float) and 0.0 < compiled <= longer:  # as a student's process says, so it is bounded
+            self.apart = min(self.apart + compiled, _COMPILED * self._allowed)
         return answer
 
     def _hear_cell(self, number: int) -> CellOutcome:

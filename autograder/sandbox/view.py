@@ -1,32 +1,28 @@
-"""A sandbox's view: the Python installation, site-packages, system libraries, the edition and the worker."""
+"""A sandbox's view: the Python installation, allowed packages, system libraries, the edition and the worker."""
 
 import contextlib
 import os
 import shutil
 import stat
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.common.aside import Aside, sweep
+from autograder.sandbox.packages import packages
 
-__all__ = ["BOOT", "NOBODIES", "PEERS", "View", "expand", "make_view", "remove_stale"]
+__all__ = ["BOOT", "NOBODIES", "View", "expand", "make_view", "remove_stale"]
 
-# The worker is started by this line; its arguments are the folder that holds `inside` and the site folders.
+# The worker is started by this line; its arguments are the folder that holds `inside` and that with the packages.
 BOOT = "import sys; sys.path += sys.argv[1:]; from inside.worker import main; main()"
 _PREFIX = "minigrad-sandbox-"  # like no other program's, since what nobody holds is removed
 NOBODIES = range(61184, 65280)  # numbers of users, one of whom root's sandboxes run as
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/local/lib", "/lib", "/lib64", "/etc/ld.so.cache")
-_DEVICES = ("null", "zero", "full", "random", "urandom")
-# An installed copy of the project would hold every answer and every test; a peer of it, the same in other words. Peers
-# are there only where someone compares with them, and every machine is to grade alike.
-_OWN = ("minigrad", "autograder", "__editable__")
-PEERS = ("micrograd", "torch", "functorch", "scipy", "sklearn")
+# Not zero: a shared mapping of it is memory that no process is charged with.
+_DEVICES = ("null", "full", "random", "urandom")
 
 
 @dataclass(frozen=True)
@@ -38,8 +34,8 @@ class View:
         aside: The folder made for this view; it holds the package `inside`.
         python: The interpreter itself, no link.
         libraries: Files and folders to show read-only at their own place.
-        site: Folders of installed packages.
-        hidden: The parts of the libraries and the site folders that must not be seen.
+        packages: Installed packages, and where each belongs in the folder of packages.
+        hidden: The parts of the libraries that must not be seen.
         devices: The devices that any program may use.
     """
 
@@ -47,7 +43,7 @@ class View:
     aside: Aside
     python: Path
     libraries: tuple[Path, ...]
-    site: tuple[Path, ...]
+    packages: tuple[tuple[Path, str], ...]
     hidden: tuple[Path, ...]
     devices: tuple[Path, ...] = tuple(Path("/dev", name) for name in _DEVICES)
 
@@ -60,6 +56,11 @@ class View:
     def scratch(self) -> Path:
         """The folder to write to, where no file system of its own is made for it."""
         return self.home / "scratch"
+
+    @property
+    def site(self) -> Path:
+        """Links to the packages, where no file system of its own shows them."""
+        return self.home / "site"
 
     def clear(self) -> None:
         """Remove what was made for this view."""
@@ -89,11 +90,14 @@ def make_view(edition: Path) -> View:
             os.chmod(folder, 0o700 if Path(folder) == home else 0o755)
             for name in files:
                 os.chmod(Path(folder, name), 0o644)
+        for package, place in packages():
+            (home / "site" / place).parent.mkdir(exist_ok=True)
+            (home / "site" / place).symlink_to(package)
     except OSError:
         aside.close()
         raise
     python = Path(sys.executable).resolve()
-    return View(home / "edition", aside, python, _libraries(), _site(), _hidden())
+    return View(home / "edition", aside, python, _libraries(), packages(), _hidden())
 
 
 @cache
@@ -124,29 +128,11 @@ def _libraries() -> tuple[Path, ...]:
 
 
 @cache
-def _site() -> tuple[Path, ...]:
-    paths = [Path(sysconfig.get_path("purelib")), Path(sysconfig.get_path("platlib"))]
-    for name in ("numpy", "cloudpickle"):
-        spec = find_spec(name)
-        if spec is not None and spec.origin is not None:
-            paths.append(Path(spec.origin).parents[1])
-    return tuple(dict.fromkeys(path.resolve() for path in paths))
-
-
-@cache
 def _hidden() -> tuple[Path, ...]:
-    """The installed packages that no sandbox imports.
-
-    These are copies of this project and of its peers, files that name folders of the host, and the package folders of
-    the base installation.
-    """
-    entries = [entry for site in _site() for entry in site.iterdir()]
-    own = [entry for entry in entries if entry.name.lower().startswith((*_OWN, *PEERS)) or entry.suffix == ".pth"]
-    base = Path(sys.base_prefix).resolve()
-    for root in dict.fromkeys([base / "lib", Path("/usr/lib"), Path("/usr/local/lib")]):
-        for pattern in ("python3*/site-packages", "python3*/dist-packages"):
-            own += [folder for folder in root.glob(pattern) if folder not in _site()]
-    return tuple(own)
+    """The package folders of the base installation and of the system, which lie among its libraries."""
+    roots = dict.fromkeys([Path(sys.base_prefix).resolve() / "lib", Path("/usr/lib"), Path("/usr/local/lib")])
+    patterns = ("python3*/site-packages", "python3*/dist-packages")
+    return tuple(folder for root in roots for pattern in patterns for folder in root.glob(pattern))
 
 
 def expand(path: Path, hidden: tuple[Path, ...]) -> Iterator[Path]:

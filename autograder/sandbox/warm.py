@@ -129,7 +129,7 @@ class Warm:
             raise Lost("the worker is gone") from error
 
     def receive(self, deadline: float) -> tuple[str, dict[str, Any]]:
-        """The next frame and who it is from: "P", the warm parent, or "C", the session's child.
+        """The next frame and who it is from: "P", a relay or the warm parent, or "C", the session's child.
 
         Raises:
             Silent: if none has come at `deadline` (of `time.monotonic`).
@@ -158,9 +158,10 @@ class Warm:
             while True:
                 with contextlib.suppress(wire.Malformed):
                     origin, answer = self.receive(deadline)
-                    if origin == "P" and "ended" in answer:
-                        self.left_running = int(answer["left"])
-                        return answer["ended"] is True
+                    if origin == "P":
+                        self.left_running = int(answer.get("left", self.left_running))
+                        if "ended" in answer:
+                            return answer["ended"] is True
         except (Lost, Silent):
             return False
 

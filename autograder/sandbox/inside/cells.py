@@ -2,6 +2,7 @@
 
 import __future__
 
+import ast
 import builtins
 import contextlib
 import io
@@ -10,9 +11,10 @@ import re
 import signal
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+from .compiling import Compiling
 from .patience import Patience, waited
 
 __all__ = ["CappedOutput", "CellRunner", "OutputLimit", "TimeLimit", "capture", "describe", "is_not_done", "time_limit"]
@@ -24,6 +26,9 @@ _MAX_OUTPUT_SENT = 10_000
 _FUTURE_FLAGS = 0
 for _name in __future__.all_feature_names:
     _FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag
+
+
+_BLOCKS = ast.For | ast.AsyncFor | ast.With | ast.AsyncWith
 
 
 class TimeLimit(BaseException):
@@ -89,21 +94,24 @@ def capture(limit: int) -> Iterator[CappedOutput]:
 
 
 @contextlib.contextmanager
-def time_limit(seconds: float, before: float | None = None) -> Iterator[None]:
+def time_limit(
+    seconds: float, before: float | None = None, compiled: Callable[[], float] = lambda: 0.0
+) -> Iterator[None]:
     """Raise TimeLimit in the block after `seconds`, and again while it goes on.
 
-    Time in which the machine let other processes run does not count. A loop in C hears nothing of all this: that is
-    killed from outside.
+    Time in which the machine let other processes run, or a compiler ran, does not count. A loop in C hears nothing of
+    all this: that is killed from outside.
 
     Args:
         seconds: The limit.
         before: How long this process has waited for a processor so far, if that is known.
+        compiled: Says how long a compiler ran, from zero at the beginning of the block.
     """
     if not hasattr(signal, "setitimer"):
         yield
         return
 
-    patience = Patience(seconds, waited, before)
+    patience = Patience(seconds, waited, before, compiled)
 
     def ring(_signum: int, _frame: types.FrameType | None) -> None:
         left = patience.left()
@@ -196,11 +204,31 @@ def _silence_checks() -> None:
 
 
 class CellRunner:
-    """One namespace, in which cells run one after the other whatever becomes of each."""
+    """One namespace, in which cells run one after the other whatever becomes of each.
 
-    def __init__(self, cell_seconds: float, output_limit: int) -> None:
+    A notebook's namespace keeps the last thing bound to a name. An answer is what the student wrote last under its
+    name, whatever an import or a loop binds there later. So the namespace is looked at after each statement.
+
+    Args:
+        cell_seconds: Time of one cell.
+        output_limit: Characters that one cell may print.
+        names: The names of answers.
+        library: Whether an object is the library's, which is no answer.
+    """
+
+    def __init__(
+        self,
+        cell_seconds: float,
+        output_limit: int,
+        names: Collection[str] = (),
+        library: Callable[[object], bool] = lambda _: False,
+    ) -> None:
         self.cell_seconds = cell_seconds
         self.output_limit = output_limit
+        self.compiling = Compiling()
+        self.names = frozenset(names)
+        self.library = library
+        self.written: dict[str, Any] = {}
         self.flags = 0
         self.files: dict[str, str] = {}
         self.module = types.ModuleType("__main__")
@@ -210,13 +238,16 @@ class CellRunner:
         builtins.input = _refuse_input
         _silence_checks()
 
-    def run(self, source: str, label: str, still_here: Callable[[], bool]) -> dict[str, Any] | None:
+    def run(
+        self, source: str, label: str, still_here: Callable[[], bool], own: Collection[str] = ()
+    ) -> dict[str, Any] | None:
         """Run one cell.
 
         Args:
             source: The cell's text.
             label: The cell's name in a report.
             still_here: Whether this is still the process that began the cell.
+            own: The names that this cell is there to define.
 
         Returns:
             How it ended, as plain data; None in a process that the cell forked.
@@ -224,11 +255,13 @@ class CellRunner:
         filename = f"<cell {len(self.files) + 1}>"
         self.files[filename] = label
         outcome: dict[str, Any] = {"status": "ok", "error": "", "message": "", "line": None, "text": "", "notes": []}
+        self.compiling.begin()
         with capture(self.output_limit) as output:
             try:
-                code, outcome["notes"] = self._compile(source, filename)
-                with time_limit(self.cell_seconds):
-                    exec(code, self.namespace)
+                statements, outcome["notes"] = self._compile(source, filename)
+                with time_limit(self.cell_seconds, None, self.compiling.seconds):
+                    for statement, code in statements:
+                        self._execute(statement, code, own)
             except BaseException as error:
                 outcome.update(self._ending(error))
         if not still_here():
@@ -236,18 +269,32 @@ class CellRunner:
         if output.exceeded:
             message = f"the cell printed more than {self.output_limit:,} characters"
             outcome.update(status="output", error="", message=message)
-        outcome["output"] = output.text()[:_MAX_OUTPUT_SENT]
+        outcome.update(output=output.text()[:_MAX_OUTPUT_SENT], compiled=self.compiling.seconds())
         return outcome
 
-    def _compile(self, source: str, filename: str) -> tuple[types.CodeType, list[str]]:
-        """The code of a cell; lines that only IPython understands are dropped, and nothing else."""
+    def _execute(self, statement: ast.stmt, code: types.CodeType, own: Collection[str]) -> None:
+        """Run one statement, and keep the answers that it wrote, also where it ended in an error."""
+        before = {name: self.namespace.get(name) for name in self.names}
+        try:
+            exec(code, self.namespace)
+        finally:
+            changed = {name for name, value in before.items() if self.namespace.get(name) is not value}
+            for name in changed:
+                value = self.namespace.get(name)
+                is_own = name in own and not isinstance(statement, _BLOCKS)
+                if callable(value) and not self.library(value) and (is_own or _wrote(statement, name, value)):
+                    self.written[name] = value
+
+    def _compile(self, source: str, filename: str) -> tuple[list[tuple[ast.stmt, types.CodeType]], list[str]]:
+        """The statements of a cell; lines that only IPython understands are dropped, and nothing else."""
         lines = source.split("\n")
         notes: list[str] = []
         while True:
             text = "\n".join(lines) + "\n"
             linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
             try:
-                code = compile(text, filename, "exec", self.flags, dont_inherit=True)
+                tree = compile(text, filename, "exec", self.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+                code = compile(tree, filename, "exec", self.flags, dont_inherit=True)
             except (SyntaxError, ValueError) as error:
                 number = _magic_line(lines, getattr(error, "lineno", None))
                 if number is None:
@@ -258,7 +305,9 @@ class CellRunner:
                 notes.append(f"line {number + 1}: {MAGICS_IGNORED}: {one_line(line, 80)}")
                 continue
             self.flags |= code.co_flags & _FUTURE_FLAGS
-            return code, notes
+            alone = (ast.Module([each], []) for each in tree.body)
+            codes = [compile(each, filename, "exec", self.flags, dont_inherit=True) for each in alone]
+            return list(zip(tree.body, codes, strict=True)), notes
 
     def _ending(self, error: BaseException) -> dict[str, Any]:
         if isinstance(error, TimeLimit):
@@ -273,6 +322,29 @@ class CellRunner:
                 told["message"] = "the cell asked for more memory than it may have"
         told.pop("cell", None)
         return told
+
+
+def _wrote(statement: ast.stmt, name: str, value: object) -> bool:
+    """Return whether a statement gave a name by def, class or assignment to something that no other module holds.
+
+    A loop's variable and an import replace no answer. Neither does ``exp = np.exp``, which a student writes for a plot.
+    """
+    home = sys.modules.get(str(getattr(value, "__module__", "")))
+    if home is not sys.modules.get("__main__") and getattr(home, str(getattr(value, "__name__", "")), None) is value:
+        return False
+    return any(name in _given_by(node) for node in ast.walk(statement))
+
+
+def _given_by(node: ast.AST) -> set[str]:
+    """The names that a node defines or assigns to."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Assign(targets=targets):
+            return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.NamedExpr(target=ast.Name(id=name)):
+            return {name}
+    return set()
 
 
 def _magic_line(lines: list[str], reported: int | None) -> int | None:

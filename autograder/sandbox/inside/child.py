@@ -10,7 +10,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from . import wire
 from .cells import CellRunner, OutputLimit, TimeLimit, capture, describe, is_not_done, one_line, time_limit
 from .compiling import hurry
-from .patience import Patience, waited
+from .patience import COMPILING, Patience, waited
 
 __all__ = ["Child", "library_objects", "packages_of"]
 
@@ -26,10 +26,11 @@ __all__ = ["Child", "library_objects", "packages_of"]
 _fork = getattr(os, "fork", None)
 _exit, _getpid, _pipe, _close, _read = os._exit, os.getpid, os.pipe, os.close, os.read
 _waitpid = getattr(os, "waitpid", None)
-_kill, _killpg, _setsid = os.kill, getattr(os, "killpg", None), getattr(os, "setsid", None)
+_kill, _killpg, _setpgid = os.kill, getattr(os, "killpg", None), getattr(os, "setpgid", None)
 _select = select.select
 _freeze = gc.freeze
 _WATCHING = ("checks", "debug")
+_WRAPPERS = 8  # wrapped around each other; a student's object could go on forever
 _GRACE = 0.2  # a time limit rings inside first: it can say which line was running
 
 
@@ -51,7 +52,12 @@ class Child:
         self.minigrad = import_module("minigrad")
         _witnesses()
         self.cut = _cut_names()
-        self.runner = CellRunner(request["cell_seconds"], request["output_limit"])
+        others = {cell["exercise"] for cell in request["cells"] if cell["kind"] == "solution"} - {request["exercise"]}
+        self.wanted = {name.rpartition(".")[2]: name for name in request["objects"]}
+        names = (name for other in others for name in request["others"].get(other, []))
+        self.others = {last: name for name in names if (last := name.rpartition(".")[2]) not in self.wanted}
+        seconds, limit = request["cell_seconds"], request["output_limit"]
+        self.runner = CellRunner(seconds, limit, {*self.wanted, *self.others}, self._is_the_librarys)
 
     def serve(self) -> None:
         """Run the cells, then answer until the grader is done."""
@@ -74,22 +80,34 @@ class Child:
 
     def _run_cells(self) -> None:
         for number, cell in enumerate(self.request["cells"]):
+            is_own = cell["exercise"] == self.request["exercise"]
             if not cell["skip"]:
-                outcome = self.runner.run(cell["source"], cell["label"], self._still_here)
+                own = self.wanted if cell["kind"] == "solution" and is_own else ()
+                outcome = self.runner.run(cell["source"], cell["label"], self._still_here, own)
                 if outcome is None:
                     _exit(0)
                 self._reply({"cell": number, **outcome})
-            if cell["kind"] == "solution" and cell["exercise"] != self.request["exercise"]:
+            if cell["kind"] == "solution" and not is_own:
                 self._put_back(cell["exercise"])
+        self._restore(self.others.values())
 
     def _put_back(self, exercise: str | None) -> None:
         """Give the names of another exercise to the library again, so that its failure does not reach this one."""
-        wanted = {name.rpartition(".")[2] for name in self.request["objects"]}
-        for name in self.request["others"].get(exercise, []):
+        names = [name for name in self.others.values() if name in self.request["others"].get(exercise, [])]
+        for name in names:
+            self.runner.written.pop(name.rpartition(".")[2], None)
+        self._restore(names)
+
+    def _restore(self, names: Iterable[str]) -> None:
+        """Undo what imports and loops bound to names: they get what cells wrote under them, else the library's."""
+        for name in names:
             last = name.rpartition(".")[2]
-            library = self._library_object(name)
-            if last not in wanted and library is not None:
-                self.runner.namespace[last] = library
+            value = self.runner.written.get(last, self._library_object(name))
+            if value is not None:
+                self.runner.namespace[last] = value
+
+    def _is_the_librarys(self, value: object) -> bool:
+        return _is_ours(value) or any(value is self._library_object(name) for name in self.wanted.values())
 
     def _library_object(self, name: str) -> Any:
         module, _, last = name.rpartition(".")
@@ -101,12 +119,13 @@ class Child:
     def _install(self) -> list[str]:
         """Put the student's objects into the library; return the names of those that are missing."""
         found, missing = {}, []
-        for name in self.request["objects"]:
-            value = self.runner.namespace.get(name.rpartition(".")[2])
-            if value is None or value is self._library_object(name) or _is_ours(value):
+        for last, name in self.wanted.items():
+            value = self.runner.written.get(last, self.runner.namespace.get(last))
+            if value is None or self._is_the_librarys(value):
                 missing.append(name)
             else:
-                found[name] = value
+                # The student's functions call each other, and themselves, by these names.
+                self.runner.namespace[last] = found[name] = value
         if found:
             try:
                 with capture(self.request["output_limit"]), time_limit(self.request["cell_seconds"]):
@@ -120,9 +139,10 @@ class Child:
     def _refuse_inherited(self, name: str, theirs: Any) -> None:
         """Let what a student's class does not write itself be missing, where it would inherit an answer."""
         asked = {each.rpartition(".")[2] for each in self.cut if each.rpartition(".")[0] == f"minigrad.{name}"}
-        written = {each for base in theirs.__mro__ if not _is_ours(base) for each in vars(base)} if asked else set()
-        for each in asked - written:
-            setattr(self._library_object(name), each, staticmethod(_refusal(f"{theirs.__name__}.{each}")))
+        for each in asked:
+            written = (vars(base)[each] for base in theirs.__mro__ if not _is_ours(base) and each in vars(base))
+            if _is_borrowed(next(written, None)):
+                setattr(self._library_object(name), each, staticmethod(_refusal(f"{theirs.__name__}.{each}")))
 
     def _answer(self, request: dict[str, Any]) -> None:
         if self.problem is not None:
@@ -134,6 +154,7 @@ class Child:
 
     def _answer_in_fork(self, request: dict[str, Any], fork: Callable[[], int]) -> None:
         read, write = _pipe()
+        self.runner.compiling.begin()
         try:
             grandchild = fork()
         except OSError:
@@ -152,10 +173,10 @@ class Child:
     def _become_grandchild(self, request: dict[str, Any], write: int) -> None:
         """Evaluate, write one frame and exit; a process that the observed code forked writes nothing."""
         try:
-            if _setsid is not None:
-                _setsid()
+            if _setpgid is not None:
+                _setpgid(0, 0)
             me = _getpid()
-            payload = self._evaluate(request)
+            payload = {**self._evaluate(request), "compiled": self.runner.compiling.seconds()}
             if _getpid() == me:
                 wire.write_all(write, wire.frame(wire.pack(payload)))
         finally:
@@ -163,7 +184,9 @@ class Child:
 
     def _collect(self, read: int, grandchild: int, seconds: float) -> dict[str, Any]:
         """The grandchild's frame, or why there is none; the grandchild and its process group are gone afterwards."""
-        patience = Patience(seconds + _GRACE, lambda: waited(grandchild), 0.0)
+        # The grandchild knows how long it has compiled, and ends in time; only what hears nothing is ended here.
+        longer = COMPILING if self.runner.compiling.is_possible else 0.0
+        patience = Patience(seconds + _GRACE + longer, lambda: waited(grandchild), 0.0)
         data, ended, status = bytearray(), False, 0
         needed: int | None = None
         while needed is None or len(data) < needed:
@@ -195,7 +218,7 @@ class Child:
                 import cloudpickle
 
                 _fresh_witnesses()
-                with time_limit(request["seconds"], 0.0 if self.forks else None):
+                with time_limit(request["seconds"], 0.0 if self.forks else None, self.runner.compiling.seconds):
                     function = cloudpickle.loads(bytes.fromhex(request["function"]))
                     value = function(self.minigrad, *wire.decode(request["args"]))
                     payload = {"value": wire.encode(value)}
@@ -254,6 +277,15 @@ def _is_ours(value: object) -> bool:
     """
     is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
     return not is_made and str(getattr(value, "__module__", "")).partition(".")[0] == "minigrad"
+
+
+def _is_borrowed(member: object) -> bool:
+    """Return whether a class's member is missing, or is the library's, bound to a name as in ``add = Other.add``."""
+    for _ in range(_WRAPPERS):
+        # Of a static, class or bound method; of a partial one; of a property.
+        inner = (getattr(member, name, None) for name in ("__func__", "func", "fget"))
+        member = next((each for each in inner if each is not None), member)
+    return member is None or _is_ours(member)
 
 
 def _cut_names() -> frozenset[str]:

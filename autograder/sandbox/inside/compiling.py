@@ -13,15 +13,54 @@ submission to another.
 import contextlib
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-__all__ = ["hurry", "prepare"]
+from .patience import COMPILING
+
+__all__ = ["Compiling", "hurry", "prepare"]
 
 _CONFIG = "numba.core.config"
 _STACK = 1 << 20  # of a thread: the CUDA simulator starts one for each thread of a block
 _SHARED = ("_backend_init_process_lock", "_is_initialized", "_threading_layer", "CFUNCTYPE")
+
+
+class Compiling:
+    """How long Numba has compiled in this process since the last `begin`, in processor seconds of the main thread."""
+
+    def __init__(self) -> None:
+        self._seconds, self._depth, self._begun = 0.0, 0, 0.0
+        self.is_possible = "numba" in sys.modules
+        if self.is_possible:
+            event = import_module("numba.core.event")
+            listener = type("Listener", (event.Listener,), {"on_start": self._start, "on_end": self._end})()
+            event.register("numba:compile", listener)
+
+    def begin(self) -> None:
+        """Count from zero."""
+        self._seconds = 0.0
+
+    def seconds(self) -> float:
+        """The seconds so far, no more than `COMPILING`."""
+        if self._depth:
+            self._count()
+        return min(self._seconds, COMPILING)
+
+    def _count(self) -> None:
+        now = time.thread_time()
+        self._seconds, self._begun = self._seconds + now - self._begun, now
+
+    def _start(self, *_event: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._begun = self._begun if self._depth else time.thread_time()
+            self._depth += 1
+
+    def _end(self, *_event: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._count()
+            self._depth -= 1
 
 
 def prepare(modules: list[str]) -> None:

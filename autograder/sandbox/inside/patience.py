@@ -1,6 +1,7 @@
 """Tell time that a process used, or slept away, from time in which a busy machine did not let it run.
 
-A time limit is stretched by the time that other processes took, to four times itself at most.
+A time limit is stretched by the time that other processes took, and that a compiler took, to so many times itself at
+most.
 """
 
 import os
@@ -8,10 +9,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["Patience", "kept_waiting", "spent", "stalled", "waited"]
+__all__ = ["COMPILING", "MOST", "Patience", "kept_waiting", "spent", "stalled", "waited"]
 
-MOST = 4
-"""A time limit is stretched to this many times itself at most."""
+MOST = 10
+"""A time limit is stretched to this many times itself at most: one process among nine others gets a tenth of a core."""
+
+COMPILING = 30.0
+"""Seconds for which a cell or a question may keep a compiler busy without using up its time."""
 
 _FRESH = 0.1
 """Seconds for which it is known well enough what processes have used: to ask takes milliseconds."""
@@ -30,10 +34,17 @@ class Patience:
         seconds: The limit.
         lost: Says how many seconds have been lost to waiting, since some moment.
         before: Its present reading, if that is known.
+        free: Says how many seconds since now count against no limit, such as those of a compiler.
     """
 
-    def __init__(self, seconds: float, lost: Callable[[], float], before: float | None = None) -> None:
-        self.seconds = seconds
+    def __init__(
+        self,
+        seconds: float,
+        lost: Callable[[], float],
+        before: float | None = None,
+        free: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self.seconds, self._free = seconds, free
         self._begun, self._lost, self._before = _monotonic(), lost, lost() if before is None else before
         self._given = 0.0
 
@@ -47,7 +58,9 @@ class Patience:
         left = self.end - _monotonic()
         if left > 0:
             return left
-        self._given = max(self._given, min(self._lost() - self._before, (MOST - 1) * self.seconds))
+        free = self._free()
+        lost = min(self._lost() - self._before, (MOST - 1) * (self.seconds + free))
+        self._given = max(self._given, free + lost)
         return max(0.0, self.end - _monotonic())
 
 

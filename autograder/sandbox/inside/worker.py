@@ -1,7 +1,7 @@
-"""The warm parent: imports the library once, forks a child for each session, relays its frames and ends it completely.
+"""The warm parent: imports the library once and forks a relay for each session.
 
-It is the only process inside that the grader believes, and it runs no student code. Frames to the grader begin with one
-byte: `P` for its own word, `C` for bytes that came from the child.
+It runs no student code and reads none: whatever a session sends or receives passes through its relay alone. So nothing
+of one submission is in the memory that the next one starts with.
 """
 
 import contextlib
@@ -13,7 +13,6 @@ import select
 import signal
 import struct
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,13 @@ from typing import Any
 from . import compiling, wire
 from .child import Child, library_objects, packages_of
 from .files import empty
-from .processes import inhabitants, memory_of, running, sweep
+from .processes import sweep
+from .relay import Relay, keep_signals_inside
 
 __all__ = ["main"]
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
-_REAP_SECONDS = 1.0
-_LOOK_SECONDS = 0.1  # how long a session may make files and take memory unseen
 _CAPABILITIES_VERSION = 0x20080522
-_LANDLOCK_CREATE, _LANDLOCK_RESTRICT, _LANDLOCK_SCOPES = 444, 446, 3
 
 
 def _prctl(option: int, value: int) -> None:
@@ -79,186 +76,53 @@ def _bounds() -> list[Any]:
     return found
 
 
-def _keep_signals_inside() -> None:
-    """From here on, signals reach only this process and its descendants (a landlock scope, where the kernel has it)."""
-    if sys.platform != "linux":
-        return
-    libc = ctypes.CDLL(None, use_errno=True)
-    attributes = (ctypes.c_uint64 * 3)(0, 0, _LANDLOCK_SCOPES)
-    ruleset = libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(24), 0)
-    if ruleset >= 0:
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1), 0, 0, 0)
-        libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0)
-        os.close(ruleset)
-
-
 class Parent:
-    """The loop between the grader's two pipes and the current child's two."""
+    """The loop over sessions. It hears that one begins, forks a relay for it, and reads no byte of it.
+
+    What a process has read stays in its memory, freed or not, and every later fork would find it there. So the bytes
+    of a session go from the grader's pipe to the relay and back, and end with it.
+    """
 
     def __init__(self, config: dict[str, Any], commands: int, replies: int) -> None:
         self.config = config
         self.commands, self.replies = commands, replies
         self.forks = config["forks"] and hasattr(os, "fork")
-        self.to_child = self.from_child = -1
-        self.child = 0
-        self.incoming, self.outgoing = bytearray(), bytearray()
-        self.credit = 0
         self.bounds = _bounds()
-        self.looked = 0.0
-        self.left_running = 0
 
     def serve(self) -> None:
-        """Relay until the grader closes its end."""
-        while not self.forks and self._obey():
-            pass
-        while self.forks:
-            reading = [self.commands] + ([self.from_child] if self.from_child >= 0 else [])
-            writing = [self.to_child] if self.outgoing and self.to_child >= 0 else []
-            ready, free, _ = select.select(reading, writing, [], _LOOK_SECONDS if self.child else None)
-            if self.child and self._takes_too_much():
-                continue
-            if free:
-                self._feed_child()
-            if self.from_child in ready:
-                self._hear_child()
-            if self.commands in ready and not self._obey():
-                break
-        if self.forks:
-            self._end_session()
-
-    def _takes_too_much(self) -> bool:
-        """End a session that has more files or memory than it may; look again after a moment only."""
-        if time.monotonic() - self.looked < _LOOK_SECONDS:
-            return False
-        self.looked = time.monotonic()
-        if self._has_too_many_files():
-            self._lose_child(f"the session made more than {self.config['files']:,} files")
-            return True
-        if memory_of(inhabitants()) > self.config["total_mb"] << 20:
-            most = self.config["total_mb"]
-            self._lose_child(f"the session's processes took more than {most:,} MiB of memory together", "memory")
-            return True
-        return False
-
-    def _has_too_many_files(self) -> bool:
-        """Return whether the scratch, where it is a file system of its own, holds more files than it may."""
-        most: int | None = self.config.get("files")
-        if most is None:
-            return False
-        found = os.statvfs(self.config["scratch"])
-        return found.f_files - found.f_ffree > most
+        """Let sessions run, one after the other, until the grader closes its end or a relay is lost."""
+        if not self.forks:
+            self._serve_here()
+            return
+        while self._relay_one():
+            sweep(0, self.config["sweep"])
+            self.say(ended=self._wipe())
 
     def say(self, **payload: Any) -> None:
         """Tell the grader something in the parent's own name."""
         wire.write_all(self.replies, wire.frame(b"P" + wire.pack(payload)))
 
-    def _obey(self) -> bool:
+    def _relay_one(self) -> bool:
+        """Wait for a session and for its end; False if there is none to come, or it did not end as it should."""
+        select.select([self.commands], [], [])
+        relay = os.fork()
+        if relay:
+            return os.waitpid(relay, 0)[1] == 0
+        status = 1
+        try:
+            _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+            keep_signals_inside()
+            status = 0 if Relay(self.config, self.commands, self.replies).serve() else 1
+        finally:
+            os._exit(status)
+
+    def _serve_here(self) -> None:
+        """Serve one session in this very process: the grader ends it by ending the process."""
         data = wire.read_frame(self.commands)
-        if data is None:
-            return False
-        request = wire.unpack(data)
-        if request["op"] == "session":
-            self._start_session(request)
-        elif request["op"] == "observe":
-            self.credit += 1
-            self.outgoing += wire.frame(data)
-            if self.child == 0:
-                self.say(died="the session's process is gone")
-        else:
-            self._end_session()
-            self.say(ended=self._wipe(), left=self.left_running)
-            self.left_running = 0
-        return True
-
-    def _start_session(self, request: dict[str, Any]) -> None:
-        self.credit = len(request["cells"]) + 1
-        if not self.forks:
-            # One session, in this very process: the grader ends it by ending the process.
-            self._make_child(request, self.commands, _Tagged(self.replies).descriptor).serve()
-            return
-        child_reads, self.to_child = os.pipe()
-        self.from_child, child_writes = os.pipe()
-        self.child = os.fork()
-        if self.child == 0:
-            try:
-                for descriptor in (self.commands, self.replies, self.to_child, self.from_child):
-                    os.close(descriptor)
-                os.setsid()
-                _keep_signals_inside()
-                self._make_child(request, child_reads, child_writes).serve()
-            finally:
-                os._exit(0)
-        os.close(child_reads)
-        os.close(child_writes)
-        os.set_blocking(self.to_child, False)
-        os.set_blocking(self.from_child, False)
-
-    def _make_child(self, request: dict[str, Any], read: int, write: int) -> Child:
-        return Child({**request, **self.config["child"]}, read, write, self.forks)
-
-    def _feed_child(self) -> None:
-        try:
-            del self.outgoing[: os.write(self.to_child, self.outgoing[: 1 << 16])]
-        except BlockingIOError:
-            return
-        except OSError:
-            self.outgoing.clear()
-
-    def _hear_child(self) -> None:
-        try:
-            chunk = os.read(self.from_child, 1 << 16)
-        except BlockingIOError:
-            return
-        if not chunk:
-            self._lose_child(self._how_it_ended())
-            return
-        self.incoming += chunk
-        while self.from_child >= 0 and len(self.incoming) >= 4:
-            try:
-                end = 4 + wire.frame_length(bytes(self.incoming[:4]), self.config["child"]["reply_bytes"])
-            except wire.Malformed as error:
-                self._lose_child(f"the session's process wrote what is not a reply: {error}", "forged")
-                return
-            if len(self.incoming) < end:
-                return
-            data = bytes(self.incoming[4:end])
-            del self.incoming[:end]
-            self.credit -= 1
-            if self.credit < 0:
-                self._lose_child("the session's process wrote more than it was asked for", "forged")
-                return
-            wire.write_all(self.replies, wire.frame(b"C" + data))
-
-    def _how_it_ended(self) -> str:
-        try:
-            deadline = time.monotonic() + _REAP_SECONDS
-            ended, status = os.waitpid(self.child, os.WNOHANG)
-            while not ended and time.monotonic() < deadline:
-                time.sleep(0.01)  # the pipe closes before the process can be reaped, on a busy machine long before
-                ended, status = os.waitpid(self.child, os.WNOHANG)
-        except OSError:
-            return "the session's process is gone"
-        if not ended:
-            return "the session's process closed its pipes"
-        if os.WIFSIGNALED(status):
-            return f"the session's process was ended by signal {os.WTERMSIG(status)}"
-        return f"the code ended the session's process (exit status {os.WEXITSTATUS(status)})"
-
-    def _lose_child(self, reason: str, kind: str = "killed") -> None:
-        self._end_session()
-        self.say(died=reason, kind=kind)
-
-    def _end_session(self) -> None:
-        """Kill every process of the session, daemons too, and reap them."""
-        for descriptor in (self.to_child, self.from_child):
-            if descriptor >= 0:
-                os.close(descriptor)
-        if self.child:
-            self.left_running += len(running(inhabitants() - {self.child}))
-            sweep(self.child, self.config["sweep"])
-        self.to_child = self.from_child = -1
-        self.child, self.credit = 0, 0
-        self.incoming, self.outgoing = bytearray(), bytearray()
+        if data is not None:
+            write = _Tagged(self.replies).descriptor
+            Child({**wire.unpack(data), **self.config["child"]}, self.commands, write, forks=False).serve()
 
     def _wipe(self) -> bool:
         """Empty the scratch folder; False if anything is not as it was, and the grader then starts afresh."""
@@ -325,8 +189,6 @@ def _prepare(config: dict[str, Any]) -> list[str]:
     _limit_resources(config)
     os.chdir(config["scratch"])
     sys.path[:] = [config["edition"], *[path for path in sys.path if path != config["home"]]]
-    for name in config["absent"]:  # its folder may be there and be empty, which Python would take for a package
-        sys.modules[name] = None  # type: ignore[assignment]
     names = ["numpy", "cloudpickle", "minigrad", *config["preload"]] if config["library"] else []
     for name in names:
         import_module(name)

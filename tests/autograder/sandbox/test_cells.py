@@ -52,16 +52,29 @@ REBINDS = """
 """
 
 
-@pytest.mark.parametrize("before", ["x = 1", REBINDS])
-def test_what_a_class_inherits_is_no_answer(tmp_path, before):
+BINDINGS = (
+    "pass",
+    "add = Quick.add",
+    "add = vars(Quick)['add']",
+    "add = functools.partialmethod(Quick.add)",
+    "add = functools.partialmethod(functools.partial(Quick().add))",
+    "add = staticmethod(Quick().add)",
+    "add = functools.lru_cache(Quick.add)",
+    "add = property(Quick.add)",
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "body"), [("x = 1", body) for body in BINDINGS] + [(REBINDS, "pass"), (REBINDS, "add = Quick.add")]
+)
+def test_what_a_class_inherits_or_binds_is_no_answer(tmp_path, before, body):
     """A cut method that a student's class takes from the library is missing, whatever the cells change beforehand."""
     package = write_edition(tmp_path) / "minigrad"
     (package / "cut.txt").write_text("minigrad.sums.Adder.add\n")
     with (package / "sums.py").open("a") as file:
         file.write("\n\nclass Quick:\n    def add(self, x):\n        return x + 1\n\n\nclass Adder(Quick):\n    pass\n")
-    cell = SourceCell(
-        "from minigrad.sums import Quick\nclass Adder(Quick):\n    pass", "solution", "sums.Adder", "sums.Adder"
-    )
+    text = f"import functools\nfrom minigrad.sums import Quick\nclass Adder(Quick):\n    {body}"
+    cell = SourceCell(text, "solution", "sums.Adder", "sums.Adder")
 
     def add(mg, x):
         return mg.sums.Adder().add(x)
@@ -73,6 +86,26 @@ def test_what_a_class_inherits_is_no_answer(tmp_path, before):
         failure = session.observe(pack_probe(add), [1]).failure
         assert failure is not None and failure.kind == "not-done"
         assert "Adder.add is not written: what the class inherits is not an answer" in failure.message
+
+
+@pytest.mark.parametrize("add", ["staticmethod(one_more)", "one_more", "functools.lru_cache(one_more)"])
+def test_what_a_class_binds_of_its_own_is_an_answer(tmp_path, add):
+    """A method may be bound to a function that the student wrote elsewhere."""
+    package = write_edition(tmp_path) / "minigrad"
+    (package / "cut.txt").write_text("minigrad.sums.Adder.add\n")
+    with (package / "sums.py").open("a") as file:
+        file.write("\n\nclass Adder:\n    pass\n")
+    text = f"import functools\ndef one_more(*args):\n    return args[-1] + 1\nclass Adder:\n    add = {add}"
+    cell = SourceCell(text, "solution", "sums.Adder", "sums.Adder")
+
+    def seen(mg, x):
+        return mg.sums.Adder().add(x)
+
+    with (
+        Sandbox(tmp_path, LIMITS) as sandbox,
+        sandbox.session([cell], ExerciseSpec("sums.Adder", ("sums.Adder",))) as session,
+    ):
+        assert session.observe(pack_probe(seen), [1]).value == 2
 
 
 def test_cells_share_a_namespace_and_go_on_after_an_error(box):

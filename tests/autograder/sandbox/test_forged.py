@@ -63,6 +63,7 @@ class Liar:
     limits = LIMITS
     busy = False
     process = os.getpid()
+    preload = ()
 
     def __init__(self, *frames: Any) -> None:
         self.frames = [json.dumps(frame).encode() for frame in frames]

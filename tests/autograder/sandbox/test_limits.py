@@ -18,7 +18,7 @@ from autograder.course.loading import load_course
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, cgroups, choose
 from autograder.sandbox.cgroups import describe_groups, make_group
 from autograder.sandbox.inside import wire
-from autograder.sandbox.inside.worker import Parent
+from autograder.sandbox.inside.relay import Relay
 from autograder.sandbox.model import BOUNDS
 
 
@@ -109,7 +109,7 @@ def test_what_was_contained_is_told_once(edition: Path) -> None:
         with run(box, RIGHT) as honest:
             assert ask(honest, 2).value == 4
         assert honest.events == []
-        daemon = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(99)"
+        daemon = "import os, time\nif os.fork() == 0:\n    os.setpgid(0, 0)\n    time.sleep(99)"
         with run(box, daemon, RIGHT) as session:
             assert ask(session, 2).value == 4
         assert session.events == ["it left processes running, which were ended"]
@@ -119,8 +119,8 @@ def test_what_was_contained_is_told_once(edition: Path) -> None:
         assert session.events[0].startswith("it forged an answer: the session's process wrote what is not a reply")
 
 
-class Relay(Parent):
-    """A warm parent at the frame of its loop where a session's bytes arrive; what it says is kept."""
+class Ear(Relay):
+    """A relay at the frame of its loop where a session's bytes arrive; what it says is kept."""
 
     def __init__(self, limit: int, asked: int) -> None:
         self.replies, self.to_child = -1, -1
@@ -141,8 +141,8 @@ class Relay(Parent):
     st.integers(0, 4),
 )
 def test_any_bytes_of_a_session_are_frames_or_its_end(monkeypatch_module: pytest.MonkeyPatch, pieces, asked) -> None:
-    """The parent passes on whole frames within the limits, no more than were asked for, or ends the session."""
-    relay, passed = Relay(30, asked), []
+    """The relay passes on whole frames within the limits, no more than were asked for, or ends the session."""
+    relay, passed = Ear(30, asked), []
     monkeypatch_module.setattr(wire, "write_all", lambda _, data: passed.append(data))
     try:
         for piece in pieces:

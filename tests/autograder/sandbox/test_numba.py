@@ -232,3 +232,38 @@ def test_every_array_travels_to_a_probe_and_back(name, tmp_path_factory):
     assert (dtype, shape, writeable) == (array.dtype.name, list(array.shape), True)
     assert back.dtype == array.dtype and np.array_equal(back, array, equal_nan=array.dtype.kind == "f")
     assert turned.shape == array.T.shape
+
+
+SLOW_TO_COMPILE = solution(
+    """
+    from numba import njit
+
+    lines = [f"    y = y * {n}.5 + x if y > {n} else y - x / {n + 1}" for n in range(80)]
+    exec("def slow(x):\\n    y = x\\n" + "\\n".join(lines) + "\\n    return 2 * x")
+    slow = njit(slow)
+
+    def double(x):
+        if x < 0:
+            while True:
+                pass
+        return slow(x)
+    """
+)
+
+
+def test_compiling_uses_up_no_time(tmp_path):
+    """A kernel may take longer to compile than its question and its session may take; a loop beside it may not."""
+    limits = replace(LIMITS, cell_seconds=0.4, test_seconds=0.4, submission_seconds=2.0, memory_mb=2048)
+
+    def twice(mg, x):
+        return mg.sums.double(x)
+
+    with (
+        Sandbox(write_edition(tmp_path), limits, preload=("numba",)) as box,
+        box.session([SLOW_TO_COMPILE], DOUBLE) as session,
+    ):
+        started = session.apart
+        for x in (2.0, 3.0, 4.0):
+            assert session.observe(pack_probe(twice), [x]).value == 2 * x
+        assert session.apart - started > 0.9  # else this proves nothing
+        assert session.observe(pack_probe(twice), [-1.0]).failure.message == "no answer within 0.4 s"

@@ -92,34 +92,6 @@ def test_only_the_edition_is_importable(jail):
     succeeded(jail, cell)
 
 
-def test_an_installed_copy_of_the_project_is_hidden(jail):
-    """Nothing that belongs to the project can be read in the folders of installed packages."""
-    cell = """
-    import pathlib, numpy
-    site = pathlib.Path(numpy.__file__).parents[1]
-    for entry in site.iterdir():
-        if entry.name.lower().startswith(
-            ("minigrad", "micrograd", "torch", "functorch", "scipy", "sklearn", "autograder", "__editable__")
-        ) or (
-            entry.suffix == ".pth"
-        ):
-            try:
-                seen = list(entry.iterdir()) if entry.is_dir() else entry.read_bytes()
-            except OSError:
-                continue
-            if entry.is_dir():
-                for inner in seen:
-                    try:
-                        inner.read_bytes()
-                    except OSError:
-                        continue
-                    raise AssertionError(inner)
-            else:
-                assert not seen, entry
-    """
-    succeeded(jail, cell)
-
-
 def test_nothing_can_be_written_but_the_scratch(jail):
     """The library, Python and the system are read-only; the working folder, HOME and TMPDIR are the scratch."""
     cell = """
@@ -195,7 +167,12 @@ def test_no_socket_can_be_opened(jail):
             except PermissionError:
                 continue
             raise AssertionError((family, kind))
-    socket.socketpair()
+    try:
+        socket.socketpair()
+    except PermissionError:
+        pass
+    else:
+        raise AssertionError("socketpair")
     """
     succeeded(jail, cell)
 

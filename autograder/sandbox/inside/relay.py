@@ -1,0 +1,219 @@
+"""The process between the grader and one session: forked for it, ended with it, and the only reader of its bytes.
+
+It forks the session's child, passes frames on in both directions, watches what the session takes, and ends all of it.
+It runs no student code. Frames to the grader begin with one byte: `P` for a word of its own or of the warm parent's,
+`C` for bytes that came from the child.
+"""
+
+import ctypes
+import os
+import select
+import sys
+import time
+from typing import Any
+
+from . import wire
+from .child import Child
+from .processes import hold_back, inhabitants, memory_of, running, sweep
+
+__all__ = ["Relay", "keep_signals_inside"]
+
+_REAP_SECONDS = 1.0
+_LOOK_SECONDS = 0.1  # how long a session may make files and take memory unseen
+_PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 22, 38
+_LANDLOCK_CREATE, _LANDLOCK_RESTRICT, _LANDLOCK_SCOPES = 444, 446, 3
+
+
+def keep_signals_inside() -> None:
+    """From here on, signals reach only this process and its descendants (a landlock scope, where the kernel has it)."""
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    attributes = (ctypes.c_uint64 * 3)(0, 0, _LANDLOCK_SCOPES)
+    ruleset = libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(24), 0)
+    if ruleset >= 0:
+        libc.prctl(_PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1), 0, 0, 0)
+        libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0)
+        os.close(ruleset)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
+
+
+def _enter_filter(program: bytes) -> None:
+    """Refuse system calls from here on, if there is any step in the program.
+
+    Raises:
+        OSError: if the kernel does not take it.
+    """
+    if program:
+        steps = ctypes.create_string_buffer(program, len(program))
+        packed = _Program(len(program) // 8, ctypes.addressof(steps))
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(2), ctypes.c_ulong(ctypes.addressof(packed)), 0, 0) < 0:
+            raise OSError(ctypes.get_errno(), "the filter of system calls")
+
+
+class Relay:
+    """The loop between the grader's two pipes and the child's two.
+
+    Args:
+        config: The warm parent's.
+        commands: Descriptor that the grader's requests come from.
+        replies: Descriptor that answers go to.
+    """
+
+    def __init__(self, config: dict[str, Any], commands: int, replies: int) -> None:
+        self.config = config
+        self.commands, self.replies = commands, replies
+        self.to_child = self.from_child = -1
+        self.child = 0
+        self.incoming, self.outgoing = bytearray(), bytearray()
+        self.credit = 0
+        self.looked = 0.0
+        self.left_running = 0
+
+    def serve(self) -> bool:
+        """Relay until the grader ends the session; False if it closed its end instead."""
+        while True:
+            reading = [self.commands] + ([self.from_child] if self.from_child >= 0 else [])
+            writing = [self.to_child] if self.outgoing and self.to_child >= 0 else []
+            ready, free, _ = select.select(reading, writing, [], _LOOK_SECONDS if self.child else None)
+            if self.child and self._takes_too_much():
+                continue
+            if free:
+                self._feed_child()
+            if self.from_child in ready:
+                self._hear_child()
+            if self.commands in ready:
+                data = wire.read_frame(self.commands)
+                if data is None or not self._obey(data):
+                    self._end_session()
+                    if data is not None:
+                        self.say(left=self.left_running)
+                    return data is not None
+
+    def say(self, **payload: Any) -> None:
+        """Tell the grader something in its own name."""
+        wire.write_all(self.replies, wire.frame(b"P" + wire.pack(payload)))
+
+    def _obey(self, data: bytes) -> bool:
+        """Do what the grader asks for; False if that is to end."""
+        request = wire.unpack(data)
+        if request["op"] == "session":
+            self._start_session(request)
+        elif request["op"] == "observe":
+            self.credit += 1
+            self.outgoing += wire.frame(data)
+            if self.child == 0:
+                self.say(died="the session's process is gone")
+        return bool(request["op"] != "end")
+
+    def _start_session(self, request: dict[str, Any]) -> None:
+        self.credit = len(request["cells"]) + 1
+        child_reads, self.to_child = os.pipe()
+        self.from_child, child_writes = os.pipe()
+        self.child = os.fork()
+        if self.child == 0:
+            try:
+                for descriptor in (self.commands, self.replies, self.to_child, self.from_child):
+                    os.close(descriptor)
+                os.setsid()
+                keep_signals_inside()
+                _enter_filter(bytes.fromhex(self.config["student_filter"]))
+                Child({**request, **self.config["child"]}, child_reads, child_writes, forks=True).serve()
+            finally:
+                os._exit(0)
+        os.close(child_reads)
+        os.close(child_writes)
+        os.set_blocking(self.to_child, False)
+        os.set_blocking(self.from_child, False)
+
+    def _takes_too_much(self) -> bool:
+        """End a session that has more files or memory than it may; look again after a moment only."""
+        if time.monotonic() - self.looked < _LOOK_SECONDS:
+            return False
+        self.looked = time.monotonic()
+        if self._has_too_many_files():
+            self._lose_child(f"the session made more than {self.config['files']:,} files")
+            return True
+        inside = inhabitants()
+        hold_back(inside)
+        if memory_of(inside) > self.config["total_mb"] << 20:
+            most = self.config["total_mb"]
+            self._lose_child(f"the session's processes took more than {most:,} MiB of memory together", "memory")
+            return True
+        return False
+
+    def _has_too_many_files(self) -> bool:
+        """Return whether the scratch, where it is a file system of its own, holds more files than it may."""
+        most: int | None = self.config.get("files")
+        if most is None:
+            return False
+        found = os.statvfs(self.config["scratch"])
+        return found.f_files - found.f_ffree > most
+
+    def _feed_child(self) -> None:
+        try:
+            del self.outgoing[: os.write(self.to_child, self.outgoing[: 1 << 16])]
+        except BlockingIOError:
+            return
+        except OSError:
+            self.outgoing.clear()
+
+    def _hear_child(self) -> None:
+        try:
+            chunk = os.read(self.from_child, 1 << 16)
+        except BlockingIOError:
+            return
+        if not chunk:
+            self._lose_child(self._how_it_ended())
+            return
+        self.incoming += chunk
+        while self.from_child >= 0 and len(self.incoming) >= 4:
+            try:
+                end = 4 + wire.frame_length(bytes(self.incoming[:4]), self.config["child"]["reply_bytes"])
+            except wire.Malformed as error:
+                self._lose_child(f"the session's process wrote what is not a reply: {error}", "forged")
+                return
+            if len(self.incoming) < end:
+                return
+            data = bytes(self.incoming[4:end])
+            del self.incoming[:end]
+            self.credit -= 1
+            if self.credit < 0:
+                self._lose_child("the session's process wrote more than it was asked for", "forged")
+                return
+            wire.write_all(self.replies, wire.frame(b"C" + data))
+
+    def _how_it_ended(self) -> str:
+        try:
+            deadline = time.monotonic() + _REAP_SECONDS
+            ended, status = os.waitpid(self.child, os.WNOHANG)
+            while not ended and time.monotonic() < deadline:
+                time.sleep(0.01)  # the pipe closes before the process can be reaped, on a busy machine long before
+                ended, status = os.waitpid(self.child, os.WNOHANG)
+        except OSError:
+            return "the session's process is gone"
+        if not ended:
+            return "the session's process closed its pipes"
+        if os.WIFSIGNALED(status):
+            return f"the session's process was ended by signal {os.WTERMSIG(status)}"
+        return f"the code ended the session's process (exit status {os.WEXITSTATUS(status)})"
+
+    def _lose_child(self, reason: str, kind: str = "killed") -> None:
+        self._end_session()
+        self.say(died=reason, kind=kind)
+
+    def _end_session(self) -> None:
+        """Kill every process of the session, daemons too, and reap them."""
+        for descriptor in (self.to_child, self.from_child):
+            if descriptor >= 0:
+                os.close(descriptor)
+        if self.child:
+            self.left_running += len(running(inhabitants() - {self.child}))
+            sweep(self.child, self.config["sweep"])
+        self.to_child = self.from_child = -1
+        self.child, self.credit = 0, 0
+        self.incoming, self.outgoing = bytearray(), bytearray()
