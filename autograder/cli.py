@@ -12,6 +12,7 @@ from autograder.commands.autograde import autograde
 from autograder.commands.common import STOPPED
 from autograder.commands.course import build, demo, edition
 from autograder.commands.explain import explain
+from autograder.commands.extend import extend
 from autograder.commands.grade import doctor, grade
 from autograder.commands.new import new_exercise
 from autograder.commands.regrade import regrade
@@ -53,7 +54,8 @@ app = typer.Typer(
       autograder autograde module0          the whole class, and recorded
       autograder report module0             the class at a glance
       nbgrader generate_feedback module0
-      autograder regrade --diff             after a hidden test was mended
+      autograder extend ada module0 --days 3
+      autograder regrade --diff             after a hidden test was mended, or a date changed
 
     [bold]Without nbgrader:[/bold]  autograder grade 03_backprop.ipynb
 
@@ -64,7 +66,7 @@ app = typer.Typer(
 )
 
 
-for command in (build, grade, autograde, verify, demo, edition, doctor, explain, regrade, report, attack, tidy):
+for command in (build, grade, autograde, verify, demo, edition, doctor, explain, extend, regrade, report, attack, tidy):
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise.")
 new.command("exercise", help=_joined(new_exercise.__doc__ or ""))(new_exercise)

@@ -26,6 +26,7 @@ if not (here / "exchange").is_dir():
     (here / "exchange").chmod(0o777)  # nbgrader makes it so at the first release, with a warning
 
 # `nbgrader zip_collect` takes what Moodle and Canvas pack into an archive; for other names, give a `named_regexp`.
+c.ZipCollectApp.extractor_plugin = "autograder.gradebook.lms_archives.OuterArchives"
 c.ZipCollectApp.collector_plugin = "autograder.gradebook.lms_files.RosterCollector"
 
 # The build writes the same stub into notebooks/, so that a release and a reader's notebook agree.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -35,7 +35,7 @@ __all__ = [
     "grade_notebook",
     "handed_in",
     "kept_entry",
-    "refuse_limits_that_cost_points",
+    "refuse_lost_references",
 ]
 
 SUBMITTED = "submitted"
@@ -171,36 +171,45 @@ def handed_in(root: Path, assignment: str, students: tuple[str, ...] = ()) -> li
     return found
 
 
-def refuse_limits_that_cost_points(judge: Judge, lesson: str) -> None:
-    """Grade a reference answer under each set of limits in a lesson: where it cannot run, no student's can.
+def refuse_lost_references(judge: Judge, lessons: Iterable[str]) -> None:
+    """Grade the reference answers of some lessons, before a class is graded by the same tests and limits.
 
-    A reference that runs and gives other values than a hidden test wants says nothing of limits: that is for
-    `autograder verify` to find. The sandboxes are closed again, so that no process that grades the class is forked
-    beside them.
+    A reference that cannot run means that no student's answer can. A hidden test that its own reference fails would
+    take points from everyone. The judge keeps the results, so that a second run costs nothing. The sandboxes are
+    closed again, so that no process that grades the class is forked beside them.
 
     Raises:
-        CourseError: If it cannot.
+        CourseError: If a reference answer does not earn every point.
     """
-    course = judge.course
-    tried: dict[frozenset[tuple[str, float]], Exercise] = {}
-    for exercise in course.of_lesson(lesson):
-        if exercise.points > 0:
-            tried.setdefault(frozenset({**course.limits, **exercise.limits}.items()), exercise)
-    for exercise in tried.values():
-        try:
-            answer = slice_exercise(course, exercise.id).reference_cell
-        except CourseError:  # a library that has no answers
-            continue
-        graded = judge.grade_text(exercise, answer)
-        why = graded.reason or next((each.reason for each in graded.failures if each.failure), "")
-        if why and graded.earned < exercise.points:
-            limits = "its limits and [limits]" if exercise.limits else "[limits]"
-            raise CourseError(
-                f"nothing was graded: the reference answer to {exercise.id} gets {format_points(graded.earned)} of "
-                f"{format_points(exercise.points)} here ({one_line(why)[:200]}); look at {limits} in "
-                f"{course.path.name}, and run `autograder verify`"
-            )
-    judge.close()
+    try:
+        for lesson in lessons:
+            for exercise in judge.course.of_lesson(lesson):
+                if exercise.points > 0:
+                    _refuse_lost(judge, exercise)
+    finally:
+        judge.close()
+
+
+def _refuse_lost(judge: Judge, exercise: Exercise) -> None:
+    try:
+        answer = slice_exercise(judge.course, exercise.id).reference_cell
+    except CourseError:  # a library that has no answers
+        return
+    graded = judge.grade_text(exercise, answer)
+    if graded.earned >= exercise.points:
+        return
+    lost = f"the reference answer to {exercise.id} gets {format_points(graded.earned)} of "
+    lost += f"{format_points(exercise.points)} here"
+    stuck = graded.reason or next((each.reason for each in graded.failures if each.failure), "")
+    if stuck:
+        limits = "its limits and [limits]" if exercise.limits else "[limits]"
+        what = f"look at {limits} in {judge.course.path.name}"
+        raise CourseError(f"nothing was graded: {lost} ({one_line(stuck)[:200]}); {what}, and run `autograder verify`")
+    tests = ", ".join(f"{each.test} ({one_line(each.reason)[:120]})" for each in graded.failures)
+    raise CourseError(
+        f"nothing was graded: {lost}, so that a hidden test is wrong: {tests}; mend it, then run "
+        f"`autograder verify {exercise.id}`"
+    )
 
 
 def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:

@@ -13,9 +13,19 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from autograder.commands.common import HERE, REJECTED, USAGE, CourseOption, HiddenOption, IsolationOption, fail, honest
+from autograder.commands.common import (
+    HERE,
+    REJECTED,
+    USAGE,
+    CourseOption,
+    HiddenOption,
+    IsolationOption,
+    check_exercises,
+    fail,
+    honest,
+)
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
-from autograder.course.loading import find_course
+from autograder.course.loading import find_course, load_course
 
 if TYPE_CHECKING:
     from autograder.proof.attack import Attack
@@ -27,7 +37,8 @@ __all__ = ["attack", "attack_table"]
 @honest
 def attack(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Attacks; all of them if none is given.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Attacks, or exercises with --borrow; all of them if none is given."),
     ] = None,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
@@ -39,6 +50,19 @@ def attack(
     recorded: Annotated[
         bool, typer.Option("--recorded", help="Grade them as a class too, record the marks, make the feedback pages.")
     ] = False,
+    texts: Annotated[
+        bool,
+        typer.Option("--texts", help="Only time the steps that read a student's text, with the worst texts there are."),
+    ] = False,
+    borrow: Annotated[
+        bool,
+        typer.Option(
+            "--borrow", help="Only search what the library keeps of an exercise for something that answers it."
+        ),
+    ] = False,
+    seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, help="Time of that search for each exercise.")
+    ] = 300.0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the scratch course; emptied first.")] = Path(
         "build/attack"
     ),
@@ -55,7 +79,17 @@ def attack(
       autograder attack forged-result fork-bomb
 
       autograder attack --naive
+
+      autograder attack --texts
+
+      autograder attack --borrow operators.elementary
     """
+    if texts:
+        _time_texts()
+        return
+    if borrow:
+        _search_editions(course or find_course(), names or [], hidden, isolation, seconds)
+        return
     from autograder.proof.attack import ATTACKS
     from autograder.proof.attack.running import Arena
 
@@ -81,6 +115,55 @@ def attack(
     said = f"{attacked}, {won} won; {number(len(problems), 'problem')}" if problems else f"{attacked}: none won"
     console.print(said, soft_wrap=True)
     if problems:
+        raise typer.Exit(REJECTED)
+
+
+def _time_texts() -> None:
+    """Print how long each trusted step takes at most, and exit with 1 if one takes too long."""
+    from autograder.proof.attack.texts import MOST, STEPS, worst_of
+
+    table = Table("step", "characters", "longest", "with")
+    late = 0
+    with steps("trying texts", len(STEPS)) as progress:
+        for step in STEPS:
+            worst = worst_of(step)
+            late += worst.seconds > MOST
+            table.add_row(step.name, f"{step.size:,}", f"{worst.seconds:.2f} s", escape(worst.text))
+            progress.advance()
+    console_of().print(table)
+    if late:
+        print(f"{number(late, 'step')} took more than {MOST:g} s of processor time")
+        raise typer.Exit(REJECTED)
+
+
+def _search_editions(course: Path, names: list[str], hidden: Path, isolation: str, seconds: float) -> None:
+    """Print what earns points with the functions that stay in each exercise's edition; exit with 1 if one is new."""
+    from autograder.judging.judge import Judge
+    from autograder.proof.borrow.searching import FINE, search, stale
+
+    loaded = load_course(course, tree=False)
+    check_exercises(loaded, names)
+    chosen = [loaded.exercise(each) for each in names] or [each for each in loaded.exercises.values() if each.points]
+    found = []
+    with steps("searching editions", len(chosen)) as step:
+        for exercise in chosen:
+            step.at(exercise.id)
+            with Judge(loaded, hidden=hidden, isolation=isolation, shrink_seconds=0) as judge:
+                found.append(search(judge, exercise, seconds))
+            step.advance()
+    table = Table("exercise", "functions", "programs", "not tried", "leaks", "listed", title="What the editions keep")
+    for each in found:
+        counts = (each.functions, each.programs, each.left, len(each.leaks), len(each.leaks) - len(each.open))
+        table.add_row(each.exercise, *(f"{count:,}" for count in counts))
+    console = console_of()
+    console.print(table)
+    leaks = [leak for each in found for leak in each.open]
+    problems = [f"{leak.slot}: {leak.source} earns {leak.points:g} points: {leak.pattern}" for leak in leaks]
+    problems += [] if names or any(each.left for each in found) else stale(found)
+    for problem in problems:
+        console.print(f"[red]✗[/red] {escape(problem)}", soft_wrap=True)
+    if problems:
+        print(f"{number(len(problems), 'problem')}; cut what leaks (`hides` in course.toml), or list it in {FINE.name}")
         raise typer.Exit(REJECTED)
 
 

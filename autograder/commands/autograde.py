@@ -23,7 +23,7 @@ from autograder.commands.common import (
     honest,
     stopped,
 )
-from autograder.commands.showing import Lines, is_narrow, number
+from autograder.commands.showing import Lines, console_of, is_narrow, number
 from autograder.course import CourseError
 from autograder.course.loading import find_course, load_course
 
@@ -75,10 +75,12 @@ def autograde(
       autograder autograde module1 --fresh --jobs 4
     """
     from autograder.classes import Progress, grade_class, handed_in
-    from autograder.classes.work import refuse_limits_that_cost_points
+    from autograder.classes.work import refuse_lost_references
     from autograder.course.opening import refuse_a_read_only_course
+    from autograder.gradebook.exporting import read_marks, remarks
     from autograder.gradebook.recording import hidden_of
     from autograder.judging.judge import Judge
+    from autograder.reading.student_files import one_line
     from autograder.sandbox import choose
 
     loaded = load_course(course or find_course(), tree=False)
@@ -98,11 +100,14 @@ def autograde(
         works = [work for work in works if recorder is None or work.student not in recorder.excluded]
         tests = hidden or hidden_of(loaded.directory, assignment)
         with Judge(loaded, hidden=tests, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
-            for lesson in loaded.assignments[assignment].lessons:
-                refuse_limits_that_cost_points(judge, lesson)
+            refuse_lost_references(judge, loaded.assignments[assignment].lessons)
             outcomes = grade_class(judge, works, jobs=jobs, keep=keep, write=True, progress=progress)
             problems = [problem for problem in _watched(outcomes, recorder, progress) if problem]
     _tell(progress, len(works), problems, time.monotonic() - begun)
+    if record:
+        graded = {work.student for work in works}
+        for sentence in remarks([each for each in read_marks(loaded, [assignment]) if each.student in graded]):
+            console_of().print(escape(one_line(sentence)), soft_wrap=True)
     if problems:
         raise typer.Exit(REJECTED)
 

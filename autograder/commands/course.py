@@ -55,6 +55,7 @@ def build(
                 return earned
 
             report = build_course(place, verify_points=points, hidden=hidden)
+    _put_dates(place)
     console = Console(soft_wrap=True, highlight=False)
     for path in report.written:
         console.print(f"[green]written[/green]  {escape(short(path))}")
@@ -68,6 +69,16 @@ def build(
         console.print(f"{assignment}: {worth:g} points, a draft: no notebooks, nothing to release")
     written = number(len(report.written), "file")
     console.print(f"{escape(short(report.course))}: {written} written, {len(report.unchanged)} unchanged")
+
+
+def _put_dates(place: Path) -> None:
+    """Copy the due dates into a gradebook that knows the assignments already; before that there is nothing to copy."""
+    course = load_course(place, tree=False)
+    if (course.directory / "gradebook.db").is_file():
+        from autograder.gradebook.dates import put_dates
+        from autograder.gradebook.settings import gradebook_url
+
+        put_dates(course, gradebook_url(course))
 
 
 @honest

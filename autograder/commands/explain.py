@@ -53,6 +53,7 @@ def explain(
 
     Example: autograder explain ada autodiff.backpropagate
     """
+    from autograder.gradebook.exporting import marks_of, standing
     from autograder.judging.explaining import explain as replay
     from autograder.regrading import hidden_tests
 
@@ -62,13 +63,19 @@ def explain(
     if assignment not in (None, own):
         fail(f"{exercise} belongs to {own}, not to {assignment}; leave --assignment out", USAGE)
     tests = hidden or hidden_tests(loaded)
+    marks = [each for each in marks_of(loaded, [own]) if each.student == student]
+    recorded = standing(marks[0]) if marks else ""
     found = replay(loaded, student, exercise, hidden=tests, isolation=isolation, cache=cache_of(loaded))
     if as_json:
         agrees = None if found.recorded is None else not found.differences
-        typer.echo(json.dumps(_cleaned({**asdict(found), "agrees": agrees}), indent=2, ensure_ascii=False))
+        typer.echo(
+            json.dumps(
+                _cleaned({**asdict(found), "agrees": agrees, "standing": recorded}), indent=2, ensure_ascii=False
+            )
+        )
     else:
         console = Console(soft_wrap=True, highlight=False)
-        for line in _lines(found):
+        for line in _lines(found, recorded):
             console.print(line)
 
 
@@ -98,10 +105,12 @@ def _line(*parts: str | tuple[str, str], indent: int = 0) -> Text:
     return made
 
 
-def _lines(found: Explanation) -> Iterator[Text]:
+def _lines(found: Explanation, recorded: str) -> Iterator[Text]:
     graded = found.graded
     yield _line((f"{found.student}, {graded.exercise}", "bold"), f" ({found.assignment}, {found.lesson})")
     yield from _mark(found)
+    if recorded:
+        yield _line(f"{found.assignment} in the gradebook: {recorded}")
     yield Text()
     yield Text("What was taken from the submission", style="bold")
     for note in found.notes:

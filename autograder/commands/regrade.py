@@ -28,6 +28,7 @@ from autograder.commands.showing import Cell, console_of, is_narrow, number, pri
 from autograder.course import Course
 from autograder.course.loading import find_course, load_course
 from autograder.results import format_points
+from autograder.results.changes import LATE
 
 if TYPE_CHECKING:
     from autograder.judging.judge import Judge
@@ -48,13 +49,16 @@ def regrade(
     reason: Annotated[str, typer.Option(help="Why; it is logged, and needed to record anything.")] = "",
     diff: Annotated[bool, typer.Option("--diff", help="List the marks that would change, and record nothing.")] = False,
     lower: Annotated[bool, typer.Option("--lower", help="Let marks fall as well; else those stay.")] = False,
+    dates: Annotated[
+        bool, typer.Option("--dates", help="Only penalties for lateness, by today's dates; no notebook is run.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Record without asking.")] = False,
     jobs: JobsOption = 0,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
     hidden: CourseHiddenOption = None,
 ) -> None:
-    """Grade again after a hidden test was mended, or an exercise dropped or reweighted in course.toml.
+    """Grade again after a hidden test was mended, an exercise dropped or reweighted, or a date or extension changed.
 
     Every mark that changes is listed first: whose, of what, from what to what, and by which tests. Then it asks, and
     records gradebook, autograded notebooks and ledger. No mark falls unless --lower is given. Who did it, when and why
@@ -64,8 +68,13 @@ def regrade(
     `autograder build` comes first where points have changed. Where tests and library are the same as before, nothing
     is run: kept results are counted by the new points.
 
+    Penalties for lateness follow the due dates of course.toml, the extensions of `autograder extend` and the rule in
+    nbgrader_config.py, as they are now.
+
     Examples:
       autograder regrade --diff
+
+      autograder regrade ada --dates --reason "was ill"
 
       autograder regrade --reason "test_empty was stricter than the lesson"
 
@@ -81,18 +90,38 @@ def regrade(
     loaded = load_course(course or find_course(), tree=False)
     check_exercises(loaded, exercises or ())
     clear_up(loaded.directory)
-    found = _planned(loaded, students or [], exercises or [], lower, isolation, hidden, jobs)
+    if dates:
+        found = _of_dates(loaded, students or [])
+    else:
+        found = _planned(loaded, students or [], exercises or [], lower, isolation, hidden, jobs)
+    found = _with_penalties(loaded, found, students or [], exercises or [], lower)
     console = console_of()
     _show(found, console)
     if diff:
         return
-    if not found.entries:
+    if found.is_empty:
         confirm(loaded, found)
         return
     if not yes and not typer.confirm(_question(found)):
         console.print("nothing was recorded")
         return
     _record(loaded, found, reason.strip(), lower, console)
+
+
+def _of_dates(course: Course, students: list[str]) -> Plan:
+    """A plan of no changes but those of penalties, which are still to be added."""
+    from autograder.regrading import Plan, recorded
+
+    recorded(course, students, ())  # refuses a student of whom nothing was graded
+    return Plan((), (), (), (), 0, looked_at=False)
+
+
+def _with_penalties(course: Course, found: Plan, students: list[str], exercises: list[str], lower: bool) -> Plan:
+    """The plan, and what follows for penalties from its marks and from today's dates."""
+    from autograder.regrading.penalties import with_penalties
+
+    lessons = {course.exercise(each).lesson for each in exercises}
+    return with_penalties(course, found, students=students, lessons=lessons, lower=lower)
 
 
 def _planned(
@@ -105,6 +134,7 @@ def _planned(
     jobs: int,
 ) -> Plan:
     """Return the changes that grading again would make."""
+    from autograder.classes.work import refuse_lost_references
     from autograder.judging.judge import Judge
     from autograder.regrading import check_weights, counted, hidden_tests, plan, recorded
 
@@ -112,6 +142,7 @@ def _planned(
     check_weights(course, everything, students, exercises)
     tests = hidden or hidden_tests(course)
     with Judge(course, hidden=tests, isolation=isolation, cache=cache_of(course)) as judge:
+        refuse_lost_references(judge, sorted({entry.lesson for entry in chosen}))
         graded, problems = _graded_again(judge, chosen, jobs)
     both = [*graded, *counted(course, chosen, graded)]
     return plan(chosen, both, exercises=exercises, lower=lower, problems=problems)
@@ -195,7 +226,7 @@ def _table(title: str, changes: tuple[Change, ...]) -> Table:
     for change in changes:
         old, new = _old_and_new(change)
         style = "red" if change.falls else ""
-        cells = (change.student, change.exercise, old, new, _by(change))
+        cells = (change.student, _what(change), old, new, _by(change))
         table.add_row(*(Cell(clean(cell), style) for cell in cells))
     return table
 
@@ -205,8 +236,13 @@ def _print_item(console: Console, change: Change) -> None:
     from autograder.telling.report import clean
 
     old, new = _old_and_new(change)
-    head = f"{clean(change.student)}  {change.exercise}  {old} -> {new}"
+    head = f"{clean(change.student)}  {_what(change)}  {old} -> {new}"
     print_list(console, Text(head, style="red" if change.falls else ""), [clean(_by(change))])
+
+
+def _what(change: Change) -> str:
+    """The exercise; or the notebook, where its penalty for lateness is another one."""
+    return f"{change.lesson} {LATE}" if change.exercise == LATE else change.exercise
 
 
 def _old_and_new(change: Change) -> tuple[str, str]:
@@ -218,7 +254,7 @@ def _by(change: Change) -> str:
     """The tests, weights or reason that make a mark another one."""
     said = ["other points"] if change.reweighted else []
     said += change.tests
-    if change.falls and change.why:
+    if change.why and (change.falls or change.exercise == LATE):
         said.append(change.why)
     return ", ".join(said)
 
@@ -227,7 +263,7 @@ def _record(course: Course, found: Plan, reason: str, lower: bool, console: Cons
     from autograder.regrading import carry_out
     from autograder.telling.report import clean
 
-    submissions = {(entry.student, entry.assignment) for entry in found.entries}
+    submissions = {(entry.student, entry.assignment) for entry in found.entries} | set(found.penalties)
     with steps("recording", len(submissions)) as step:
         try:
             stays = carry_out(course, found, reason, lower=lower, done=step.advance)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +15,7 @@ from rich.markup import escape
 
 from autograder.commands.common import USAGE, CourseOption, fail, honest, short
 from autograder.commands.showing import number
-from autograder.course import Course
+from autograder.course import Course, CourseError
 from autograder.course.loading import find_course, load_course
 
 __all__ = ["report"]
@@ -51,7 +53,8 @@ def report(
     stuck, what the sandbox contained, and answers that are unusually alike. The page needs no network and holds
     students' names and code: keep it as you keep the gradebook.
 
-    With --csv, the gradebook's marks as `nbgrader export` gives them, or as Canvas and Moodle import them.
+    With --csv, the gradebook's marks as `nbgrader export` gives them, or as Canvas and Moodle import them. Below it the
+    command names who was late, and whose answers a person has still to mark.
 
     Written are reports/class.html and reports/marks-canvas.csv, for example; git leaves that folder out.
 
@@ -73,6 +76,7 @@ def report(
 
 def _page(course: Course, assignments: list[str], out: Path) -> None:
     from autograder.common.files import write
+    from autograder.gradebook.exporting import marks_of, notable
     from autograder.reading.student_files import one_line
     from autograder.telling.classreport.gather import gather
     from autograder.telling.classreport.page import class_page
@@ -82,6 +86,11 @@ def _page(course: Course, assignments: list[str], out: Path) -> None:
     console = Console(soft_wrap=True, highlight=False)
     with Console(stderr=True).status("reading the ledger and comparing answers"):
         data = gather(course, assignments)
+        try:
+            data = replace(data, notable=notable(marks_of(course, assignments)))
+        except CourseError as error:
+            said = f"the page tells nothing of lateness and of answers to be marked: {error}"
+            console.print(f"[yellow]note[/yellow]  {escape(said)}")
         write(out, class_page(data, f"{dt.datetime.now():%Y-%m-%d %H:%M}"))
     students = len({entry.student for entry in data.entries})
     console.print(f"{escape(short(out))}: {number(students, 'student')}, {number(len(data.entries), 'notebook')}")
@@ -95,7 +104,7 @@ def _page(course: Course, assignments: list[str], out: Path) -> None:
 
 def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> None:
     from autograder.common.files import write
-    from autograder.gradebook.exporting import as_csv, read_marks
+    from autograder.gradebook.exporting import as_csv, read_marks, remarks
     from autograder.telling.report import clean
 
     marks = read_marks(course, assignments)
@@ -106,3 +115,13 @@ def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> Non
     for field in changed:
         said = f"{clean(field)!r} would be a formula in a spreadsheet; it was written with an apostrophe before it"
         console.print(f"[yellow]note[/yellow]  {escape(said)}")
+    _remark(remarks(marks))
+
+
+def _remark(sentences: Iterable[str]) -> None:
+    """Say beside a table what its columns do not: it goes to stderr, away from what a program may read."""
+    from autograder.telling.report import clean
+
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    for sentence in sentences:
+        console.print(f"[yellow]note[/yellow]  {escape(clean(sentence, limit=len(sentence) + 1))}")

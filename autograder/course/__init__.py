@@ -82,6 +82,7 @@ class Assignment:
         draft: Whether it is still being written: its exercises are graded and proved, and nothing is built of it.
         examples_open: The day from which reports show the inputs that failed; None means at once.
         quotes_open: The day from which reports repeat what a student's code says; None means at once.
+        hides: Modules that neither its exercises nor earlier ones need, cut while any of these is graded.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Assignment:
     draft: bool = False
     examples_open: dt.date | None = None
     quotes_open: dt.date | None = None
+    hides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

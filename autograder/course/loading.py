@@ -89,6 +89,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     exercises = _exercises(top, lessons)
     limits = _limits(top)
     top.close()
+    _check_hidden(file, assignments, lessons, exercises)
     drafts = {each.name for each in assignments.values() if each.draft}
     course = Course(
         file,
@@ -180,8 +181,9 @@ def _assignment(row: Table) -> Assignment:
     if draft and (due or opens):
         raise row.fail("is a draft, which nobody gets, and has a date; remove one of the two")
     examples, quotes = (_from_when(row, key, opens) for key in ("examples", "quotes"))
+    hides = tuple(row.names("hides", MODULE, []))
     row.close()
-    return Assignment(name, title, lessons, due, opens, draft, examples, quotes)
+    return Assignment(name, title, lessons, due, opens, draft, examples, quotes, hides)
 
 
 def _from_when(row: Table, key: str, opens: dt.date | None) -> dt.date | None:
@@ -250,6 +252,26 @@ def _others(row: Table, key: str, objects: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
+def _check_hidden(
+    file: Path,
+    assignments: Mapping[str, Assignment],
+    lessons: Mapping[str, Lesson],
+    exercises: Mapping[str, Exercise],
+) -> None:
+    """Refuse an assignment that hides a module which holds an object of its own, or of an earlier one."""
+    earlier: list[str] = []
+    for assignment in assignments.values():
+        earlier.append(assignment.name)
+        for exercise in exercises.values():
+            if lessons[exercise.lesson].assignment in earlier:
+                own = [(h, o) for h in assignment.hides for o in exercise.objects if o == h or o.startswith(f"{h}.")]
+                if own:
+                    raise CourseError(
+                        f"{file.name}: [[assignment]] {assignment.name}: 'hides' names {own[0][0]!r}, which holds "
+                        f"{own[0][1]!r} of the exercise {exercise.id}; name what later assignments are about"
+                    )
+
+
 def _limits(row: Table) -> dict[str, float]:
     table = row.table("limits", optional=True)
     limits = {name: table.number(name) for name in table.keys()}  # noqa: SIM118 - as above
@@ -273,6 +295,12 @@ def _check_tree(course: Course) -> None:
     file = course.path.name
     for lesson in course.draft_lessons.values():
         _check_not_built(course, lesson)
+    for assignment in (*course.assignments.values(), *course.drafts.values()):
+        for dotted in assignment.hides:
+            if not _exists(source, dotted, whole=True):
+                raise CourseError(
+                    f"{file}: [[assignment]] {assignment.name}: {source} has no {dotted!r}; correct the name in 'hides'"
+                )
     for exercise in course.exercises.values():
         _check_uses(course, exercise)
         others = (*exercise.gives_away, *exercise.hides)

@@ -12,13 +12,27 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.course import Course, CourseError
 from autograder.course.opening import refuse_a_damaged_gradebook
+from autograder.gradebook.settings import gradebook_url, has_gradebook, load_app, quiet
 from autograder.results import format_points
 
-__all__ = ["KINDS", "Mark", "as_csv", "defused", "gradebook_url", "read_marks"]
+if TYPE_CHECKING:
+    from autograder.gradebook.dates import Dates, Lateness, Penalties
+
+__all__ = [
+    "KINDS",
+    "Mark",
+    "as_csv",
+    "defused",
+    "marks_of",
+    "notable",
+    "read_marks",
+    "remarks",
+    "standing",
+]
 
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # the last four as wide signs
 # At the beginning, and where a spreadsheet begins a new field in lands that separate lists by semicolons.
@@ -44,6 +58,9 @@ class Mark:
         submitted: When it was handed in; None where it was not.
         raw: Points.
         penalty: Points that are taken off because it was late.
+        late: Whether it was late, by the dates of today; None where nothing was handed in.
+        penalty_now: Points that the dates of today would take off.
+        waiting: Answers that a person has still to mark, or to look at again.
     """
 
     assignment: str
@@ -57,6 +74,9 @@ class Mark:
     submitted: str | None = None
     raw: float = 0.0
     penalty: float = 0.0
+    late: Lateness | None = None
+    penalty_now: float = 0.0
+    waiting: int = 0
 
     @property
     def score(self) -> float:
@@ -81,32 +101,39 @@ def read_marks(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
     """
     from nbgrader.api import Gradebook  # loads the database library, which the page does not need
 
+    from autograder.gradebook.dates import Dates, Penalties
+    from autograder.gradebook.recording import refusals
+
     url = gradebook_url(course)
-    if url.startswith("sqlite:///") and not (course.directory / url.removeprefix("sqlite:///")).is_file():
+    if not has_gradebook(course, url):
         raise CourseError(f"{url.removeprefix('sqlite:///')}: there is no gradebook yet; grade an assignment first")
     refuse_a_damaged_gradebook(url)
     wanted = set(assignments)
-    with Gradebook(url, course.name) as gradebook:
+    app = load_app(course.directory, next(iter(course.assignments)))
+    dates, penalties = Dates(course), Penalties(quiet(app))
+    with refusals(), Gradebook(url, course.name) as gradebook:
         known = {assignment.name for assignment in gradebook.assignments}
         for name in sorted(wanted - known):
             raise CourseError(f"the gradebook has no assignment {name!r}; it has {', '.join(sorted(known)) or 'none'}")
         students = sorted(gradebook.students, key=lambda each: (each.last_name or "", each.first_name or "", each.id))
         return [
-            _mark(assignment, student, {each.student_id: each for each in assignment.submissions})
+            _mark(assignment, student, submissions, dates, penalties)
             for assignment in gradebook.assignments
             if not wanted or assignment.name in wanted
+            for submissions in [{each.student_id: each for each in assignment.submissions}]
             for student in students
         ]
 
 
-def gradebook_url(course: Course) -> str:
-    """Return the gradebook's address from nbgrader's configuration of a course."""
-    from autograder.gradebook.recording import load_app
+def marks_of(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
+    """Read the gradebook; nothing, where there is none yet or it does not know an assignment."""
+    if not has_gradebook(course, gradebook_url(course)):
+        return []
+    wanted = tuple(assignments)
+    return [mark for mark in read_marks(course) if not wanted or mark.assignment in wanted]
 
-    return str(load_app(course.directory, next(iter(course.assignments))).coursedir.db_url)
 
-
-def _mark(assignment: Any, student: Any, submissions: Mapping[str, Any]) -> Mark:
+def _mark(assignment: Any, student: Any, submissions: Mapping[str, Any], dates: Dates, penalties: Penalties) -> Mark:
     """One line of the gradebook, from nbgrader's rows."""
     submission = submissions.get(student.id)
     mark = Mark(
@@ -122,7 +149,11 @@ def _mark(assignment: Any, student: Any, submissions: Mapping[str, Any]) -> Mark
     if submission is None:
         return mark
     when, penalty = _text(submission.timestamp), submission.late_submission_penalty
-    return replace(mark, submitted=when, raw=submission.score, penalty=penalty)
+    late = dates.of(submission)
+    asked = [penalties.of(student.id, each.score, late) or 0.0 for each in submission.notebooks]
+    waiting = sum(bool(grade.needs_manual_grade) for each in submission.notebooks for grade in each.grades)
+    own = replace(mark, submitted=when, raw=submission.score, penalty=penalty)
+    return replace(own, late=late, penalty_now=sum(asked), waiting=waiting)
 
 
 def _text(value: object) -> str:
@@ -218,3 +249,79 @@ KINDS: Mapping[str, Callable[[Sequence[Mark]], Iterator[list[Field]]]] = {
     "canvas": _canvas,
     "moodle": _moodle,
 }
+
+
+MOST_NAMES = 30
+"""Students of unknown time who are named in a sentence; the class report lists all."""
+
+
+def standing(mark: Mark) -> str:
+    """One student's mark in a sentence: time, penalty, and what a person has still to mark."""
+    if mark.submitted is None:
+        return "nothing was handed in"
+    points = f"{format_points(mark.raw)} of {format_points(mark.max_score)} points"
+    said = [str(mark.late), f"{points}, penalty {format_points(mark.penalty)}, mark {format_points(mark.score)}"]
+    if _is_by_other_dates(mark):
+        said.append(
+            f"today's dates give a penalty of {format_points(mark.penalty_now)}, which `autograder regrade --dates` "
+            "records"
+        )
+    if mark.waiting:
+        said.append(f"answers that a person has still to mark: {mark.waiting}")
+    return "; ".join(said)
+
+
+def notable(marks: Iterable[Mark]) -> list[tuple[str, ...]]:
+    """Student, assignment, lateness, points, penalty, mark and waiting answers, where a mark has more to it."""
+    return [
+        (
+            each.student,
+            each.assignment,
+            str(each.late) + ("; the penalty is not that of today's dates" if _is_by_other_dates(each) else ""),
+            f"{format_points(each.raw)} of {format_points(each.max_score)}",
+            format_points(each.penalty),
+            format_points(each.score),
+            str(each.waiting or ""),
+        )
+        for each in marks
+        if each.late is not None
+        and (each.late.seconds or each.late.is_unknown or each.penalty or each.waiting or _is_by_other_dates(each))
+    ]
+
+
+def remarks(marks: Sequence[Mark]) -> list[str]:
+    """What a table of marks does not show: who was late, of whom that is not known, and whose answers wait.
+
+    Args:
+        marks: The gradebook's marks.
+    """
+    late = [
+        f"{_place(each)}: {each.late}, penalty {format_points(each.penalty)}"
+        for each in marks
+        if each.late is not None and each.late.seconds
+    ]
+    unknown = [_place(each) for each in marks if each.late is not None and each.late.is_unknown]
+    if len(unknown) > MOST_NAMES:
+        unknown[MOST_NAMES:] = [f"and {len(unknown) - MOST_NAMES} more, whom `autograder report` lists"]
+    waiting = [f"{_place(each)}: {each.waiting}" for each in marks if each.waiting]
+    other = [
+        f"{_place(each)}: {format_points(each.penalty)} recorded, {format_points(each.penalty_now)} now"
+        for each in marks
+        if _is_by_other_dates(each)
+    ]
+    said = {
+        "late": late,
+        "not counted as late, since no time of handing in is known": unknown,
+        "answers that a person has still to mark, so that the mark is not final": waiting,
+        "penalties that are not those of today's dates and rule; `autograder regrade --dates --diff` lists what "
+        "changes": other,
+    }
+    return [f"{what}: {'; '.join(names)}" for what, names in said.items() if names]
+
+
+def _is_by_other_dates(mark: Mark) -> bool:
+    return abs(mark.penalty - mark.penalty_now) > 1e-9
+
+
+def _place(mark: Mark) -> str:
+    return f"{mark.student} ({mark.assignment})"

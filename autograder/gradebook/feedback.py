@@ -9,20 +9,25 @@ nbgrader's list of test cells without names.
 from __future__ import annotations
 
 import datetime as dt
+import html
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
 from autograder.course import Course
 from autograder.gradebook.blueprints import NO_RESPONSE
+from autograder.gradebook.dates import Dates
 from autograder.gradebook.nbgrader_hooks import fill
+from autograder.gradebook.settings import has_gradebook
 from autograder.grafting.tidying import course_of
 from autograder.judging.examples import released
-from autograder.results import Submission
+from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
 
@@ -67,11 +72,47 @@ class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no
         self, nb: nbformat.NotebookNode, resources: dict[str, Any]
     ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
         """Put the list into one notebook, if its reports are known."""
-        shown: Submission | None = resources["nbgrader"].pop("shown", None)
+        names = resources["nbgrader"]
+        shown: Submission | None = names.pop("shown", None)
+        sentences = self._standing(names)
+        if sentences:
+            nb.cells.insert(0, _paragraphs(sentences))
         if shown is not None:
             course = course_of(Path(self.parent.parent.coursedir.root))
             nb.cells.insert(0, _contents(nb, shown, course))
         return nb, resources
+
+    def _standing(self, names: dict[str, Any]) -> list[str]:
+        """What the student is told of lateness, and of answers that nobody has marked yet."""
+        coursedir = self.parent.parent.coursedir
+        if not has_gradebook(course_of(Path(coursedir.root)), coursedir.db_url):
+            return []
+        with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+            try:
+                notebook = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
+            except MissingEntry:
+                return []
+            late = Dates(course_of(Path(coursedir.root))).of(notebook.assignment)
+            penalty, waiting = notebook.late_submission_penalty or 0.0, bool(notebook.needs_manual_grade)
+        said = [f"Your submission is {late}."] if late.due is not None or late.seconds else []
+        if penalty:
+            said.append(f"Penalty for lateness: {format_points(penalty)} points of this notebook.")
+        if waiting:
+            said.append("Answers of this notebook are still to be marked by a person; the mark is not final.")
+        return said
+
+
+def _paragraphs(sentences: Iterable[str]) -> nbformat.NotebookNode:
+    """A cell that shows nothing but sentences."""
+    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
+    return _shown(f'<div class="mg-report">{said}</div>', "standing")
+
+
+def _shown(content: str, name: str) -> nbformat.NotebookNode:
+    output = nbformat.v4.new_output("display_data", data={"text/html": content})
+    hidden = {"transient": {"remove_source": True}}
+    made: nbformat.NotebookNode = nbformat.v4.new_code_cell("", outputs=[output], metadata=hidden, id=name)
+    return made
 
 
 def _contents(notebook: nbformat.NotebookNode, submission: Submission, course: Course) -> nbformat.NotebookNode:
@@ -81,12 +122,7 @@ def _contents(notebook: nbformat.NotebookNode, submission: Submission, course: C
     # Points that were given by hand stand in the gradebook alone; nbgrader writes them into its cells.
     scores = {cell["grade_id"]: float(cell["score"]) for cell in cells if "grade_id" in cell and "score" in cell}
     empty = [f"comment-{cell['grade_id']}" for cell in cells if cell.get("comment") == NO_RESPONSE]
-    listed = contents(submission, anchors, scores, empty)
-    shown = nbformat.v4.new_output("display_data", data={"text/html": listed})
-    made: nbformat.NotebookNode = nbformat.v4.new_code_cell(
-        "", outputs=[shown], metadata={"transient": {"remove_source": True}}, id="exercises"
-    )
-    return made
+    return _shown(contents(submission, anchors, scores, empty), "exercises")
 
 
 def _drop_numbers(notebook: nbformat.NotebookNode) -> None:

@@ -5,11 +5,16 @@ is kept: no script, no event handler, no address but of the web, of mail and of 
 that the notebook holds, no style but the alignment of a table, no id or class that a page's own script could mean.
 
 HTML is cleaned after the Markdown is rendered: cleaning the source would miss `[x](javascript:...)`.
+
+Nor does it cost much: whoever wrote a text chooses neither the language that it is coloured in nor how long a page
+takes. What takes longer than a moment stands on the page as plain text.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import bleach  # type: ignore[import-untyped]
@@ -17,8 +22,19 @@ from bleach.css_sanitizer import CSSSanitizer  # type: ignore[import-untyped]
 from jinja2 import pass_context
 from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments import highlight  # type: ignore[import-untyped]
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-__all__ = ["harmless", "markdown2html"]
+from autograder.common.effort import Effort
+
+__all__ = ["harmless", "highlight_code", "in_a_moment", "markdown2html"]
+
+MOMENT = 0.7
+"""Seconds of processor time that one cell of a page may cost; nearly all cost a thousandth."""
+
+MAX_COLOURED = 10_000
+"""Characters of code that are coloured at most."""
 
 _TEXT = {
     "a", "abbr", "b", "blockquote", "br", "caption", "code", "dd", "del", "details", "div", "dl", "dt", "em",
@@ -75,9 +91,51 @@ def harmless(html: str) -> str:
     return str(_cleaner.clean(html))
 
 
+def in_a_moment(make: Callable[[], str], otherwise: Callable[[], str]) -> str:
+    """What `make` returns; if that takes longer than a moment, what `otherwise` does."""
+
+    class Late(BaseException):  # libraries take an Exception for their own
+        pass
+
+    try:
+        with Effort(MOMENT, Late).spent():
+            return make()
+    except Late:
+        return otherwise()
+
+
+class _Renderer(IPythonRenderer):
+    """Code is Python's, or has no colours: some of Pygments' lexers take minutes for a page of blanks."""
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        """A fenced block."""
+        language = (info or "").split(maxsplit=1)
+        return _coloured(code) if language and language[0] in ("python", "python3", "py") else _plain(code)
+
+
+def _plain(text: str) -> str:
+    return f"<pre><code>{escape(text, quote=False)}</code></pre>\n"
+
+
+def _coloured(code: str) -> str:
+    if len(code) > MAX_COLOURED:
+        return _plain(code)
+    return str(highlight(code, PythonLexer(), HtmlFormatter()))
+
+
+def highlight_code(source: str, language: str | None = None, metadata: object = None) -> str:
+    """nbconvert's filter of this name: a code cell, coloured as Python whatever the notebook says of its language."""
+    del language, metadata
+    return in_a_moment(lambda: _coloured(source), lambda: _plain(source))
+
+
 @pass_context
 def markdown2html(context: Context, source: str) -> str:
     """nbconvert's filter of this name, with a harmless result."""
     cell: Any = context.get("cell", {})
-    renderer = IPythonRenderer(escape=False, attachments=cell.get("attachments", {}))
-    return harmless(MarkdownWithMath(renderer=renderer).render(source))
+
+    def render() -> str:
+        renderer = _Renderer(escape=False, attachments=cell.get("attachments", {}))
+        return harmless(MarkdownWithMath(renderer=renderer).render(source))
+
+    return in_a_moment(render, lambda: _plain(source))

@@ -1,8 +1,9 @@
 """The parts that make a stock nbgrader course grade by hidden tests, in a sandbox, and survive any submission.
 
-`course/nbgrader_config.py` calls `configure`. nbgrader then does what it always does, with three parts
+`course/nbgrader_config.py` calls `configure`. nbgrader then does what it always does, with these parts
 exchanged at the places that it offers for that:
 
+- `generate_assignment`, `release_assignment` and the rest copy due dates and extensions into the gradebook;
 - `collect` takes a submission into a clean tree of grafted notebooks and keeps the original aside;
 - `autograde` reads through `GraftExporter`, so that nothing but text comes from the student;
 - `JudgePreprocessor` stands where `Execute` was: it executes nothing in this process, and puts into every
@@ -16,17 +17,18 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbgrader.exchange.default import ExchangeCollect
-from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.api import Gradebook
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
+from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool, Unicode
 
 from autograder.course import Course, CourseError
+from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of, put_dates
 from autograder.grafting.collecting import regraft
 from autograder.grafting.graft import Grafted, grafted_from
 from autograder.grafting.tidying import ORIGINALS, clear_up, course_of, take_in_or_refuse, tidy
@@ -34,7 +36,7 @@ from autograder.grafting.written import Marks, answers_of
 from autograder.reading import one_line
 from autograder.results import Graded, Submission
 from autograder.results.causes import SEEN
-from autograder.results.changes import afresh
+from autograder.results.changes import afresh, is_recorded_already
 from autograder.results.ledger import Entry, write_recorded
 from autograder.results.regrade_log import AFRESH, logged
 from autograder.telling.report import as_html, as_text
@@ -43,9 +45,11 @@ if TYPE_CHECKING:
     from autograder.judging.judge import Judge
 
 __all__ = [
+    "DatedRelease",
     "GraftExporter",
     "GraftingCollect",
     "JudgePreprocessor",
+    "LatePenalties",
     "SaveGrades",
     "configure",
     "fill",
@@ -67,7 +71,7 @@ EXPORTER = f"{_HERE}.GraftExporter"
 STEPS = [
     f"{_HERE}.JudgePreprocessor",
     f"{_HERE}.SaveGrades",
-    "nbgrader.preprocessors.AssignLatePenalties",
+    f"{_HERE}.LatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 """The steps of `nbgrader autograde` with a sanitized notebook."""
@@ -81,6 +85,8 @@ def configure(config: Any, root: Path) -> None:
         root: The course's directory.
     """
     config.ExchangeFactory.collect = f"{_HERE}.GraftingCollect"
+    config.ExchangeFactory.release_assignment = f"{_HERE}.DatedRelease"
+    config.GenerateAssignment.post_convert_hook = dater(root)
     config.Autograde.exporter_class = EXPORTER
     config.Autograde.pre_convert_hook = tidier(root)
     config.Autograde.autograde_preprocessors = list(STEPS)
@@ -91,7 +97,9 @@ def configure(config: Any, root: Path) -> None:
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     # Formgrader and feedback pages show what students wrote.
-    config.HTMLExporter.filters = {"markdown2html": "autograder.gradebook.harmless.markdown2html"}
+    config.HTMLExporter.filters = {
+        name: f"autograder.gradebook.harmless.{name}" for name in ("markdown2html", "highlight_code")
+    }
 
 
 class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships no types
@@ -100,6 +108,7 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
     def copy_files(self) -> None:
         """Take all submissions in; one that the disk refuses does not keep the others out."""
         clear_up(Path(self.coursedir.root))
+        put_dates(course_of(Path(self.coursedir.root)), self.coursedir.db_url, [self.coursedir.assignment_id])
         self.failed: list[str] = []
         super().copy_files()
         if self.failed:
@@ -120,6 +129,27 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
         else:
             for sentence in said:
                 self.log.warning("%s: %s", student, one_line(sentence))
+
+
+class DatedRelease(ExchangeReleaseAssignment):  # type: ignore[misc]  # nbgrader ships no types
+    """`nbgrader release_assignment`, with the dates of today in the gradebook."""
+
+    def copy_files(self) -> None:
+        """Release the files."""
+        super().copy_files()
+        put_dates(course_of(Path(self.coursedir.root)), self.coursedir.db_url, [self.coursedir.assignment_id])
+
+
+def dater(root: Path) -> Callable[..., None]:
+    """A hook of `nbgrader generate_assignment` that puts the assignment's due date into the gradebook."""
+
+    def hook(assignment: str, student: str, notebooks: list[str]) -> None:
+        from autograder.gradebook.settings import gradebook_url
+
+        course = course_of(root)
+        put_dates(course, gradebook_url(course), [assignment])
+
+    return hook
 
 
 def tidier(root: Path) -> Callable[..., None]:
@@ -184,14 +214,20 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
     ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
         """Judge one notebook, unless it was judged before by the same tests: then say what was found."""
         # Imported when it is needed: pytest and hypothesis would slow every other command of nbgrader.
-        from autograder.classes.work import Work, grade_notebook
+        from autograder.classes.work import Work, grade_notebook, refuse_lost_references
 
         info = resources["nbgrader"]
         root, work = Path(self.parent.parent.coursedir.root), Work(info["student"], info["assignment"])
         entry = _found.get((work.student, work.assignment, info["notebook"]))
         if entry is None:
             judge = _judge(root, self.isolation, Path(self.hidden))
-            graft = partial(self._graft, nb, info)
+
+            def graft() -> Grafted:  # it is called where there is something to grade
+                if (state := judge.fingerprint.state(info["notebook"])) not in _checked:
+                    refuse_lost_references(judge, [info["notebook"]])
+                    _checked.add(state)
+                return self._graft(nb, info)
+
             keep = not self.fresh
             entry, kept = grade_notebook(judge, work, info["notebook"], keep=keep, write=True, graft=graft)
             if kept and entry.state != judge.fingerprint.state(info["notebook"]):
@@ -232,6 +268,8 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
         marks, now = Marks(root, info["student"], info["assignment"], info["notebook"]), answers_of(nb)
         self._marked = marks.unchanged(now)
         found: Entry | None = info.pop("found", None)
+        if found is not None:
+            info["again"] = is_recorded_already(root, found)
         with logged(root, afresh(root, [found] if found else []), AFRESH):
             done: tuple[nbformat.NotebookNode, dict[str, Any]] = super().preprocess(nb, resources)
             marks.write(now)
@@ -247,6 +285,34 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
         if grade_id in self._marked and grade.manual_score is not None:
             grade.needs_manual_grade = waits
             self.gradebook.db.commit()
+
+
+class LatePenalties(AssignLatePenalties):  # type: ignore[misc]  # nbgrader ships no types
+    """Takes off what the course's own rule says, by the dates of course.toml and the extensions."""
+
+    def preprocess(
+        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        """Set the penalty of one notebook; nothing in the notebook changes."""
+        info, coursedir = resources["nbgrader"], self.parent.parent.coursedir
+        root, self.plugin_inst = Path(coursedir.root), self.plugin_class(parent=self)
+        dates = Dates(course_of(root))
+        with Gradebook(info["db_url"], coursedir.course_id) as gradebook:
+            submission = gradebook.find_submission(info["assignment"], info["student"])
+            folder = Path(coursedir.format_path(coursedir.submitted_directory, info["student"], info["assignment"]))
+            submission.timestamp = handed_in_at(root / folder)  # nbgrader keeps an earlier one where none is known
+            dates.put(gradebook, info["assignment"], [info["student"]])
+            notebook = gradebook.find_submission_notebook(info["notebook"], info["assignment"], info["student"])
+            late = dates.of(submission)
+            asked = penalty_of(self.plugin_inst, info["student"], notebook.score, late.seconds)
+            if late.seconds:
+                self.log.warning("%s: %s is %s; penalty %g", info["student"], info["notebook"], late, asked or 0)
+            change = penalty_change(notebook, late, asked)
+            again = info.pop("again", False)  # the first penalty of a submission is no change
+            with logged(root, [change] if change and again else [], AFRESH):
+                notebook.late_submission_penalty = asked
+                gradebook.db.commit()
+        return nb, resources
 
 
 _found: dict[tuple[str, str, str], Entry] = {}
@@ -301,6 +367,9 @@ def _outputs(graded: Graded, submission: Submission) -> list[nbformat.NotebookNo
         nbformat.v4.new_output("execute_result", data={"text/plain": points}, execution_count=1),
     ]
 
+
+_checked: set[str] = set()
+"""States of lessons in which this process found that the reference answers earn every point."""
 
 _judges: dict[tuple[Path, str, Path], tuple[str, Judge]] = {}
 

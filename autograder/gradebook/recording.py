@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import chdir, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -32,9 +32,7 @@ from typing import Any, Self
 import nbformat
 from nbgrader import utils
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
-from nbgrader.apps import AutogradeApp
 from nbgrader.converters import Autograde, NbGraderException
-from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
@@ -44,24 +42,20 @@ from autograder.common.files import copy, put
 from autograder.course import CourseError
 from autograder.course.opening import refuse_a_damaged_gradebook
 from autograder.gradebook.blueprints import Blueprint, has_id, score
+from autograder.gradebook.dates import Dates, Penalties, handed_in_at, penalty_change
 from autograder.gradebook.nbgrader_hooks import EXPORTER, STEPS, JudgePreprocessor, fill, found_already, mark_of
+from autograder.gradebook.settings import load_app
 from autograder.grafting.collecting import regraft
 from autograder.grafting.tidying import ORIGINALS, course_of
 from autograder.grafting.written import Marks, answers_of
+from autograder.results.changes import Change, is_recorded_already
 from autograder.results.ledger import Entry, write_recorded
+from autograder.results.regrade_log import AFRESH, logged
 
-__all__ = ["Recorder", "hidden_of", "load_app", "refusals"]
+__all__ = ["Recorder", "hidden_of", "refusals"]
 
 _CUSTOM = ("sanitize_preprocessors", "autograde_preprocessors", "exporter_class", "post_convert_hook")
 """Settings of `c.Autograde` that say what is done with a notebook, step by step."""
-
-
-def load_app(root: Path, assignment: str) -> Any:
-    """nbgrader's own program with a course's configuration, before it does anything."""
-    with chdir(root):
-        app = AutogradeApp()
-        app.initialize(["--assignment", assignment])
-    return app
 
 
 def hidden_of(root: Path, assignment: str) -> Path:
@@ -132,18 +126,20 @@ class Recorder:
         self._course = course_of(root)
         self._app = load_app(self.root, assignment)
         self._settings: Any = Autograde(coursedir=self._app.coursedir, parent=self._app)
-        self._penalties: Any = AssignLatePenalties(parent=self._settings)
-        self._penalties.init_plugin()
+        self._penalties, self._dates = Penalties(self._settings), Dates(self._course)
         refuse_a_damaged_gradebook(self._app.coursedir.db_url)
         with refusals():
             self._gradebook = _Gradebook(self._app.coursedir.db_url, self._app.coursedir.course_id)
         try:
             with refusals():
                 self._blueprints = self._read_blueprints()
+                self._dates.put(self._gradebook, assignment)
+                self._gradebook.db().finish()
         except BaseException:
             self._gradebook.close()
             raise
         self._pending: list[_Pending] = []
+        self._late_changes: list[Change] = []
         sweep((self.root / self._app.coursedir.autograded_directory).glob(f"{PREFIX}*"))
         self._rest()
 
@@ -166,8 +162,9 @@ class Recorder:
         Raises:
             CourseError: If the database refuses; then nothing stands that was added since the last `commit`.
         """
+        changes, self._late_changes = self._late_changes, []
         try:
-            with refusals():
+            with refusals(), logged(self.root, changes, AFRESH):
                 self._gradebook.db().finish()
         except BaseException:
             self._gradebook.db.rollback()
@@ -192,6 +189,7 @@ class Recorder:
 
     def _drop(self) -> None:
         """Forget what was added and does not stand."""
+        self._late_changes.clear()
         while self._pending:
             self._pending.pop().aside.close()
 
@@ -278,13 +276,18 @@ class Recorder:
         scores = {
             (notebook.name, grade.name): grade.auto_score for notebook in row.notebooks for grade in notebook.grades
         }
-        when = self._timestamp(student)
-        return (when is None or row.timestamp == when) and wanted.items() <= scores.items()
+        return row.timestamp == handed_in_at(self._came(student)) and wanted.items() <= scores.items()
 
     # Recording -----------------------------------------------------------------------------------------------
 
-    def add(self, student: str, entries: Sequence[Entry]) -> None:
+    def add(self, student: str, entries: Sequence[Entry], penalties: Mapping[str, float | None] | None = None) -> None:
         """Record what was found in a student's notebooks.
+
+        Args:
+            student: nbgrader's student id.
+            entries: The results.
+            penalties: Points that each notebook loses for lateness, where they are decided already; else the course's
+                own rule decides, and a penalty of the same notebook that changes is logged.
 
         Raises:
             CourseError: If the gradebook has no such student and may not get one, or other points than course.toml;
@@ -296,7 +299,8 @@ class Recorder:
         try:
             self._write(student, notebooks, self._pending[-1].aside.folder / self.assignment)
             with refusals():
-                self._add_rows(student, notebooks)
+                row = self._add_rows(student, notebooks)
+                self._penalise(row, [entry for entry in entries if is_recorded_already(self.root, entry)], penalties)
         except BaseException:
             self._gradebook.db.rollback()
             self._drop()
@@ -353,14 +357,26 @@ class Recorder:
             elif self._app.coursedir.groupshared:
                 path.chmod((path.stat().st_mode | 0o2770) & 0o2777)
 
-    def _add_rows(self, student: str, notebooks: Mapping[str, nbformat.NotebookNode]) -> None:
+    def penalise(self, student: str, penalties: Mapping[str, float | None]) -> None:
+        """Set what a student's notebooks lose for lateness; nothing else of them changes.
+
+        Args:
+            student: nbgrader's student id.
+            penalties: The points, by notebook.
+        """
+        with refusals():
+            self._dates.put(self._gradebook, self.assignment, [student])
+            self._penalise(self._gradebook.find_submission(self.assignment, student), (), penalties)
+            self._gradebook.db().finish()
+
+    def _add_rows(self, student: str, notebooks: Mapping[str, nbformat.NotebookNode]) -> Any:
         gradebook = self._gradebook
         if self._settings.create_student:
             gradebook.update_or_create_student(student)
-        when = self._timestamp(student)
-        stamp = {} if when is None else {"timestamp": when}
         try:
-            row = gradebook.update_or_create_submission(self.assignment, student, **stamp)
+            row = gradebook.update_or_create_submission(
+                self.assignment, student, timestamp=handed_in_at(self._came(student))
+            )
         except MissingEntry as error:
             raise CourseError(
                 f"no student {student!r} is in the gradebook; add one by `nbgrader db student`"
@@ -372,21 +388,27 @@ class Recorder:
             cells = {cell.metadata["nbgrader"]["grade_id"]: cell for cell in notebook.cells if has_id(cell)}
             marked = self._marks(student, submitted.name).unchanged(answers_of(notebook))
             score(submitted, cells, self._blueprints[submitted.name].names, marked, self._settings.log)
-            self._penalise(row, submitted, student)
+        self._dates.put(gradebook, self.assignment, [student])
+        return row
 
     def _marks(self, student: str, lesson: str) -> Marks:
         return Marks(self.root, student, self.assignment, lesson)
 
-    def _penalise(self, row: Any, submitted: Any, student: str) -> None:
-        """Set the penalty for being late, by the course's own plugin."""
-        submitted.late_submission_penalty = None
-        late = row.total_seconds_late
-        if late > 0:
-            self._gradebook.db.flush()
+    def _penalise(self, row: Any, again: Iterable[Entry], penalties: Mapping[str, float | None] | None) -> None:
+        """Set the penalties for being late: those that are given, else by the course's own rule."""
+        late, before = self._dates.of(row), {entry.lesson for entry in again}
+        self._gradebook.db.flush()
+        for submitted in row.notebooks:
             self._gradebook.db.refresh(submitted)  # its score is computed by the database
-            penalty = self._penalties.plugin_inst.late_submission_penalty(student, submitted.score, late)
-            if penalty is not None:
-                submitted.late_submission_penalty = self._penalties._check_late_penalty(submitted, penalty)
+            if penalties is not None:
+                if submitted.name in penalties:
+                    submitted.late_submission_penalty = penalties[submitted.name]
+                continue
+            penalty = self._penalties.of(row.student_id, submitted.score, late)
+            change = penalty_change(submitted, late, penalty)
+            if change is not None and submitted.name in before:
+                self._late_changes.append(change)
+            submitted.late_submission_penalty = penalty
 
     def _submitted(self, student: str) -> Path:
         return self.root / "submitted" / student / self.assignment
@@ -399,9 +421,6 @@ class Recorder:
     def _home(self, student: str) -> Path:
         coursedir = self._app.coursedir
         return Path(coursedir.format_path(coursedir.autograded_directory, student, self.assignment))
-
-    def _timestamp(self, student: str) -> Any:
-        return self._app.coursedir.get_existing_timestamp(str(self._submitted(student)))
 
     def _read_blueprints(self) -> dict[str, Blueprint]:
         try:

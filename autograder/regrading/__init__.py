@@ -1,5 +1,7 @@
 """Grade again what was graded before, after a hidden test was mended or an exercise was dropped or reweighted.
 
+Penalties for lateness follow the dates of today in the same way (`penalties.py`).
+
 First a plan: every notebook of the ledger is judged again, and each mark that would change is listed. Nothing is
 recorded by that. A mark falls only where it was said that it may: else the earlier result of that exercise stays,
 unless other points are asked of everyone, which cannot be done to some alone.
@@ -19,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.course import Course, CourseError
 from autograder.judging.scoring import scored_again
@@ -28,6 +30,9 @@ from autograder.results import Graded
 from autograder.results.changes import Change, changes_of, merged, weights
 from autograder.results.ledger import Entry, entries, read_entry, write_entry
 from autograder.results.regrade_log import begin, end
+
+if TYPE_CHECKING:
+    from autograder.gradebook.recording import Recorder
 
 __all__ = ["Change", "Plan", "carry_out", "check_weights", "confirm", "counted", "hidden_tests", "plan", "recorded"]
 
@@ -44,6 +49,8 @@ class Plan:
         same: How many notebooks have the marks that they had.
         weights: The exercises of which other points are asked, with what they are worth now.
         confirmed: Results whose marks today's tests give as well, to be put into the ledger as today's.
+        penalties: By student and assignment, what each notebook is to lose for lateness.
+        looked_at: Whether notebooks were judged again; else the plan is about dates alone.
     """
 
     changes: tuple[Change, ...]
@@ -53,6 +60,13 @@ class Plan:
     same: int
     weights: Mapping[str, float] = field(default_factory=dict)
     confirmed: tuple[Entry, ...] = ()
+    penalties: Mapping[tuple[str, str], Mapping[str, float | None]] = field(default_factory=dict)
+    looked_at: bool = True
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is to be recorded."""
+        return not (self.entries or self.penalties)
 
 
 def plan(
@@ -254,22 +268,31 @@ def carry_out(
 
     with _reweighed(course, found) as stays:
         run = begin(course.directory, found.changes, why, lower=lower)
-    for assignment, by_student in _by_submission(course, found).items():
+    submissions = _by_submission(course, found)
+    for student, assignment in found.penalties:
+        submissions.setdefault(assignment, {}).setdefault(student, [])
+    for assignment, by_student in submissions.items():
         with Recorder(course.directory, assignment) as recorder:
             for student, whole in by_student.items():
-                if not recorder.has_files(student):
-                    recorder.keep(whole)  # only points are others, and those are in the gradebook by now
-                elif recorder.is_stock:
-                    recorder.add(student, whole)
-                    recorder.commit()
-                elif not recorder.hand_over(student, whole):
-                    raise CourseError(
-                        f"nbgrader could not record {student}; see what it said above, then regrade again"
-                    )
+                _record_one(recorder, student, whole, found.penalties.get((student, assignment), {}))
                 done()
     confirm(course, found)
     end(course.directory, run)
     return stays
+
+
+def _record_one(recorder: Recorder, student: str, whole: list[Entry], penalties: Mapping[str, float | None]) -> None:
+    """Record one submission: results, if it has new ones, and penalties."""
+    if whole and recorder.is_stock and recorder.has_files(student):
+        recorder.add(student, whole, penalties)
+        recorder.commit()
+        return
+    if not recorder.has_files(student):
+        recorder.keep(whole)  # only points are others, and those are in the gradebook by now
+    elif whole and not recorder.hand_over(student, whole):
+        raise CourseError(f"nbgrader could not record {student}; see what it said above, then regrade again")
+    if penalties:
+        recorder.penalise(student, penalties)
 
 
 def confirm(course: Course, found: Plan) -> None:
@@ -314,8 +337,8 @@ def _reweighed(course: Course, found: Plan) -> Iterator[list[str]]:
         return
     from nbgrader.api import Gradebook
 
-    from autograder.gradebook.exporting import gradebook_url
     from autograder.gradebook.recording import refusals
+    from autograder.gradebook.settings import gradebook_url
 
     with refusals(), Gradebook(gradebook_url(course), course.name) as gradebook:
         stays = [

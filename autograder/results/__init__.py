@@ -138,13 +138,11 @@ class Graded:
     def failures(self) -> tuple[Verdict, ...]:
         """The failed tests as a report shows them: first those whose misconception is known to fit.
 
-        The others say what was seen, and guess at no cause; where all are such, the first keeps its hint.
+        The others say what was seen. They give no hint, because a hint says what mistake was made.
         """
         failed = [verdict for verdict in self.verdicts if not verdict.passed]
         known = [verdict for verdict in failed if verdict.confirmed]
         others = [replace(verdict, hint="", misconception="") for verdict in failed if not verdict.confirmed]
-        if others and not known:
-            others[0] = replace(others[0], hint=failed[0].hint)
         return (*known, *others)
 
     def as_json(self) -> dict[str, Any]:

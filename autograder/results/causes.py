@@ -1,7 +1,8 @@
 """The mistake that a failed test shows: only one that is known to look like this.
 
 Many mistakes fail the same test, so the misconception that a test carries is a guess. It is confirmed if the test saw
-the same of the known wrong answer of that name. `autograder verify --record` keeps these findings beside the answers.
+the same of the known wrong answer of that name, and if no test passed that this wrong answer fails.
+`autograder verify --record` keeps these findings beside the answers, and `verify` proves the rule on pairs of mistakes.
 """
 
 from __future__ import annotations
@@ -44,16 +45,23 @@ def essence(reason: str) -> str:
 def confirmed(graded: Graded, seen: Mapping[str, Mapping[str, str]]) -> Graded:
     """The same result, in which failed tests whose misconception is known to fit are marked.
 
-    The fewest mistakes that account for what was seen are taken: one that shows only where a better one shows too
-    is no second mistake.
+    The fewest mistakes that account for what was seen are taken: one that shows only where another one shows too
+    is not named, and of two that look the same neither is.
 
     Args:
         graded: The result of an exercise.
         seen: For each misconception of the exercise, what the tests that its wrong answer fails saw.
     """
     failed = {verdict.test: verdict for verdict in graded.verdicts if not verdict.passed}
+    passed = {verdict.test for verdict in graded.verdicts if verdict.passed}
     saw = {test: essence(verdict.reason) for test, verdict in failed.items()}
-    explained = {name: {test for test in saw if tests.get(test) == saw[test]} for name, tests in seen.items()}
+    possible = {name: tests for name, tests in seen.items() if passed.isdisjoint(tests)}
+    explained = {name: {test for test in saw if tests.get(test) == saw[test]} for name, tests in possible.items()}
+    explained = {
+        name: tests
+        for name, tests in explained.items()
+        if not any(tests <= others for rival, others in explained.items() if rival != name)
+    }
     naming = {name: {t for t in tests if failed[t].misconception == name} for name, tests in explained.items()}
     fitting = [
         name

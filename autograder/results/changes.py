@@ -14,7 +14,11 @@ from autograder.course import CourseError
 from autograder.results import Graded
 from autograder.results.ledger import Entry, read_entry
 
-__all__ = ["Change", "afresh", "changes_of", "merged", "weights"]
+__all__ = ["LATE", "Change", "afresh", "changes_of", "is_recorded_already", "merged", "weights"]
+
+
+LATE = "(late penalty)"
+"""The name that stands for an exercise where a notebook's mark changes by its penalty for lateness."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +29,13 @@ class Change:
         student: Whose.
         assignment: Of which assignment.
         lesson: Of which lesson.
-        exercise: Of which exercise.
+        exercise: Of which exercise; or of the whole notebook, where a penalty for lateness is another one.
         old: Points that are recorded.
         old_points: The points that the exercise was worth.
         new: Points now.
         points: The points that it is worth now.
         tests: Hidden tests that decide otherwise, with a sign: ``+`` passes now, ``-`` fails now.
-        why: The finding where the mark falls, in a sentence.
+        why: The finding where the mark falls, in a sentence; where a penalty changes, the dates.
         reweighted: Whether other points are asked of it now, or of its groups.
     """
 
@@ -136,6 +140,12 @@ def afresh(course: Path, entries: Iterable[Entry]) -> list[Change]:
             both &= {each.exercise for each in new.submission.exercises}
             found += changes_of(_only(old, both), _only(new, both), ())
     return found
+
+
+def is_recorded_already(course: Path, new: Entry) -> bool:
+    """Return whether the ledger has a result of the very same notebook."""
+    old = read_entry(course, new.student, new.assignment, new.lesson)
+    return old is not None and old.sha256 == new.sha256
 
 
 def _only(entry: Entry, exercises: Collection[str]) -> Entry:

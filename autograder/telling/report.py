@@ -92,7 +92,7 @@ def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The labelled lines that follow the example of a failed test."""
     sentences, place = _source(verdict.because)
     named = (
-        ("hint" if verdict.confirmed else "perhaps", verdict.hint),
+        ("hint", verdict.hint),
         ("typical cause", _words(verdict.misconception)),
         *(("because", sentence) for sentence in sentences),
         ("read again", place),

@@ -32,6 +32,8 @@ class ClassData:
         known: For each exercise, answers that two students may well share.
         unread: Students whose submitted notebook is not the one that was graded, with the lesson.
         gone: Students who were graded and of whom nothing is in `submitted` any more; their marks are left out.
+        notable: Student, assignment, lateness, points, penalty, mark and answers to be marked, of those whose mark in
+            the gradebook has more to it than points; None if the gradebook was not read.
     """
 
     name: str
@@ -41,6 +43,7 @@ class ClassData:
     known: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unread: Sequence[tuple[str, str]] = ()
     gone: Sequence[str] = ()
+    notable: Sequence[Sequence[str]] | None = None
 
 
 def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:

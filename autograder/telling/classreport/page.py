@@ -64,6 +64,7 @@ def _sections(data: ClassData) -> Iterator[tuple[str, str, Html]]:
     """Key, name and content of each section."""
     yield "marks", "Marks", _marks(data)
     yield "students", "Students", _roster(data)
+    yield "late", "Late work and answers to be marked", _late(data)
     yield "exercises", "Exercises", _exercises(data)
     yield "mistakes", "Misconceptions", _mistakes(data)
     yield "stuck", "Who may be stuck", _stuck(data)
@@ -147,6 +148,19 @@ def _roster(data: ClassData) -> Html:
             caption = f"{name}: {title}. Less than all points is bold; a dash is an exercise that was not begun"
             tables.append(table(caption, heads, lines, frozenset(range(1, len(heads)))))
     return joined(*tables)
+
+
+def _late(data: ClassData) -> Html:
+    """Whose mark in the gradebook is not just the points above, or is not final."""
+    if data.notable is None:
+        return el("p", "The gradebook was not read, so that nothing is known of lateness and of answers to be marked.")
+    if not data.notable:
+        return el("p", "Nobody was late by the dates of the gradebook, and no answer waits to be marked.")
+    heads = ("student", "assignment", "handed in", "points", "penalty", "mark", "answers to be marked")
+    rows = [[clean(each) for each in row] for row in data.notable]
+    return _long(
+        "Marks of the gradebook, with penalties for lateness and what is not final", heads, rows, frozenset({6})
+    )
 
 
 def _roster_row(student: str, own: Mapping[str, Graded], ordered: Sequence[str]) -> list[object]:

@@ -30,7 +30,8 @@ from autograder.cli import app
 from autograder.commands.autograde import _bar, _coloured
 from autograder.course import CourseError
 from autograder.course.loading import load_course
-from autograder.gradebook.recording import Recorder, load_app
+from autograder.gradebook.recording import Recorder
+from autograder.gradebook.settings import load_app
 from autograder.judging.judge import Judge
 from autograder.results.ledger import WAITING, read_entry, write_entry
 
@@ -222,6 +223,17 @@ def test_nbgrader_records_what_waits(course, monkeypatch):
     assert not list((course / WAITING).rglob("*.json"))
 
 
+def test_a_score_that_was_changed_in_the_database_is_recorded_again(course):
+    """What a gradebook says of a student must be what was found; where another program changed it, it is put right."""
+    assert command(course, "--student", "ada").exit_code == 0
+    before = rows(course)
+    with contextlib.closing(sqlite3.connect(course / "gradebook.db")) as database, database:
+        database.execute("update grade set auto_score = 0.5 where auto_score > 1")
+    assert rows(course) != before
+    assert command(course, "--student", "ada").exit_code == 0
+    assert rows(course) == before
+
+
 def test_a_gradebook_that_someone_else_writes_to(course):
     """A locked gradebook is one sentence and exit code 1; what was found waits, and the next run records it."""
     with contextlib.closing(sqlite3.connect(course / "gradebook.db")) as other:
@@ -346,7 +358,7 @@ def test_ctrl_c(course):
         assert until(lambda: times(course))
         below = descendants(process.pid)
         os.killpg(process.pid, signal.SIGINT)
-        error = process.communicate()[1]
+        error = process.communicate(timeout=120)[1]
     assert process.returncode == 130, error
     assert "Traceback" not in error
     said = re.search(r"stopped; (\d) of 6 notebooks (is|are) graded and kept. The same command goes on.", error)
@@ -381,7 +393,7 @@ def test_a_run_that_is_told_to_end_in_the_middle_of_a_test(course, tmp_path, num
         assert until(sign.exists)
         below = descendants(process.pid)
         os.killpg(process.pid, number)
-        error = process.communicate()[1]
+        error = process.communicate(timeout=120)[1]
     assert process.returncode == code, error
     assert "Traceback" not in error
     assert until(lambda: not any(map(is_running, below)))

@@ -17,7 +17,7 @@ from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.classes import grade_class, handed_in
 from autograder.course.loading import load_course
-from autograder.gradebook.recording import load_app
+from autograder.gradebook.settings import load_app
 from autograder.grafting.tidying import put_back, tidy
 from autograder.judging.judge import Judge
 from autograder.results.ledger import LEDGER, WAITING

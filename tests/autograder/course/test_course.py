@@ -123,6 +123,17 @@ CHANGES = [
     ("points = 2\n", 'points = "two"\n', "'points' is a string; write a whole number or a number"),
     ('"fast", ', '"numbers", ', "'gives_away' names 'numbers', which holds 'numbers.double' itself"),
     ('"fast", ', '"numbers.half", ', "'gives_away' names 'numbers.half', which holds 'numbers.half' itself"),
+    ('title = "Numbers"\n', 'title = "Numbers"\nhides = ["slow"]\n', "[[assignment]] week0: "),
+    (
+        'title = "Shapes"\n',
+        'title = "Shapes"\nhides = ["shapes"]\n',
+        "'hides' names 'shapes', which holds 'shapes.Square'",
+    ),
+    (
+        'title = "Shapes"\n',
+        'title = "Shapes"\nhides = ["numbers"]\n',
+        "[[assignment]] week1: 'hides' names 'numbers', which holds 'numbers.double' of the exercise numbers.pair",
+    ),
     ("points = 2.5", 'points = 2.5\nuses = ["nunba"]', "shapes.Square: 'uses' names 'nunba', which is not installed"),
     ("edge = 0.5", "edge = -0.5", "[groups]: 'edge' is -0.5"),
     ("points = 2.5", "points = 2.5\nhidden = 1", "shapes.Square: the key 'hidden' is unknown"),

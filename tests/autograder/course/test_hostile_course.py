@@ -17,7 +17,7 @@ from autograder.common.files import put
 from autograder.common.files import write as write_file
 from autograder.course import CourseError, loading, opening
 from autograder.course.loading import find_course, load_course
-from autograder.results import Graded
+from autograder.results import Graded, GroupScore
 from autograder.telling.classreport.gather import gather, with_helpers
 from autograder.telling.likeness import pairs, uncompared
 
@@ -142,29 +142,38 @@ def test_every_lesson_is_tried_also_where_all_is_recorded(course, monkeypatch):
     assert code == 2 and "nothing was graded: the reference answer to operators.comparison gets 0 of 4" in said, said
 
 
-def test_each_set_of_limits_is_tried_once():
-    """In a lesson one reference runs under each set of limits: an exercise's own may be what costs points."""
+def test_each_reference_is_tried_once():
+    """Every exercise that has points is tried, since a hidden test of any may be wrong; then the sandboxes close."""
     loaded = load_course(ROOT / "course", tree=False)
     lesson = next(lesson for lesson in loaded.lessons if len(loaded.of_lesson(lesson)) > 3)
-    first, second, third, fourth, *_ = loaded.of_lesson(lesson)
-    same = {**loaded.limits, "test_seconds": loaded.limits.get("test_seconds", 5)}
-    own = [replace(second, limits={"memory_mb": 300}), replace(third, limits={"memory_mb": 300})]
-    own += [replace(fourth, limits={"memory_mb": 200}, points=0, groups={})]
-    others = {each.id: replace(each, limits={}) for each in loaded.of_lesson(lesson)}
+    dropped, *others = loaded.of_lesson(lesson)
     tried = []
 
     class Judge:
-        course = replace(loaded, limits=same, exercises={**others, **{each.id: each for each in own}})
+        course = replace(loaded, exercises={**loaded.exercises, dropped.id: replace(dropped, points=0, groups={})})
 
         def grade_text(self, exercise, answer):
             tried.append(exercise.id)
-            return Graded(exercise.id, exercise.points, ())
+            return Graded(exercise.id, exercise.points, (GroupScore("all", exercise.points, exercise.points),))
 
         def close(self):
             tried.append("closed")
 
-    work.refuse_limits_that_cost_points(Judge(), lesson)
-    assert tried == [first.id, second.id, "closed"]
+    work.refuse_lost_references(Judge(), [lesson])
+    assert tried == [*(each.id for each in others), "closed"]
+
+
+def test_a_hidden_test_that_its_reference_fails(course):
+    """Before anybody is graded the command stops, and names the test; a mended test lets the class be graded."""
+    hidden = course.parent / "hidden" / "test_operators.py"
+    text = hidden.read_text()
+    try:
+        hidden.write_text(text.replace("1.0, 2.0), True", "1.0, 2.0), False"))
+        code, said = autograder("autograde", "week0", "--course", course, "--jobs", "1")
+        assert code == 2 and "nothing was graded: the reference answer to operators.comparison gets 0 of 4" in said
+        assert "test_lt" in said and "autograder verify operators.comparison" in said
+    finally:
+        hidden.write_text(text)
 
 
 def test_the_course_above(course, monkeypatch, tmp_path, capsys):

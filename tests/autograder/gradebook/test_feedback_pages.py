@@ -198,7 +198,9 @@ def term(small_term):
     fill(notebook, report(VERDICT), course)
     names = {"student": "ada", "assignment": "week0", "notebook": "03_backprop"}
     reports, contents, converter = CurrentReports(), Contents(), Configurable()
-    converter.coursedir = SimpleNamespace(root=str(small_term))
+    converter.coursedir = SimpleNamespace(
+        root=str(small_term), db_url=f"sqlite:///{small_term}/gradebook.db", course_id="minigrad"
+    )
     reports.parent = contents.parent = Configurable(parent=converter)
 
     def run():

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import zipfile
@@ -11,8 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 from nbgrader.api import Gradebook
+from traitlets import TraitError
 from traitlets.config import Configurable
 
+from autograder.gradebook.archive_times import marked_late, members
 from autograder.gradebook.lms_files import RosterCollector
 
 BASE = "/srv/course/downloaded/module0/extracted"
@@ -83,8 +86,11 @@ def test_zip_collect(tmp_path, root):
     shutil.copy(root / "course" / "nbgrader_config.py", course)
     (release / "00_fundamentals.ipynb").write_text("{}")
     with zipfile.ZipFile(archive / "submissions.zip", "w") as file:
-        file.writestr(f"Ada Lovelace{MOODLE}/00_fundamentals.ipynb", "moodle")
-        file.writestr("turingalan_77_12345_00_fundamentals.ipynb", "canvas")
+        for name, day, text in (
+            (f"Ada Lovelace{MOODLE}/00_fundamentals.ipynb", 1, "moodle"),
+            ("turingalan_77_12345_00_fundamentals.ipynb", 2, "canvas"),
+        ):
+            file.writestr(zipfile.ZipInfo(name, (2027, 2, day, 12, 0, 0)), text)
     code = (
         "import os, sys; from nbgrader.apps.nbgraderapp import main; from nbgrader.api import Gradebook\n"
         "with Gradebook('sqlite:///gradebook.db', 'minigrad') as gradebook:\n"
@@ -92,7 +98,7 @@ def test_zip_collect(tmp_path, root):
         "main()"
     )
     environment = os.environ | {"PATH": PATH}
-    command = [sys.executable, "-P", "-c", code, "zip_collect", "module0"]
+    command = [sys.executable, "-P", "-c", code, "zip_collect", "module0", "--RosterCollector.timezone=UTC"]
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert stat.S_IMODE((course / "exchange").stat().st_mode) == 0o777  # nbgrader warns of every other mode
@@ -104,3 +110,145 @@ def test_zip_collect(tmp_path, root):
         "Ada Lovelace/module0/00_fundamentals.ipynb": "moodle",
         "s07/module0/00_fundamentals.ipynb": "canvas",
     }
+    times = {path.parts[-3]: path.read_text() for path in course.glob("submitted/*/*/timestamp.txt")}
+    assert times == {"Ada Lovelace": "2027-02-01 12:00:00", "s07": "2027-02-02 12:00:00"}
+
+
+# When it was handed in, and who is who ----------------------------------------------------------------------------
+
+WHO = (("s01", "Ada", "Lovelace", "ada@uni.edu", "4711"), ("s05", "Wei", "Li", "wei.li@uni.edu", "4715"))
+WHO += (("s06", "Wei", "Li", "wei2@uni.edu", None), ("s07", "Alan", "Turing", "alan@uni.edu", None))
+PACKED = (2027, 3, 1, 10, 0)
+
+
+@pytest.fixture
+def download(tmp_path):
+    """A course folder with a roster, in which an archive lies unpacked; returns what makes the collector."""
+    home = tmp_path / "downloaded" / "module0"
+    url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+
+    def make(files, worksheet="", **settings):
+        (home / "archive").mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(home / "archive" / "all.zip", "w") as file:
+            for name, when in files.items():
+                file.writestr(zipfile.ZipInfo(name, (*when, 0)), "{}")
+            file.extractall(home / "extracted" / "all")
+        if worksheet:
+            (home / "grades.csv").write_text(worksheet, encoding="utf-8-sig")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PATH", PATH)
+            with Gradebook(url, "minigrad") as gradebook:
+                for student, first, last, email, number in WHO:
+                    gradebook.update_or_create_student(
+                        student, first_name=first, last_name=last, email=email, lms_user_id=number
+                    )
+        parent = Configurable()
+        parent.coursedir = SimpleNamespace(db_url=url, course_id="minigrad")
+        return RosterCollector(parent=parent, timezone="Europe/Berlin", **settings)
+
+    def collect(files, *rest, **settings):
+        plugin = make(files, *rest, **settings)
+        return [plugin.collect(str(path)) for path in sorted((home / "extracted").rglob("*.ipynb"))]
+
+    collect.home = home
+    return collect
+
+
+def moodle(name, number):
+    return f"{name}_{number}_assignsubmission_file_/x.ipynb"
+
+
+def test_times_of_an_archive(download):
+    """A platform that copies times tells when each student handed in, by its own clock."""
+    found = download({moodle("Ada Lovelace", 1): (2027, 1, 31, 10, 0), moodle("Alan Turing", 2): (2027, 7, 3, 2, 0)})
+    assert {each["student_id"]: each["timestamp"] for each in found} == {
+        "s01": "2027-01-31 09:00:00 UTC",
+        "s07": "2027-07-03 00:00:00 UTC",
+    }
+    assert marked_late(download.home.parent.parent, "module0") == frozenset()
+
+
+@pytest.mark.parametrize("how", ["packed", "none", "never"])
+def test_an_archive_without_times(download, how, caplog):
+    """The moment of packing is no time of handing in, nor is that of unpacking: nobody gets one, and it is said."""
+    when = {"packed": PACKED, "none": (1980, 1, 1, 0, 0), "never": (2027, 1, 31, 10, 0)}[how]
+    files = {moodle("Ada Lovelace", 1): when, moodle("Alan Turing", 2): (*when[:3], when[3], when[4] + 1)}
+    if how == "never":
+        files[moodle("Alan Turing", 2)] = (2027, 7, 3, 2, 0)
+    found = download(files, member_times="never" if how == "never" else "auto")
+    assert [each["student_id"] for each in found] == ["s01", "s07"]
+    assert not any("timestamp" in each for each in found)
+    assert "nobody of these is late: s01, s07" in caplog.text
+
+
+def test_canvas_marks_late_work(download, caplog):
+    """Without a time the mark of Canvas is kept, until a later archive says otherwise; with a time it says nothing."""
+    course = download.home.parent.parent
+    files = {"lovelaceada_LATE_4711_1_x.ipynb": PACKED, "turingalan_99_2_x.ipynb": PACKED}
+    assert not any("timestamp" in each for each in download(files))
+    assert marked_late(course, "module0") == {"s01"} and "Canvas marks as late, without a time: s01" in caplog.text
+    shutil.rmtree(download.home / "extracted")
+    found = download({**files, "turingalan_99_2_x.ipynb": (2027, 1, 31, 10, 0)})
+    assert [each["timestamp"][:10] for each in found] == ["2027-03-01", "2027-01-31"]
+    assert marked_late(course, "module0") == frozenset()
+
+
+def test_an_extra_field_tells_utc(tmp_path):
+    """A time in UTC is taken before that of a clock on a wall."""
+    info = zipfile.ZipInfo("x", (2027, 1, 31, 10, 0, 0))
+    info.extra = struct.pack("<HHBi", 0x5455, 5, 1, 1_800_000_000)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.writestr(info, "")
+    (member,) = members(tmp_path / "a.zip", None)
+    assert str(member.when) == "2027-01-15 08:00:00+00:00"
+    (tmp_path / "b.zip").write_bytes(b"PK\x03\x04 no archive")
+    assert members(tmp_path / "b.zip", None) == []
+
+
+def test_two_students_of_one_name(download, caplog):
+    """Canvas's number tells them apart, and with it who is left; nobody's work gets into another's folder."""
+    found = download({"liwei_4715_1_x.ipynb": PACKED, "liwei_4999_2_x.ipynb": PACKED})
+    assert [each["student_id"] for each in found] == ["s05", "s06"] and "nothing tells" not in caplog.text
+
+
+def test_two_students_of_one_name_in_moodle(download, caplog):
+    """Moodle's numbers are of one assignment: without its worksheet each gets a folder, and a sentence names them."""
+    files = {moodle("Wei Li", 471): PACKED, moodle("Wei Li", 472): PACKED, moodle("Ada Lovelace", 1): PACKED}
+    found = download(files)
+    assert [each["student_id"] for each in found] == ["s01", "Wei Li_471", "Wei Li_472"]
+    assert "Wei Li_471: nothing tells which student that is (the gradebook has s05, s06 of that name)" in caplog.text
+    assert "submitted/Wei Li_472" in caplog.text
+
+
+def test_moodles_worksheet_tells_them_apart(download):
+    """It gives each number's address."""
+    rows = ("Identifier,Email address", "Participant 471,wei2@uni.edu", "Participant 472,wei.li@uni.edu")
+    sheet = "\n".join(rows)
+    found = download({moodle("Wei Li", 471): PACKED, moodle("Wei Li", 472): PACKED}, sheet)
+    assert [each["student_id"] for each in found] == ["s06", "s05"]
+
+
+def test_the_configuration_tells_them_apart(download):
+    """So does a course's own list, by number, or by name and number."""
+    students = {"471": "s06", "Wei Li_472": "s05"}
+    found = download({moodle("Wei Li", 471): PACKED, moodle("Wei Li", 472): PACKED}, students=students)
+    assert [each["student_id"] for each in found] == ["s06", "s05"]
+
+
+def test_a_namesake_whom_the_gradebook_does_not_know(download, caplog):
+    """Two people of a name that the gradebook has once: none of them is taken for that student."""
+    found = download({moodle("Ada Lovelace", 1): PACKED, moodle("Ada Lovelace", 2): PACKED})
+    assert [each["student_id"] for each in found] == ["Ada Lovelace_1", "Ada Lovelace_2"]
+    assert "nothing tells which student" in caplog.text
+
+
+def test_an_address_is_a_name(download):
+    """A platform that writes addresses in place of names is understood."""
+    (found,) = download({moodle("wei2@uni.edu", 1): PACKED})
+    assert found["student_id"] == "s06"
+
+
+def test_a_zone_that_is_none():
+    """A wrong time zone is refused."""
+    with pytest.raises(TraitError, match="there is no time zone 'Berlin'"):
+        RosterCollector(timezone="Berlin")

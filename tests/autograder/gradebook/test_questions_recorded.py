@@ -1,6 +1,7 @@
 """An answer in words goes through nbgrader's whole pipeline: handed in, shown, marked by a person, fed back."""
 
 import json
+import re
 import shutil
 
 import nbformat
@@ -10,10 +11,13 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateFeedback
 from places import ROOT
 from two_lessons import ARITHMETIC, COMPARISON, make_course
+from typer.testing import CliRunner
 
 from autograder.building.build import build
 from autograder.building.questions import heading
-from autograder.gradebook.recording import Recorder, load_app
+from autograder.cli import app
+from autograder.gradebook.recording import Recorder
+from autograder.gradebook.settings import load_app
 from autograder.results.ledger import entries
 
 QUESTION = "\n:::{question} why-add\n:points: 2\nWhy is adding enough?\n:::\n"
@@ -102,11 +106,38 @@ def test_automatic_points_are_what_they_were(graded):
 def test_the_answer_on_the_feedback_page_does_nothing(graded):
     """The page shows what was written, as text."""
     course, _ = graded
-    app = load_app(course, "week0")
-    GenerateFeedback(coursedir=app.coursedir, parent=app).start()
+    converter = load_app(course, "week0")
+    GenerateFeedback(coursedir=converter.coursedir, parent=converter).start()
     page = (course / "feedback" / "ada" / "week0" / "00_numbers.html").read_text()
     assert "it <strong>is</strong>." in page
     assert '<script>alert("owned")' not in page and "&lt;script&gt;alert" in page
+
+
+def test_an_answer_that_nobody_marked_is_told_everywhere(graded, tmp_path):
+    """A table's columns are fixed: the command names the student. Page, explanation and feedback tell it too."""
+    course, _ = graded
+    place = ["--course", str(course)]
+
+    def run(*arguments):
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [*arguments, *place])
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    for kind in ("canvas", "moodle", "nbgrader"):
+        said = run("report", "--csv", kind, "--out", str(tmp_path / f"{kind}.csv"))
+        assert "a person has still to mark, so that the mark is not final: ada (week0): 1" in said, said
+    run("report", "--out", str(tmp_path / "class.html"))
+    page = re.sub(r"<[^>]+>", "|", (tmp_path / "class.html").read_text())
+    assert re.search(r"\|ada\|+week0\|+not late: there is no due date\|+[\d.]+ of 9\|+0\|+[\d.]+\|+1\|", page)
+    assert not re.search(r"\|bea\|+week0\|", page)
+    said = run("explain", "ada", "operators.arithmetic", "--json")
+    assert "answers that a person has still to mark: 1" in json.loads(said)["standing"]
+    converter = load_app(course, "week0")
+    feedback = GenerateFeedback(coursedir=converter.coursedir, parent=converter)
+    feedback.force = True
+    feedback.start()
+    pages = [(course / "feedback" / who / "week0" / "00_numbers.html").read_text() for who in ("ada", "bea")]
+    assert ["still to be marked by a person" in page for page in pages] == [True, False]
 
 
 def test_a_persons_mark_outlives_grading(graded):

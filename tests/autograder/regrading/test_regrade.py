@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 from autograder import regrading
 from autograder.building.build import build
 from autograder.building.masters import find_master
+from autograder.classes import work
 from autograder.cli import app
 from autograder.commands.regrade import _question
 from autograder.course import CourseError
@@ -35,6 +36,8 @@ from autograder.regrading import Change, Plan, plan
 from autograder.results import Graded, GroupScore, Submission, Verdict
 from autograder.results.ledger import Entry, entry_path, read_entry
 from autograder.results.regrade_log import LOG, begin, end
+
+CHECK = work.refuse_lost_references
 
 
 def graded(exercise, groups, passed, reason=""):
@@ -221,6 +224,12 @@ def term(tmp_path_factory, root):
     return folder
 
 
+@pytest.fixture(autouse=True)
+def unchecked(monkeypatch):
+    """Let tests be turned round, which their own references fail; that commands then stop is a test of its own."""
+    monkeypatch.setattr(work, "refuse_lost_references", lambda judge, lessons: None)
+
+
 @pytest.fixture
 def folder(term, tmp_path):
     """A copy of the graded course, to be changed."""
@@ -326,6 +335,20 @@ def test_a_mended_test_raises_marks_and_lowers_none(folder):
     assert marks(folder) == {"ada": (1, 3), "bob": (3, 3), "eve": (0, 3)}
 
 
+def test_a_test_that_its_reference_fails_changes_no_mark(folder, monkeypatch, caplog):
+    """Regrading stops before anything is planned, and names the test; so does nbgrader where it would grade."""
+    monkeypatch.setattr(work, "refuse_lost_references", CHECK)
+    mend(folder, "41416.25", "-41412.25")
+    done = regrade(folder, "--diff")
+    said = " ".join(done.output.split())
+    assert done.exit_code == 2 and "the reference answer to operators.arithmetic gets 1 of 3" in said, said
+    assert "test_add (got 41416.25" in said
+    with pytest.raises(NbGraderException):
+        autograde_one(folder, "ada", caplog, fresh=True)
+    assert "a hidden test is wrong: test_add" in caplog.text
+    assert read_entry(folder / "course", "ada", "week0", "00_numbers").submission.exercises[0].earned == 3
+
+
 def test_a_mark_that_was_left_is_not_lowered_by_the_next_run(folder):
     """What regrading left where it was is a decision: grading the class again by the mended tests does not undo it."""
     mend(folder, "41416.25", "-41412.25")
@@ -340,6 +363,7 @@ def test_a_mark_that_was_left_is_not_lowered_by_the_next_run(folder):
 STAND = "with marks by other tests, points, limits or another library: they stand"
 
 
+@pytest.mark.full("a class is graded again", share=3)
 def test_only_regrading_changes_recorded_marks(folder):
     """After a test was changed, grading the class again leaves each mark, and says so; --fresh changes and logs it."""
     before = marks(folder)
@@ -430,6 +454,7 @@ def test_a_course_that_stores_grades_by_itself_has_a_ledger(folder, caplog):
     assert [line["state"] for line in logged(folder)] == ["begun", "done"]
 
 
+@pytest.mark.full("a class is graded again", share=3)
 def test_a_mark_that_todays_tests_confirm_is_todays(folder):
     """Where another test gives the same mark, regrading notes it, and grading the class says no more about it."""
     mend(folder, '"""add adds."""', '"""add adds, whatever."""')
@@ -540,6 +565,7 @@ def reweighed(term, tmp_path_factory):
     return folder
 
 
+@pytest.mark.full("a class is graded again", share=3)
 def test_other_points_reach_everyone_and_everything(reweighed, tmp_path):
     """An exercise that is worth more changes gradebook, notebooks and ledger of all; nbgrader goes on with them."""
     folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
@@ -601,6 +627,7 @@ def grade_row(folder, student):
         return grade.auto_score, grade.max_score
 
 
+@pytest.mark.full("a class is graded again", share=3)
 def test_whoever_left_is_counted_by_what_was_found(reweighed, tmp_path):
     """Other points reach also who is no longer in submitted/, by recorded verdicts; feedback is made still."""
     folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
@@ -672,7 +699,7 @@ def test_what_is_recorded_of_a_student_stands(reweighed, tmp_path, monkeypatch):
     folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
     original, begun = recording.Recorder.add, []
 
-    def stop(recorder, student, whole):
+    def stop(recorder, student, whole, penalties):
         begun.append(student)
         if len(begun) == 2:
             with contextlib.closing(sqlite3.connect(folder / "course" / "gradebook.db", timeout=0)) as other:
@@ -695,6 +722,7 @@ def test_what_is_recorded_of_a_student_stands(reweighed, tmp_path, monkeypatch):
     ]  # fmt: skip
 
 
+@pytest.mark.full("a class is graded again", share=3)
 @pytest.mark.parametrize("place", ["commit", "write_recorded", "end"])
 def test_what_is_interrupted_is_finished(reweighed, tmp_path, place, monkeypatch):
     """Stopped at any step, the gradebook is whole; a second run ends where an undisturbed one does."""

@@ -1,6 +1,7 @@
 """A report names a mistake only where what the tests saw is what they see of that mistake."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -37,9 +38,16 @@ def test_a_known_mistake_is_named():
 
 
 def test_an_unknown_one_is_not():
-    """Another value names no cause; the first failed test's hint alone is left."""
+    """Another value names no cause, and gives no hint, which would name it as well."""
     result = graded(diamond__overwritten="got 4.0", chain__path_by_path="got 5.0")
-    assert shown(result) == [("diamond", "mind overwritten", ""), ("chain", "", "")]
+    assert shown(result) == [("diamond", "", ""), ("chain", "", "")]
+
+
+def test_what_a_known_mistake_fails_must_have_failed():
+    """A mistake is not named where a test passed that its known wrong answer fails: what was seen is a coincidence."""
+    seen = {"overwritten": {"test_diamond": "got 3", "test_leaf": "got 0"}}
+    (only,) = confirmed(graded(diamond__overwritten="got 3.0"), seen).failures
+    assert (only.hint, only.misconception) == ("", "")
 
 
 def test_known_mistakes_come_first_and_the_others_are_silent():
@@ -53,7 +61,9 @@ def test_one_mistake_is_not_counted_twice():
     both = graded(chain__path_by_path="got 0.3333333333333 at [1]", diamond__overwritten="got 3.0")
     assert shown(both) == [("diamond", "mind overwritten", "overwritten"), ("chain", "", "")]
     alone = graded(chain__path_by_path="got 0.3333333333333 at [1]")
-    assert shown(alone) == [("chain", "mind path-by-path", "path-by-path")]
+    assert shown(alone) == [("chain", "", "")]  # two mistakes look like this
+    passed = replace(alone, verdicts=(Verdict("test_diamond", "", "g", "lesson", passed=True), *alone.verdicts))
+    assert shown(passed) == [("chain", "mind path-by-path", "path-by-path")]
 
 
 def test_two_mistakes_are_both_named():
@@ -66,7 +76,7 @@ def test_two_mistakes_are_both_named():
 def test_a_bare_false_proves_little():
     """A value that half of all mistakes give names one only where nothing else failed."""
     assert shown(graded(order__unordered="got False")) == [("order", "mind unordered", "unordered")]
-    assert shown(graded(order__unordered="got False", tail__other="got 9.5"))[0] == ("order", "mind unordered", "")
+    assert shown(graded(order__unordered="got False", tail__other="got 9.5"))[0] == ("order", "", "")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,175 @@
+"""The command that gives a student more time."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.commands.common import USAGE, CourseOption, fail, honest
+from autograder.commands.showing import console_of
+from autograder.course import Course, CourseError
+from autograder.course.extensions import FILE, Extension, read_extensions, write_extension
+from autograder.course.loading import find_course, load_course
+from autograder.results import format_points
+
+__all__ = ["extend"]
+
+
+@honest
+def extend(
+    student: Annotated[
+        str | None, typer.Argument(metavar="[STUDENT]", help="nbgrader's student id; without it, all are listed.")
+    ] = None,
+    assignment: Annotated[str | None, typer.Argument(metavar="[ASSIGNMENT]", help="Such as module1.")] = None,
+    days: Annotated[float | None, typer.Option(help="Days after the due date; they follow it if it moves.")] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="DATE", help="The new time, in the zone of `due`; a day alone is its end.")
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the extension back.")] = False,
+    course: CourseOption = None,
+) -> None:
+    """Give one student more time for one assignment, before or after it was graded; or list all extensions.
+
+    A new extension replaces an earlier one of the same student and assignment. It is kept in extensions.json, in the
+    course's folder. Recorded marks do not change by themselves: the command lists which would, and
+    `autograder regrade --dates` records them, without grading again.
+
+    Examples:
+      autograder extend ada module1 --days 3
+
+      autograder extend ada module1 --until 2027-02-08T12:00+01:00
+
+      autograder extend ada module1 --remove
+
+      autograder extend
+    """
+    loaded = load_course(course or find_course(), tree=False)
+    console = console_of()
+    if student is None:
+        if days is not None or until is not None or remove:
+            fail("name a student and an assignment, such as `autograder extend ada module1 --days 3`", USAGE)
+        _list(loaded, console)
+        return
+    if assignment is None or (days is not None) + (until is not None) + remove != 1:
+        fail("name a student and an assignment, and one of --days, --until and --remove", USAGE)
+    if assignment not in loaded.assignments:
+        fail(f"there is no assignment {assignment!r}; the assignments are {', '.join(loaded.assignments)}", USAGE)
+    if not student.strip() or not student.isprintable() or "/" in student:
+        fail(f"{student!r} cannot be a student's id; write it as in submitted/", USAGE)
+    due = _due(loaded, assignment)
+    extension = None if remove else _wanted(due, assignment, days, until)
+    before = write_extension(loaded.directory, assignment, student, extension)
+    _tell(loaded, console, student, assignment, due, before, extension)
+
+
+def _list(course: Course, console: Console) -> None:
+    found = read_extensions(course.directory)
+    for assignment, students in found.items():
+        for student, extension in students.items():
+            due = _due(course, assignment)
+            new = f", due {_said(extension.deadline(due))}" if due else ""
+            console.print(escape(f"{assignment}  {student}: {extension}{new}"), soft_wrap=True)
+    if not found:
+        console.print("no extension was granted")
+
+
+def _due(course: Course, assignment: str) -> dt.datetime | None:
+    """When an assignment is due, by course.toml, else by the gradebook."""
+    from nbgrader.api import Gradebook
+
+    from autograder.gradebook.recording import refusals
+    from autograder.gradebook.settings import gradebook_url, has_gradebook
+
+    known = course.assignments.get(assignment)
+    if known is not None and known.due:
+        return known.due
+    url = gradebook_url(course)
+    if not has_gradebook(course, url):
+        return None
+    with refusals(), Gradebook(url, course.name) as gradebook:
+        dates = {each.name: each.duedate for each in gradebook.assignments}
+    due: dt.datetime | None = dates.get(assignment)
+    return due.replace(tzinfo=dt.UTC) if due else None
+
+
+def _wanted(due: dt.datetime | None, assignment: str, days: float | None, until: str | None) -> Extension:
+    """The extension that was asked for.
+
+    Raises:
+        CourseError: If it gives no more time.
+    """
+    if due is None:
+        raise CourseError(f"{assignment} has no due date, so that nobody is late; add `due` to it in course.toml first")
+    if days is not None:
+        if not 0 < days <= 3650:
+            raise CourseError(f"--days is {days:g}; write how many days more, such as 3, or --remove")
+        return Extension(days=days)
+    assert until is not None
+    try:
+        when = dt.datetime.fromisoformat(until)
+    except ValueError as error:
+        raise CourseError(f"--until is {until!r}; write a date such as 2027-02-08 or 2027-02-08T12:00+01:00") from error
+    if len(until) <= len("2027-02-08"):
+        when = when.replace(hour=23, minute=59, second=59)
+    when = (when if when.tzinfo else when.replace(tzinfo=due.tzinfo)).astimezone(dt.UTC)
+    if when <= due:
+        raise CourseError(f"--until is {_said(when)}, and {assignment} is due {_said(due)}; write a later time")
+    return Extension(until=when)
+
+
+def _tell(
+    course: Course,
+    console: Console,
+    student: str,
+    assignment: str,
+    due: dt.datetime | None,
+    before: Extension | None,
+    now: Extension | None,
+) -> None:
+    """Say what changed, copy it into the gradebook, and list the marks that follow."""
+    from autograder.gradebook.dates import put_extension
+    from autograder.gradebook.settings import gradebook_url
+
+    was = f" (before: {before})" if before else ""
+    if now is not None and due is not None:
+        said = f"{student}: {assignment} is due {_said(now.deadline(due))}, {now}{was}"
+    else:
+        said = f"{student}: no extension of {assignment} any more{was}" if before else f"{student}: had no extension"
+    console.print(escape(f"{said}; written to {FILE}"), soft_wrap=True)
+    known = put_extension(course, gradebook_url(course), assignment, student)
+    if not known:
+        console.print(
+            f"[yellow]note[/yellow]  the gradebook has nothing of {escape(student)} in {assignment} yet; the extension "
+            "counts when something is graded",
+            soft_wrap=True,
+        )
+        return
+    _list_marks(course, console, student, assignment)
+
+
+def _list_marks(course: Course, console: Console, student: str, assignment: str) -> None:
+    from autograder.regrading import Plan
+    from autograder.regrading.penalties import with_penalties
+
+    empty = Plan((), (), (), (), 0, looked_at=False)
+    lessons = course.assignments[assignment].lessons
+    found = with_penalties(course, empty, students=[student], lessons=lessons, lower=True)
+    for change in found.changes:
+        old, new = format_points(change.old), f"{format_points(change.new)} of {format_points(change.points)}"
+        console.print(escape(f"  {change.lesson}: {old} -> {new} ({change.why})"), soft_wrap=True)
+    if not found.changes:
+        console.print("no recorded mark changes by that")
+        return
+    lower = " --lower" if any(change.falls for change in found.changes) else ""
+    console.print(
+        escape(f'these marks follow: record them by `autograder regrade {student} --dates{lower} --reason "..."`'),
+        soft_wrap=True,
+    )
+
+
+def _said(when: dt.datetime) -> str:
+    return f"{when.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
