@@ -264,7 +264,9 @@ def _cuts(
         targets.update(dict.fromkeys(exercise.objects, exercise.id))
     dropped: set[Path] = set()
     for exercise in cut:
-        for dotted in (*exercise.gives_away, *(exercise.hides if grading else ())):
+        # Later assignments are cut whole (`graded_without`), so what they hide is cut for earlier ones as well.
+        hidden = (*exercise.hides, *course.assignment_of(exercise).hides) if grading else ()
+        for dotted in (*exercise.gives_away, *hidden):
             path, names = split_object(course.source, dotted)
             if names:
                 targets.setdefault(dotted, exercise.id)

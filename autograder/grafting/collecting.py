@@ -9,7 +9,6 @@ The clean tree is made aside and renamed into place: SIGKILL leaves the whole tr
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import json
 import os
@@ -48,7 +47,7 @@ from autograder.reading.handed_in import (
 from autograder.reading.student_files import Unreadable, read_bytes, without_outputs
 from minigrad.exercises.marker import exercise_of
 
-__all__ = ["complete", "is_clean", "is_kept", "last_change", "match", "recorded", "refuse", "regraft", "take_in"]
+__all__ = ["complete", "is_clean", "is_kept", "match", "recorded", "refuse", "regraft", "take_in"]
 
 RECORD = "record.json"
 
@@ -60,7 +59,6 @@ def take_in(
     clean: Path,
     originals: Path,
     timestamp: str = "",
-    changed: str = "",
 ) -> list[str]:
     """Write the clean tree of a submission, and keep the original.
 
@@ -71,7 +69,6 @@ def take_in(
         clean: The directory to write; it must not exist.
         originals: The student's directory for this assignment among the originals.
         timestamp: When it was handed in, as the exchange recorded it, whatever the submission itself says.
-        changed: When it was handed in, if nobody says.
 
     Returns:
         One sentence for each thing that was repaired or ignored, for the instructor's log.
@@ -79,7 +76,7 @@ def take_in(
     files = list(regular_files(submission))
     left_out = _keep(files, submission, originals)
     grafts = _grafts(course, assignment, HandedIn(files, submission, course.assignments[assignment].lessons))
-    _write_clean(grafts, clean, originals, _nbgrader_files(submission, timestamp, changed))
+    _write_clean(grafts, clean, originals, _nbgrader_files(submission, timestamp))
     said = [f"{lesson}: {sentence}" for lesson, g in grafts.items() for sentence in _sentences(g)]
     if left_out:
         said.append(f"not kept among the originals, which hold {MAX_KEPT / 1e6:g} MB: {listed(left_out)}")
@@ -94,7 +91,7 @@ def complete(course: Course, assignment: str, clean: Path, originals: Path) -> l
     Returns:
         One sentence for each thing that was repaired or ignored, for the instructor's log.
     """
-    for name, text in _nbgrader_files(clean, "", last_change(clean)).items():
+    for name, text in _nbgrader_files(clean, "").items():
         write(clean / name, text)
     lessons = course.assignments[assignment].lessons
     lacking = [lesson for lesson in lessons if not (clean / f"{lesson}.ipynb").is_file()]
@@ -112,11 +109,13 @@ def complete(course: Course, assignment: str, clean: Path, originals: Path) -> l
     return said + [f"{lesson}: {sentence}" for lesson, grafted in new.items() for sentence in _sentences(grafted)]
 
 
-def refuse(course: Course, assignment: str, clean: Path, originals: Path, timestamp: str, reason: str) -> None:
+def refuse(
+    course: Course, assignment: str, submission: Path, clean: Path, originals: Path, timestamp: str, reason: str
+) -> None:
     """Write the clean tree of a submission that nothing can be taken from: stubs, and the reason."""
     lessons = course.assignments[assignment].lessons
     grafts = {lesson: stubs(find_master(course, lesson), reason) for lesson in lessons}
-    _write_clean(grafts, clean, originals, {TIMESTAMP: timestamp, SECRET: secrets.token_hex(32)})
+    _write_clean(grafts, clean, originals, _nbgrader_files(submission, timestamp))
 
 
 def _write_clean(grafts: Mapping[str, Grafted], clean: Path, originals: Path, others: Mapping[str, str]) -> None:
@@ -193,16 +192,19 @@ def _kept(originals: Path) -> list[Path]:
     return [path for path in originals.glob("[!.]*") if path.is_dir() and not path.is_symlink()]
 
 
-def _nbgrader_files(submission: Path, timestamp: str, changed: str = "") -> dict[str, str]:
-    """nbgrader's own files, as they should be: it stops at a time that it cannot read, and where one is missing."""
+def _nbgrader_files(submission: Path, timestamp: str) -> dict[str, str]:
+    """nbgrader's own files, as they should be; the time is empty where nobody said when it was handed in.
+
+    nbgrader stops at a time that it cannot read, and `nbgrader release_feedback` where the file is missing. An empty
+    file means to both that the time is not known. A file's own time would say when an archive was unpacked.
+    """
     said = timestamp or _small(submission / TIMESTAMP)
     try:
         parse_utc(said.strip())
     except Exception:  # whatever a text that is no time makes dateutil raise, such as decimal.InvalidOperation
-        said = changed
+        said = ""
     # The secret names the file of the feedback, which everyone can see and nobody else is to find.
-    texts = {TIMESTAMP: said, SECRET: _small(submission / SECRET) or secrets.token_hex(32)}
-    return {name: text for name, text in texts.items() if text}
+    return {TIMESTAMP: said, SECRET: _small(submission / SECRET) or secrets.token_hex(32)}
 
 
 def _small(path: Path) -> str:
@@ -386,12 +388,6 @@ def _is_recorded(path: Path, originals: Path) -> bool:
         return recorded(originals, path.stem, read_bytes(path)) is not None
     except Unreadable:
         return False
-
-
-def last_change(directory: Path) -> str:
-    """When a submission that says no time was changed last, as nbgrader writes a time."""
-    times = [path.lstat().st_mtime for path in regular_files(directory)] or [directory.stat().st_mtime]
-    return f"{dt.datetime.fromtimestamp(max(times), dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
 
 
 def regraft(course: Course, lesson: str, path: Path, originals: Path) -> Grafted:

@@ -18,6 +18,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.building.slicing import STUB
+from autograder.common.effort import Effort
 from autograder.common.python_text import defined_names, helper_names, parses, same_code
 from autograder.grafting.claims import claimed, taken_apart
 from autograder.grafting.grafted import (
@@ -35,7 +36,7 @@ from autograder.grafting.grafted import (
 )
 from autograder.grafting.ordering import helpers_first
 from autograder.grafting.written import claims, collect, found, places_of, put
-from autograder.reading import MAX_CELL, StudentCell, StudentNotebook, Unreadable, read_notebook
+from autograder.reading import EFFORT, MAX_CELL, StudentCell, StudentNotebook, Unreadable, read_notebook
 from autograder.reading.student_files import without_outputs
 from minigrad.exercises.marker import exercise_of
 
@@ -47,7 +48,7 @@ MAX_ADDED = 200
 MAX_CANDIDATES = 10
 """Most cells that are compared to find one exercise's solution."""
 
-MAX_PROSE = 500_000
+MAX_PROSE = 100_000
 """Most characters of cells that are not code in which a solution is looked for."""
 
 MAX_NOTES = 20
@@ -56,6 +57,8 @@ CONFLICT = (
     "its cell holds two versions that git could not merge (<<<<<<<), and it is unclear which is meant; "
     "keep one and hand it in again"
 )
+
+_TOO_MUCH = f"its cells took more than {EFFORT:g} s of processor time to compare with those that were given out"
 
 Chosen = tuple[str, str, str]
 """The text of a solution cell, its state, and why nothing can be graded."""
@@ -71,8 +74,12 @@ def graft(submission: bytes | Path, master: nbformat.NotebookNode) -> Grafted:
 
 
 def graft_notebook(student: StudentNotebook, master: nbformat.NotebookNode) -> Grafted:
-    """Graft a student's cells onto the master."""
-    return _Graft(student, master).run()
+    """Graft a student's cells onto the master; where comparing them takes too long, stubs and a reason."""
+    try:
+        with Effort(EFFORT, lambda: Unreadable(_TOO_MUCH)).spent():
+            return _Graft(student, master).run()
+    except Unreadable as error:
+        return stubs(master, str(error))
 
 
 @dataclass

@@ -17,7 +17,7 @@ from autograder.common.aside import PREFIX, Aside, sweep
 from autograder.common.files import put
 from autograder.course import Course, CourseError
 from autograder.course.loading import load_course
-from autograder.grafting.collecting import complete, is_clean, is_kept, last_change, refuse, take_in
+from autograder.grafting.collecting import complete, is_clean, is_kept, refuse, take_in
 from autograder.reading.student_files import one_line
 
 __all__ = ["ORIGINALS", "clear_up", "course_of", "put_back", "take_in_or_refuse", "tidy"]
@@ -53,7 +53,6 @@ def take_in_or_refuse(
     clean: Path,
     originals: Path,
     timestamp: str,
-    changed: str = "",
 ) -> list[str]:
     """Take a submission in; one that is stranger than anyone thought of becomes stubs, a reason and an error logged.
 
@@ -62,13 +61,13 @@ def take_in_or_refuse(
         CourseError: If the course is at fault.
     """
     try:
-        return take_in(course, assignment, submission, clean, originals, timestamp, changed)
+        return take_in(course, assignment, submission, clean, originals, timestamp)
     except (OSError, CourseError):
         raise
     except Exception as error:  # the class goes on, whatever one submission does
         what = f"the submission could not be taken in ({type(error).__name__}); it earns nothing until someone looks"
         log.error("%s: %s: %s", student, what, one_line(str(error)))
-        refuse(course, assignment, clean, originals, timestamp or changed, what)
+        refuse(course, assignment, submission, clean, originals, timestamp, what)
         return []
 
 
@@ -90,9 +89,8 @@ def _make_clean(log: logging.Logger, course: Course, directory: Path, originals:
     student, assignment = directory.parent.name, directory.name
     with Aside(directory.parent.parent, _ASIDE) as aside:
         put(aside / _PLACE, f"{student}/{assignment}".encode())
-        changed = last_change(directory)
         taken = aside / "clean"
-        said = take_in_or_refuse(log, student, course, assignment, directory, taken, originals, "", changed)
+        said = take_in_or_refuse(log, student, course, assignment, directory, taken, originals, "")
         before = aside / "before"
         if not is_kept(directory, originals):
             before = _whole(aside, originals)

@@ -121,7 +121,7 @@ def test_an_input_used_twice(student):
     )
 
 
-@chain_rule(group="one_step", because="lesson 02, 'One step back': Pass derivatives on as they are.")
+@chain_rule(group="higher", because="lesson 02, 'One step back': Pass derivatives on as they are.")
 def test_derivatives_stay_variables(student):
     """Where the backward pass is recorded, the derivatives are Scalars and can be differentiated again."""
 
@@ -140,7 +140,7 @@ def test_derivatives_stay_variables(student):
     expect(
         student(observe, 2.0),
         12.0,
-        hint="float(...) cuts a derivative off the graph that computed it",
+        hint="what comes back is a plain number, which has no graph: pass on what the function's rule gives, as it is",
         misconception="derivative-made-float",
         example="(x * x * x).backward(create_graph=True), then x.grad.backward(), at x = 2",
     )
@@ -702,7 +702,7 @@ def test_recorded_pass(student):
     expect(
         student(observe, 2.0),
         14.0,
-        hint="float(...) cuts a derivative off the graph that computed it; add and pass on what arrives as it is",
+        hint="what comes back is a plain number, which has no graph: add and pass on what arrives, as it is",
         example="(x * x * x + x * x).backward(create_graph=True), then x.grad.backward(), at x = 2",
         misconception="derivative-made-float",
     )

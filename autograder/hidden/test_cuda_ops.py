@@ -55,15 +55,70 @@ def product(size):
     return (a.reshape(size, size) @ b.reshape(size, size)).ravel().tolist()
 
 
-def launched(seen, wanted, **options):
-    """Expect of a launch its result, and no mistakes; draw who collides, or which elements of the result are wrong."""
+def launched(seen, wanted, apart=(), **options):
+    """Expect of a launch its result, and no mistakes; draw who collides, or which elements of the result are wrong.
+
+    Args:
+        seen: The answer of a launch.
+        wanted: The result.
+        apart: Kinds of mistakes that tests of another group are about.
+        **options: As for `expect`.
+    """
     right = np.asarray(wanted).tolist()
 
     def drawn():
         out = pictures.array("out", seen["out"], right, came=True)
         return pictures.collisions(seen["meetings"]) or pictures.together(out)
 
-    expect([seen["out"], seen["kinds"]], [right, []], picture=drawn, **options)
+    expect([seen["out"], [each for each in seen["kinds"] if each not in apart]], [right, []], picture=drawn, **options)
+
+
+def without_others(found):
+    """Return results and kinds of mistakes without those that tests of another group are about."""
+    return [[out, [each for each in kinds if each not in OF_OTHERS]] for out, kinds in found]
+
+
+OF_OTHERS = ("barrier", "outside", "write-write")
+"""Mistakes that leave a result right: waiting at a barrier apart, a dictionary, writing a result several times."""
+
+
+def waited(seen, about, **options):
+    """Expect that threads pass values through shared memory, and that their waiting shows none of some mistakes.
+
+    The misconception among the options is named only where these mistakes were seen. Where a barrier is not reached by
+    all, races are its consequence.
+    """
+    if "barrier" in seen["waiting"] and "barrier" not in about:
+        options["misconception"] = None
+    expect(
+        seen["exchanged"],
+        True,
+        hint="no thread has read from shared memory what another one had put there, so no waiting could be seen",
+    )
+    expect(
+        [each for each in seen["waiting"] if each in about],
+        [],
+        picture=lambda: pictures.collisions(seen["meetings"]),
+        **options,
+    )
+    expect(
+        "outside" in seen["kinds"] or seen["kinds"] == ["order"],
+        False,
+        hint="values pass between threads by arrays only, and the result may not depend on the order of threads",
+    )
+
+
+def arrays_only(seen):
+    """Expect that values pass between threads by arrays only, whose reads and writes are counted."""
+    expect(
+        "outside" in seen["kinds"],
+        False,
+        hint="threads share arrays only; values that pass in another way are neither read from memory nor written to it",
+    )
+
+
+RACES = ("a race before the first barrier", "a race after a barrier")
+EARLY, LATE = RACES
 
 
 # --- cuda_ops.tensor_map ------------------------------------------------------------------------------------
@@ -363,6 +418,7 @@ def test_sum_each_block_its_own(student):
     launched(
         seen,
         sums(seen, 3, 0),
+        apart=OF_OTHERS,
         hint="the first element of a block is number blockIdx.x * BLOCK_DIM",
         misconception="every-block-the-first",
     )
@@ -381,6 +437,7 @@ def test_sum_last_block_not_full(student):
     launched(
         seen,
         sums(seen, 2, 3),
+        apart=OF_OTHERS,
         hint="shared memory is not empty at first: every thread writes its place, 0.0 if it has no element",
         misconception="places-left-unwritten",
     )
@@ -402,6 +459,7 @@ def test_sum_one_missing(student):
     launched(
         seen,
         sums(seen, 1, 1),
+        apart=OF_OTHERS,
         hint="the last element is number size - 1",
         misconception="guard-one-too-many",
     )
@@ -418,10 +476,9 @@ def test_sum_waits_after_loading(student):
 
         return launches.sum_practice(mg.cuda_ops._sum_practice, 1, 0)
 
-    seen = student(observe)
-    launched(
-        seen,
-        sums(seen, 1, 0),
+    waited(
+        student(observe),
+        [EARLY],
         hint="cuda.syncthreads() after shared memory was filled, and before anyone reads it",
         misconception="missing-syncthreads",
     )
@@ -438,10 +495,9 @@ def test_sum_waits_between_steps(student):
 
         return launches.sum_practice(mg.cuda_ops._sum_practice, 2, 0)
 
-    seen = student(observe)
-    launched(
-        seen,
-        sums(seen, 2, 0),
+    waited(
+        student(observe),
+        [LATE],
         hint="one cuda.syncthreads() in each round of the loop",
         misconception="steps-not-separated",
     )
@@ -459,10 +515,9 @@ def test_sum_all_threads_wait(student):
 
         return launches.sum_practice(mg.cuda_ops._sum_practice, 2, 0)
 
-    seen = student(observe)
-    launched(
-        seen,
-        sums(seen, 2, 0),
+    waited(
+        student(observe),
+        ["barrier"],
         hint="cuda.syncthreads() stands outside of every `if` that only some threads enter",
         misconception="syncthreads-in-branch",
     )
@@ -480,10 +535,9 @@ def test_sum_threads_without_element_wait(student):
 
         return launches.sum_practice(mg.cuda_ops._sum_practice, 1, 2)
 
-    seen = student(observe)
-    launched(
-        seen,
-        sums(seen, 1, 2),
+    waited(
+        student(observe),
+        ["barrier"],
         hint="the guard chooses what a thread puts into shared memory; it must not keep the thread from waiting",
         misconception="syncthreads-under-the-guard",
     )
@@ -523,10 +577,23 @@ def test_sum_in_pairs(student):
         return launches.sum_practice(mg.cuda_ops._sum_practice, 1, 0)
 
     seen = student(observe)
-    steps = (block_of(seen["block"]) - 1).bit_length()
+    block = block_of(seen["block"])
+    steps = (block - 1).bit_length()
+    most = 2 * steps + 1
+    if most >= block:
+        expect(
+            f"{block} threads in a block",
+            "more",
+            hint="so few can add in pairs, or let one add everything, with as many reads: take a BLOCK_DIM of 8, 16 or 32",
+        )
     expect(
-        [seen["out"], seen["shared_reads"] <= 2 * steps + 1],
-        [sums(seen, 1, 0), True],
+        seen["shared_reads"] >= steps,
+        True,
+        hint="so few reads of shared memory add up no block: in each step a thread reads what another one has put there",
+    )
+    expect(
+        seen["shared_reads"] <= most,
+        True,
         hint="one thread that adds everything keeps the others waiting: pairs first, then pairs of pairs",
         misconception="one-thread-adds-all",
     )
@@ -542,12 +609,14 @@ def test_sum_written_by_one_thread(student):
         return launches.sum_practice(mg.cuda_ops._sum_practice, 2, 1)
 
     seen = student(observe)
-    launched(
-        seen,
-        sums(seen, 2, 1),
+    expect(
+        [each for each in seen["kinds"] if each == "write-write"],
+        [],
         hint="only the thread that has the sum writes it",
         misconception="all-threads-write",
+        picture=lambda: pictures.collisions(seen["meetings"]),
     )
+    arrays_only(seen)
 
 
 @sum_practice(
@@ -597,7 +666,7 @@ def test_reduce_any_dimension(student):
 
     a = numbers(2, 3, 1)
     expect(
-        student(observe, a),
+        without_others(student(observe, a)),
         [[a.sum(dim, keepdims=True).tolist(), []] for dim in (0, 1)],
         hint="the thread's element differs from the block's index in dimension reduce_dim only",
         misconception="always-the-last-dimension",
@@ -618,6 +687,7 @@ def test_reduce_start_value(student):
     launched(
         student(observe, a),
         (-a).max(1, keepdims=True),
+        apart=OF_OTHERS,
         hint="0.0 changes nothing in a sum only; of negative numbers it would be the largest",
         misconception="starts-at-zero",
     )
@@ -637,6 +707,7 @@ def test_reduce_start_value_takes_no_part(student):
     launched(
         student(observe, a),
         a.prod(1, keepdims=True),
+        apart=OF_OTHERS,
         hint="places in shared memory that nobody has written hold anything",
         misconception="places-left-unwritten",
     )
@@ -661,7 +732,7 @@ def test_reduce_more_than_a_block(student):
     out, kinds, block = student(observe)
     a = np.arange(2.0 * block_of(block) + 3)
     expect(
-        [out, kinds],
+        without_others([[out, kinds]])[0],
         [[[float(a[start : start + block].sum()) for start in (0, block, 2 * block)]], []],
         hint="the output's index along reduce_dim says which BLOCK_DIM elements are meant",
         misconception="first-part-only",
@@ -682,6 +753,7 @@ def test_reduce_strides_of_the_input(student):
     launched(
         student(observe, a),
         a.T.sum(1, keepdims=True),
+        apart=OF_OTHERS,
         hint="index_to_position(index of the element, a_strides)",
         misconception="strides-ignored",
     )
@@ -701,6 +773,7 @@ def test_reduce_place_in_the_output(student):
     launched(
         student(observe, a),
         a.sum(1, keepdims=True),
+        apart=OF_OTHERS,
         hint="the block's number is no position in the storage",
         misconception="number-taken-for-position",
     )
@@ -722,6 +795,7 @@ def test_reduce_blocks_left_over(student):
     launched(
         student(observe, a),
         a.sum(1, keepdims=True),
+        apart=("barrier", "outside"),
         hint="a block whose number is not below out_size has no element of the output",
         misconception="no-guard-for-blocks",
     )
@@ -738,9 +812,9 @@ def test_reduce_waits(student):
         return launches.run_reduce(kernel, launches.result(1, 2), a, 0, 0.0)
 
     a = numbers(6, 2)
-    launched(
+    waited(
         student(observe, a),
-        a.sum(0, keepdims=True),
+        RACES,
         hint="cuda.syncthreads() before anyone reads what another thread has written",
         misconception="missing-syncthreads",
     )
@@ -757,9 +831,9 @@ def test_reduce_all_threads_wait(student):
         return launches.run_reduce(kernel, launches.result(2, 1), a, 1, 0.0)
 
     a = numbers(2, 3)
-    launched(
+    waited(
         student(observe, a),
-        a.sum(1, keepdims=True),
+        ["barrier"],
         hint="cuda.syncthreads() stands outside of every `if` that only some threads of a block enter",
         misconception="syncthreads-in-branch",
     )
@@ -802,6 +876,7 @@ def test_mm_practice_values(student):
     launched(
         seen,
         product(3),
+        apart=OF_OTHERS,
         hint="element (i, j) is the sum over k of a[i, k] * b[k, j]",
         misconception="tile-index-swapped",
     )
@@ -820,6 +895,7 @@ def test_mm_practice_smaller_than_the_block(student):
     launched(
         seen,
         product(2),
+        apart=OF_OTHERS,
         hint="the row and the column must both be below size",
         misconception="no-guard",
     )
@@ -837,10 +913,9 @@ def test_mm_practice_waits(student):
 
         return launches.mm_practice(mg.cuda_ops._mm_practice, 4)
 
-    seen = student(observe)
-    launched(
-        seen,
-        product(4),
+    waited(
+        student(observe),
+        RACES,
         hint="cuda.syncthreads() between filling shared memory and reading it",
         misconception="missing-syncthreads",
     )
@@ -858,10 +933,9 @@ def test_mm_practice_all_threads_wait(student):
 
         return launches.mm_practice(mg.cuda_ops._mm_practice, 5)
 
-    seen = student(observe)
-    launched(
-        seen,
-        product(5),
+    waited(
+        student(observe),
+        ["barrier"],
         hint="cuda.syncthreads() stands outside of every `if` that only some threads of a block enter",
         misconception="syncthreads-in-branch",
     )
@@ -915,12 +989,19 @@ def test_mm_practice_two_arrays(student):
         return launches.mm_practice(mg.cuda_ops._mm_practice, 2)
 
     seen = student(observe)
-    launched(
-        seen,
-        product(2),
-        hint="a line with cuda.shared.array for each of the two; otherwise they are the same memory",
-        misconception="shared-arrays-are-one",
+    expect(
+        ["alias" in seen["kinds"], seen["shared"]],
+        [False, 2],
+        hint="this many shared arrays were used: a line with cuda.shared.array for each of the two",
+        when={
+            (False, 1): ("shared-arrays-are-one", "one shared array was used for both: give each a line of its own"),
+            (True, 2): (
+                "shared-arrays-are-one",
+                "two shared arrays were made on one line: give each a line of its own",
+            ),
+        },
     )
+    arrays_only(seen)
 
 
 @mm_practice(
@@ -982,6 +1063,7 @@ def test_matmul_rows_times_columns(student):
     launched(
         student(observe, a, b),
         a @ b,
+        apart=OF_OTHERS,
         hint="a's tile is read along a row, b's along a column",
         misconception="tile-index-swapped",
     )
@@ -1008,6 +1090,7 @@ def test_matmul_several_tiles_deep(student):
     launched(
         seen,
         a @ b,
+        apart=OF_OTHERS,
         hint="a loop over k in steps of BLOCK_DIM, with new tiles in each step",
         misconception="first-tile-only",
     )
@@ -1034,6 +1117,7 @@ def test_matmul_last_tile_not_full(student):
     launched(
         seen,
         a @ b,
+        apart=OF_OTHERS,
         hint="every thread writes both of its places in each step, 0.0 where there is no element",
         misconception="old-tile-in-the-rest",
     )
@@ -1050,16 +1134,17 @@ def test_matmul_several_blocks(student):
         from minigrad.checks import launches
 
         kernel = mg.cuda_ops._tensor_matrix_multiply
-        n = block_dim(kernel, mg.cuda_ops.BLOCK_DIM) + 1
+        n = block_dim(kernel, mg.cuda_ops.BLOCK_DIM) + 3
         a, b = np.arange(2.0 * n).reshape(1, n, 2), np.arange(2.0 * (n + 1)).reshape(1, 2, n + 1)
         return launches.matmul(kernel, launches.result(1, n, n + 1), a, b)
 
     seen = student(observe)
-    n = block_of(seen["block"]) + 1
+    n = block_of(seen["block"]) + 3
     a, b = np.arange(2.0 * n).reshape(1, n, 2), np.arange(2.0 * (n + 1)).reshape(1, 2, n + 1)
     launched(
         seen,
         a @ b,
+        apart=OF_OTHERS,
         hint="the row in the matrix is blockIdx.x * BLOCK_DIM + threadIdx.x; it may lie beyond the last one",
         misconception="no-guard",
     )
@@ -1079,6 +1164,7 @@ def test_matmul_turned_inputs(student):
     launched(
         student(observe, a, b),
         a.transpose(1, 2, 0) @ b.transpose(1, 2, 0),
+        apart=OF_OTHERS,
         hint="each of the three dimensions has a stride of its own, in a and in b",
         misconception="strides-ignored",
     )
@@ -1098,6 +1184,7 @@ def test_matmul_turned_output(student):
     launched(
         student(observe, a, b),
         a @ b,
+        apart=OF_OTHERS,
         hint="position = z * out_strides[0] + row * out_strides[1] + column * out_strides[2]",
         misconception="output-strides-ignored",
     )
@@ -1119,7 +1206,7 @@ def test_matmul_one_matrix_for_all(student):
 
     a, b, c = stacks((1, 2, 2), (3, 2, 2), (1, 2, 2))
     expect(
-        student(observe, a, b, c),
+        without_others(student(observe, a, b, c)),
         [[(a @ b).tolist(), []], [(b @ c).tolist(), []]],
         hint="the stride along a dimension of size 1 must not be used: take 0 for it",
         misconception="stack-stride-always-used",
@@ -1138,9 +1225,9 @@ def test_matmul_waits_after_loading(student):
         return launches.matmul(mg.cuda_ops._tensor_matrix_multiply, launches.result(1, 4, 4), a, b)
 
     a, b = stacks((1, 4, 2), (1, 2, 4))
-    launched(
+    waited(
         student(observe, a, b),
-        a @ b,
+        [EARLY],
         hint="cuda.syncthreads() between filling the tiles and reading them",
         misconception="missing-syncthreads",
     )
@@ -1161,12 +1248,9 @@ def test_matmul_waits_before_the_next_tile(student):
         a, b = np.arange(3.0 * k).reshape(1, 3, k), np.arange(2.0 * k).reshape(1, k, 2)
         return launches.matmul(kernel, launches.result(1, 3, 2), a, b)
 
-    seen = student(observe)
-    k = 2 * block_of(seen["block"])
-    a, b = np.arange(3.0 * k).reshape(1, 3, k), np.arange(2.0 * k).reshape(1, k, 2)
-    launched(
-        seen,
-        a @ b,
+    waited(
+        student(observe),
+        [LATE],
         hint="a second cuda.syncthreads(), at the end of each step",
         misconception="tile-overwritten-too-early",
     )
@@ -1185,9 +1269,9 @@ def test_matmul_all_threads_wait(student):
         return launches.matmul(mg.cuda_ops._tensor_matrix_multiply, launches.result(1, 2, 3), a, b)
 
     a, b = stacks((1, 2, 5), (1, 5, 3))
-    launched(
+    waited(
         student(observe, a, b),
-        a @ b,
+        ["barrier"],
         hint="a thread without an element of out still loads, and waits",
         misconception="syncthreads-in-branch",
     )
@@ -1200,15 +1284,16 @@ def test_matmul_reads_little(student):
     def observe(mg, a, b):
         from minigrad.checks import launches
 
-        return launches.matmul(mg.cuda_ops._tensor_matrix_multiply, launches.result(1, 4, 4), a, b)["reads"]
+        return launches.matmul(mg.cuda_ops._tensor_matrix_multiply, launches.result(1, 4, 4), a, b)
 
-    a, b = stacks((1, 4, 4), (1, 4, 4))
+    seen = student(observe, *stacks((1, 4, 4), (1, 4, 4)))
     expect(
-        student(observe, a, b),
-        2,
+        seen["reads"],
+        2 * -(-4 // block_of(seen["block"])),
         hint="products are made of what lies in shared memory",
         misconception="reads-global-memory-in-the-loop",
     )
+    arrays_only(seen)
 
 
 @matrix_multiply(

@@ -63,8 +63,8 @@ def test_derivatives_of_mul(student):
         return [x.grad, y.grad]
 
     expect(
-        student(observe, 3.0, -5.0),
-        [-5.0, 3.0],
+        student(observe, 3e10, -5.0),  # so large that a difference quotient is 0
+        [-5.0, 3e10],
         hint="how fast does a * b grow with a? as fast as b is large",
         misconception="mul-derivatives-swapped",
     )
@@ -80,7 +80,7 @@ def test_derivative_of_neg(student):
         return x.grad
 
     expect(
-        student(observe, 2.0),
+        student(observe, 2e10),
         -1.0,
         hint="when a goes up, -a goes down",
         misconception="neg-sign-lost",
@@ -98,8 +98,8 @@ def test_derivative_of_inv(student):
         return [x.grad for x in leaves]
 
     expect(
-        student(observe, [-2.0, 0.5, 4.0]),
-        [-0.25, -4.0, -0.0625],
+        student(observe, [-2.0, 0.5, 4.0, 1e-3]),
+        [-0.25, -4.0, -0.0625, -1e6],
         hint="1 / a falls: its slope is -1 / a^2",
         misconception="inv-sign-lost",
     )
@@ -204,8 +204,8 @@ def test_derivative_of_log(student):
         return [x.grad for x in leaves]
 
     expect(
-        student(observe, [0.5, 4.0, 10.0]),
-        [2.0, 0.25, 0.1],
+        student(observe, [0.5, 4.0, 10.0, 5e-7]),  # a difference quotient would take a logarithm below 0
+        [2.0, 0.25, 0.1, 2e6],
         hint="what did forward save: a, or log a?",
         misconception="log-saved-output",
     )
@@ -222,8 +222,8 @@ def test_derivative_of_exp(student):
         return [x.grad for x in leaves]
 
     expect(
-        student(observe, [-1.0, 0.0, 2.0]),
-        [math.exp(-1.0), 1.0, math.exp(2.0)],
+        student(observe, [-1.0, 0.0, 2.0, 709.782712]),  # a difference quotient would overflow
+        [math.exp(-1.0), 1.0, math.exp(2.0), math.exp(709.782712)],
         hint="the rule n x^(n-1) is for powers of x; here x is the exponent",
         misconception="power-rule-for-exp",
     )
@@ -262,8 +262,8 @@ def test_derivative_of_relu(student):
         return grads
 
     expect(
-        student(observe, [[2.0, -3.0], [-2.0, 3.0], [-1.0, -4.0], [0.5, 0.25]]),
-        [-3.0, 0.0, 0.0, 0.25],
+        student(observe, [[2.0, -3.0], [-2.0, 3.0], [-1.0, -4.0], [0.5, 0.25], [1e-9, 2.0]]),
+        [-3.0, 0.0, 0.0, 0.25, 2.0],
         hint="the input a decides what passes, not the sign of d_output",
         misconception="relu-asks-upstream",
     )

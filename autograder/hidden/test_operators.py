@@ -138,6 +138,25 @@ def test_answers_are_floats(student):
 
 
 @pytest.mark.exercise(
+    "operators.comparison",
+    group="closeness",
+    because="lesson 00, 'Comparisons': the answers are the floats 1.0 and 0.0, not True and False",
+)
+def test_closeness_is_a_float(student):
+    """Is_close answers with 1.0 and 0.0 as well, not with True and False."""
+
+    def observe(mg):
+        return [type(mg.operators.is_close(1.0, y)).__name__ for y in (1.001, 2.0)]
+
+    expect(
+        student(observe),
+        ["float"] * 2,
+        hint="a comparison is a bool; choose between 1.0 and 0.0 by it",
+        misconception="is-close-returns-a-bool",
+    )
+
+
+@pytest.mark.exercise(
     "operators.comparison", group="order", because="operators.eq: 'Return 1.0 if x equals y, else 0.0.'"
 )
 def test_eq_allows_no_difference(student):

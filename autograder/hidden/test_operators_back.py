@@ -20,8 +20,8 @@ def test_slope_of_log(student):
         return [mg.operators.log_back(x, 1.0) for x in xs]
 
     expect(
-        student(observe, [0.25, 0.5, 3.0, 8.0]),
-        [4.0, 2.0, 1.0 / 3.0, 0.125],
+        student(observe, [0.25, 0.5, 3.0, 8.0, 5e-7]),  # a difference quotient would take a logarithm below 0
+        [4.0, 2.0, 1.0 / 3.0, 0.125, 2e6],
         hint="the slope of log at x is 1 / x, and d is multiplied by it, not divided",
         misconception="divided-by-slope",
     )
@@ -35,8 +35,8 @@ def test_slope_of_inv(student):
         return [mg.operators.inv_back(x, 1.0) for x in xs]
 
     expect(
-        student(observe, [-2.0, -0.5, 0.5, 4.0]),
-        [-0.25, -4.0, -4.0, -0.0625],
+        student(observe, [-2.0, -0.5, 0.5, 4.0, 1e-3]),
+        [-0.25, -4.0, -4.0, -0.0625, -1e6],
         hint="1 / x falls where it is defined, so its slope is negative everywhere",
         misconception="inv-sign-lost",
     )
@@ -50,8 +50,8 @@ def test_slope_of_relu(student):
         return [mg.operators.relu_back(x, 1.0) for x in xs]
 
     expect(
-        student(observe, [-3.0, -0.1, 0.2, 5.0]),
-        [0.0, 0.0, 1.0, 1.0],
+        student(observe, [-3.0, -0.1, 0.2, 5.0, 1e-9]),
+        [0.0, 0.0, 1.0, 1.0, 1.0],
         hint="the slope of relu is 1 or 0; how large x is does not matter",
         misconception="relu-value-for-slope",
     )

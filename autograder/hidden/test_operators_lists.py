@@ -279,8 +279,8 @@ def test_prod_multiplies(student):
         return mg.operators.prod(values)
 
     expect(
-        student(observe, [2.0, -3.0, 0.5]),
-        -3.0,
+        student(observe, [2.0, -3.0, 0.5, 4.0]),
+        -12.0,
         hint="begin with the number that changes nothing when you multiply by it",
         misconception="prod-starts-at-zero",
     )

@@ -516,7 +516,7 @@ def test_ones_on_both_sides(student):
 
 
 @shape_broadcast(
-    group="shapes",
+    group="corners",
     because="tensor_data.shape_broadcast: 'Where one of them is 1, the other one is the size, even if it is 0.'",
 )
 def test_one_beside_zero(student):

@@ -213,7 +213,8 @@ class _Watcher(Listener):
         verdicts = {verdict.test: verdict for verdict in graded.verdicts}
         for run in self.runs:
             # The record holds the full text; a report may have shortened it.
-            cause = _cause(verdicts[run.verdict.test], run.verdict.reason, seen)
+            passed = [each.verdict.test for each in self.runs if each.verdict.passed]
+            cause = _cause(verdicts[run.verdict.test], run.verdict.reason, passed, seen)
             yield replace(run, verdict=verdicts[run.verdict.test], cause=cause)
 
 
@@ -233,7 +234,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]} ... ({len(text):,} characters)"
 
 
-def _cause(verdict: Verdict, saw: str, seen: Mapping[str, Mapping[str, str]]) -> str:
+def _cause(verdict: Verdict, saw: str, passed: Sequence[str], seen: Mapping[str, Mapping[str, str]]) -> str:
     """Why a misconception is named in the report, or why it is not."""
     name = verdict.misconception
     if verdict.passed or not name:
@@ -247,7 +248,9 @@ def _cause(verdict: Verdict, saw: str, seen: Mapping[str, Mapping[str, str]]) ->
         return f"{not_named}; the known wrong answer passes this test"
     if seen[name][verdict.test] != essence(saw):
         return f"{not_named}; of the known wrong answer this test saw: {seen[name][verdict.test]}"
-    return f"{not_named}; it fits, but so do other mistakes, and another one fits the other tests better"
+    if against := [test for test in passed if test in seen[name]]:
+        return f"{not_named}; the known wrong answer fails {against[0]}, which passed"
+    return f"{not_named}; it fits, but another mistake fits this test and all others as well"
 
 
 def _cell_runs(grafted: Grafted, outcomes: Mapping[int, CellOutcome], originals: _Originals) -> Iterator[CellRun]:

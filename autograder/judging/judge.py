@@ -28,7 +28,15 @@ from autograder.judging.listening import Listener
 from autograder.judging.plugin import SHRINK_SECONDS, HiddenTests
 from autograder.judging.sandboxes import Sandboxes
 from autograder.judging.scoring import scored, scored_again, zero
-from autograder.judging.student_cells import cell_notes, last_names, not_done, solution_cell, source_cells, why_missing
+from autograder.judging.student_cells import (
+    cell_notes,
+    not_done,
+    solution_cell,
+    source_cells,
+    what_is_missing,
+    why_missing,
+    without_later_imports,
+)
 from autograder.judging.warm_tests import WarmTests
 from autograder.judging.watched import Watched, watched_cells
 from autograder.reading import definitions_only
@@ -90,6 +98,7 @@ class Judge:
         self._masters: dict[str, nbformat.NotebookNode] = {}
         self._tests: dict[str, WarmTests] = {}
         self._sandboxes = Sandboxes(isolation)
+        self._apart = 0.0  # seconds of this submission that count against no limit
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +128,8 @@ class Judge:
         results = []
         exercises = self.course.of_lesson(lesson)
         allowed = SESSIONS * max((self.fingerprint.limits(each).submission_seconds for each in exercises), default=0.0)
-        patience = Patience(allowed, kept_waiting(os.getpid()), 0.0)
+        self._apart = 0.0
+        patience = Patience(allowed, kept_waiting(os.getpid()), 0.0, lambda: self._apart)
         for exercise in exercises:
             if grafted.unreadable:
                 results.append(zero(exercise, grafted.unreadable))
@@ -144,10 +154,10 @@ class Judge:
 
     def grade_text(self, exercise: Exercise, text: str, *, points_only: bool = False) -> Graded:
         """Grade the text of one solution cell, below the setup cells and the unwritten exercises of its lesson."""
-        cells = [*self._around(exercise), solution_cell(exercise.id, text)]
+        cells = [*self.around(exercise), solution_cell(exercise.id, text)]
         return self.grade_exercise(exercise, cells, points_only=points_only)
 
-    def _around(self, exercise: Exercise) -> list[SourceCell]:
+    def around(self, exercise: Exercise) -> list[SourceCell]:
         """The other cells of an exercise's lesson: an unwritten exercise gives its names to the library's objects."""
         if self.course.is_draft(exercise):
             return self._around_a_draft(exercise)
@@ -235,6 +245,7 @@ class Judge:
             if is_there and not watched.cells:
                 verdicts = self._verdicts(exercise, session, points_only, watched.refusal)
         events = session.events
+        self._apart += session.apart
         if watched.cells:
             sessions = (box.session(each, spec) for each in (watched.cells, ready))
             verdicts, later = self._verdicts_of_plain_code(exercise, sessions, missing, points_only)
@@ -242,13 +253,15 @@ class Judge:
         graded = scored(exercise, verdicts) if is_there else zero(exercise, why_missing(exercise, cells, outcomes))
         notes = cell_notes(exercise, cells, outcomes, graded)
         if missing and graded.verdicts:
-            notes = [*notes, f"no cell defines {last_names(missing)}"]
+            notes = [*notes, what_is_missing(missing, cells, outcomes)]
         costly = {index: outcome for index, outcome in ended.items() if outcome.status in COSTLY}
         return replace(graded, notes=tuple(notes), events=tuple(events)), costly
 
     def _watchable(self, exercise: Exercise, cells: Sequence[SourceCell]) -> Watched:
         """The cells that a witness watches; none where no test asks one, or none can watch."""
-        return watched_cells(cells, exercise.objects) if self._warm_tests(exercise).watched else Watched()
+        if not self._warm_tests(exercise).watched:
+            return Watched()
+        return watched_cells(without_later_imports(cells, exercise.objects), exercise.objects)
 
     def _verdicts_of_plain_code(
         self, exercise: Exercise, sessions: Iterator[Session], missing: Sequence[str], points_only: bool
@@ -264,7 +277,9 @@ class Judge:
         with next(sessions) as session:
             failed = next((each.sentence() for each in session.cells if not each.ok), "something is missing")
             if set(session.missing) <= set(missing):
-                return self._verdicts(exercise, session, points_only), session.events
+                verdicts = self._verdicts(exercise, session, points_only)
+                self._apart += session.apart
+                return verdicts, session.events
         with next(sessions) as session:
             refusal = f"it could not be watched: its definitions do not work without the rest of the cells: {failed}"
             return self._verdicts(exercise, session, points_only, refusal), session.events

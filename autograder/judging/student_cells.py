@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import nbformat
 
+from autograder.common.python_text import bound_by, defined_names, helper_names, names_bound, parse
 from autograder.course import Course, Exercise
 from autograder.grafting.graft import Grafted
-from autograder.reading import defined_names
 from autograder.results import NO_CELL, NOT_STARTED, Graded
 from autograder.results.keeping import Outcomes
 from autograder.sandbox import SourceCell
 
-__all__ = ["cell_notes", "last_names", "not_done", "solution_cell", "source_cells", "why_missing"]
+__all__ = [
+    "cell_notes",
+    "last_names",
+    "not_done",
+    "solution_cell",
+    "source_cells",
+    "what_is_missing",
+    "why_missing",
+    "without_later_imports",
+]
 
 
 def source_cells(notebook: nbformat.NotebookNode) -> list[SourceCell]:
@@ -59,7 +71,61 @@ def why_missing(exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outco
     for index, outcome in sorted(outcomes.items()):
         if cells[index].exercise == exercise.id and not outcome.ok:
             return f"nothing could be tested: {outcome.sentence()}"
-    return f"nothing could be tested: no cell defines {last_names(exercise.objects)}"
+    return f"nothing could be tested: {what_is_missing(exercise.objects, cells, outcomes)}"
+
+
+def what_is_missing(objects: Sequence[str], cells: Sequence[SourceCell], outcomes: Outcomes) -> str:
+    """What cells say of objects that are missing after them: not defined, not reached, or only imported.
+
+    Args:
+        objects: The dotted names of the missing objects.
+        cells: The submission's cells.
+        outcomes: How cells ended, by index.
+    """
+    ours = [index for index, cell in enumerate(cells) if cell.kind != "setup"]
+    defined = {index: defined_names(cells[index].source) for index in ours}
+    bound = set[str]().union(*(helper_names(cells[index].source) for index in ours))
+    said: dict[str, list[str]] = {}
+    for name in objects:
+        last = name.rpartition(".")[2]
+        stopped = [cells[index].label for index in ours if last in defined[index] and not _ran(outcomes, index)]
+        if stopped:
+            what = f"{stopped[-1]} ended before it defined {{}}"
+        elif last in bound:
+            what = "no cell defines {} itself: the name only stands for the library's object, or for None"
+        else:
+            what = "no cell defines {}"
+        said.setdefault(what, []).append(name)
+    return "; ".join(what.format(last_names(names)) for what, names in said.items())
+
+
+def _ran(outcomes: Outcomes, index: int) -> bool:
+    return index not in outcomes or outcomes[index].ok
+
+
+def without_later_imports(cells: Sequence[SourceCell], objects: Sequence[str]) -> list[SourceCell]:
+    """The cells without imports of names that the student has defined before: an import takes no answer away.
+
+    Args:
+        cells: The submission's cells, in order.
+        objects: The dotted names of the exercise's objects.
+    """
+    names, defined, ready = {name.rpartition(".")[2] for name in objects}, set[str](), []
+    for cell in cells:
+        tree = parse(cell.source) if cell.kind != "setup" and "\r" not in cell.source else None
+        body, lines = tree.body if tree else [], cell.source.split("\n")
+        ends = Counter(line for each in body for line in {each.lineno, each.end_lineno})
+        for statement in body:
+            if not isinstance(statement, ast.Import | ast.ImportFrom):
+                defined |= names_bound(ast.Module([statement], []), imports=False)
+                continue
+            first, last = statement.lineno, statement.end_lineno or statement.lineno
+            kept = [each for each in statement.names if bound_by(each) not in names & defined]
+            if len(kept) < len(statement.names) and ends[first] == ends[last] == 1:
+                statement.names = kept
+                lines[first - 1 : last] = [ast.unparse(statement) if kept else "", *[""] * (last - first)]
+        ready.append(replace(cell, source="\n".join(lines)))
+    return ready
 
 
 def last_names(objects: Iterable[str]) -> str:

@@ -143,6 +143,7 @@ class _Cut:
         self._texts: dict[int, str] = {}
         self._given = set[str]()  # by the lesson's setup
         self._binding: dict[str, list[_Unit]] = defaultdict(list)
+        self._faults: dict[_Unit, str] = {}
         for number, cell in enumerate(cells):
             if cell.kind == "setup":
                 self._given |= names_bound(parse(cell.source) or ast.Module([], []))
@@ -184,7 +185,10 @@ class _Cut:
         another, and where it imports what the lesson's setup imports as well.
         """
         units = self._binding.get(name, [])
-        faults = [self._fault(unit) for unit in units]
+        for unit in units:
+            if unit not in self._faults:
+                self._faults[unit] = self._fault(unit)
+        faults = [self._faults[unit] for unit in units]
         plain = [index for index, fault in enumerate(faults) if not fault and units[index].is_simple]
         last = plain[-1] if plain else -1
         for unit, fault in list(zip(units, faults, strict=True))[last + 1 :]:

@@ -43,17 +43,20 @@ __all__ = [
     "same_code",
 ]
 
-MAX_CELL = 200_000
-"""Longest text of a cell, in characters."""
+MAX_CELL = 50_000
+"""Longest text of a code cell, in characters: more than a thousand lines."""
+
+MAX_WORDS = 200_000
+"""Longest text of another cell, in characters; of a written answer less is taken, and that is said."""
 
 MAX_CELLS = 2_000
 """Most cells of a notebook that are read; the course's have about a hundred."""
 
-MAX_CODE = 2_000_000
-"""Most characters of code that are read of a notebook."""
+MAX_CODE = 200_000
+"""Most characters of code that are read of a notebook; the course's have an eighth of that, with every answer."""
 
-EFFORT = 20.0
-"""Processor time for reading one notebook, in seconds; the largest that is whole takes one."""
+EFFORT = 10.0
+"""Processor time for reading one notebook, and for grafting it, in seconds; the largest that is whole takes one."""
 
 _TOO_MUCH = f"the file is no notebook as Jupyter saves it: it took more than {EFFORT:g} s of processor time to read"
 _FENCE = re.compile(r"\s*```[^\n]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
@@ -277,9 +280,10 @@ def _cells(raw: list[Any], notes: list[str]) -> Iterator[StudentCell]:
             broken += 1
             if cell is None:
                 continue
-        if len(cell.text) > MAX_CELL:
-            notes.append(f"a cell of {len(cell.text)} characters was ignored; at most {MAX_CELL} are read")
-            cell = replace(cell, text="", damage=f"its cell has more than {MAX_CELL:,} characters")
+        most = MAX_CELL if cell.code else MAX_WORDS
+        if len(cell.text) > most:
+            notes.append(f"a cell of {len(cell.text)} characters was ignored; at most {most} are read")
+            cell = replace(cell, text="", damage=f"its cell has more than {most:,} characters")
         if cell.code and len(cell.text) > room:  # smaller ones that follow may still fit
             crowded = True
             continue

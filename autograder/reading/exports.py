@@ -18,13 +18,13 @@ from pathlib import PurePosixPath
 from autograder.common.python_text import definitions_only
 from minigrad.exercises.marker import exercise_of, marked_lines, named_on
 
-__all__ = ["SUFFIXES", "is_archive", "is_page", "is_script", "members", "page_cells", "script_cells"]
+__all__ = ["DAMAGED", "SUFFIXES", "is_archive", "is_page", "is_script", "members", "page_cells", "script_cells"]
 
 SUFFIXES = frozenset({".py", ".txt", ".json", ".html", ".htm", ".zip", ""})
 """Endings of files that hold a notebook and are not called one."""
 
 # A name of no encoding, an unknown compression, a password, wrong checksums, a damaged stream.
-_DAMAGED = (
+DAMAGED = (
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError),
     *(zlib.error, lzma.LZMAError, struct.error),
 )
@@ -71,7 +71,7 @@ def members(data: bytes, room: int) -> Iterator[tuple[str, bytes]]:
                     return
                 room -= len(content)
                 yield info.filename, content
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise ValueError(f"the archive cannot be read ({type(error).__name__})") from error
 
 

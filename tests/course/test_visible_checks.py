@@ -8,11 +8,17 @@ from visible import COURSE, names_above
 from autograder.proof.verify import ANSWERS
 from minigrad.checks import run
 
-VARIANTS = sorted((ANSWERS / "variants").glob("*/*.py"))
+KERNELS = pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=3)
+VARIANTS = [
+    pytest.param(
+        file, id=f"{file.parent.name}/{file.stem}", marks=KERNELS if COURSE.exercise(file.parent.name).uses else ()
+    )
+    for file in sorted((ANSWERS / "variants").glob("*/*.py"))
+]
 
 
 @pytest.mark.no_cover  # twice as quick; test_checks.py runs the same checks
-@pytest.mark.parametrize("file", VARIANTS, ids=[f"{file.parent.name}/{file.stem}" for file in VARIANTS])
+@pytest.mark.parametrize("file", VARIANTS)
 def test_a_right_answer_passes_every_visible_check(file):
     """An answer that earns full points by the hidden tests is not refused by the visible ones."""
     exercise = COURSE.exercise(file.parent.name)

@@ -125,6 +125,16 @@ def test_what_an_exercise_hides_is_cut_for_grading_alone(small):
     assert not (graded / "fast.py").exists()
 
 
+def test_what_an_assignment_hides_is_cut_for_earlier_ones_too(small):
+    """Grading an exercise hides what its own and later assignments hide; a class keeps all of it."""
+    small.change(small.toml, 'lessons = ["01_shapes"]\n', 'lessons = ["01_shapes"]\nhides = ["other"]\n')
+    course = small.load()
+    for exercise in ("numbers.clamp", "shapes.Square"):
+        cut = graded_without(course, course.exercise(exercise))
+        assert "other.py" not in edition_files(course, cut, grading=True)
+        assert "other.py" in edition_files(course, cut)
+
+
 def test_what_gives_nothing_away_stays(small):
     """`gives_away` counts only while its own exercise is cut."""
     files = edition_files(small.load(), ["numbers.clamp"])

@@ -270,9 +270,11 @@ def test_an_archive_that_cannot_be_read(taken, submission, course, damage):
 
 def test_paths_in_an_archive_lead_nowhere(taken, submission, course, tmp_path):
     """Names that point outside are names: nothing of an archive is written but the originals' copy of it."""
-    (submission / "work.zip").write_bytes(archive({"../../evil/00_numbers.ipynb": notebook(course, text=ARITHMETIC)}))
+    (submission / "work.zip").write_bytes(
+        archive({"../../led-outside/00_numbers.ipynb": notebook(course, text=ARITHMETIC)})
+    )
     assert taken()[1] == ARITHMETIC
-    assert not list(tmp_path.parent.rglob("evil"))
+    assert not list(tmp_path.parent.rglob("led-outside"))
 
 
 def test_a_page_that_is_no_notebook(taken, submission, course):

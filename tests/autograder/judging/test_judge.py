@@ -19,6 +19,7 @@ from autograder.judging.hurried import Hurried
 from autograder.judging.judge import Judge, solution_cell, source_cells
 from autograder.judging.plugin import HiddenTestError
 from autograder.judging.scoring import scored
+from autograder.judging.student_cells import without_later_imports
 from autograder.judging.warm_tests import Ended
 from autograder.results import Verdict, keeping
 from autograder.results.keeping import grader_files, text_files
@@ -157,6 +158,92 @@ def test_one_function_missing(grade):
     graded = grade(ARITHMETIC.replace("def neg", "def minus"))
     assert earned(graded) == {"values": 2, "special": 0}
     assert "no cell defines neg" in graded.notes
+
+
+LATER = [
+    "from minigrad.operators import add, mul, neg",
+    "from minigrad.operators import *",
+    "import minigrad\nadd, mul, neg = minigrad.operators.add, minigrad.operators.mul, minigrad.operators.neg",
+    "from operator import add, mul, neg",
+    "import operator\nadd = operator.add",
+    "del add, mul, neg",
+    "add = mul = neg = None",
+    "for add in (1, 2):\n    neg = add",
+    "import numpy as np\nfor mul in (np.sin, np.cos):\n    mul(1.0)",
+    "with open('/dev/null') as add:\n    pass",
+    "try:\n    from minigrad.operators import add\nexcept ImportError:\n    pass",
+]
+CALLS_ITS_OWN = (
+    "def add(x, y):\n    return x if y == 0 else add(x, 0.0) + y\n"
+    "def mul(x, y):\n    return x * y\ndef neg(x):\n    return mul(-1.0, x)\n"
+)
+
+
+@pytest.mark.parametrize("later", LATER)
+@pytest.mark.parametrize("kind", ["added", "setup", "another exercise", "the same cell"])
+def test_a_later_import_takes_no_answer_away(grade, later, kind):
+    """Whatever a later statement binds to an answer's name, what the student wrote counts, and calls itself."""
+    if kind == "the same cell":
+        assert grade(f"{CALLS_ITS_OWN}{later}\n").full
+        return
+    cell = SourceCell(later, "added" if kind == "added" else "setup", None, kind)
+    if kind == "another exercise":
+        cell = solution_cell(SECOND, f"{later}\n{COMPARISON}")
+    assert grade(CALLS_ITS_OWN, cell).full
+
+
+def test_a_later_import_keeps_a_mistake_too(grade):
+    """A wrong answer is not replaced by the right one of the library, or of Python."""
+    assert grade(ARITHMETIC.replace("x + y", "x - y"), added("from operator import add")).earned == 1
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "def add(x, y):\n    return x - y",
+        "add = lambda x, y: x - y",
+        "if True:\n    def add(x, y):\n        return x - y",
+    ],
+)
+def test_what_the_student_writes_later_counts(grade, later):
+    """A definition in a later cell replaces an earlier one, as in Jupyter."""
+    assert grade(ARITHMETIC, added(later)).earned == 1
+    assert grade(added(later), ARITHMETIC).full
+
+
+def test_a_loop_over_anothers_name_reaches_no_other_exercise(grade):
+    """A later cell that binds a name of another exercise to something else leaves helpers that call it alone."""
+    comparison = COMPARISON.replace("return 1.0 if x < y", "return 1.0 if add(x, neg(y)) < 0")
+    later = added("for add in range(3):\n    pass\ndel neg")
+    assert grade(ARITHMETIC, solution_cell(SECOND, comparison), later, exercise=SECOND).full
+
+
+def test_a_later_import_leaves_a_kernel_to_its_witness():
+    """The import goes, whatever stands beside it stays, and every line keeps its number."""
+    cells = [
+        added("from minigrad.fast_ops import tensor_map, tensor_zip\ndef tensor_map(fn):\n    return fn"),
+        added("x = 1\nfrom minigrad.fast_ops import (\n    tensor_map,\n    tensor_zip,\n)\ny = 2"),
+        added("from minigrad.fast_ops import tensor_map; z = 3"),
+    ]
+    first, second, third = without_later_imports(cells, ["fast_ops.tensor_map"])
+    assert (first, third) == (cells[0], cells[2])
+    assert second.source == "x = 1\nfrom minigrad.fast_ops import tensor_zip\n\n\n\ny = 2"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("from minigrad.operators import add, mul, neg", "no cell defines add, mul, neg itself"),
+        ("x = 1 / 0\n" + ARITHMETIC, "ZeroDivisionError"),
+        (ARITHMETIC.replace("def neg", "1 / 0\ndef neg"), f"solution of {FIRST} ended before it defined neg"),
+        (ARITHMETIC.replace("def neg", "neg = None\ndef minus"), "no cell defines neg itself"),
+    ],
+)
+def test_what_is_said_of_a_missing_object_is_true(grade, text, reason):
+    """A report says that no cell defines a name only where none does."""
+    graded = grade(text)
+    assert reason in f"{graded.reason}; {'; '.join(graded.notes)}"
+    assert "no cell defines neg;" not in f"{graded.reason}; {'; '.join(graded.notes)};"
 
 
 def test_errors_name_the_students_line(grade):

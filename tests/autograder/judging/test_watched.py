@@ -178,7 +178,7 @@ def grade(judge, course):
 
     def run(text, before=(), after=()):
         exercise = course.exercise(MAP)
-        around = judge._around(exercise)
+        around = judge.around(exercise)
         return judge.grade_exercise(exercise, [*around, *before, solution_cell(MAP, text), *after])
 
     return run

@@ -1,0 +1,29 @@
+"""The size of a tile has another name, and thread indices are those of numba.cuda."""
+
+@cuda.jit
+def _tensor_matrix_multiply(
+    out, out_shape, out_strides, out_size, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides
+):
+    TILE_SIZE = 16
+    left = cuda.shared.array((TILE_SIZE, TILE_SIZE), numba.float64)
+    right = cuda.shared.array((TILE_SIZE, TILE_SIZE), numba.float64)
+    x = numba.cuda.threadIdx.x
+    y = numba.cuda.threadIdx.y
+    row, column, z = cuda.blockIdx.x * TILE_SIZE + x, cuda.blockIdx.y * TILE_SIZE + y, cuda.blockIdx.z
+    n, m, depth = out_shape[1], out_shape[2], a_shape[2]
+    p = (z % a_shape[0]) * a_strides[0] + row * a_strides[1] + y * a_strides[2]
+    q = (z % b_shape[0]) * b_strides[0] + x * b_strides[1] + column * b_strides[2]
+    total = 0.0
+    done = 0
+    while done < depth:
+        left[x, y] = a_storage[p] if row < n and done + y < depth else 0.0
+        right[x, y] = b_storage[q] if done + x < depth and column < m else 0.0
+        cuda.syncthreads()
+        for k in range(min(TILE_SIZE, depth - done)):
+            total += left[x, k] * right[k, y]
+        cuda.syncthreads()
+        done += TILE_SIZE
+        p += TILE_SIZE * a_strides[2]
+        q += TILE_SIZE * b_strides[1]
+    if row < n and column < m:
+        out[z * out_strides[0] + row * out_strides[1] + column * out_strides[2]] = total

@@ -1,0 +1,48 @@
+"""The visible checks of an exercise and its hidden tests agree, or the check says what it does not look at."""
+
+import pytest
+from visible import COURSE, check
+
+from autograder.proof.verify import ANSWERS
+from minigrad.checks.unseen import UNSEEN, unseen
+
+KERNELS = pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=6)
+ELSEWHERE = ("cuda_ops", "fast_ops")
+"""Modules whose exercises are for the most part about how the work is shared out, at which no check of values looks."""
+
+WRONG = [
+    pytest.param(
+        file, id=f"{file.parent.name}/{file.stem}", marks=KERNELS if COURSE.exercise(file.parent.name).uses else ()
+    )
+    for file in sorted((ANSWERS / "wrong").glob("*/*.py"))
+    if not file.parent.name.startswith(ELSEWHERE)
+]
+
+
+@pytest.mark.no_cover  # twice as quick; test_checks.py runs the same checks
+@pytest.mark.parametrize("file", WRONG)
+def test_a_wrong_answer_is_refused_or_listed(file):
+    """Each known wrong answer, which the grader refuses, fails its check or is listed as not looked at: never both.
+
+    That each right answer passes both is tested by `test_visible_checks.py` and by `verify`.
+    """
+    report = check(file.parent.name, file.read_text(encoding="utf-8"))
+    assert report.passed == (file.stem in UNSEEN.get(file.parent.name, {})), str(report)
+
+
+@pytest.mark.parametrize("exercise", UNSEEN)
+def test_what_is_listed_is_said(exercise):
+    """Each entry belongs to a known wrong answer, and a report of checks that all pass says it, as text and HTML."""
+    known = {file.stem for file in (ANSWERS / "wrong" / exercise).glob("*.py")}
+    assert UNSEEN[exercise].keys() <= known
+    assert all(each in unseen(exercise) for each in UNSEEN[exercise].values())
+
+
+def test_a_report_says_what_was_not_looked_at():
+    """The sentence stands below checks that all pass, and nowhere else."""
+    right = (ANSWERS / "variants" / "operators.arithmetic" / "minitorch.py").read_text(encoding="utf-8")
+    passed = check("operators.arithmetic", right)
+    failed = check("operators.arithmetic", "def add(x, y): ...\ndef mul(x, y): ...\ndef neg(x): ...")
+    for shown in (str, type(passed)._repr_html_):
+        assert "Not looked at here: the last digits." in " ".join(shown(passed).split())
+        assert "Not looked at" not in shown(failed)
