@@ -3,7 +3,8 @@
 For every exercise: the reference and differently written right answers earn every point; the stub, nothing,
 a constant and a returned argument earn none; every known-wrong answer runs, passes at least one test, and is
 rejected by a test that names its misconception; and every hidden test is needed, because some wrong answer is
-caught, by its misconception, by that test alone.
+caught, by its misconception, by that test alone. A report on a wrong answer, or on two of them in one, names no
+mistake but theirs.
 
 The reasons that known-wrong answers get are kept in `wrong/seen.json` (`autograder verify --record`). A report names
 a misconception only where a test sees the same, since many mistakes fail one test; else it says what was seen
@@ -16,29 +17,33 @@ import ast
 import multiprocessing
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
 from pathlib import Path
 
 from autograder.building.pieces import FEWEST_VARIANTS, FEWEST_WRONG, unfilled
 from autograder.building.slicing import BEGIN, slice_exercise
 from autograder.common.files import write
+from autograder.common.python_text import parses
 from autograder.course import Course, Exercise
 from autograder.course.loading import load_course
 from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.judge import Judge
 from autograder.judging.plugin import HiddenTestError
 from autograder.results import Graded
-from autograder.results.causes import SEEN, Seen, essence, read_seen, seen_text
+from autograder.results.causes import SEEN, Seen, confirmed, essence, read_seen, seen_text
 from autograder.sandbox import SandboxError, SandboxUnavailable
 
 __all__ = [
     "Checked",
     "Verifier",
     "WrongAnswer",
+    "pairs",
     "pool_of",
     "record",
     "seen_of",
@@ -169,6 +174,7 @@ class Verifier:
                 problems.append(f"{name} earns {earned:g} points; a hidden test must tell it from an answer")
         wrong = [self._wrong(exercise, file, problems) for file in self._files("wrong", exercise)]
         variants = self._variants(exercise, problems)
+        problems += self._falsely_named(exercise, source.reference_cell, wrong)
         if len(wrong) < FEWEST_WRONG:
             problems.append(f"has {len(wrong)} known-wrong answers; write at least {FEWEST_WRONG}")
         if len(variants) < FEWEST_VARIANTS:
@@ -205,6 +211,18 @@ class Verifier:
             problems.append(f"{where}: no test rejects it as {slug!r}" + (f"; rejected by {by}" if by else ""))
         return WrongAnswer(slug, tuple(rejected), tuple((v.test, essence(v.reason)) for v in failed))
 
+    def _falsely_named(self, exercise: Exercise, reference: str, wrong: Sequence[WrongAnswer]) -> Iterator[str]:
+        """Problems of reports that name a mistake which was not made, in wrong answers alone and in pairs."""
+        seen = {answer.misconception: dict(answer.saw) for answer in wrong if answer.rejected_by}
+        texts = {file.stem: file.read_text(encoding="utf-8") for file in self._files("wrong", exercise)}
+        variants = [file.read_text(encoding="utf-8") for file in self._files("variants", exercise)]
+        tried = [((name,), text) for name, text in texts.items()]
+        for names, text in (*tried, *pairs([reference, *variants], texts)):
+            graded = confirmed(self._grade(exercise, text), seen)
+            others = {each.misconception for each in graded.failures if each.misconception} - {*names}
+            if others:
+                yield f"a report on {' with '.join(names)} names {', '.join(sorted(others))}, which it does not do"
+
     def _variants(self, exercise: Exercise, problems: list[str]) -> list[str]:
         names = []
         for file in self._files("variants", exercise):
@@ -212,6 +230,67 @@ class Verifier:
             problems += _right(f"variants/{exercise.id}/{file.name}", graded)
             names.append(file.stem)
         return names
+
+
+def pairs(right: Iterable[str], wrong: Mapping[str, str]) -> list[tuple[tuple[str, str], str]]:
+    """Wrong answers that make two mistakes, each from two known ones that change different lines of a right answer.
+
+    Each known one is taken at most once, so that there are few.
+
+    Args:
+        right: Right answers; the one that most pairs were made from is taken.
+        wrong: Wrong answers by their mistakes.
+
+    Returns:
+        The names of the two mistakes, and the text of a solution cell.
+    """
+    texts = {name: _bare(text) for name, text in sorted(wrong.items()) if parses(text)}
+    return max((list(_pairs(_bare(each), dict(texts))) for each in right), key=len)
+
+
+def _pairs(right: list[str], left: dict[str, list[str]]) -> Iterator[tuple[tuple[str, str], str]]:
+    while left:
+        name, lines = left.popitem()
+        for other in left:
+            if (both := _merged(right, lines, left[other])) is not None:
+                del left[other]
+                yield (name, other), "\n".join(both)
+                break
+
+
+def _bare(text: str) -> list[str]:
+    """The lines of a text as Python writes them, without docstrings and annotations of functions."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+    return ast.unparse(tree).split("\n")
+
+
+def _merged(right: list[str], one: list[str], other: list[str]) -> list[str] | None:
+    """Both changes of a text in one; None where they concern the same lines, or neighbouring ones."""
+    first, second = _changes(right, one), _changes(right, other)
+    changes = sorted(first | second)  # what both changed alike is written otherwise, and no mistake
+    if (
+        first <= second
+        or second <= first
+        or any(then < end or then == at for (at, end, _), (then, _, _) in pairwise(changes))
+    ):
+        return None
+    merged = list(right)
+    for start, end, new in reversed(changes):
+        merged[start:end] = new
+    return merged
+
+
+def _changes(right: list[str], text: list[str]) -> set[tuple[int, int, tuple[str, ...]]]:
+    """The lines of one text, from one number to another, that are others in a second text, and those others."""
+    codes = SequenceMatcher(None, right, text, autojunk=False).get_opcodes()
+    return {(start, end, tuple(text[first:last])) for kind, start, end, first, last in codes if kind != "equal"}
 
 
 def stray_answers(course: Course, answers: Path = ANSWERS) -> list[str]:

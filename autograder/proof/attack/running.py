@@ -96,6 +96,7 @@ class Arena:
         self.released = {path.stem: nbformat.read(path, as_version=nbformat.NO_CONVERT) for path in notebooks}
         self._lay_bait()
         self.judge = Judge(self.course, hidden=hidden, isolation=isolation, shrink_seconds=0)
+        self.judge.grade_text(self.course.exercise(ARITHMETIC), f"# {CANARY}\n{RIGHT}")
         known = [path.read_text(encoding="utf-8") for path in self.course.source.rglob("*.py")]
         known += [cell.source for notebook in self.released.values() for cell in notebook.cells]
         self.secrets = Secrets({*secret_lines(hidden), CANARY}, known)
@@ -137,7 +138,7 @@ class Arena:
             problems.append("files of the course were changed")
         if seconds - withheld() > self.slowest:
             problems.append(f"it took {seconds:.0f} s")
-        if self.judge.grade_text(self.course.exercise(ARITHMETIC), RIGHT).earned != RIGHT_POINTS:
+        if self.judge.grade_text(self.course.exercise(ARITHMETIC), f"# {CANARY}\n{RIGHT}").earned != RIGHT_POINTS:
             problems.append("the next student's right answer lost points")
         return Row(attack, happened, earned, seconds, tuple(problems))
 

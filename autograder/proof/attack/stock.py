@@ -180,7 +180,7 @@ _GRADEBOOK = (
             + f"""
 import time
 if os.fork() == 0:
-    os.setsid()
+    os.setpgid(0, 0)
     if os.fork() == 0:
         for _ in range(200):
             for path in databases():
@@ -269,7 +269,7 @@ _PROCESS = (
             import os, time
             for _ in range(20):
                 if os.fork() == 0:
-                    os.setsid()
+                    os.setpgid(0, 0)
                     time.sleep(1000)
             """),
         naive="hangs",

@@ -234,7 +234,7 @@ _NEXT = (
         """
         import os, time
         if os.fork() == 0:
-            os.setsid()
+            os.setpgid(0, 0)
             if os.fork():
                 os._exit(0)
             while True:

@@ -1,5 +1,6 @@
 """Hostile submissions win nothing; and what looks for their winnings would see them."""
 
+import linecache
 import os
 import shutil
 import subprocess
@@ -7,7 +8,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from places import ROOT
 from typer.testing import CliRunner
@@ -20,7 +23,9 @@ from autograder.proof.attack import (
     ATTACKS,
     BORROWING,
     INSIDERS,
+    NEIGHBOURS,
     NOTEBOOKS,
+    SHARING,
     STOCK,
     SYSTEM,
     TRUTH,
@@ -33,12 +38,16 @@ from autograder.proof.attack.notebooks import MARKUP
 from autograder.proof.attack.running import CANARY, Arena
 from autograder.proof.attack.watching import Secrets, descendants, live_markup, quick_state, secret_lines, state
 from autograder.sandbox import Limits, SandboxUnavailable, choose
+from minigrad.backends.gpu.launching import block_dim, launch
+from minigrad.checks import launches
+from minigrad.cuda_ops import BLOCK_DIM
 
 EVERY_TIME = frozenset({
     "patched-assert", "os-exit", "writes-manual-score", "own-kernel", "skip-execution-tags", "strange-schema",
     "invalid-utf-8", "many-notebooks", "loopback-connection", "fork-bomb", "thread-bomb", "infinite-answer",
     "many-axes", "forged-result", "patches-wire", "answers-true", "answers-one", "inherits-arithmetic", "map-by-zip",
-    "forged-block-size", "forged-witness-by-numpy",
+    "forged-block-size", "forged-witness-by-numpy", "shares-by-dict", "shares-by-repr", "shares-small-block",
+    "searches-memory", "drops-shared-pages",
 })  # fmt: skip
 """Attacks of each kind; the others take turns."""
 
@@ -67,8 +76,8 @@ def test_there_are_enough() -> None:
 
 
 def test_attacks_of_each_kind_are_made_every_time() -> None:
-    """Each of the seven families has an attack that never waits for its turn."""
-    families = (STOCK, NOTEBOOKS, SYSTEM, TRUTH, INSIDERS, BORROWING, WITNESSES)
+    """Each family has an attack that never waits for its turn."""
+    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING)
     assert sum(map(len, families)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
     assert [family[0].name for family in families if not EVERY_TIME & {attack.name for attack in family}] == []
 
@@ -112,6 +121,33 @@ def test_borrowing_pays_where_nothing_is_cut(arena: Arena, name: str, monkeypatc
         monkeypatch.setattr(arena, "judge", generous)
         won = run_again(arena, attack)
     assert any(problem.endswith("points for what is worth 0") for problem in won), won
+
+
+LAUNCHED = [attack.name for attack in SHARING if attack.name != "shares-by-function-attribute"]
+"""A launch copies functions without their attributes, which ends that one by itself."""
+
+
+@pytest.mark.parametrize("name", LAUNCHED)
+def test_sharing_pays_where_results_are_compared(name: str) -> None:
+    """Each of these kernels gives what a right one gives: a grader that looks at results gives it full marks."""
+    attack = ATTACKS[name]
+    setup = "import numpy as np\nfrom minigrad.cuda_ops import BLOCK_DIM, cuda, numba\n"
+    names: dict[str, Any] = {"__name__": "__main__"}
+    file = f"<{name}>"
+    linecache.cache[file] = (len(setup + attack.text), None, (setup + attack.text).splitlines(True), file)
+    exec(compile(setup + attack.text, file, "exec", dont_inherit=True), names)
+    kernel = names[attack.exercise.partition(".")[2]]
+    size, values = block_dim(kernel, BLOCK_DIM), launches.numbers(18)
+    if attack.exercise.endswith("_mm_practice"):
+        out = np.zeros(9)
+        launch(kernel, 1, (size, size), out, values[:9], values[9:], 3)
+        wanted = (values[:9].reshape(3, 3) @ values[9:].reshape(3, 3)).ravel()
+    else:
+        blocks = -(-13 // size)
+        out = np.zeros(blocks)
+        launch(kernel, blocks, size, out, values[:13], 13)
+        wanted = np.array([values[:13][k * size : (k + 1) * size].sum() for k in range(blocks)])
+    assert out.tolist() == wanted.tolist()
 
 
 def hostile(text: str, **options: float) -> Attack:

@@ -12,7 +12,7 @@ from autograder.commands.verify import verify_table
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.proof.mutants import run_mutants
-from autograder.proof.verify import Verifier, record, stale_record, stray_answers, trivial_answers, verify
+from autograder.proof.verify import Verifier, pairs, record, stale_record, stray_answers, trivial_answers, verify
 from autograder.results.causes import read_seen
 from autograder.sandbox import SandboxError
 
@@ -128,6 +128,31 @@ def test_good_tests_have_no_problem(problems):
     assert verify_table([checked]).row_count == 3
 
 
+BOTH = '''
+@pytest.mark.exercise("operators.arithmetic", group="values", because="lesson 00: both")
+def test_both(student):
+    """The sum and the product together."""
+    seen = sum(student(pair, 2.5, 4.0))
+    expect(seen, 16.5, when={-0.875: ("too-much", "one number too many")}, misconception="another")
+'''
+
+
+def test_a_report_on_two_mistakes_names_no_third(problems):
+    """Two mistakes that look like a third one together are refused, and so is a mistake that looks like another."""
+    third = {"too-much": RIGHT.replace("x * y", "x * y - 17.375")}
+    falsely = "a report on subtracts with divides names too-much, which it does not do"
+    assert falsely in problems(TESTS.replace(SUM, "").replace(PRODUCT, "") + BOTH, {**WRONG, **third}).problems
+
+
+def test_pairs_change_different_lines():
+    """Two changes of one line give no pair, and changes that both made alike are made once."""
+    right = "def f(x):\n    y = x\n    return y"
+    wrong = {"a": right.replace("y = x", "y = 2"), "b": right.replace("return y", "return 3")}
+    assert pairs([right], wrong) == [(("b", "a"), "def f(x):\n    y = 2\n    return 3")]
+    assert pairs([right], {"a": wrong["a"], "b": right.replace("y = x", "y = 4")}) == []
+    assert pairs([right, wrong["a"]], {"c": right, "d": wrong["a"] + "\nz = 1"}) == [(("d", "c"), right + "\nz = 1")]
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -218,6 +243,7 @@ def test_stray_answers(place, tmp_path):
     ]
 
 
+@pytest.mark.full("answers are tried twice", share=3)
 def test_two_processes_find_what_one_finds(place, tmp_path):
     """Results do not depend on the number of processes; a broken test is its exercise's problem."""
     (tmp_path / "test_operators.py").write_text(TESTS.replace("expect(", "expct("))

@@ -1,0 +1,197 @@
+"""How long each trusted step takes with the worst texts of the largest size that it is given: a table.
+
+A student chooses the text. So each step of the grader that reads one is to take time in proportion to its length, or
+to be ended. The texts here repeat what parsers, patterns and analyses are known to go over again and again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import nbformat
+from nbconvert.exporters import HTMLExporter
+from traitlets.config import Config
+
+from autograder.common.python_text import definitions_only, helper_names, names_used, python_of, same_code
+from autograder.gradebook.harmless import harmless
+from autograder.grafting.graft import graft
+from autograder.grafting.written import MAX_ANSWER
+from autograder.judging.watched import watched_cells
+from autograder.reading import MAX_CELL, MAX_CODE, Unreadable, read_notebook
+from autograder.reading.damaged import has_marks
+from autograder.reading.exports import page_cells, script_cells
+from autograder.sandbox import SourceCell
+from autograder.telling import likeness
+from autograder.telling.report import clean
+
+__all__ = ["MOST", "STEPS", "Step", "Worst", "texts", "worst_of"]
+
+MOST = 2.0
+"""Seconds of processor time that a trusted step may take with any text."""
+
+_PIECES = (
+    "`", "``` \n", "```x\n", "~~~\n", "$", "$ ", "$x$", "$$x", "$$\n", "\\$", "\\(", "\\\\[", "\\\\(", "\\begin{a}",
+    "[", "]", "[](", "![](", "[x]: ", "[^1]", "*", "**a", "_", "_a", "<", "<a ", "<!--", "<![CDATA[", "</", "&", "&#",
+    "| ", "|-", "|a|\n|-|\n", "> ", "> \n", "- ", "- \n", "1. ", "# ", "#\n", "=\n", "---\n", " ", "\t", " \n", "\\",
+    "http://", "a@b", "~~", "==", "^", "\n", "\r", "\x00", "\x0c", "\xe9", "e\u0301", "\u202e", "\ud7ff", "a", "a ",
+    "a.", "a.b ", "a,", "(", "(a", "{", "[a", "a[", "f(", "-", "not ", "lambda:", "*a,", "a=", "a=b=", "@a\n", "1",
+    "1+", "1.", "0x", "'", "''", "\"\"\"", "'''\n", "f'{", "f'{a}' ", "b''", "\\\n", ";", "a;", "pass;", "a=1\n",
+    "x=y\n", "x = x\n", "%x\n", "!x\n", "a?\n", "x = %y\n", "%%x\n", "# %%\n", "#%%\n", "# exercise: a.b\n",
+    "# exercise: ", "# In[1]:\n", "def f():pass\n", "def f(x):\n return x\n", "class a:pass\n", "import a\n",
+    "from a import *\n", "if a:\n a\n", "for a in a:a\n", "try:\n a\nexcept:\n a\n", "with a:a\n", "global a\n",
+    "del a\n", "a: b\n", "...\n", "<<<<<<< a\n", "=======\n", ">>>>>>> a\n", "<<<<<<< a\n=======\n>>>>>>> a\n",
+    "### BEGIN SOLUTION\n", "### END SOLUTION\n", "\"cell_type\": \"code\", ", "{\"source\": \"", "\\u0000", "\\\"",
+    "<div class=\"hl-python\"><pre>", "<pre>",
+)  # fmt: skip
+
+
+def _repeated(size: int) -> Iterator[tuple[str, str]]:
+    for piece in _PIECES:
+        yield repr(piece), (piece * (size // len(piece) + 1))[:size]
+
+
+def _made(size: int) -> Iterator[tuple[str, str]]:
+    """Texts of whole shapes: many names, many readers of them, deep nesting, growing runs."""
+    lines = size // 24
+    yield "runs of backticks, each longer", "".join("`" * n + "a" for n in range(1, int((2 * size) ** 0.5)))[:size]
+    yield "fences, each longer", "".join("`" * n + "\n" for n in range(3, int((2 * size) ** 0.5)))[:size]
+    yield "many names, bound in one line", "=".join(f"n{k}" for k in range(size // 8)) + "=0"
+    yield "many names, each read by one", "\n".join(f"n{k} = n{k + 1}" for k in range(lines))
+    yield "one name, bound many times", "\n".join(f"f = {k}" for k in range(lines)) + "\ndef f(x): return f"
+    yield (
+        "many readers of many names",
+        (
+            "\n".join(f"n{k} = 0" for k in range(lines // 4))
+            + "\n"
+            + "\n".join(
+                "def f(): return " + "+".join(f"n{k}" for k in range(40 * j, 40 * j + 40)) for j in range(lines // 40)
+            )
+        ),
+    )
+    yield "one line of statements that read all", ";".join(f"n{k}=n{k}" for k in range(size // 14))
+    yield "deep brackets", "(" * (size // 2) + ")" * (size // 2)
+    yield "deep blocks", "".join(" " * depth + "if a:\n" for depth in range(95)) + " " * 95 + "a"
+    yield "decorators", "@a\n" * (size // 3) + "def f():pass"
+    yield "a long line of white space", " " * size + "x"
+    yield "quotes that never end", '"""' + "a" * size
+    yield "tokens that are none", "$?" * (size // 2)
+
+
+def texts(size: int) -> Iterator[tuple[str, str]]:
+    """Texts of about a size, with words for each."""
+    yield from _repeated(size)
+    yield from _made(size)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A trusted step.
+
+    Attributes:
+        name: What it does, in words.
+        size: Characters of the longest text that it is given.
+        run: Does it.
+    """
+
+    name: str
+    size: int
+    run: Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The text with which a step took longest, and the seconds of processor time that it took."""
+
+    step: Step
+    text: str
+    seconds: float
+
+
+def _notebook(text: str, *, cells: int = 1) -> bytes:
+    """A notebook of code cells that share a text, as it comes from a student."""
+    part = max(1, len(text) // cells)
+    texts = [text[place : place + part] for place in range(0, len(text), part)]
+    listed = [
+        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "outputs": [], "source": each}
+        for n, each in enumerate(texts)
+    ]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": listed}).encode()
+
+
+@cache
+def _master() -> nbformat.NotebookNode:
+    """A released notebook of two exercises."""
+    cells = [nbformat.v4.new_markdown_cell("# A lesson")]
+    for name in ("add", "mul"):
+        source = f"# exercise: operators.{name}\n\n\ndef {name}(x, y):\n    raise NotImplementedError"
+        cell = nbformat.v4.new_code_cell(source, id=name)
+        cell.metadata["nbgrader"] = {"grade": False, "solution": True, "locked": False, "grade_id": f"{name}-solution",
+                                     "schema_version": 3, "task": False}  # fmt: skip
+        cells.append(cell)
+    notebook: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=cells)
+    return notebook
+
+
+def _page(cell: nbformat.NotebookNode) -> str:
+    config = Config()
+    config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
+    names = ("markdown2html", "highlight_code")
+    config.HTMLExporter.filters = {name: f"autograder.gradebook.harmless.{name}" for name in names}
+    config.HTMLExporter.template_name = "basic"
+    exporter = HTMLExporter(config=config)  # type: ignore[no-untyped-call]
+    return str(exporter.from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0])
+
+
+def _read(data: bytes) -> object:
+    try:
+        return read_notebook(data)
+    except Unreadable as error:
+        return error
+
+
+def _watch(text: str) -> object:
+    return watched_cells([SourceCell(text, "added"), SourceCell("def f(x): return n0", "solution", "a.f")], ["a.f"])
+
+
+STEPS = (
+    Step("a cell is parsed", MAX_CELL, python_of),
+    Step("its definitions are cut out", MAX_CELL, definitions_only),
+    Step("its names are listed", MAX_CELL, lambda text: (helper_names(text), names_used(text))),
+    Step("two cells are compared", MAX_CELL, lambda text: same_code(text, text + " ")),
+    Step("a notebook is read", MAX_CODE, lambda text: _read(_notebook(text, cells=20))),
+    Step(
+        "a notebook that is none is read",
+        MAX_CODE,
+        lambda text: _read(b'{"cells": [' + text.encode("utf-8", "replace")),
+    ),
+    Step("conflict marks are looked for", MAX_CODE, has_marks),
+    Step("a script is cut into cells", MAX_CODE, script_cells),
+    Step("a page is cut into cells", MAX_CODE, page_cells),
+    Step("a notebook is grafted", MAX_CODE, lambda text: graft(_notebook(text, cells=20), _master())),
+    Step("plain code is cut out for a witness", MAX_CELL, _watch),
+    Step("an answer is compared with others", MAX_CELL, lambda text: likeness.pairs({"ada": text, "bob": text + "\n"})),
+    Step("an error is told", MAX_CELL, clean),
+    Step("HTML is cleaned", MAX_ANSWER, harmless),
+    Step("a written answer becomes a page", MAX_ANSWER, lambda text: _page(nbformat.v4.new_markdown_cell(text))),
+    Step("code becomes a page", MAX_CELL, lambda text: _page(nbformat.v4.new_code_cell(text))),
+)
+"""Every step of the grader that goes over a student's text outside of the sandbox."""
+
+
+def worst_of(step: Step, size: int | None = None) -> Worst:
+    """Try a step on all texts.
+
+    Args:
+        step: The step.
+        size: Characters of each text; the largest that the step is given if not said.
+    """
+    found = []
+    for words, text in texts(step.size if size is None else size):
+        begun = time.process_time()
+        step.run(text)
+        found.append(Worst(step, words, time.process_time() - begun))
+    return max(found, key=lambda each: each.seconds)

@@ -1,0 +1,113 @@
+"""What the library keeps of a cut exercise answers nothing but what is listed, and the search finds a planted leak."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from places import ROOT
+from typer.testing import CliRunner
+
+from autograder.building.slicing import slice_exercise
+from autograder.cli import app
+from autograder.course import Course
+from autograder.course.loading import load_course
+from autograder.judging.judge import Judge
+from autograder.proof.borrow.programs import patterns, slots_of
+from autograder.proof.borrow.searching import FINE, search, stale
+from autograder.sandbox import SandboxUnavailable, choose
+
+COURSE = load_course(ROOT / "course")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sandbox() -> None:
+    """These tests need a sandbox."""
+    try:
+        choose()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def judge() -> Iterator[Judge]:
+    """A judge of the course."""
+    with Judge(COURSE, shrink_seconds=0) as judge:
+        yield judge
+
+
+def planted(course: Course, exercise: str) -> Course:
+    """The course whose exercise hides nothing, and neither does any assignment."""
+    bare = replace(course.exercise(exercise), hides=())
+    assignments = {name: replace(each, hides=()) for name, each in course.assignments.items()}
+    return replace(course, exercises={**course.exercises, exercise: bare}, assignments=assignments)
+
+
+@pytest.mark.full("the editions are searched for answers", share=8)
+@pytest.mark.parametrize("exercise", [each.id for each in COURSE.exercises.values() if each.points])
+def test_an_edition_keeps_no_answer(judge: Judge, exercise: str) -> None:
+    """A few seconds of search find nothing that earns points and is not listed."""
+    found = search(judge, COURSE.exercise(exercise), 8.0)
+    assert found.programs and found.open == ()
+
+
+@pytest.mark.parametrize(
+    ("exercise", "source"),
+    [
+        ("tensor_data.shape_broadcast", "the broadcasting of arrays"),
+        ("operators.elementary", "operators:FORMS/relu/of_integers"),
+    ],
+)
+def test_the_search_finds_what_is_not_cut(exercise: str, source: str) -> None:
+    """Without `hides` an edition holds an answer, which the search names."""
+    with Judge(planted(COURSE, exercise), shrink_seconds=0) as generous:
+        chosen = generous.course.exercise(exercise)
+        found = search(generous, chosen, 60.0, only=lambda name: name == source)
+    assert source in {leak.source for leak in found.open}
+
+
+@pytest.mark.parametrize(
+    ("exercise", "source"),
+    [
+        ("nn.functional.softmax", "the softmax that a cross entropy keeps"),
+        ("nn.functional.logsoftmax", "the losses of a cross entropy"),
+        ("engine.unbroadcast", "the sum over what NumPy's form stretched"),
+        ("autodiff.backpropagate", "the engine of tensors, on a copy"),
+        ("autodiff.backpropagate", "forward mode, on a copy"),
+    ],
+)
+@pytest.mark.full("each starts a sandbox with all of the library", share=4)
+def test_programs_without_a_pattern_pay_where_nothing_is_hidden(exercise: str, source: str) -> None:
+    """With what `hides` cuts, each of them earns points: it borrows what it claims."""
+    with Judge(planted(COURSE, exercise), shrink_seconds=0) as generous:
+        found = search(generous, generous.course.exercise(exercise), 10.0, only=lambda _: False)
+    assert source in {leak.source for leak in found.open}
+
+
+def test_every_answer_has_a_slot_and_its_programs_are_python() -> None:
+    """For each function that students write there are patterns, in which every name is a parameter or a tool."""
+    for exercise in COURSE.exercises.values():
+        slots = list(slots_of(exercise.objects, slice_exercise(COURSE, exercise.id).reference_cell))
+        assert slots, exercise.id
+        for slot in slots:
+            made = [source for source, _, _ in patterns(slot)]
+            assert len(made) == len(set(made)) > 10
+            for source in made:
+                compile(slot.borrowing("operators:add", source), slot.name, "exec")
+
+
+def test_an_entry_that_nothing_needs_is_told(tmp_path: Path) -> None:
+    """The list of leaks that may stay cannot grow old unnoticed."""
+    listed = tmp_path / "fine.toml"
+    listed.write_text('[[fine]]\nslots = ["a.b"]\nby = ["c:*"]\nwhy = "x"\n')
+    assert stale([], listed) == ["fine.toml: nothing leaks a.b by c:*; remove the entry"]
+
+
+def test_the_command_prints_the_table(tmp_path: Path) -> None:
+    """`autograder attack --borrow` says how many programs were tried, and that an exercise is unknown."""
+    options = ["--borrow", "--seconds", "1", "--course", str(ROOT / "course")]
+    result = CliRunner().invoke(app, ["attack", "operators.higher_order", *options], env={"COLUMNS": "160"})
+    assert result.exit_code == 0, result.output
+    assert "operators.higher_order" in result.output and "programs" in result.output
+    assert CliRunner().invoke(app, ["attack", "operators.nothing", *options]).exit_code == 2
+    assert FINE.is_file()
