@@ -10,9 +10,9 @@ unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 GRADING := .venv/grading
 READY := .venv/ready
-# A process a core, at most four, since tests start processes of their own. A file's tests share what they set up, so
-# they stay together; tests/support/tiers.py puts the longest files first.
-PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Four processes, also for two cores: many tests wait for processes of their own. A file's tests share what they set up,
+# so they stay together; tests/support/tiers.py puts the longest files first.
+PYTEST := $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 demo: $(GRADING) ## grade a small class from end to end and print its table of points
 	@scripts/debian-packages bwrap=bubblewrap

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -21,6 +22,9 @@ pytest_plugins = ["tiers"]
 
 # nbformat's schema checker imports this grammar for 1.3 s a process and no notebook needs it.
 sys.modules.setdefault("rfc3987_syntax", None)
+
+# A shell lets what it starts in the background ignore Ctrl-C, and so would every process that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run: a red test is red for the next person too.
 settings.register_profile("minigrad", derandomize=True, deadline=None, database=None)

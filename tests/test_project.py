@@ -230,11 +230,12 @@ def test_debian_packages_are_named_where_they_cannot_be_installed(root, tmp_path
     assert done.stderr.splitlines() == ["not installed: its-package (on Debian: sudo apt install its-package)"]
 
 
-@pytest.mark.full("the whole course is built and its answers tried", share=4)
+@pytest.mark.full("the whole course is built", share=4)
 def test_a_build_leaves_git_status_as_it_was(root, tracked):
     """`autograder build`, in a process with another order of sets, changes and adds no file that git sees."""
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
     before = subprocess.run(status, cwd=root, check=True, capture_output=True, text=True).stdout
     environment = os.environ | {"PYTHONHASHSEED": "1"}
-    subprocess.run([Path(sys.executable).with_name("autograder"), "build"], cwd=root, check=True, env=environment)
+    build = [Path(sys.executable).with_name("autograder"), "build", "--quick"]  # to try answers writes nothing
+    subprocess.run(build, cwd=root, check=True, env=environment)
     assert subprocess.run(status, cwd=root, check=True, capture_output=True, text=True).stdout == before

@@ -13,7 +13,8 @@ from traitlets.config import PyFileConfigLoader
 
 from autograder.classes import grade_class, handed_in
 from autograder.course.loading import load_course
-from autograder.gradebook.recording import Recorder, hidden_of, load_app
+from autograder.gradebook.recording import Recorder, hidden_of
+from autograder.gradebook.settings import load_app
 from autograder.judging.judge import Judge
 from autograder.results.ledger import LEDGER, WAITING
 

@@ -149,9 +149,9 @@ DAEMONS = """
 import os, time
 for _ in range(5):
     if os.fork() == 0:
-        os.setsid()
+        os.setpgid(0, 0)
         if os.fork() == 0:
-            os.setsid()
+            os.setpgid(0, 0)
             while True:
                 time.sleep({nap})
         os._exit(0)

@@ -26,11 +26,20 @@ REST = 12
 
 LONGEST = (
     "tests/course/test_lessons.py",
-    "tests/e2e/test_lab.py",
-    "tests/autograder/proof/test_attack.py",
     "tests/autograder/classes/test_command.py",
     "tests/minigrad/test_registry.py",
+    "tests/autograder/proof/test_attack.py",
+    "tests/autograder/gradebook/test_nbgrader.py",
+    "tests/e2e/test_lab.py",
+    "tests/autograder/regrading/test_regrade.py",
+    "tests/minigrad/checks/test_checks.py",
+    "tests/e2e/test_widgets.py",
     "tests/autograder/judging/test_judge.py",
+    "tests/autograder/grafting/test_mangled.py",
+    "tests/course/test_visible_checks.py",
+    "tests/test_walks.py",
+    "tests/test_project.py",
+    "tests/minigrad/working_folder/test_minitorch.py",
 )
 """The files that take longest in one process, longest first: they are begun first, so that processes end together."""
 
