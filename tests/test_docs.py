@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 
 import autograder.cli
 import minigrad.cli
+from minigrad.checks.runner import COMPILING
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -177,7 +178,8 @@ def test_programs_print_what_the_page_says(program, output):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     wanted, cut, _ = output.partition("  ...\n")
-    assert done.stdout.startswith(wanted) if cut else not wanted or done.stdout == wanted
+    printed = done.stdout.removeprefix(f"{COMPILING}\n")  # a busy machine says that it compiles
+    assert printed.startswith(wanted) if cut else not wanted or printed == wanted
 
 
 @each_page

@@ -29,6 +29,13 @@ ONE = "only one iteration of the prange loop writes to out: share the work out b
 LOOP_VARIABLE = "the variable of a prange loop must not be assigned to: change another one, begun as in rest = i + 0"
 
 
+def expect_compiled(compiled, in_python, wanted):
+    """A compiled kernel gives what Python gives; two right values show that it was run, other tests ask for all."""
+    expect(compiled, in_python, hint=REFUSED, misconception="compiler-refuses")
+    seen = {value for value in compiled if isinstance(value, float)} if isinstance(compiled, list) else set()
+    expect(len(seen & wanted) >= 2, True, hint="hardly a value is right: look at the tests of the values first")
+
+
 def run_map(mg, out_shape, out_strides, storage, in_shape, in_strides):
     """Run the student's kernel of 10 x + 1 in Python; return out."""
     from minigrad.compiling import interpreted
@@ -339,12 +346,7 @@ def test_map_compiled(student):
         return out.tolist(), alone.tolist()
 
     compiled, in_python = student(observe)
-    expect(
-        compiled,
-        in_python,
-        hint=REFUSED,
-        misconception="compiler-refuses",
-    )
+    expect_compiled(compiled, in_python, {10.0 * i + 1.0 for i in range(12)})
 
 
 @pytest.mark.exercise(
@@ -596,7 +598,7 @@ def test_zip_compiled(student):
 
         out = np.zeros(12)
         parts = [np.array(part, dtype=np.int64) for part in ([3, 4], [4, 1], [3, 4], [1, 3], [4], [1])]
-        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
+        kernel = mg.fast_ops.tensor_zip(lambda a, b: a * b + 1.0)  # in either order
         alone = out.copy()
         interpreted(kernel)(alone, *parts[:2], np.arange(12.0), *parts[2:4], np.arange(4.0), *parts[4:])
         try:
@@ -606,12 +608,7 @@ def test_zip_compiled(student):
         return out.tolist(), alone.tolist()
 
     compiled, in_python = student(observe)
-    expect(
-        compiled,
-        in_python,
-        hint=REFUSED,
-        misconception="compiler-refuses",
-    )
+    expect_compiled(compiled, in_python, {(i + 3.0 * j) * j + 1.0 for i in range(3) for j in range(4)})
 
 
 @pytest.mark.exercise(
@@ -711,7 +708,7 @@ def test_reduce_of_any_layout(student):
     )
 
 
-@pytest.mark.exercise(REDUCE, group="values", because="fast_ops.tensor_reduce: 'does the same as in lesson 05'")
+@pytest.mark.exercise(REDUCE, group="empty", because="fast_ops.tensor_reduce: 'does the same as in lesson 05'")
 def test_reduce_of_nothing(student):
     """Folding an axis of size 0 leaves the start value."""
     expect(
@@ -824,12 +821,7 @@ def test_reduce_compiled(student):
         return out.tolist(), alone.tolist()
 
     compiled, in_python = student(observe)
-    expect(
-        compiled,
-        in_python,
-        hint=REFUSED,
-        misconception="compiler-refuses",
-    )
+    expect_compiled(compiled, in_python, {12.0, 15.0, 18.0, 21.0})
 
 
 # --- _tensor_matrix_multiply --------------------------------------------------------------------------------
@@ -933,7 +925,7 @@ def test_matmul_of_transposed_matrices(student):
 
 
 @pytest.mark.exercise(
-    MATMUL, group="values", because="fast_ops._tensor_matrix_multiply: 'inner may be 0, and the sum is then 0'"
+    MATMUL, group="empty", because="fast_ops._tensor_matrix_multiply: 'inner may be 0, and the sum is then 0'"
 )
 def test_matmul_over_nothing(student):
     """Where the inner size is 0, every element of out is 0."""
@@ -1032,9 +1024,10 @@ def test_matmul_compiled(student):
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
-        out, alone = np.full(8, -77.0), np.full(8, -77.0)
+        out, alone = np.zeros(8), np.zeros(8)
         shape, strides = np.array([2, 2, 2], dtype=np.int64), np.array([4, 2, 1], dtype=np.int64)
-        call = shape, strides, np.arange(8.0), shape, strides, np.arange(8.0), shape, strides
+        numbers = np.array([1.0, 2.0, 2.0, 5.0, 3.0, 4.0, 4.0, 7.0])  # each matrix is its own transpose
+        call = shape, strides, numbers, shape, strides, numbers, shape, strides
         interpreted(mg.fast_ops._tensor_matrix_multiply)(alone, *call)
         try:
             compile_kernel(mg.fast_ops._tensor_matrix_multiply)(out, *call)
@@ -1043,12 +1036,7 @@ def test_matmul_compiled(student):
         return out.tolist(), alone.tolist()
 
     compiled, in_python = student(observe)
-    expect(
-        compiled,
-        in_python,
-        hint=REFUSED,
-        misconception="compiler-refuses",
-    )
+    expect_compiled(compiled, in_python, {5.0, 12.0, 29.0, 25.0, 40.0, 65.0})
 
 
 @pytest.mark.exercise(

@@ -630,7 +630,7 @@ def test_dropout_treats_each_element_on_its_own(student):
     )
 
 
-@pytest.mark.exercise(DROPOUT, group="holes", because="nn.functional.dropout: 'for 1 everything becomes 0'")
+@pytest.mark.exercise(DROPOUT, group="special", because="nn.functional.dropout: 'for 1 everything becomes 0'")
 def test_dropout_of_everything(student):
     """With p of 1 everything is 0, and nothing is nan."""
 

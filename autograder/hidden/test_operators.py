@@ -191,7 +191,7 @@ def test_eq_compares_values_not_objects(student):
 
 
 @pytest.mark.exercise(
-    "operators.comparison", group="order", because="lesson 00, 'Comparisons': every comparison with nan is false"
+    "operators.comparison", group="special", because="lesson 00, 'Comparisons': every comparison with nan is false"
 )
 def test_nan_is_neither_less_nor_equal(student):
     """Lt and eq are 0.0 whenever nan takes part, also for nan and itself."""
@@ -211,7 +211,7 @@ def test_nan_is_neither_less_nor_equal(student):
 
 @pytest.mark.exercise(
     "operators.comparison",
-    group="order",
+    group="special",
     because="operators.max: 'Return the larger of x and y; nan if either is nan.'",
 )
 def test_max_passes_nan_on(student):
@@ -322,7 +322,7 @@ def test_closeness_is_narrow(student):
 
 
 @pytest.mark.exercise(
-    "operators.comparison", group="closeness", because="lesson 00, 'Comparisons': every comparison with nan is false"
+    "operators.comparison", group="special", because="lesson 00, 'Comparisons': every comparison with nan is false"
 )
 def test_nan_is_close_to_nothing(student):
     """Is_close is 0.0 whenever nan takes part."""

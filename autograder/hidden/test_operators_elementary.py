@@ -43,7 +43,7 @@ def test_relu_keeps_positive_numbers(student):
 
 
 @pytest.mark.exercise(
-    "operators.elementary", group="stability", because="operators.relu: 'Return x where x is positive, else 0.0'"
+    "operators.elementary", group="special", because="operators.relu: 'Return x where x is positive, else 0.0'"
 )
 def test_relu_of_infinities(student):
     """Relu of minus infinity is 0.0, and of infinity infinity."""
@@ -147,7 +147,7 @@ def test_sigmoid_keeps_its_digits(student):
     )
 
 
-@pytest.mark.exercise("operators.elementary", group="stability", because="operators.relu: 'nan stays nan'")
+@pytest.mark.exercise("operators.elementary", group="special", because="operators.relu: 'nan stays nan'")
 def test_relu_passes_nan_on(student):
     """Relu of nan is nan."""
 
@@ -184,7 +184,7 @@ def test_log_of_small_numbers(student):
 
 @pytest.mark.exercise(
     "operators.elementary",
-    group="stability",
+    group="special",
     because="lesson 00, 'Elementary functions': in the library log(0.0) is -inf and log(-1.0) is nan",
 )
 def test_log_hides_nothing(student):
@@ -203,7 +203,7 @@ def test_log_hides_nothing(student):
 
 @pytest.mark.exercise(
     "operators.elementary",
-    group="stability",
+    group="special",
     because="lesson 00, 'Elementary functions': in the library inv(0.0) is inf and inv(-0.0) is -inf",
 )
 def test_inv_of_zero_is_infinite(student):
@@ -222,7 +222,7 @@ def test_inv_of_zero_is_infinite(student):
 
 @pytest.mark.exercise(
     "operators.elementary",
-    group="stability",
+    group="special",
     because="lesson 00, 'Elementary functions': in the library exp(1000.0) is inf",
 )
 def test_exp_is_not_clipped(student):

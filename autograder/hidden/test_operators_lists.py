@@ -88,7 +88,7 @@ def test_reduce_folds_from_the_left(student):
 
 
 @pytest.mark.exercise(
-    "operators.higher_order", group="values", because="operators.reduce: 'start: The result for an empty list.'"
+    "operators.higher_order", group="empty", because="operators.reduce: 'start: The result for an empty list.'"
 )
 def test_reduce_of_nothing_is_start(student):
     """Reduce of an empty list is start."""

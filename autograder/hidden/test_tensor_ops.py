@@ -98,7 +98,7 @@ def test_map_of_a_single_number(student):
 
 
 @pytest.mark.exercise(
-    MAP, group="values", because="tensor_ops.tensor_map: 'Its out has exactly as many elements as out_shape says'"
+    MAP, group="empty", because="tensor_ops.tensor_map: 'Its out has exactly as many elements as out_shape says'"
 )
 def test_map_of_nothing(student):
     """A tensor with an axis of size 0 has no elements, and nothing happens."""
@@ -213,7 +213,7 @@ def test_zip_of_single_numbers(student):
 
 
 @pytest.mark.exercise(
-    ZIP, group="values", because="tensor_ops.tensor_zip: 'Its out has exactly as many elements as out_shape says'"
+    ZIP, group="empty", because="tensor_ops.tensor_zip: 'Its out has exactly as many elements as out_shape says'"
 )
 def test_zip_of_nothing(student):
     """A tensor with an axis of size 0 has no elements, and nothing happens."""
@@ -394,7 +394,7 @@ def test_reduce_of_the_chosen_axis(student):
 
 @pytest.mark.exercise(
     REDUCE,
-    group="values",
+    group="empty",
     because="tensor_ops.tensor_reduce: 'Where the dimension has size 0, the start value is the result'",
 )
 def test_reduce_of_nothing(student):

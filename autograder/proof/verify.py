@@ -57,6 +57,9 @@ ANSWERS = Path(__file__).parents[1]
 
 CONSTANTS = ("0.0", "1.0", "True", "[]")
 
+CORNERS = ("corners", "empty", "higher", "special")
+"""Groups of what only a corner case shows: a size of 0, nan, a second derivative. Each costs a quarter at most."""
+
 
 @dataclass(frozen=True)
 class WrongAnswer:
@@ -168,6 +171,12 @@ class Verifier:
             again = "correct the tests, or its gives_away, uses, limits or setup in course.toml; nothing else was tried"
             return Checked(exercise.id, problems=(f"{problems[0]}; {again}",))
         tests = tuple(dict.fromkeys(_function(verdict.test) for verdict in reference.verdicts))
+        problems += [
+            f"the group {name} is about corner cases and costs {points:g} of {exercise.points:g} points; "
+            "a quarter at most"
+            for name, points in exercise.groups.items()
+            if name in CORNERS and points > exercise.points / 4
+        ]
         for name, text in (("the stub", source.stub_cell), *trivial_answers(source.reference_cell)):
             earned = self.judge.points(exercise, text)
             if earned:

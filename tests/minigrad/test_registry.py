@@ -20,7 +20,7 @@ from minigrad import backends, functions, tensors
 from minigrad.backends import arrays
 from minigrad.backward import forward_mode
 
-in_turn = pytest.mark.full("every function in every layout", share=4)
+in_turn = pytest.mark.full("every function in every layout", share=6)
 
 FUNCTIONS = functions_of_tensors()
 CASES = [
@@ -264,7 +264,7 @@ COMPILED_CASES = [
 ]
 
 
-@pytest.mark.full("a kernel of each function in every layout is compiled", share=8)
+@pytest.mark.full("a kernel of each function in every layout is compiled", share=16)
 @pytest.mark.parametrize(("function", "sample", "layout", "dtype"), COMPILED_CASES)
 def test_the_compiled_backend_agrees(function, sample, layout, dtype, compiled):
     """Kernels compiled by Numba, which really run, give the same values and derivatives."""

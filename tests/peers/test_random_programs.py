@@ -62,6 +62,7 @@ def test_programs_agree_on_the_readable_backend():
     assert not wrong, "\n\n".join(wrong)
 
 
+@pytest.mark.full("programs are compiled", share=3)
 def test_programs_agree_on_compiled_kernels(monkeypatch):
     """The kernels that Numba compiles for large arrays agree with PyTorch too; here they get the small ones."""
     for module, name in ((arrays, "LARGE"), (arrays, "LARGE_AND_DEAR"), (tensors, "_small")):

@@ -505,7 +505,7 @@ def test_the_library_asks_the_list(course, tmp_path):
     assert said.split("\n") == ["True True True True", "False False False", "False False False"]
 
 
-@pytest.mark.full("an edition for each exercise is imported", share=3)
+@pytest.mark.full("an edition for each exercise is imported", share=12)
 def test_this_course_imports_in_every_edition(course, tmp_path):
     """`import minigrad` works with each exercise cut, and with all of them, and a cut function raises."""
     cuts = [[exercise_id] for exercise_id in course.exercises]

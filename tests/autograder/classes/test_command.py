@@ -35,6 +35,8 @@ from autograder.gradebook.settings import load_app
 from autograder.judging.judge import Judge
 from autograder.results.ledger import WAITING, read_entry, write_entry
 
+in_turn = pytest.mark.full("a class is graded by the command", share=3)
+
 ADDED = """
 [[exercise]]
 id = "operators.elementary"
@@ -78,6 +80,7 @@ def command(course, *arguments):
     return CliRunner().invoke(app, ["autograde", "week0", "--course", str(course), *arguments])
 
 
+@in_turn
 def test_one_submission_does_not_stop_the_class(course, monkeypatch):
     """A submission that cannot be taken in is listed and makes the exit code 1; the others are graded and recorded."""
 
@@ -109,6 +112,7 @@ def test_it_says_what_it_found(course):
     assert "something had to be contained in 1 exercise;" in done.output
 
 
+@in_turn
 def test_how_far_it_is_without_a_terminal(course, monkeypatch):
     """Where there is no terminal a line says now and then how many notebooks are graded, and whom it waits for."""
     monkeypatch.setattr("autograder.commands.showing.EVERY", 0)
@@ -134,6 +138,7 @@ def test_the_bar_fits_the_terminal(columns, counts):
     assert "29/30" in console.file.getvalue() and "…" not in console.file.getvalue()
 
 
+@in_turn
 def test_nothing_is_recorded_unless_wanted(course):
     """`--no-record` grades into the ledger, and touches neither the gradebook nor `autograded`."""
     before = rows(course)
@@ -143,6 +148,7 @@ def test_nothing_is_recorded_unless_wanted(course):
     assert rows(course) == before and not (course / "autograded").exists()
 
 
+@in_turn
 def test_an_exercise_that_was_added_lowers_no_other_mark(course):
     """What a lesson gets after it was graded is graded alone: recorded marks of the others stand without --fresh."""
     assert command(course).exit_code == 0
@@ -168,6 +174,7 @@ def test_an_exercise_that_was_added_lowers_no_other_mark(course):
         assert afresh.submission.earned == 2
 
 
+@in_turn
 def test_results_that_are_the_same_today_are_todays(course):
     """Where today's tests give an exercise the mark that is recorded, what was added makes no mark an old one."""
     assert command(course, "--student", "ada").exit_code == 0
@@ -192,6 +199,7 @@ def pages(course, student):
     return {path.stem: path.read_text() for path in (course / "feedback" / student / "week0").glob("*.html")}
 
 
+@in_turn
 def test_feedback_stands_beside_its_own_score(course):
     """What is graded and not recorded changes no page; once it is recorded, without being graded again, it does."""
     assert command(course, "--student", "bea").exit_code == 0
@@ -212,6 +220,7 @@ def test_feedback_stands_beside_its_own_score(course):
     assert not list((course / WAITING).rglob("*.json"))
 
 
+@in_turn
 def test_nbgrader_records_what_waits(course, monkeypatch):
     """`nbgrader autograde` after `--no-record` runs nothing again, and what it recorded is in the ledger."""
     assert command(course, "--student", "ada", "--no-record").exit_code == 0
@@ -234,6 +243,7 @@ def test_a_score_that_was_changed_in_the_database_is_recorded_again(course):
     assert rows(course) == before
 
 
+@in_turn
 def test_a_gradebook_that_someone_else_writes_to(course):
     """A locked gradebook is one sentence and exit code 1; what was found waits, and the next run records it."""
     with contextlib.closing(sqlite3.connect(course / "gradebook.db")) as other:
@@ -248,6 +258,7 @@ def test_a_gradebook_that_someone_else_writes_to(course):
     assert [student for student, *_ in rows(course)["submission"]] == ["ada"]
 
 
+@in_turn
 def test_one_record_that_cannot_be_read_does_not_stop_the_class(course, monkeypatch):
     """Asking whether a student is recorded may fail, by a damaged file or a locked gradebook: the others go on."""
     assert command(course).exit_code == 0
@@ -268,6 +279,7 @@ def test_one_record_that_cannot_be_read_does_not_stop_the_class(course, monkeypa
     assert "not graded: bea: the gradebook refused it (OperationalError); someone else may be writing" in done.output
 
 
+@in_turn
 def test_a_fault_says_in_whose_work_it_was_seen(course):
     """A hidden test that is at fault ends the run with 3, and the sentence names student and lesson."""
     hidden = course.parent / "hidden" / "test_operators.py"
@@ -289,6 +301,7 @@ def refused(judge, lesson):
     raise OSError("the disk says no")
 
 
+@in_turn
 @pytest.mark.parametrize(
     ("release", "why"), [(ended, "the process that graded it ended (-9)"), (refused, "OSError: the disk says no")]
 )
@@ -315,6 +328,7 @@ def test_what_the_same_command_does_after_ctrl_c(course, monkeypatch, keep, agai
     assert f"stopped; 2 of 6 notebooks are graded and kept. The same command {again}." in done.output
 
 
+@in_turn
 def test_ctrl_c_that_python_drops(course, monkeypatch):
     """What a signal's handler raises inside a weak reference's callback is dropped: the run stops all the same."""
 
@@ -378,6 +392,7 @@ STANDS_STILL = """
 """
 
 
+@in_turn
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 def test_a_run_that_is_told_to_end_in_the_middle_of_a_test(course, tmp_path, number, code):
     """Stopped while a hidden test is at work, it ends at once and says so; nothing of that test is kept for a mark."""

@@ -25,6 +25,8 @@ from autograder.gradebook.nbgrader_hooks import GraftingCollect, fill, tidy
 from autograder.grafting.collecting import is_clean, take_in
 from autograder.results import Graded, GroupScore, Submission
 
+by_nbgrader = pytest.mark.full("nbgrader grades a class by its own commands", share=3, group="nbgrader")
+
 MODIFIED = 1_800_000_000  # 2027-01-15 08:00:00
 WHEN = "2027-01-01 10:00:00.000000 UTC"
 
@@ -162,6 +164,7 @@ def feedback(course, student, lesson="00_numbers"):
     return (course / "feedback" / student / "week0" / f"{lesson}.html").read_text()
 
 
+@by_nbgrader
 def test_everyone_gets_the_points_they_deserve(graded):
     """The gradebook holds each submission's points, and none needs grading by hand."""
     course, _ = graded
@@ -172,6 +175,7 @@ def test_everyone_gets_the_points_they_deserve(graded):
     assert manual == []
 
 
+@by_nbgrader
 def test_the_export_has_everyone(graded):
     """`nbgrader export` lists every student."""
     course, _ = graded
@@ -179,6 +183,7 @@ def test_the_export_has_everyone(graded):
     assert all(f",{name}," in text for name in SUBMISSIONS)
 
 
+@by_nbgrader
 @pytest.mark.parametrize("name", SUBMISSIONS)
 def test_feedback_says_why(graded, name):
     """Every student's feedback page gives the reason, and never a test's source or a wanted value."""
@@ -189,6 +194,7 @@ def test_feedback_says_why(graded, name):
         assert secret not in text
 
 
+@by_nbgrader
 def test_feedback_is_released_to_everyone(graded):
     """A submission that came by hand, without nbgrader's two text files, does not keep feedback from anyone."""
     course, _ = graded
@@ -198,12 +204,14 @@ def test_feedback_is_released_to_everyone(graded):
     assert len((course / "submitted" / "hand" / "week0" / "submission_secret.txt").read_text()) == 64
 
 
+@by_nbgrader
 def test_tables_on_a_feedback_page_have_room(graded):
     """The cells of a table in Markdown do not touch; without this rule two columns read as one word."""
     course, _ = graded
     assert ".rendered_html td, .rendered_html th { padding:" in feedback(course, "ada")
 
 
+@by_nbgrader
 def test_each_graded_cell_has_one_number(graded):
     """A graded cell has the report and exactly one numeric result; all other cells have no output."""
     course, _ = graded
@@ -217,6 +225,7 @@ def test_each_graded_cell_has_one_number(graded):
             float(outputs[1].data["text/plain"])
 
 
+@by_nbgrader
 def test_the_submitted_tree_is_clean(graded):
     """The submitted tree holds regular notebooks of the course's names, and originals are kept beside it."""
     course, _ = graded
@@ -230,6 +239,7 @@ def test_the_submitted_tree_is_clean(graded):
     assert not any(path.name.startswith("link") for path in originals)
 
 
+@by_nbgrader
 def test_repairs_are_logged(graded):
     """The instructor's log names the student and what was repaired."""
     _, logs = graded
@@ -237,6 +247,7 @@ def test_repairs_are_logged(graded):
     assert "cut: 00_numbers" in logs and "other notebooks" in logs
 
 
+@by_nbgrader
 def test_a_second_collect_changes_nothing(graded):
     """What was collected is left alone."""
     course, _ = graded
@@ -245,6 +256,7 @@ def test_a_second_collect_changes_nothing(graded):
     assert {path: path.stat().st_ino for path in (course / "submitted").rglob("*")} == before
 
 
+@by_nbgrader
 def test_grading_again_gives_the_same(graded):
     """Grading again by force gives the same points, from kept results."""
     course, _ = graded
@@ -255,6 +267,7 @@ def test_grading_again_gives_the_same(graded):
     assert {path: path.stat().st_ino for path in (course / ".grades").rglob("*.json")} == before
 
 
+@by_nbgrader
 def test_submissions_that_came_another_way(graded):
     """A directory put into submitted/ by hand is made clean before it is graded."""
     course, _ = graded
@@ -265,6 +278,7 @@ def test_submissions_that_came_another_way(graded):
     assert list((course / "originals" / "hand").rglob("my work.ipynb"))
 
 
+@by_nbgrader
 def test_times_are_kept(graded):
     """The time of a submission is kept; of one that says no time it stays unknown, whatever its files' times are."""
     course, _ = graded
@@ -274,6 +288,7 @@ def test_times_are_kept(graded):
     assert times["hand"] is None
 
 
+@by_nbgrader
 def test_formgrader_grades_the_same_way(graded):
     """The button of Formgrader, which works inside a server, grades through the same parts."""
     course, _ = graded
@@ -284,6 +299,7 @@ def test_formgrader_grades_the_same_way(graded):
         assert gradebook.find_submission("week0", "bea").score == SUBMISSIONS["bea"][0]
 
 
+@by_nbgrader
 def test_no_sandbox_is_no_zero(graded):
     """Where there is no sandbox nothing is graded, the command fails, and no score is recorded."""
     course, _ = graded
@@ -294,6 +310,7 @@ def test_no_sandbox_is_no_zero(graded):
     assert not (course / "autograded" / "later" / "week0" / "00_numbers.ipynb").exists()
 
 
+@by_nbgrader
 def test_a_disk_that_refuses_one_submission(graded, monkeypatch):
     """A submission that cannot be taken in is named at the end, and the others are collected."""
     course, _ = graded
@@ -335,6 +352,7 @@ def loaded(graded):
     return load_course(course, tree=False)
 
 
+@by_nbgrader
 def test_tidy_leaves_a_clean_tree_alone(graded):
     """What `collect` wrote is clean, and is recognised as that until someone edits it."""
     course, _ = graded
@@ -345,6 +363,7 @@ def test_tidy_leaves_a_clean_tree_alone(graded):
     assert is_clean(clean, originals)
 
 
+@by_nbgrader
 def test_swapped_names(loaded, graded, tmp_path):
     """Two notebooks under each other's names are told apart by their cells."""
     course, _ = graded
@@ -359,6 +378,7 @@ def test_swapped_names(loaded, graded, tmp_path):
     assert notebook.metadata.minigrad.lesson == "00_numbers"
 
 
+@by_nbgrader
 def test_names_that_no_text_can_hold(loaded, graded, tmp_path):
     """A file whose name is not text is taken in like any other."""
     course, _ = graded

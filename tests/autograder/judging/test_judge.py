@@ -72,7 +72,12 @@ FIRST, SECOND = "operators.arithmetic", "operators.comparison"
 
 @pytest.fixture(scope="module")
 def course(root):
-    return dataclasses.replace(load_course(root / "course", tree=False), limits={"cell_seconds": 1, "test_seconds": 1})
+    loaded = load_course(root / "course", tree=False)
+    groups = {FIRST: {"values": 2.0, "special": 1.0}, SECOND: {"order": 2.0, "closeness": 2.0}}
+    exercises = {id: dataclasses.replace(loaded.exercise(id), groups=groups[id]) for id in groups}
+    return dataclasses.replace(
+        loaded, exercises={**loaded.exercises, **exercises}, limits={"cell_seconds": 1, "test_seconds": 1}
+    )
 
 
 @pytest.fixture(scope="module")

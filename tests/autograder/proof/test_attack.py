@@ -85,7 +85,7 @@ def test_attacks_of_each_kind_are_made_every_time() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.full("one of many of its kind", share=10))
+        pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.full("one of many of its kind", share=20))
         for name in ATTACKS
     ],
 )
@@ -112,6 +112,7 @@ def test_an_attack_on_nothing_is_refused(arena: Arena) -> None:
         assert f"it takes {name}, which is not in the library" in run_again(arena, attack)
 
 
+@pytest.mark.full("an edition without a cut is made for each", share=4)
 @pytest.mark.parametrize("name", [each.name for each in BORROWING if not each.name.startswith("forged-")])
 def test_borrowing_pays_where_nothing_is_cut(arena: Arena, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the whole library in the sandbox each of these attacks earns points: it reaches what it borrows."""
@@ -256,7 +257,7 @@ def test_an_honest_notebook_wins_nothing_on_the_naive_grader_either(arena: Arena
     assert achieved[right.name] == ["points"]
 
 
-@pytest.mark.full("every hidden test of the course, many times", share=4)
+@pytest.mark.full("every hidden test of the course, many times", share=8)
 @pytest.mark.no_cover  # twice as quick; the test after the next runs the same lines
 def test_no_points_can_be_guessed() -> None:
     """For no group of any exercise is every hidden test content with a guess."""
@@ -290,7 +291,7 @@ def test_a_test_that_can_be_guessed_is_named(tmp_path: Path) -> None:
     assert passed == {"values": {"test_add": ["True"]}, "special": {"test_neg": []}}
 
 
-@pytest.mark.full("every hidden test of the course", share=4)
+@pytest.mark.full("every hidden test of the course", share=8)
 def test_junk_is_judged_and_earns_nothing() -> None:
     """Values of no sensible form or size end every hidden test with a verdict, soon."""
     course = load_course(ROOT / "course", tree=False)

@@ -43,7 +43,7 @@ def planted(course: Course, exercise: str) -> Course:
     return replace(course, exercises={**course.exercises, exercise: bare}, assignments=assignments)
 
 
-@pytest.mark.full("the editions are searched for answers", share=8)
+@pytest.mark.full("the editions are searched for answers", share=48)
 @pytest.mark.parametrize("exercise", [each.id for each in COURSE.exercises.values() if each.points])
 def test_an_edition_keeps_no_answer(judge: Judge, exercise: str) -> None:
     """A few seconds of search find nothing that earns points and is not listed."""
@@ -76,7 +76,7 @@ def test_the_search_finds_what_is_not_cut(exercise: str, source: str) -> None:
         ("autodiff.backpropagate", "forward mode, on a copy"),
     ],
 )
-@pytest.mark.full("each starts a sandbox with all of the library", share=4)
+@pytest.mark.full("each starts a sandbox with all of the library", share=12)
 def test_programs_without_a_pattern_pay_where_nothing_is_hidden(exercise: str, source: str) -> None:
     """With what `hides` cuts, each of them earns points: it borrows what it claims."""
     with Judge(planted(COURSE, exercise), shrink_seconds=0) as generous:
@@ -84,6 +84,7 @@ def test_programs_without_a_pattern_pay_where_nothing_is_hidden(exercise: str, s
     assert source in {leak.source for leak in found.open}
 
 
+@pytest.mark.full("thousands of programs are parsed", share=4)
 def test_every_answer_has_a_slot_and_its_programs_are_python() -> None:
     """For each function that students write there are patterns, in which every name is a parameter or a tool."""
     for exercise in COURSE.exercises.values():

@@ -311,7 +311,7 @@ def test_what_nobody_plays_may_have_a_date(root, tmp_path):
     assert (list(course.assignments), list(course.drafts)) == ([], ["week0"])
 
 
-@pytest.mark.full("the demo builds a course", share=3)
+@pytest.mark.full("the demo builds a course", share=6)
 def test_a_command_that_fails_ends_the_demo(tmp_path, monkeypatch):
     """A failing nbgrader is one sentence with the command and its log, and exit code 3."""
     monkeypatch.setattr(Classroom, "nbgrader", lambda *args, **options: 1)
@@ -320,7 +320,7 @@ def test_a_command_that_fails_ends_the_demo(tmp_path, monkeypatch):
     assert "`nbgrader generate_assignment module0` ended with exit code 1" in said.file.getvalue()
 
 
-@pytest.mark.full("the demo builds a course", share=3)
+@pytest.mark.full("the demo builds a course", share=6)
 def test_what_was_not_graded_is_the_exit_code(tmp_path, course, monkeypatch):
     """A notebook without points is named under the table, and the exit code is 1."""
     submission = Submission("00_x", (graded("m.f", verdict(passed=True)),))
@@ -558,7 +558,7 @@ def test_no_hidden_test_leaks(played):
 # --- a rehearsal ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.full("the demo builds a course", share=3)
+@pytest.mark.full("the demo builds a course", share=6)
 def test_a_rehearsal(root, tmp_path):
     """A class of any size hands in where `nbgrader collect` finds it, and the next commands are told."""
     place = make_course(tmp_path / "small", root)

@@ -396,7 +396,7 @@ def test_the_course_leaves_no_survivor(root):
     assert {each.exercise for each in read_equivalents()} <= set(course.exercises)
 
 
-@pytest.mark.full("mutants of real exercises are judged", share=8)
+@pytest.mark.full("mutants of real exercises are judged", share=24)
 def test_the_record_is_what_a_run_finds(root, tmp_path):
     """A run over a few quick exercises finds what the record says of them."""
     course = load_course(root / "course", tree=False)

@@ -86,7 +86,7 @@ def problems(place, kept, tmp_path):
             for name, text in answers.items():
                 (folder / f"{name}.py").write_text(f'"""A sentence."""\n{text}' if text.startswith("def") else text)
         course = load_course(place, tree=False)
-        exercise = replace(course.exercise(EXERCISE), **changed)
+        exercise = replace(course.exercise(EXERCISE), **{"groups": {"values": 2.5, "special": 0.5}, **changed})
         course = replace(course, exercises={**course.exercises, EXERCISE: exercise})
         with Judge(course, hidden=tmp_path, cache=kept, shrink_seconds=0) as judge:
             checked = Verifier(judge, tmp_path).check(course.exercise(EXERCISE))
@@ -113,6 +113,12 @@ def test_a_limit_that_nothing_can_meet_is_refused(problems, limits):
     """Under such a limit the reference would fail as every other answer does: it is not tried."""
     with pytest.raises(ValueError, match="not even right code can run"):
         problems(limits=limits)
+
+
+def test_a_corner_costs_a_quarter_at_most(problems):
+    """Points for a group of corner cases are few."""
+    (problem,) = problems(groups={"values": 2.0, "special": 1.0}).problems
+    assert problem == "the group special is about corner cases and costs 1 of 3 points; a quarter at most"
 
 
 def test_good_tests_have_no_problem(problems):
@@ -153,16 +159,17 @@ def test_pairs_change_different_lines():
     assert pairs([right, wrong["a"]], {"c": right, "d": wrong["a"] + "\nz = 1"}) == [(("d", "c"), right + "\nz = 1")]
 
 
+@pytest.mark.full("each problem is found by a run of its own", share=3)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         # Tests.
-        ({"tests": TESTS.replace("-3.0", "-4.0")}, "the reference earns 2 of 3"),
+        ({"tests": TESTS.replace("-3.0", "-4.0")}, "the reference earns 2.5 of 3"),
         ({"tests": TESTS.replace("[mg.operators.add(x, y), ", "[x + y, ")}, "could be deleted"),
-        ({"tests": HEAD + SUM + PRODUCT + NEG_ZERO}, "the constant 0.0 earns 1"),
-        ({"tests": HEAD + SUM + PRODUCT + NEG_ZERO}, "argument 1 earns 1"),
+        ({"tests": HEAD + SUM + PRODUCT + NEG_ZERO}, "the constant 0.0 earns 0.5"),
+        ({"tests": HEAD + SUM + PRODUCT + NEG_ZERO}, "argument 1 earns 0.5"),
         ({"tests": HEAD + SUM + PRODUCT + NEG.replace("expect(student(observe, 3.0), -3.0, ", "print(0); dict(")},
-         "the stub earns 1"),
+         "the stub earns 0.5"),
         ({"tests": HEAD + SUM + NEG + SUM.replace("test_sum", "test_sum_again")}, "test_sum could be deleted"),
         # Deleting a test.
         ({"tests": HEAD + SUM + PRODUCT}, "no hidden test is in the group 'special'"),
@@ -176,7 +183,7 @@ def test_pairs_change_different_lines():
         ({"wrong": {**WRONG, "all": RIGHT.replace("return", "return 1 +")}}, "passes no test"),
         ({"wrong": {}}, "has 0 known-wrong answers; write at least 3"),
         # Right answers.
-        ({"variants": {**VARIANTS, "c": RIGHT.replace("x + y", "x + 2 * y")}}, "c.py earns 1"),
+        ({"variants": {**VARIANTS, "c": RIGHT.replace("x + y", "x + 2 * y")}}, "c.py earns 0.5"),
         ({"variants": {**VARIANTS, "d": RIGHT + "raise ValueError('late')\n"}}, "late"),
         ({"variants": {"a": RIGHT}}, "has 1 variants"),
     ],
@@ -243,7 +250,7 @@ def test_stray_answers(place, tmp_path):
     ]
 
 
-@pytest.mark.full("answers are tried twice", share=3)
+@pytest.mark.full("answers are tried twice", share=6)
 def test_two_processes_find_what_one_finds(place, tmp_path):
     """Results do not depend on the number of processes; a broken test is its exercise's problem."""
     (tmp_path / "test_operators.py").write_text(TESTS.replace("expect(", "expct("))
@@ -262,6 +269,7 @@ def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.full("each problem is found by a run of its own", share=3)
 @pytest.mark.parametrize(
     ("module", "begins", "run"),
     [("verify", "_end_without_a_word", verify), ("mutants.running", "_begin", run_mutants)],

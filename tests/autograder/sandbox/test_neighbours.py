@@ -115,6 +115,7 @@ def plant(box: Sandbox, number: int) -> None:
         assert ask(session, 3).failure.kind == "error"
 
 
+@pytest.mark.full("a hundred submissions are run", share=3)
 def test_no_byte_of_a_hundred_submissions_reaches_the_next_one(roomy: Sandbox) -> None:
     """What the next submission can read of memory, descriptors, files, environment and /proc holds no marker."""
     worker = roomy.warm().process.pid

@@ -65,9 +65,14 @@ def test_constants():
     assert p.is_leaf
 
 
-@pytest.mark.parametrize("layer", [nn.Linear(36, 700), nn.Conv2d(8, 200, 3, groups=2), nn.Conv1d(4, 300, 9)])
-def test_layers_start_as_in_pytorch(layer):
+@pytest.mark.parametrize(
+    ("kind", "sizes", "options"),
+    [(nn.Linear, (36, 700), {}), (nn.Conv2d, (8, 200, 3), {"groups": 2}), (nn.Conv1d, (4, 300, 9), {})],
+)
+def test_layers_start_as_in_pytorch(kind, sizes, options):
     """Weights and biases start evenly within 1 / sqrt(inputs of one output), here 6."""
+    mg.manual_seed(1)
+    layer = kind(*sizes, **options)
     for p in (layer.weight, layer.bias):
         assert 0.98 / 6.0 < p.abs().max().item() <= 1.0 / 6.0
 

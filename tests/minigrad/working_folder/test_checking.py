@@ -46,7 +46,7 @@ def reports(path, *ids, seconds=20.0):
     return {report.exercise: report for report in checked.reports}, checked.remarks
 
 
-@pytest.mark.full("every lesson of a folder is checked", share=3)
+@pytest.mark.full("every lesson of a folder is checked", share=6)
 def test_a_narrow_terminal_has_whole_ids(work):
     """What one types for a hint can be read off the table in 80 columns."""
     shown = minigrad("check", cwd=work, columns=80)
@@ -132,7 +132,7 @@ def test_what_cells_print_is_no_message(tmp_path):
 # --- the command ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.full("every lesson of a folder is checked", share=3)
+@pytest.mark.full("every lesson of a folder is checked", share=6)
 def test_all_lessons_of_the_folder_are_checked(work):
     """Without a name: a row for each exercise, points together, details of what is begun and wrong; exit code 1."""
     book = load(work / "00_fundamentals.ipynb")
@@ -192,7 +192,7 @@ def test_where_there_is_no_lesson(tmp_path):
     assert "there is no lesson in this folder" in done.stderr
 
 
-@pytest.mark.full("every lesson of a folder is checked", share=3)
+@pytest.mark.full("every lesson of a folder is checked", share=6)
 def test_from_the_folder_around_the_lessons(work):
     """Whoever types the commands one after the other never goes into my-notebooks: it is found, and so is progress."""
     around = work.parent / "around"
@@ -215,7 +215,7 @@ def make(folder):
     return folder
 
 
-@pytest.mark.full("every lesson of a folder is checked", share=3)
+@pytest.mark.full("every lesson of a folder is checked", share=6)
 def test_a_folder_may_be_named(work):
     """Its lessons are checked, as a table; one without lessons is named in the sentence."""
     done = minigrad("check", work.name, cwd=work.parent)

@@ -130,7 +130,7 @@ def objects(package, id):
     return minitorch.load(task, path)
 
 
-@pytest.mark.full("every task of MiniTorch is checked", share=4)
+@pytest.mark.full("every task of MiniTorch is checked", share=8)
 def test_every_task_is_found_and_passes(right, tmp_path):
     """Right answers in MiniTorch's manner pass all our checks, whether the package or the repository is named."""
     done = command(right.parent, "--json", cwd=tmp_path)
