@@ -179,7 +179,7 @@ def test_map_where_ranks_differ(student):
     )
 
 
-@pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'does the same as in lesson 05'")
+@pytest.mark.exercise(MAP, group="corners", because="fast_ops.tensor_map: 'does the same as in lesson 05'")
 def test_map_of_a_single_number(student):
     """A tensor without dimensions has one element."""
     expect(

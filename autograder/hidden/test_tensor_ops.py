@@ -86,7 +86,7 @@ def test_map_reaches_every_element(student):
     )
 
 
-@pytest.mark.exercise(MAP, group="values", because="tensor_ops.tensor_map: 'It writes every element of out once'")
+@pytest.mark.exercise(MAP, group="corners", because="tensor_ops.tensor_map: 'It writes every element of out once'")
 def test_map_of_a_single_number(student):
     """A tensor without dimensions has one element."""
     expect(
@@ -98,7 +98,7 @@ def test_map_of_a_single_number(student):
 
 
 @pytest.mark.exercise(
-    MAP, group="empty", because="tensor_ops.tensor_map: 'Its out has exactly as many elements as out_shape says'"
+    MAP, group="corners", because="tensor_ops.tensor_map: 'Its out has exactly as many elements as out_shape says'"
 )
 def test_map_of_nothing(student):
     """A tensor with an axis of size 0 has no elements, and nothing happens."""
@@ -201,7 +201,7 @@ def test_zip_passes_a_first(student):
     )
 
 
-@pytest.mark.exercise(ZIP, group="values", because="tensor_ops.tensor_zip: 'It writes every element of out once'")
+@pytest.mark.exercise(ZIP, group="corners", because="tensor_ops.tensor_zip: 'It writes every element of out once'")
 def test_zip_of_single_numbers(student):
     """Tensors without dimensions have one element each."""
     expect(
@@ -213,7 +213,7 @@ def test_zip_of_single_numbers(student):
 
 
 @pytest.mark.exercise(
-    ZIP, group="empty", because="tensor_ops.tensor_zip: 'Its out has exactly as many elements as out_shape says'"
+    ZIP, group="corners", because="tensor_ops.tensor_zip: 'Its out has exactly as many elements as out_shape says'"
 )
 def test_zip_of_nothing(student):
     """A tensor with an axis of size 0 has no elements, and nothing happens."""
