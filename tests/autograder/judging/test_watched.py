@@ -211,14 +211,24 @@ def test_a_forger_is_judged_by_the_kernel_alone(grade):
         builtins.__import__ = forged
         """)
     graded = grade(SEQUENTIAL, [hook])
-    assert {group.name: group.earned for group in graded.groups} == {"values": 2, "parallel": 0, "aligned": 1}
+    assert {group.name: group.earned for group in graded.groups} == {
+        "values": 1.5,
+        "corners": 0.5,
+        "parallel": 0,
+        "aligned": 1,
+    }
     assert "False" in graded.failures[0].reason
 
 
 def test_a_refusal_says_what_to_leave_out(grade):
     """What is not plain keeps the points for values, and the others are refused in one clear sentence."""
     graded = grade(PARALLEL.replace("    fn = njit()(fn)\n", "    fn = njit()(fn)\n    import sys\n"))
-    assert {group.name: group.earned for group in graded.groups} == {"values": 2, "parallel": 0, "aligned": 0}
+    assert {group.name: group.earned for group in graded.groups} == {
+        "values": 1.5,
+        "corners": 0.5,
+        "parallel": 0,
+        "aligned": 0,
+    }
     assert graded.failures[0].failure == "unwatched"
     assert graded.failures[0].reason.startswith(
         "it could not be watched, because of `import sys` in the solution of fast_ops.tensor_map, line 11; what is "
@@ -230,7 +240,7 @@ def test_definitions_that_need_the_rest(grade):
     """Where definitions do not work by themselves the reason is said, and the points for values stay."""
     before = "width = None\nfor place in [open]:\n    width = 3\nlimit = width + 1\n"
     graded = grade(before + PARALLEL.replace("    fn = njit()(fn)\n", "    fn = njit()(fn)\n    here = limit\n"))
-    assert graded.groups[0].earned == 2
+    assert graded.groups[0].earned == 1.5
     assert "do not work without the rest" in graded.failures[0].reason
     assert "TypeError" in graded.failures[0].reason
 
