@@ -12,6 +12,7 @@ from minigrad import layout, tensor_functions
 from minigrad.backends import arrays
 from minigrad.backward import changes
 from minigrad.errors import GraphError, IndexingError
+from minigrad.tensors import mapped
 from minigrad.tensors.types import Types
 
 if TYPE_CHECKING:
@@ -389,6 +390,8 @@ class Shapes(Types):
         if key.__class__ is slice and (key.step is None or (key.step.__class__ is int and key.step > 0)):
             chosen: Any = key  # the most frequent key needs no closer look
         else:
+            if mapped.anywhere and (batched := mapped.among(key if isinstance(key, tuple) else (key,))) is not None:
+                return cast("Tensor", batched.taken_from(self, key))
             before, chosen = self._keys(key)
             if before is not None:
                 return self[before][chosen]
