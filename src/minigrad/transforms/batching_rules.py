@@ -237,4 +237,4 @@ def _linear(function: Any, values: Values, mine: Mine, options: dict[str, Any]) 
     product = tensor_functions.MatMul.apply(*aligned([x, tensor_functions.transpose(weight)], mine[:2]))
     if not bias:
         return product
-    return functions.Add.apply(*aligned([product, bias[0]], [True, mine[2]]))
+    return functions.Add.apply(*aligned([product, bias[0]], [any(mine[:2]), mine[2]]))

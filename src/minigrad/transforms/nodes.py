@@ -15,7 +15,7 @@ from minigrad.tensors import Tensor, creation, mapped
 from minigrad.transforms.batched import expose, hide
 from minigrad.transforms.recording import is_variable
 
-__all__ = ["Custom", "with_rules"]
+__all__ = ["with_rules"]
 
 Pull = Callable[[list[Any]], Sequence[Any]]
 """Takes a cotangent, or None, for each result; returns a gradient, or None, for each input."""
@@ -23,7 +23,7 @@ Push = Callable[[list[Any]], Sequence[Any]]
 """Takes a tangent, or None, for each input; returns the change of each result, or None."""
 
 
-class Custom(Function):
+class _Custom(Function):
     """A function whose rules are in its context."""
 
     @staticmethod
@@ -35,6 +35,9 @@ class Custom(Function):
     def jvp(cls, ctx: Any, *tangents: Any) -> Any:
         """Ask the rule for forward mode."""
         return ctx.push(tangents)
+
+
+_Custom.__name__ = "Custom"  # as messages call it
 
 
 def with_rules(
@@ -99,7 +102,7 @@ def _of_tensors(
     behind = (*map(shown, inputs), *others)
     ctx = TensorContext(behind, [x._array for x in behind], {})
     ctx.pull, ctx.push = pull_packed, push_packed
-    node.requires_grad, node._fn, node._inputs, node._ctx = True, Custom, behind, ctx
+    node.requires_grad, node._fn, node._inputs, node._ctx = True, _Custom, behind, ctx
     return [hidden(y) for y in unpack(node)]
 
 
@@ -144,6 +147,6 @@ def _of_scalars(
         node, ctx = Scalar(y.data), Context()
         ctx.values, ctx.result = tuple(x.data * 1.0 for x in inputs), y.data
         ctx.pull, ctx.push = pull_one, push_one  # type: ignore[attr-defined]
-        node._fn, node._b, node._db = Custom, tuple(inputs), ctx
+        node._fn, node._b, node._db = _Custom, tuple(inputs), ctx
         made.append(node)
     return made

@@ -23,10 +23,10 @@ from minigrad.transforms import scalars
 from minigrad.transforms.batched import BatchedTensor, expose, hide, levels_of
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-__all__ = ["Input", "Recording", "detached", "is_variable", "link", "zeros_like"]
+__all__ = ["Recording", "detached", "is_variable", "link", "zeros_like"]
 
 
-class Input(Function):
+class _Input(Function):
     """The identity: the node that stands for an input of a function that is differentiated."""
 
     raw = True
@@ -47,6 +47,9 @@ class Input(Function):
         return tangents[0]
 
 
+_Input.__name__ = "Input"  # as messages call it
+
+
 def is_variable(x: Any) -> bool:
     """Return whether a value can be differentiated: a Scalar, or a tensor of floats."""
     return isinstance(x, Scalar) or (isinstance(x, Tensor) and x.dtype.kind == "f")
@@ -59,13 +62,13 @@ def link(x: Any) -> Any:
     whole batch.
     """
     if isinstance(x, Scalar):
-        return scalars.link(x, Input)
+        return scalars.link(x, _Input)
     base = x
     maps = mapped.running.maps
     for each in reversed(maps):
         base = expose(base, each.level, each.size)
     node = Tensor(base._array)
-    node.requires_grad, node._fn, node._inputs = True, Input, (base,)
+    node.requires_grad, node._fn, node._inputs = True, _Input, (base,)
     node._ctx = TensorContext((base,), (base._array,), {})
     for each in maps:
         node = hide(node, each.level)
