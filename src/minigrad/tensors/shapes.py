@@ -445,7 +445,10 @@ class Shapes(Types):
         tensor([[0., 0., 5.],
                 [7., 0., 0.]])
         """
-        key = tensor_functions._along(index, axis_of(self, dim, "scatter_to"))
+        axis = axis_of(self, dim, "scatter_to")
+        if index.batched:
+            return cast(Any, index).scattered(self, shape, axis)
+        key = tensor_functions._along(index, axis)
         return tensor_functions.IndexAdd.apply(self, shape=tuple(shape), key=key)
 
     def index_select(self, dim: int, index: Tensor) -> Tensor:

@@ -202,15 +202,14 @@ class BatchedTensor(Tensor):
         key = tensor_functions._along(index, axis_of(self, dim, "gather"))
         return self[key]
 
-    def scatter_to(self, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
-        """Return zeros of a shape, with this tensor's values at given places along an axis."""
-        if not index.batched:
-            return super().scatter_to(shape, dim, index)
-        lines = tensor_functions._along(index, axis_of(self, dim, "scatter_to"))
-        level = max(self._level, cast(Any, index)._level)
-        key = [each._value if _has(each, level) else each for each in lines]
-        value = expose(self, level, cast(Any, self if _has(self, level) else index)._value.shape[0])
-        return BatchedTensor(indexing.put_each(value, tuple(shape), key, [_has(x, level) for x in lines]), level)
+    def scattered(self, x: Tensor, shape: Sequence[int], axis: int) -> Tensor:
+        """Return zeros of a shape, with a tensor's values at the places that this index names along an axis."""
+        level = max(each._level for each in (self, x) if isinstance(each, BatchedTensor))
+        lines = tensor_functions._along(self, axis)
+        mine = [_has(each, level) for each in lines]
+        key = [each._value if own else each for each, own in zip(lines, mine, strict=True)]
+        size = cast(Any, self if _has(self, level) else x)._value.shape[0]
+        return BatchedTensor(indexing.put_each(expose(x, level, size), tuple(shape), key, mine), level)
 
     # --- reductions that are not differentiated -------------------------------------------------------------
 
@@ -230,15 +229,27 @@ class BatchedTensor(Tensor):
     # --- changes in place: of the batch, as a loop over examples would make them ------------------------------
 
     def _put(self, operation: str, key: Any, value: Any) -> Tensor:
-        if mapped.among(key if isinstance(key, tuple) else (key,)) is not None:
-            raise _refusal(f"{operation} at a place that differs from example to example", "use where()")
-        if isinstance(value, BatchedTensor) and value._level > self._level:
-            raise _refusal(
-                f"{operation} of values that differ from example to example, to a tensor that does not", "clone() it"
-            )
-        held = value._value if _has(value, self._level) else value
-        indexing.put(self._value, indexing.checked(self.shape, key), held, _has(value, self._level), operation)
+        held, is_mine = self._given(operation, value)
+        indexing.put(self._value, indexing.checked(self.shape, key), held, is_mine, operation)
         return self
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if mapped.among(key if isinstance(key, tuple) else (key,)) is not None:
+            raise BatchingError(
+                "vmap: assignment to a place that differs from example to example has no batching rule; use "
+                "minigrad.where(place, value, x)"
+            )
+        super().__setitem__(key, value)
+
+    def _given(self, operation: str, value: Any) -> tuple[Any, bool]:
+        """Return what a value holds for all examples of this level, and whether it is a batch of them."""
+        if isinstance(value, BatchedTensor) and value._level > self._level:
+            raise BatchingError(
+                f"vmap: {operation} cannot write values that differ from example to example into a tensor that all "
+                "examples share; use the operation that makes a new tensor"
+            )
+        is_mine = _has(value, self._level)
+        return (value._value if is_mine else value), is_mine
 
     # --- Python's protocols ---------------------------------------------------------------------------------
 
@@ -310,7 +321,10 @@ BatchedTensor.__rpow__ = _operator(functions.Pow, reverse=True)  # type: ignore[
 
 def _in_place(name: str) -> Any:
     def method(self: BatchedTensor, *args: Any, **options: Any) -> Any:
-        return self._put(name, (...,), getattr(self, name.removesuffix("_"))(*args, **options))
+        given = [self._given(name, x) for x in args]
+        others = [indexing.padded(held, self.ndim) if is_mine else held for held, is_mine in given]
+        getattr(self._value, name)(*others, **options)
+        return self
 
     return method
 
@@ -321,10 +335,6 @@ for _name in _CHANGES.split():
 
 
 # --- what has no answer for a whole batch ------------------------------------------------------------------------
-
-
-def _refusal(what: str, advice: str) -> BatchingError:
-    return BatchingError(f"vmap: {what} has no batching rule; {advice}")
 
 
 _TRUTH = "`if`, `while`, `and`, `or` and `not` cannot ask for the truth of a batched tensor"

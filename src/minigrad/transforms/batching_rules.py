@@ -79,7 +79,7 @@ def _by_its_own(function: Any, own: Any, values: Values, mine: Mine, options: di
             f"vmap: {function.__name__}.vmap returned {type(result).__name__}; it must return a pair: the batch of "
             "results, and the axis of its examples"
         )
-    return indexing._moved(result[0], result[1] % result[0].ndim, 0)
+    return indexing.moved(result[0], result[1] % result[0].ndim, 0)
 
 
 # --- for rules ----------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def _index(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -
 def _index_add(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -> Any:
     (x,) = values
     key, place = indexing.lifted(options["key"])
-    return function.apply(indexing._moved(x, 0, place), shape=(x.shape[0], *options["shape"]), key=key)
+    return function.apply(indexing.moved(x, 0, place), shape=(x.shape[0], *options["shape"]), key=key)
 
 
 @rule_for(tensor_functions.IndexPut)
@@ -195,7 +195,7 @@ def _index_put(function: Any, values: Values, mine: Mine, options: dict[str, Any
     shape = whole.shape[1:] if mine[0] else whole.shape
     key, place = indexing.lifted(options["key"])
     if mine[1]:
-        new = indexing._moved(indexing._padded(new, len(indexing.selected_shape(shape, options["key"]))), 0, place)
+        new = indexing.moved(indexing.padded(new, len(indexing.selected_shape(shape, options["key"]))), 0, place)
     return function.apply(batched(whole, mine[0], size), new, key=key)
 
 

@@ -202,6 +202,7 @@ class custom_vjp(_Custom):  # noqa: N801 (JAX's name)
     _kind = "custom_vjp"
     _fwd: Callable[..., Any] | None = None
     _bwd: Callable[..., Any]
+    _is_forward = False  # whether fwd is running
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         """Set the rule.
@@ -223,21 +224,21 @@ class custom_vjp(_Custom):  # noqa: N801 (JAX's name)
         split = _Split(args, self.nondiff_argnums)
         if not split.is_wanted():
             return self.fun(*args)
-        returned = self._fwd(*args)
-        if not isinstance(returned, tuple) or len(returned) != 2:
-            raise FunctionError(
-                f"custom_vjp: fwd of {self._name} returned {type_name(returned)}; it must return a pair: the result, "
-                "and what bwd needs"
-            )
-        result, kept = returned
+        if self._is_forward:  # fwd calls the function itself: what that keeps is computed when it is asked for
+            with autodiff.no_grad():
+                result, kept = self.fun(*args), None
+        else:
+            result, kept = self._forward(args)
         leaves, structure = tree_flatten(detached(result))  # or their graph would live as long as the result
         wanted = [place for place, y in enumerate(leaves) if is_variable(y)]
+        is_late = self._is_forward
 
         def pull(cotangents: list[Any]) -> list[Any]:
             every = [zeros_like(y) for y in leaves]
             for place, c in zip(wanted, cotangents, strict=True):
                 every[place] = every[place] if c is None else c
-            gradients = self._bwd(*split.fixed, kept, structure.unflatten(every))
+            residuals = self._forward(args)[1] if is_late else kept
+            gradients = self._bwd(*split.fixed, residuals, structure.unflatten(every))
             return self._gradients(gradients, split)
 
         def push(tangents: list[Any]) -> list[Any]:
@@ -247,6 +248,21 @@ class custom_vjp(_Custom):  # noqa: N801 (JAX's name)
             )
 
         return structure.unflatten(with_rules("custom_vjp", leaves, split.variables, pull, push))
+
+    def _forward(self, args: Sequence[Any]) -> tuple[Any, Any]:
+        """Return the result, and what bwd needs."""
+        assert self._fwd is not None
+        before, self._is_forward = self._is_forward, True
+        try:
+            returned = self._fwd(*args)
+        finally:
+            self._is_forward = before
+        if not isinstance(returned, tuple) or len(returned) != 2:
+            raise FunctionError(
+                f"custom_vjp: fwd of {self._name} returned {type_name(returned)}; it must return a pair: the result, "
+                "and what bwd needs"
+            )
+        return returned
 
     def _gradients(self, gradients: Any, split: _Split) -> list[Any]:
         """Return the gradients of all variables from what bwd returned."""

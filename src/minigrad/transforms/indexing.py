@@ -17,7 +17,7 @@ from minigrad.errors import BatchingError, IndexingError
 from minigrad.tensors import Tensor
 from minigrad.tensors.shapes import _selection_first, _width
 
-__all__ = ["checked", "lifted", "put", "put_each", "selected_shape", "take", "take_each"]
+__all__ = ["checked", "lifted", "moved", "padded", "put", "put_each", "selected_shape", "take", "take_each"]
 
 Key = tuple[Any, ...]
 
@@ -69,7 +69,7 @@ def lifted(key: Any) -> tuple[Key, int]:
     return (slice(None), *parts), count if in_front else 0
 
 
-def _moved(x: Any, source: int, target: int) -> Any:
+def moved(x: Any, source: int, target: int) -> Any:
     """Move an axis."""
     if source == target:
         return x
@@ -81,18 +81,18 @@ def _moved(x: Any, source: int, target: int) -> Any:
 def take(value: Tensor, key: Any) -> Tensor:
     """Return what a key, the same for all examples, selects from each example of a batch."""
     whole, place = lifted(key)
-    return cast(Tensor, _moved(tensor_functions.Index.apply(value, key=whole), place, 0))
+    return cast(Tensor, moved(tensor_functions.Index.apply(value, key=whole), place, 0))
 
 
 def put(value: Tensor, key: Any, new: Any, is_batched: bool, operation: str) -> None:
     """Assign to what a key selects from each example of a batch."""
     whole, place = lifted(key)
     if is_batched:
-        new = _moved(_padded(new, len(selected_shape(value.shape[1:], key))), 0, place)
+        new = moved(padded(new, len(selected_shape(value.shape[1:], key))), 0, place)
     value._put(operation, whole, new)
 
 
-def _padded(new: Any, ndim: int) -> Any:
+def padded(new: Any, ndim: int) -> Any:
     """Give each example of a batch axes of size 1 in front."""
     return new.reshape(new.shape[0], *(1,) * (ndim - new.ndim + 1), *new.shape[1:])
 

@@ -154,7 +154,11 @@ def _for_all_directions(derivative: Callable[[Any], list[Any]], x: Any, axis: in
     n = math.prod(x.shape)
     dtype = x.dtype if is_variable(x) else None
     basis = creation.eye(n, dtype=dtype, device=x.device).reshape(n, *x.shape)
-    return list(vmap(derivative, out_axes=axis)(basis))
+
+    def of_tensors(direction: Any) -> list[Any]:  # no Scalar depends on a tensor
+        return [creation.tensor(0.0) if isinstance(d, Scalar) else d for d in derivative(direction)]
+
+    return list(vmap(of_tensors, out_axes=axis)(basis))
 
 
 def _shaped(d: Any, y: Any, x: Any) -> Any:

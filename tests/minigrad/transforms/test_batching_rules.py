@@ -24,14 +24,15 @@ CASES = [
 
 
 class Batch:
-    """Inputs of a function, some of them with one more axis of examples, in a place that differs from input to input."""
+    """Inputs of a function, some of them with one more axis of examples, each in another place."""
 
     def __init__(self, function, sample, mapped, size=EXAMPLES):
         rng = np.random.default_rng(list(map(ord, title(function))))
         self.function, self.sample, self.mapped, self.size = function, sample, mapped, size
         numbers = [sample.numbers(rng) for _ in range(max(size, 1))]
         self.axes = [
-            min(place, len(shape)) if m else None for place, (m, shape) in enumerate(zip(mapped, sample.shapes))
+            min(place, len(shape)) if m else None
+            for place, (m, shape) in enumerate(zip(mapped, sample.shapes, strict=False))
         ]
         self.inputs = []
         for place, axis in enumerate(self.axes):
