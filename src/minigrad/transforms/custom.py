@@ -12,7 +12,7 @@ from minigrad.autodiff import grad_mode
 from minigrad.errors import FunctionError
 from minigrad.layout import type_name
 from minigrad.scalar import Scalar
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, creation
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.nodes import with_rules
 from minigrad.transforms.recording import Recording, detached, is_variable, zeros_like
@@ -37,15 +37,21 @@ class _Split:
 
     Attributes:
         fixed: The arguments that nondiff_argnums names.
-        trees: The other arguments.
+        trees: The other arguments, with tensors for floats.
+        args: All arguments, likewise.
         leaves: Their leaves.
         places: Which leaves can be differentiated.
     """
 
     def __init__(self, args: Sequence[Any], nondiff_argnums: Sequence[int]) -> None:
         self.fixed = [args[place] for place in nondiff_argnums]
-        self.trees = tuple(x for place, x in enumerate(args) if place not in nondiff_argnums)
-        self.leaves, self.structure = tree_flatten(self.trees)
+        trees = tuple(x for place, x in enumerate(args) if place not in nondiff_argnums)
+        leaves, self.structure = tree_flatten(trees)
+        has_scalars = any(isinstance(x, Scalar) for x in leaves)
+        self.leaves = [creation.tensor(x) if isinstance(x, float) and not has_scalars else x for x in leaves]
+        self.trees = self.structure.unflatten(self.leaves)
+        rest = iter(self.trees)
+        self.args = [x if place in nondiff_argnums else next(rest) for place, x in enumerate(args)]
         self.places = [place for place, x in enumerate(self.leaves) if is_variable(x)]
 
     @property
@@ -156,7 +162,7 @@ class custom_jvp(_Custom):  # noqa: N801 (JAX's name)
         if not split.is_wanted():
             return self.fun(*args)
         with autodiff.no_grad():
-            leaves, structure = tree_flatten(self.fun(*args))
+            leaves, structure = tree_flatten(self.fun(*split.args))
         wanted = [place for place, y in enumerate(leaves) if is_variable(y)]
 
         def push(tangents: list[Any]) -> list[Any]:
@@ -226,9 +232,9 @@ class custom_vjp(_Custom):  # noqa: N801 (JAX's name)
             return self.fun(*args)
         if self._is_forward:  # fwd calls the function itself: what that keeps is computed when it is asked for
             with autodiff.no_grad():
-                result, kept = self.fun(*args), None
+                result, kept = self.fun(*split.args), None
         else:
-            result, kept = self._forward(args)
+            result, kept = self._forward(split.args)
         leaves, structure = tree_flatten(detached(result))  # or their graph would live as long as the result
         wanted = [place for place, y in enumerate(leaves) if is_variable(y)]
         is_late = self._is_forward
@@ -237,7 +243,7 @@ class custom_vjp(_Custom):  # noqa: N801 (JAX's name)
             every = [zeros_like(y) for y in leaves]
             for place, c in zip(wanted, cotangents, strict=True):
                 every[place] = every[place] if c is None else c
-            residuals = self._forward(args)[1] if is_late else kept
+            residuals = self._forward(split.args)[1] if is_late else kept
             gradients = self._bwd(*split.fixed, residuals, structure.unflatten(every))
             return self._gradients(gradients, split)
 
