@@ -101,8 +101,7 @@ class _Walk:
         self.useful: frozenset[int] | None = None
         if wanted is not None:  # gradients that lead to none of these are left out
             self.wanted = frozenset(map(id, wanted))
-            oldest = 0 if renewed else min((x._tick for x in wanted), default=0)
-            behind = newest_first([root for root, _ in roots], oldest)
+            behind = newest_first([root for root, _ in roots], min((x._tick for x in wanted), default=0))
             self.useful = frozenset(map(id, leading_to(behind, wanted)))
         self.found: dict[int, Tensor] = {}
         self.gradients: dict[int, Any] = {}

@@ -98,6 +98,7 @@ def results(peer, f, x):
     return {name: peer.array(value) for name, value in found.items()}
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 @pytest.mark.parametrize(("f", "x"), FUNCTIONS.values(), ids=FUNCTIONS)
 def test_transforms_agree(peer, f, x):
     """Values and derivatives to third order, alone, nested and mapped, to 1e-9 of the largest number."""
