@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from minigrad import functions, layout, tensor_functions, tensors
+from minigrad import layout, tensor_functions, tensors
 from minigrad.backward.changes import ticks
 from minigrad.errors import BatchingError
 from minigrad.functions import Function
@@ -298,25 +298,7 @@ def levels_of(x: Any) -> tuple[int, ...]:
     return (*levels_of(x._value), x._level) if isinstance(x, BatchedTensor) else ()
 
 
-# --- operators: of this class, so that Python asks them before those of Tensor ---------------------------------
-
-
-def _operator(function: type[functions.Elementwise], reverse: bool) -> Any:
-    def method(self: BatchedTensor, other: Any) -> Any:
-        return tensors._operate(function, other, self) if reverse else tensors._operate(function, self, other)
-
-    return method
-
-
-for _name, _function in (
-    ("add", functions.Add),
-    ("sub", functions.Sub),
-    ("mul", functions.Mul),
-    ("truediv", functions.Div),
-):
-    setattr(BatchedTensor, f"__{_name}__", _operator(_function, reverse=False))
-    setattr(BatchedTensor, f"__r{_name}__", _operator(_function, reverse=True))
-BatchedTensor.__rpow__ = _operator(functions.Pow, reverse=True)  # type: ignore[method-assign]
+# --- changes in place, and what has no answer for a whole batch ------------------------------------------------
 
 
 def _in_place(name: str) -> Any:
@@ -332,9 +314,6 @@ def _in_place(name: str) -> Any:
 _CHANGES = "add sub mul div pow neg exp sqrt tanh sigmoid relu clamp masked_fill"
 for _name in _CHANGES.split():
     setattr(BatchedTensor, f"{_name}_", _in_place(f"{_name}_"))
-
-
-# --- what has no answer for a whole batch ------------------------------------------------------------------------
 
 
 _TRUTH = "`if`, `while`, `and`, `or` and `not` cannot ask for the truth of a batched tensor"

@@ -185,6 +185,20 @@ def test_vjp_serves_many_cotangents_and_later():
     assert grad(lambda t: change_of(t).sum())(x).tolist() == [3.0, 12.0]
 
 
+def test_each_example_has_many_cotangents_of_its_own():
+    """vjp inside vmap, and what it returns mapped again, over cotangents that differ from example to example."""
+
+    def rows(x):
+        y, back = vjp(lambda x: x.sin() * x.sum(), x)
+        change_of = linearize(lambda x: x.sin() * x.sum(), x)[1]
+        weights = mg.stack([y, x, x * x])
+        return vmap(lambda c: back(c)[0])(weights), vmap(change_of)(weights)
+
+    batch = mg.arange(8).double().reshape(4, 2)
+    for found, wanted in zip(vmap(rows)(batch), zip(*[rows(x) for x in batch], strict=True), strict=True):
+        np.testing.assert_allclose(found.numpy(), mg.stack(list(wanted)).numpy(), rtol=1e-12)
+
+
 def test_mixed_trees_of_scalars_and_tensors():
     """One function, two engines."""
     f = lambda p: (p["x"] * 2.0).sum() + p["s"].item() * 0.0  # noqa: E731

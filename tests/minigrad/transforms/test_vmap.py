@@ -125,6 +125,9 @@ def _assigned(x):
     y = x.clone()
     y[0] = x[1] * 2
     y[:, 1] += 1.0
+    y[...] = y + y[1]
+    y[:, :1] = x[0, 0]
+    y[:] = x[1]
     return y
 
 
@@ -133,7 +136,7 @@ def _changed(x):
     y.mul_(x[0]).add_(1.0, alpha=2.0).clamp_(max=5.0)
     y -= x.sum()
     y.masked_fill_(y > 0, 3.0)
-    return y.zero_() + y if False else y
+    return y
 
 
 @pytest.mark.parametrize("f", OPERATIONS.values(), ids=OPERATIONS)
