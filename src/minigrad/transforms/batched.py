@@ -189,9 +189,10 @@ class BatchedTensor(Tensor):
     def taken_from(x: Tensor, key: Any) -> Tensor:
         """Return what a key with batched tensors in it selects from a tensor."""
         parts = key if isinstance(key, tuple) else (key,)
-        level = max(each._level for each in (x, *parts) if isinstance(each, BatchedTensor))
-        held = [each._value if _has(each, level) else each for each in parts]
-        mine = [_has(each, level) for each in parts]
+        top = max((each for each in (x, *parts) if isinstance(each, BatchedTensor)), key=lambda each: each._level)
+        level, size = top._level, top._value.shape[0]
+        mine = [isinstance(each, BatchedTensor) for each in parts]
+        held = [expose(each, level, size) if own else each for each, own in zip(parts, mine, strict=True)]
         value = cast(Any, x)._value if _has(x, level) else x
         return BatchedTensor(indexing.take_each(value, _has(x, level), held, mine), level)
 

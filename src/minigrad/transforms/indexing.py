@@ -116,7 +116,7 @@ def take_each(value: Tensor, is_batched: bool, parts: Sequence[Any], mine: Seque
         shape = value.shape[1:] if is_batched else value.shape
     key = _without_dots(key, len(shape))
     count, in_front = _array_axes(key)
-    own = _each(key, lines, count, value)
+    own = _each(key, lines, count)
     first = next(place for place, part in enumerate(key) if _is_array(part))
     kept = 0 if in_front else sum(1 for part in key[:first] if not isinstance(part, int))
     if is_batched:
@@ -176,7 +176,7 @@ def _without_dots(key: Key, ndim: int) -> Key:
     return (*key[:place], *[slice(None)] * missing, *key[place + 1 :])
 
 
-def _each(key: Key, lines: dict[int, Any], count: int, value: Any) -> list[Any]:
+def _each(key: Key, lines: dict[int, Any], count: int) -> list[Any]:
     """Return the parts of a key for the whole batch, without the numbers of the examples."""
     own = []
     for part in key:

@@ -208,6 +208,16 @@ def test_keys_that_differ_from_example_to_example(f):
     np.testing.assert_allclose(inner.numpy(), mg.stack([vmap(f, (None, 0))(x, keys) for x in tables]).numpy())
 
 
+def test_keys_of_two_levels():
+    """One part of a key belongs to the outer vmap, one to the inner."""
+    table, i, j = mg.arange(12).double().reshape(3, 4), mg.tensor([2, 0]), mg.tensor([[1, 1, 0], [3, 2, 1]])
+    wanted = table[i.unsqueeze(1), j]
+    f = lambda a, b: table[a, b]  # noqa: E731
+    assert vmap(lambda a, row: vmap(f, (None, 0))(a, row))(i, j).equal(wanted)
+    assert vmap(lambda a, row: vmap(lambda b: table[:, b][a])(row))(i, j).equal(wanted)
+    assert vmap(lambda row, a: vmap(lambda b: row[b] * a)(mg.tensor([0, 3])))(table, mg.ones(3)).equal(table[:, [0, 3]])
+
+
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("weight", [None, mg.tensor([1.0, 2.0, 0.5], dtype=mg.float64)])
 @pytest.mark.parametrize("loss", [F.cross_entropy, F.nll_loss])
