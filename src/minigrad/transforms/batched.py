@@ -13,11 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from minigrad import layout, tensor_functions, tensors
+from minigrad import layout, tensor_functions
 from minigrad.backward.changes import ticks
 from minigrad.errors import BatchingError
 from minigrad.functions import Function
-from minigrad.tensors import Tensor, mapped
+from minigrad.tensors import Tensor, mapped, methods
 from minigrad.tensors.shapes import axes_of, axis_of
 from minigrad.transforms import batching_rules, indexing
 
@@ -196,13 +196,6 @@ class BatchedTensor(Tensor):
         value = cast(Any, x)._value if _has(x, level) else x
         return BatchedTensor(indexing.take_each(value, _has(x, level), held, mine), level)
 
-    def gather(self, dim: int, index: Tensor) -> Tensor:
-        """Return the elements at given places along an axis."""
-        if not self.ndim or not index.ndim:
-            return super().gather(dim, index)
-        key = tensor_functions._along(index, axis_of(self, dim, "gather"))
-        return self[key]
-
     def scattered(self, x: Tensor, shape: Sequence[int], axis: int) -> Tensor:
         """Return zeros of a shape, with a tensor's values at the places that this index names along an axis."""
         level = max(each._level for each in (self, x) if isinstance(each, BatchedTensor))
@@ -215,9 +208,7 @@ class BatchedTensor(Tensor):
     # --- reductions that are not differentiated -------------------------------------------------------------
 
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
-        tensors.methods._refuse_empty(
-            self, tuple(range(self.ndim)) if dim is None else (axis_of(self, dim, name),), name
-        )
+        methods._refuse_empty(self, tuple(range(self.ndim)) if dim is None else (axis_of(self, dim, name),), name)
         if dim is None or not self.ndim:
             found = getattr(self._value.reshape(self._value.shape[0], -1), name)(1)
             return self._with(found.reshape(-1, *(1,) * (self.ndim if keepdim else 0)))
