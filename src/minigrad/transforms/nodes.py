@@ -97,9 +97,8 @@ def _of_tensors(
             changes = push([*own, *tangents[len(inputs) :]])
             return pack([None if c is None else shown(c) for c in changes])
 
-    packed = pack(values)
-    node = Tensor(packed._array)
-    behind = (*map(shown, inputs), *others)
+    behind = (*map(shown, inputs), *others)  # made before the node: walks go from the newer to the older
+    node = Tensor(pack(values)._array)
     ctx = TensorContext(behind, [x._array for x in behind], {})
     ctx.pull, ctx.push = pull_packed, push_packed
     node.requires_grad, node._fn, node._inputs, node._ctx = True, _Custom, behind, ctx
