@@ -114,6 +114,7 @@ ADVICE = {
     "true_divide": "x.div(y)",
     "utils": "minigrad.data, which has Dataset and DataLoader",
     "vdot": "x.dot(y)",
+    "vmap": "minigrad.transforms.vmap(fun)",
     "vstack": "minigrad.cat(tensors, 0)",
     # layers and losses
     "adaptive_avg_pool2d": "x.mean((2, 3)), for one number a channel",

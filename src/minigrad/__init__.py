@@ -64,6 +64,7 @@ _lazy_modules = (
     "tensor_data",
     "tensor_functions",
     "tensor_ops",
+    "transforms",
     "widgets",
 )
 # Where modules stand now that notebooks of earlier releases import as `minigrad.NAME`.

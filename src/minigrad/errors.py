@@ -5,6 +5,7 @@
     ├── UnknownExercise     no exercise has that id
     ├── GraphError          the computation graph cannot be differentiated as asked
     ├── IndexingError       an index, an axis or a shape does not fit (an IndexError and a ValueError as well)
+    ├── BatchingError       vmap cannot run a function for all examples at once
     ├── GradcheckError      gradients differ from central differences (an AssertionError as well)
     ├── KernelError         a kernel cannot be compiled
     ├── MissingPath         a folder or a file is not there (a FileNotFoundError as well)
@@ -16,6 +17,7 @@ Wrong types and values raise Python's own ``TypeError`` and ``ValueError``.
 from __future__ import annotations
 
 __all__ = [
+    "BatchingError",
     "ExerciseNotDone",
     "FunctionError",
     "GradcheckError",
@@ -89,6 +91,16 @@ class GraphError(MinigradError):
     Traceback (most recent call last):
         ...
     minigrad.errors.GraphError: backward: this tensor depends on none that requires gradients (it is a ...
+    """
+
+
+class BatchingError(MinigradError):
+    """`minigrad.transforms.vmap` cannot run a function for all examples at once.
+
+    >>> minigrad.transforms.vmap(lambda x: x if x > 0 else -x)(minigrad.tensor([1.0, -1.0]))
+    Traceback (most recent call last):
+        ...
+    minigrad.errors.BatchingError: vmap: `if`, `while`, `and`, `or` and `not` cannot ask for the truth of a ...
     """
 
 

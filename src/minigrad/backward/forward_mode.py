@@ -1,4 +1,4 @@
-"""Forward mode along a recorded graph: changes of inputs are pushed to a result."""
+"""Forward mode along a recorded graph: changes of inputs are pushed to results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,31 @@ from minigrad.errors import GraphError
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["jvp"]
+__all__ = ["jvp", "push"]
+
+
+def push(outputs: Sequence[Tensor], inputs: Sequence[Tensor], tangents: Sequence[Tensor], since: int = 0) -> list[Any]:
+    """Push changes of inputs forward through the graph of several results.
+
+    Args:
+        outputs: Recorded results, or constants.
+        inputs: Tensors that they were computed from.
+        tangents: A change for each input, in its shape.
+        since: A reading of the clock before which no input was made: what is older is left alone.
+
+    Returns:
+        The change of each output, recorded if recording is on; None where it depends on no input.
+    """
+    changes: dict[int, Any] = {id(x): t for x, t in zip(inputs, tangents, strict=True)}
+    for node in reversed(newest_first([y for y in outputs if y.requires_grad], since)):
+        if id(node) in changes or node._fn is None:
+            continue
+        given = [changes.get(id(x)) for x in node._inputs]
+        if any(t is not None for t in given):
+            if node._ctx is None:  # elementwise: a change is repeated wherever its input was
+                given = [t if t is None else t.expand(*node.shape) for t in given]
+            changes[id(node)] = fit_tensor(node, node._fn.jvp(context_of(node), *given))
+    return [changes.get(id(y)) for y in outputs]
 
 
 def jvp(output: Tensor, inputs: Sequence[Tensor], tangents: Sequence[Tensor]) -> Tensor:
@@ -26,15 +50,7 @@ def jvp(output: Tensor, inputs: Sequence[Tensor], tangents: Sequence[Tensor]) ->
     Returns:
         The change of the output, recorded if recording is on.
     """
-    changes: dict[int, Any] = {id(x): t for x, t in zip(inputs, tangents, strict=True)}
-    for node in reversed(newest_first([output])):
-        if id(node) in changes or node._fn is None:
-            continue
-        given = [changes.get(id(x)) for x in node._inputs]
-        if any(t is not None for t in given):
-            if node._ctx is None:  # elementwise: a change is repeated wherever its input was
-                given = [t if t is None else t.expand(*node.shape) for t in given]
-            changes[id(node)] = fit_tensor(node, node._fn.jvp(context_of(node), *given))
-    if id(output) not in changes:
+    (change,) = push([output], inputs, tangents)
+    if change is None:
         raise GraphError("jvp: the result does not depend on any of the inputs")
-    return changes[id(output)]  # type: ignore[no-any-return]
+    return change  # type: ignore[no-any-return]

@@ -30,8 +30,13 @@ __all__ = [
 ]
 
 
-def newest_first(roots: Sequence[Tensor]) -> list[Tensor]:
-    """Return all tensors that want gradients behind some results, each before those that it was made from."""
+def newest_first(roots: Sequence[Tensor], since: int = 0) -> list[Tensor]:
+    """Return all tensors that want gradients behind some results, each before those that it was made from.
+
+    Args:
+        roots: The results.
+        since: A reading of the clock. Tensors that were made before it are left out, and what is behind them.
+    """
     seen = {id(root): root for root in roots}
     stack = list(seen.values())
     while stack:
@@ -41,7 +46,7 @@ def newest_first(roots: Sequence[Tensor]) -> list[Tensor]:
         if renewed:
             find_old_inputs(node)
         for x in node._inputs:
-            if getattr(x, "requires_grad", False) and id(x) not in seen:
+            if getattr(x, "requires_grad", False) and id(x) not in seen and x._tick >= since:
                 seen[id(x)] = x
                 stack.append(x)
     return sorted(seen.values(), key=_tick_of, reverse=True)

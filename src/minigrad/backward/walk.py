@@ -101,7 +101,8 @@ class _Walk:
         self.useful: frozenset[int] | None = None
         if wanted is not None:  # gradients that lead to none of these are left out
             self.wanted = frozenset(map(id, wanted))
-            self.useful = frozenset(map(id, leading_to(newest_first([root for root, _ in roots]), wanted)))
+            behind = newest_first([root for root, _ in roots], min((x._tick for x in wanted), default=0))
+            self.useful = frozenset(map(id, leading_to(behind, wanted)))
         self.found: dict[int, Tensor] = {}
         self.gradients: dict[int, Any] = {}
         self.leaves: list[tuple[Tensor, Any]] = []

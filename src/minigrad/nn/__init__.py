@@ -8,6 +8,7 @@ from minigrad.machine.first_use import first_use
 from minigrad.nn import functional, init, utils
 from minigrad.nn.activations import GELU, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
 from minigrad.nn.containers import ModuleList, Sequential
+from minigrad.nn.functional_call import functional_call
 from minigrad.nn.layers import Conv1d, Conv2d, Dropout, Embedding, Flatten, Identity, Linear
 from minigrad.nn.losses import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss
 from minigrad.nn.module import Module
@@ -43,6 +44,7 @@ __all__ = [
     "Softmax",
     "Tanh",
     "functional",
+    "functional_call",
     "init",
     "utils",
 ]

@@ -79,6 +79,8 @@ def nll_loss(
         ignore_index: A target that costs nothing.
         reduction: "mean", "sum", or "none" for one loss for each target.
     """
+    if getattr(target, "batched", False):
+        return _nll_loss_of_each(input, target, weight, ignore_index, reduction)
     rows, places, factors = rows_and_targets("nll_loss", input, target, weight, ignore_index, reduction)
     taken = rows[rows.from_host(np.arange(len(places))), rows.from_host(places)]
     losses = taken * rows.from_host(-factors)
@@ -88,19 +90,38 @@ def nll_loss(
     return total if reduction == "sum" else total / float(factors.sum())
 
 
-def rows_and_targets(
-    name: str, x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
-) -> tuple[Tensor, Any, Any]:
-    """Return scores as (n, classes), classes as (n,) with ignored ones as 0, and the factor of each target."""
+def _nll_loss_of_each(x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
+    """Compute the loss under `transforms.vmap`, where each example has targets that nobody can look at here."""
+    check_shapes("nll_loss", x, target, reduction)
+    counts = target != ignore_index
+    places = target * counts
+    taken = x.gather(1 if x.ndim > 1 else 0, places.unsqueeze(1 if x.ndim > 1 else 0))
+    factors = counts.to(x.dtype) if weight is None else weight[places] * counts
+    losses = -taken.view(*target.shape) * factors
+    if reduction == "none":
+        return losses
+    return losses.sum() if reduction == "sum" else losses.sum() / factors.sum()
+
+
+def check_shapes(name: str, x: Tensor, target: Tensor, reduction: str) -> None:
+    """Raise an error if scores and targets do not match."""
     check_reduction(name, reduction)
     need_tensors(name, x, target)
-    if x.ndim == 1:
-        x, target = x.unsqueeze(0), target.unsqueeze(0) if target.ndim == 0 else target
-    if x.ndim < 2 or (x.shape[0], *x.shape[2:]) != tuple(target.shape):
+    if not x.ndim or (x.shape[:1] + x.shape[2:] if x.ndim > 1 else ()) != tuple(target.shape):
         raise ValueError(
             f"{name}: scores of shape {tuple(x.shape)} and targets of shape {tuple(target.shape)}; the targets must "
             "have the scores' shape without axis 1"
         )
+
+
+def rows_and_targets(
+    name: str, x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
+) -> tuple[Tensor, Any, Any]:
+    """Return scores as (n, classes), classes as (n,) with ignored ones as 0, and the factor of each target."""
+    need_tensors(name, x, target)
+    if x.ndim == 1:
+        x, target = x.unsqueeze(0), target.unsqueeze(0) if target.ndim == 0 else target
+    check_shapes(name, x, target, reduction)
     places = target.detach().to("cpu").numpy().reshape(-1)
     if places.dtype.kind not in "iu":
         raise TypeError(f"{name}: targets are classes, got a tensor of {target.dtype}; convert it with .long()")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from minigrad.layout import type_name
 from minigrad.machine.missing import missing
 from minigrad.tensor_data import TensorData
 from minigrad.tensor_functions import twins
-from minigrad.tensors import random
+from minigrad.tensors import mapped, random
 from minigrad.tensors.grad_fn import GradFn
 from minigrad.tensors.inplace import InPlace
 from minigrad.tensors.methods import Methods
@@ -44,6 +44,7 @@ NUMBERS = frozenset((float, int, bool))
 _CONVERT = "make a tensor of it with minigrad.tensor(...)"
 _ndarray = np.ndarray
 _small = arrays.LARGE_AND_DEAR
+anywhere = mapped.anywhere
 _float32, _float64 = arrays.FLOATS
 
 
@@ -72,6 +73,7 @@ class Tensor(Methods, InPlace):
     _extra: dict[str, Any] | None  # what few tensors have: a name, hooks
     _tick: int  # the clock's reading when it was made: see `minigrad.backward.changes`
     requires_grad: bool
+    batched: ClassVar[bool] = False  # True for what `minigrad.transforms.vmap` gives to a function
 
     def __init__(self, array: Any, requires_grad: bool = False) -> None:
         if array.__class__ is not _ndarray:
@@ -110,6 +112,8 @@ class Tensor(Methods, InPlace):
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
+        if anywhere and (batched := mapped.among(inputs)) is not None:
+            return cast(Tensor, batched._apply(function, inputs, **options))
         if function in twins and inputs[0]._array.__class__ is np.ndarray:
             function = twins[function]
         elif issubclass(function, Elementwise):
@@ -600,6 +604,8 @@ def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: 
 
 def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     """Compute an elementwise function of tensors and numbers."""
+    if anywhere and (batched := mapped.among(inputs)) is not None:
+        return cast(Tensor, batched._apply(function, inputs))
     values = [x._array if isinstance(x, Tensor) else x for x in inputs]
     _check_operands(function, inputs, values)
     try:

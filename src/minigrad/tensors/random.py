@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad import layout
+from minigrad.tensors import mapped
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -50,7 +52,7 @@ class Generator:
         >>> x.shape, x.dtype
         ((2, 3), dtype('float64'))
         """
-        return wrap[0](np.asarray(self._random.uniform(low, high, tuple(shape))))
+        return _drawn(lambda sizes: self._random.uniform(low, high, sizes), shape)
 
     def normal(self, mean: float, std: float, shape: Sequence[int]) -> Tensor:
         """Return float64 numbers from the normal distribution.
@@ -59,7 +61,7 @@ class Generator:
         >>> round(x.mean().item()), round(x.std().item())
         (5, 2)
         """
-        return wrap[0](np.asarray(self._random.normal(mean, std, tuple(shape))))
+        return _drawn(lambda sizes: self._random.normal(mean, std, sizes), shape)
 
     def integers(self, low: int, high: int, shape: Sequence[int]) -> Tensor:
         """Return int64 numbers, evenly from low to high - 1.
@@ -67,7 +69,7 @@ class Generator:
         >>> minigrad.Generator(0).integers(0, 2, (1000,)).sum().item() in range(400, 600)
         True
         """
-        return wrap[0](np.asarray(self._random.integers(low, high, tuple(shape)), np.int64))
+        return _drawn(lambda sizes: self._random.integers(low, high, sizes), shape)
 
     def permutation(self, n: int) -> Tensor:
         """Return the numbers from 0 to n - 1 in random order.
@@ -75,7 +77,17 @@ class Generator:
         >>> sorted(minigrad.Generator(0).permutation(4).tolist())
         [0, 1, 2, 3]
         """
-        return wrap[0](self._random.permutation(n).astype(np.int64))
+        return _drawn(lambda sizes: self._permutations(n, sizes[:-1]), (n,))
+
+    def _permutations(self, n: int, sizes: tuple[int, ...]) -> Any:
+        drawn = [self._random.permutation(n) for _ in range(math.prod(sizes))]
+        return np.reshape(np.asarray(drawn, np.int64), (*sizes, n))
+
+
+def _drawn(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int]) -> Tensor:
+    """Return a tensor of numbers that are drawn from a stream."""
+    drawn: Tensor = mapped.draw(numbers, shape, lambda array: wrap[0](np.asarray(array)))
+    return drawn
 
 
 def _seed(seed: Any) -> int:

@@ -12,6 +12,7 @@ from minigrad import layout, tensor_functions
 from minigrad.backends import arrays
 from minigrad.backward import changes
 from minigrad.errors import GraphError, IndexingError
+from minigrad.tensors import mapped
 from minigrad.tensors.types import Types
 
 if TYPE_CHECKING:
@@ -389,6 +390,8 @@ class Shapes(Types):
         if key.__class__ is slice and (key.step is None or (key.step.__class__ is int and key.step > 0)):
             chosen: Any = key  # the most frequent key needs no closer look
         else:
+            if mapped.anywhere and (batched := mapped.among(key if isinstance(key, tuple) else (key,))) is not None:
+                return cast("Tensor", batched.taken_from(self, key))
             before, chosen = self._keys(key)
             if before is not None:
                 return self[before][chosen]
@@ -442,7 +445,10 @@ class Shapes(Types):
         tensor([[0., 0., 5.],
                 [7., 0., 0.]])
         """
-        key = tensor_functions._along(index, axis_of(self, dim, "scatter_to"))
+        axis = axis_of(self, dim, "scatter_to")
+        if getattr(index, "batched", False):
+            return cast(Any, index).scattered(self, shape, axis)
+        key = tensor_functions._along(index, axis)
         return tensor_functions.IndexAdd.apply(self, shape=tuple(shape), key=key)
 
     def index_select(self, dim: int, index: Tensor) -> Tensor:

@@ -1,0 +1,85 @@
+"""Where `minigrad.transforms.vmap` meets tensors: which vmaps are running, and whether a tensor is one of theirs.
+
+A batched tensor stands for one element of a batch. Its class is in `minigrad.transforms`, which stands above this
+folder; it says so by its attribute `batched`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from minigrad.errors import BatchingError
+
+__all__ = ["Running", "among", "anywhere", "draw", "running", "within"]
+
+anywhere: list[int] = []
+"""Not empty while a vmap runs in any thread: until then no operation looks for batched tensors."""
+
+
+class Running(NamedTuple):
+    """A vmap that is running.
+
+    Attributes:
+        level: How it is told apart: one that started later has a higher level.
+        size: The number of examples.
+        randomness: What a random function does: "different" numbers for each example, the "same", or an "error".
+        hide: Makes a batched tensor of this vmap from a tensor whose first axis counts the examples.
+    """
+
+    level: int
+    size: int
+    randomness: str
+    hide: Callable[[Any], Any]
+
+
+class _Stack(threading.local):
+    """The vmaps that are running in this thread, the innermost one last."""
+
+    def __init__(self) -> None:
+        self.maps: list[Running] = []
+
+
+running = _Stack()
+
+
+@contextmanager
+def within(maps: Sequence[Running]) -> Iterator[None]:
+    """Let vmaps run, or run again for a rule of something that was computed inside them."""
+    before = running.maps
+    running.maps = sorted({each.level: each for each in (*maps, *before)}.values(), key=lambda each: each.level)
+    anywhere.extend([0] * len(maps))
+    try:
+        yield
+    finally:
+        running.maps = before
+        del anywhere[len(anywhere) - len(maps) :]
+
+
+def among(values: Iterable[Any]) -> Any:
+    """Return the first batched tensor of some values, or None."""
+    return next((x for x in values if getattr(x, "batched", False)), None)
+
+
+def draw(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int], wrap: Callable[[Any], Any]) -> Any:
+    """Return a tensor of random numbers: inside vmap a batched one, each example with its own.
+
+    Args:
+        numbers: Draws an array of a shape.
+        shape: The shape, of one example's numbers.
+        wrap: Makes a tensor of the array.
+
+    Raises:
+        BatchingError: If vmap was told that random numbers are an error.
+    """
+    if any(each.randomness == "error" for each in running.maps):
+        raise BatchingError(
+            "vmap: the function draws random numbers; say with randomness='different' or 'same' what each example gets"
+        )
+    own = [each for each in running.maps if each.randomness == "different"]
+    tensor = wrap(numbers((*[each.size for each in own], *shape)))
+    for each in own:
+        tensor = each.hide(tensor)
+    return tensor

@@ -1,0 +1,108 @@
+"""The same functions, by name, under minigrad's transforms, JAX's and PyTorch's, in float64."""
+
+import numpy as np
+import pytest
+from pytorch import torch
+
+import minigrad as mg
+from minigrad import transforms
+
+RNG = np.random.default_rng(0)
+A, B, V = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3)), RNG.normal(size=3)
+P = np.abs(A) + 0.5
+
+FUNCTIONS = {
+    "polynomial": (lambda np, x: np.sum(x**3 - 2.0 * x**2 + x), A),
+    "logistic": (lambda np, x: np.sum(1.0 / (1.0 + np.exp(-x))), A),
+    "network": (lambda np, x: np.sum(np.tanh(x @ np.tanh(x.T @ x)) ** 2), A),
+    "log and sqrt": (lambda np, x: np.sum(np.log(x) * np.sqrt(x)), P),
+    "quotient": (lambda np, x: np.sum(x / (1.0 + np.square(x @ x))), A),
+    "waves": (lambda np, x: np.sum(np.sin(x) * np.cos(x.T)) * np.sum(x), A),
+    "where": (lambda np, x: np.sum(np.where(x > 0.2, x**3, np.sin(x))), A),
+    "largest": (lambda np, x: np.max(x) * np.sum(x * x) - np.min(x) ** 2, A),
+    "mean": (lambda np, x: np.mean(x * x) / np.sum(np.abs(x)), A),
+    "shapes": (lambda np, x: np.sum(x.reshape(9)[2:7] ** 3) + np.sum(x.T[1] * x[0]), A),
+    "normalised": (lambda np, x: np.sum(np.exp(x - np.log(np.sum(np.exp(x)))) ** 2), A),
+    "powers": (lambda np, x: np.sum(x**1.7) + np.sum(2.0**x), P),
+}
+
+
+class Minigrad:
+    """minigrad's names for what the peers share."""
+
+    lib = mg
+    grad, vmap, jacfwd, jacrev, hessian = (
+        staticmethod(getattr(transforms, name)) for name in ("grad", "vmap", "jacfwd", "jacrev", "hessian")
+    )
+    jvp = staticmethod(transforms.jvp)
+
+    @staticmethod
+    def tensor(x):
+        return mg.tensor(x)
+
+    @staticmethod
+    def array(x):
+        return x.detach().numpy()
+
+
+class PyTorch(Minigrad):
+    """torch.func."""
+
+    lib = torch
+    grad, vmap, jacfwd, jacrev, hessian = (
+        staticmethod(getattr(torch.func, name)) for name in ("grad", "vmap", "jacfwd", "jacrev", "hessian")
+    )
+    jvp = staticmethod(torch.func.jvp)
+    tensor = staticmethod(torch.tensor)
+
+
+def jax():
+    """JAX, in float64."""
+    found = pytest.importorskip("jax", reason="JAX is not installed: pip install jax to compare with it")
+    found.config.update("jax_enable_x64", True)
+
+    class Jax:
+        lib = found.numpy
+        grad, vmap, jacfwd, jacrev, hessian = found.grad, found.vmap, found.jacfwd, found.jacrev, found.hessian
+        jvp, tensor, array = found.jvp, staticmethod(found.numpy.asarray), staticmethod(np.asarray)
+
+    return Jax
+
+
+@pytest.fixture(params=["torch.func", "jax"])
+def peer(request):
+    return PyTorch if request.param == "torch.func" else jax()
+
+
+def results(peer, f, x):
+    """What the transforms give, alone and nested."""
+    g, x, t = (lambda x: f(peer.lib, x)), peer.tensor(x), peer.tensor(B)
+    scaled = peer.lib.stack([x, 0.5 * x + 0.25 * x * x])
+    found = {
+        "grad": peer.grad(g)(x),
+        "jvp": peer.jvp(g, (x,), (t,))[1],
+        "hessian": peer.hessian(g)(x),
+        "jacrev of grad": peer.jacrev(peer.grad(g))(x),
+        "jacfwd of grad": peer.jacfwd(peer.grad(g))(x),
+        "grad of grad": peer.grad(lambda x: (peer.grad(g)(x) * t).sum())(x),
+        "jvp of grad": peer.jvp(peer.grad(g), (x,), (t,))[1],
+        "grad of jvp": peer.grad(lambda x: peer.jvp(g, (x,), (t,))[1])(x),
+        "jvp of jvp": peer.jvp(lambda x: peer.jvp(g, (x,), (t,))[1], (x,), (t,))[1],
+        "vmap": peer.vmap(g)(scaled),
+        "vmap of grad": peer.vmap(peer.grad(g))(scaled),
+        "vmap of hessian": peer.vmap(peer.hessian(g))(scaled),
+        "grad of vmap": peer.grad(lambda x: (peer.vmap(g)(x) ** 2).sum())(scaled),
+        "jvp of vmap": peer.jvp(peer.vmap(g), (scaled,), (scaled,))[1],
+        "third": peer.grad(lambda x: (peer.grad(lambda x: (peer.grad(g)(x) * t).sum())(x) * t).sum())(x),
+    }
+    return {name: peer.array(value) for name, value in found.items()}
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(("f", "x"), FUNCTIONS.values(), ids=FUNCTIONS)
+def test_transforms_agree(peer, f, x):
+    """Values and derivatives to third order, alone, nested and mapped, to 1e-9 of the largest number."""
+    found, wanted = results(Minigrad, f, x), results(peer, f, x)
+    for name, value in wanted.items():
+        assert found[name].shape == value.shape, name
+        np.testing.assert_allclose(found[name], value, rtol=1e-9, atol=1e-9 * np.abs(value).max(), err_msg=name)
