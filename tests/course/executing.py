@@ -37,6 +37,7 @@ class Run:
         checks: For each exercise the text of its check's report.
         seconds: That it would have taken on two idle cores, at least.
         silent: The text of each cell with a picture that says nothing in words, to people who cannot see it.
+        printed: The lines that the examples print and return, but not the checks.
     """
 
     errors: tuple[str, ...]
@@ -44,6 +45,7 @@ class Run:
     checks: dict[str, str]
     seconds: float
     silent: tuple[str, ...]
+    printed: tuple[str, ...]
 
 
 def run_lesson(name: str, answers: dict[str, str], *, only_exercises: bool = False, keep: Path | None = None) -> Run:
@@ -116,7 +118,14 @@ def _run(cells: list[nbformat.NotebookNode]) -> Run:
     cost = float(re.findall(r"^cost (\S+)$", printed, re.MULTILINE)[-1])
     silent = [cell.source for cell, out in outputs if not _says_what_it_shows(out)]
     stderr = "".join(text for name, text in streams if name == "stderr")
-    return Run(tuple(errors), stderr, checks, cost, tuple(silent))
+    said = [_text(out) for cell, out in outputs if "nbgrader" not in cell.metadata and cell.source != COST]
+    return Run(tuple(errors), stderr, checks, cost, tuple(silent), tuple("".join(said).splitlines()))
+
+
+def _text(out: nbformat.NotebookNode) -> str:
+    if out.output_type == "stream":
+        return str(out.text) if out.name == "stdout" else ""
+    return f"{out.data.get('text/plain', '')}\n" if out.output_type == "execute_result" else ""
 
 
 def _says_what_it_shows(out: nbformat.NotebookNode) -> bool:

@@ -1,20 +1,17 @@
 """Every lesson runs from top to bottom: with right answers, with none, and with wrong ones."""
 
+import json
 import re
 
 import pytest
 from executing import LIMIT, run_lesson
-from visible import COURSE, check
+from printing import RECORD, missing
+from visible import COURSE, check, references
 
-from autograder.building.slicing import slice_exercise
 from autograder.proof.verify import ANSWERS
 
+PRINTED = json.loads(RECORD.read_text(encoding="utf-8"))
 LESSONS = [name for each in COURSE.assignments.values() if not each.draft for name in each.lessons]
-
-
-def references(lesson):
-    """The right answers, by exercise."""
-    return {each.id: slice_exercise(COURSE, each.id).reference_cell for each in COURSE.of_lesson(lesson)}
 
 
 def mistakes(lesson):
@@ -32,7 +29,7 @@ def mistakes(lesson):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_with_right_answers(lesson, pytestconfig):
-    """Nothing raises, nothing is said on stderr, every check passes, every picture has words, all within a minute."""
+    """Nothing raises, checks pass, pictures have words, examples print what was read before, all within a minute."""
     keep = None if pytestconfig.getoption("tiers_all") else pytestconfig.cache.mkdir("lessons")
     run = run_lesson(lesson, references(lesson), keep=keep)
     assert (run.errors, run.stderr, run.silent) == ((), "", ())
@@ -40,6 +37,7 @@ def test_with_right_answers(lesson, pytestconfig):
     assert [
         id for id, text in run.checks.items() if not re.search(f"{re.escape(id)}: all \\d+ checks pass", text)
     ] == []
+    assert missing(run.printed, PRINTED.get(lesson, ())) == "", "read the lesson again; tests/course/printing.py"
     assert run.seconds < LIMIT
 
 

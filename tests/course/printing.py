@@ -1,0 +1,83 @@
+"""What the examples of a lesson print, beside what they printed when somebody last read the lesson.
+
+`PYTHONPATH=tests/support python tests/course/printing.py` runs the lessons twice, the second time as on an older
+processor, and writes printed.json anew: the lines that are the same in both runs. Read the difference that git shows
+beside the lesson's text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+RECORD = Path(__file__).with_name("printed.json")
+LESSONS = (
+    "00_fundamentals",
+    "01_numerical_derivatives",
+    "02_chain_rule",
+    "03_backprop",
+    "04_strides",
+    "05_broadcasting",
+    "06_tensor_autograd",
+)
+"""Later lessons print little but times."""
+
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+OF_THE_MACHINE = re.compile(
+    r"\d\s*(?:ns|us|µs|ms|s|seconds?|times|x|MB|GB)\b|\b(?:threads?|cores?|seconds)\b|0x[0-9a-f]{6}"
+)
+
+
+OLDER = {
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX2_Usable,-FMA,-FMA_Usable,-FMA4",
+    "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512_SKX AVX2 FMA3",
+    "OPENBLAS_CORETYPE": "Nehalem",
+    "NUMBA_CPU_NAME": "generic",
+}
+"""Settings by which the libraries compute as on a processor with fewer instructions, where last digits differ."""
+
+
+def same(line: str, recorded: str) -> bool:
+    """Return whether lines agree, but for blanks and the last digits of numbers."""
+    if NUMBER.sub("#", line).split() != NUMBER.sub("#", recorded).split():
+        return False
+    pairs = zip(NUMBER.findall(line), NUMBER.findall(recorded), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1e-6) for a, b in pairs)
+
+
+def missing(printed: Iterable[str], recorded: Sequence[str]) -> str:
+    """Return the first recorded line that is not printed below those before it; the empty string if all are."""
+    lines = iter(printed)
+    return next((each for each in recorded if not any(same(line, each) for line in lines)), "")
+
+
+def lasting(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """Return the lines of a run that another run prints too, and that tell of no machine."""
+    kept: list[str] = []
+    for line in first:
+        if line.strip() and not OF_THE_MACHINE.search(line) and not missing(second, [*kept, line]):
+            kept.append(line)
+    return kept
+
+
+def main() -> None:
+    """Write the record."""
+    from executing import run_lesson
+    from visible import references
+
+    runs: list[list[Sequence[str]]] = []
+    for processor in ({}, OLDER):
+        os.environ.update(processor)
+        runs.append([run_lesson(lesson, references(lesson)).printed for lesson in LESSONS])
+    record = {lesson: lasting(*both) for lesson, *both in zip(LESSONS, *runs, strict=True)}
+    for lesson, lines in record.items():
+        print(f"{lesson}: {len(lines)} lines")
+    RECORD.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
