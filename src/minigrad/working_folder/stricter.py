@@ -295,13 +295,14 @@ def _handing(
 
     @wraps(theirs)
     def ask(*args: Any) -> Any:
-        given = handed(*args)
+        given, before = handed(*args), [list(each) if isinstance(each, list) else each for each in args]
         found = theirs(*given)
         for each, array in zip(args, given, strict=True):
             if isinstance(each, list):
                 each[:] = array.tolist()
         if any(isinstance(each, list | tuple) for each in args):
-            asked.setdefault(stricter, _told(replace(stricter, unasked=True), None, found, args))
+            wanted = args[-1] if found is None else found
+            asked.setdefault(stricter, _told(replace(stricter, unasked=True), None, wanted, tuple(before)))
         return found
 
     vars(ask)["py_func"] = getattr(theirs, "py_func", theirs)  # what Numba is to compile

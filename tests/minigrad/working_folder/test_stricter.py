@@ -115,6 +115,12 @@ def test_minitorchs_specification_is_not_wrong(tmp_path, name):
     assert told.sentence.startswith("MiniTorch")
 
 
+def test_a_list_that_was_written_is_shown_as_it_came_and_went(tmp_path):
+    """to_index returns nothing: what it wrote is what is asked for."""
+    _, asked = judged(*answer(tmp_path, "to_index"))
+    assert asked[0].question.startswith("to_index(") and asked[0].ours.startswith("[")
+
+
 def test_both_values_are_shown(tmp_path):
     """For log: what the answer gave, and what is asked here."""
     _, asked = judged(*answer(tmp_path, "log"))
