@@ -73,13 +73,16 @@ def launched(seen, wanted, apart=(), **options):
     expect([seen["out"], [each for each in seen["kinds"] if each not in apart]], [right, []], picture=drawn, **options)
 
 
-def without_others(found):
+def without_others(found, others=None):
     """Return results and kinds of mistakes without those that tests of another group are about."""
-    return [[out, [each for each in kinds if each not in OF_OTHERS]] for out, kinds in found]
+    return [[out, [each for each in kinds if each not in (others or OF_OTHERS)]] for out, kinds in found]
 
 
 OF_OTHERS = ("barrier", "outside", "write-write")
 """Mistakes that leave a result right: waiting at a barrier apart, a dictionary, writing a result several times."""
+
+OF_PRODUCTS = (*OF_OTHERS, "uninitialised")
+"""Also reading shared memory that nobody has written: it holds nan, which every product and sum that it enters shows."""
 
 
 def waited(seen, about, **options):
@@ -876,7 +879,7 @@ def test_mm_practice_values(student):
     launched(
         seen,
         product(3),
-        apart=OF_OTHERS,
+        apart=OF_PRODUCTS,
         hint="element (i, j) is the sum over k of a[i, k] * b[k, j]",
         misconception="tile-index-swapped",
     )
@@ -895,7 +898,7 @@ def test_mm_practice_smaller_than_the_block(student):
     launched(
         seen,
         product(2),
-        apart=OF_OTHERS,
+        apart=OF_PRODUCTS,
         hint="the row and the column must both be below size",
         misconception="no-guard",
     )
@@ -1063,7 +1066,7 @@ def test_matmul_rows_times_columns(student):
     launched(
         student(observe, a, b),
         a @ b,
-        apart=OF_OTHERS,
+        apart=OF_PRODUCTS,
         hint="a's tile is read along a row, b's along a column",
         misconception="tile-index-swapped",
     )
@@ -1090,7 +1093,7 @@ def test_matmul_several_tiles_deep(student):
     launched(
         seen,
         a @ b,
-        apart=OF_OTHERS,
+        apart=OF_PRODUCTS,
         hint="a loop over k in steps of BLOCK_DIM, with new tiles in each step",
         misconception="first-tile-only",
     )
@@ -1117,7 +1120,7 @@ def test_matmul_last_tile_not_full(student):
     launched(
         seen,
         a @ b,
-        apart=OF_OTHERS,
+        apart=OF_PRODUCTS,
         hint="every thread writes both of its places in each step, 0.0 where there is no element",
         misconception="old-tile-in-the-rest",
     )
@@ -1144,7 +1147,7 @@ def test_matmul_several_blocks(student):
     launched(
         seen,
         a @ b,
-        apart=OF_OTHERS,
+        apart=OF_PRODUCTS,
         hint="the row in the matrix is blockIdx.x * BLOCK_DIM + threadIdx.x; it may lie beyond the last one",
         misconception="no-guard",
     )
@@ -1164,7 +1167,7 @@ def test_matmul_turned_inputs(student):
     launched(
         student(observe, a, b),
         a.transpose(1, 2, 0) @ b.transpose(1, 2, 0),
-        apart=OF_OTHERS,
+        apart=OF_PRODUCTS,
         hint="each of the three dimensions has a stride of its own, in a and in b",
         misconception="strides-ignored",
     )
@@ -1184,7 +1187,7 @@ def test_matmul_turned_output(student):
     launched(
         student(observe, a, b),
         a @ b,
-        apart=OF_OTHERS,
+        apart=OF_PRODUCTS,
         hint="position = z * out_strides[0] + row * out_strides[1] + column * out_strides[2]",
         misconception="output-strides-ignored",
     )
@@ -1206,7 +1209,7 @@ def test_matmul_one_matrix_for_all(student):
 
     a, b, c = stacks((1, 2, 2), (3, 2, 2), (1, 2, 2))
     expect(
-        without_others(student(observe, a, b, c)),
+        without_others(student(observe, a, b, c), OF_PRODUCTS),
         [[(a @ b).tolist(), []], [(b @ c).tolist(), []]],
         hint="the stride along a dimension of size 1 must not be used: take 0 for it",
         misconception="stack-stride-always-used",

@@ -269,18 +269,19 @@ def test_derivative_of_relu(student):
     )
 
 
-@elementary(group="backward", because="lesson 02, 'The _back twins': by convention, in PyTorch too, we take 0")
+@elementary(group="special", because="lesson 02, 'The _back twins': by convention, in PyTorch too, we take 0")
 def test_relu_box_at_zero(student):
     """ReLU passes nothing at 0."""
 
     def observe(mg, d):
-        x = mg.Scalar(0.0)
-        x.relu().backward(d)
-        return x.grad
+        at_zero, above = mg.Scalar(0.0), mg.Scalar(3.0)
+        for x in (at_zero, above):
+            x.relu().backward(d)
+        return [at_zero.grad, above.grad]
 
     expect(
         student(observe, 2.0),
-        0.0,
+        [0.0, 2.0],
         hint="at the kink the convention, PyTorch's too, is 0",
         misconception="relu-slope-at-zero",
     )

@@ -27,6 +27,21 @@ def test_slope_of_log(student):
     )
 
 
+@backs(group="values", because="operators.log_back: 'Return d times the derivative of log at x.'")
+def test_slope_of_log_close_to_zero(student):
+    """log_back is right for very small numbers."""
+
+    def observe(mg, xs):
+        return [mg.operators.log_back(x, 1.0) for x in xs]
+
+    expect(
+        student(observe, [1e-6, 1e-12]),
+        [1e6, 1e12],
+        hint="add nothing to x: log is the logarithm itself",
+        misconception="log-adds-epsilon",
+    )
+
+
 @backs(group="values", because="lesson 02, 'The _back twins': It is negative on both sides of 0")
 def test_slope_of_inv(student):
     """inv_back gives -1 / x^2: 1 / x falls on both sides of 0."""

@@ -232,7 +232,7 @@ def test_what_the_buffer_held_does_not_count(student):
     )
 
 
-@to_index(group="values", because="tensor_data.to_index: 'It may exceed 2**53, beyond which `/` is no longer exact.'")
+@to_index(group="special", because="tensor_data.to_index: 'It may exceed 2**53, beyond which `/` is no longer exact.'")
 def test_large_numbers_stay_exact(student):
     """The last element of a shape of 2**60 elements is found exactly."""
     expect(

@@ -22,6 +22,8 @@ def run_map(mg, out_shape, out_strides, storage, in_shape, in_strides):
     try:
         kernel(out, parts[0], parts[1], np.array(storage), parts[2], parts[3])
     except (IndexError, ZeroDivisionError) as error:
+        if str(error).startswith("only integers"):
+            raise  # an index is a float: the message and its line say more
         return type(error).__name__
     return out.tolist()
 
@@ -36,6 +38,8 @@ def run_zip(mg, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage
     try:
         kernel(out, *shapes[:2], np.array(a_storage), *shapes[2:4], np.array(b_storage), *shapes[4:])
     except (IndexError, ZeroDivisionError) as error:
+        if str(error).startswith("only integers"):
+            raise  # an index is a float: the message and its line say more
         return type(error).__name__
     return out.tolist()
 
@@ -48,6 +52,8 @@ def run_sum(mg, out_shape, out_strides, storage, a_shape, a_strides, dim):
     try:
         kernel(out, *shapes[:2], np.array(storage), *shapes[2:], dim)
     except (IndexError, ZeroDivisionError) as error:
+        if str(error).startswith("only integers"):
+            raise  # an index is a float: the message and its line say more
         return type(error).__name__
     return out.tolist()
 
@@ -60,6 +66,8 @@ def run_reduce(mg, start, out_shape, out_strides, storage, a_shape, a_strides, d
     try:
         kernel(out, *shapes[:2], np.array(storage), *shapes[2:], dim)
     except (IndexError, ZeroDivisionError) as error:
+        if str(error).startswith("only integers"):
+            raise  # an index is a float: the message and its line say more
         return type(error).__name__
     return out.tolist()
 

@@ -66,7 +66,7 @@ class Budget:
         message = text[: place.start()] if place else text
         if text in self._seen and len(text) <= SHORT:
             return text
-        if message in self._seen and len(message) > SHORT:
+        if message in self._seen and len(text) > SHORT:
             text = _SAME  # where it came from is worth a few characters
             if place and len(place[0]) <= min(SHORT, self._left):
                 self._left -= len(place[0])

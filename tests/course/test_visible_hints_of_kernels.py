@@ -46,6 +46,14 @@ SLIPS = [
     ("cuda_ops.tensor_map", "if i < out_size", "if i <= out_size", "compare the thread's number with out_size"),
     ("cuda_ops.tensor_zip", "if i < out_size", "if True", "compare the thread's number with out_size"),
     ("cuda_ops.tensor_map", "numba.int32", "numba.float64", "index buffers hold whole numbers"),
+    ("tensor_ops.tensor_map", ", dtype=np.int64", "", "np.zeros and np.empty make floats"),
+    ("fast_ops.tensor_reduce", ", dtype=np.int64", "", "np.zeros and np.empty make floats"),
+    (
+        "cuda_ops.tensor_zip",
+        "out[index_to_position(out_index, out_strides)]",
+        "out[i]",
+        "thread's number is no position",
+    ),
     ("tensor_data.to_index", "rest // shape", "rest / shape", "`//` stays with whole numbers"),
 ]
 
@@ -55,6 +63,13 @@ def test_the_hint_fits_the_slip(id, right, slip, words):
     """The first check that fails says so, or the second where a value comes before."""
     found = failures(changed(id, right, slip))
     assert any(words in result.hint for result in found[:2]), found
+
+
+def test_an_index_that_is_a_float_is_no_race():
+    """The check of parallel loops names the line, and does not speak of iterations that meet."""
+    found = failures(changed("fast_ops.tensor_reduce", ", dtype=np.int64", ""))
+    assert not any("must be its own" in result.hint for result in found), found
+    assert any(result.reason.startswith("an index is no whole number: `") for result in found), found
 
 
 def test_maximum_with_its_places_is_right():

@@ -74,6 +74,15 @@ KNOWN = [
 ]
 
 
+def test_only_an_order_that_was_read_backwards_is_called_so():
+    """Other mistakes in the gradient of permute fail on four axes for other reasons."""
+    folder = ANSWERS / "wrong" / "tensor_functions.Permute"
+    for mistake in ("gradient-not-permuted", "strides-of-the-input"):
+        report = check("tensor_functions.Permute", (folder / f"{mistake}.py").read_text(encoding="utf-8"))
+        assert not report.passed
+        assert "read backwards" not in str(report)
+
+
 def test_every_mistake_is_listed():
     """There is a line above for each known-wrong answer of the lesson."""
     files = {(file.parent.name, file.stem) for id in EXERCISES for file in (ANSWERS / "wrong" / id).glob("*.py")}

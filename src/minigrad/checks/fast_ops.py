@@ -11,7 +11,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from minigrad.checks.expectation import Expectation, expect
-from minigrad.checks.kernels import arguments, difference, halve_and_add, run, tenfold
+from minigrad.checks.kernels import (
+    OUT_OF_BOUNDS,
+    WHOLE,
+    arguments,
+    difference,
+    halve_and_add,
+    is_float_index,
+    run,
+    tenfold,
+)
 from minigrad.checks.runner import visible
 from minigrad.compiling import compile_kernel, interpreted
 from minigrad.debug import races
@@ -34,7 +43,11 @@ def _expect_no_races(kernel: Callable[..., Any], *cases: Sequence[Any]) -> None:
     for given in cases:
         report = races(kernel, *given)
         if report:
-            raise Expectation(report.kinds, set(), report.races[0].message, MEET, None)
+            first = report.races[0]
+            if is_float_index(first.message):
+                raise Expectation(report.kinds, set(), f"an index is no whole number: `{first.source}`", WHOLE, None)
+            hint = OUT_OF_BOUNDS if first.kind == "out of bounds" else MEET
+            raise Expectation(report.kinds, set(), first.message, hint, None)
         if not any(loop.iterations > 1 for loop in report.loops):
             where = f"out of shape {given[1].tolist()} with strides {given[2].tolist()}"
             raise Expectation([], None, f"no loop ran in parallel for an {where}", PARALLEL, None)

@@ -10,13 +10,25 @@ import numpy as np
 
 from minigrad.checks.expectation import Expectation
 
-__all__ = ["Layout", "arguments", "difference", "halve_and_add", "run", "tenfold"]
+__all__ = [
+    "OUT_OF_BOUNDS",
+    "WHOLE",
+    "Layout",
+    "arguments",
+    "difference",
+    "halve_and_add",
+    "is_float_index",
+    "run",
+    "tenfold",
+]
 
 Layout = tuple[Sequence[float], Sequence[int], Sequence[int]]
 """Storage, shape and strides of a tensor."""
 
 _NO_KERNEL = "the function that you write makes a kernel inside and returns it: is the `return` missing?"
-_OUT_OF_BOUNDS = "a position lies beyond the storage: does it come from the right index, shape and strides?"
+WHOLE = "an index is whole: np.zeros and np.empty make floats unless their dtype says np.int64, and `/` makes some"
+_NOT_WHOLE = "an index is no whole number"
+OUT_OF_BOUNDS = "a position lies beyond the storage: does it come from the right index, shape and strides?"
 
 
 def tenfold(x: float) -> float:
@@ -46,6 +58,16 @@ def _ints(*rows: Sequence[int]) -> list[Any]:
     return [np.array(row, dtype=np.int64) for row in rows]
 
 
+def is_float_index(message: str) -> bool:
+    """Return whether NumPy's message is about an index that is a float.
+
+    >>> from minigrad.checks.kernels import is_float_index
+    >>> is_float_index("index 6 is out of bounds for axis 0 with size 6")
+    False
+    """
+    return message.startswith("only integers")
+
+
 def run(kernel: Callable[..., Any], given: Sequence[Any]) -> list[float]:
     """Call a kernel, and return the elements of out afterwards.
 
@@ -58,5 +80,6 @@ def run(kernel: Callable[..., Any], given: Sequence[Any]) -> list[float]:
     try:
         function(*given)
     except IndexError as error:
-        raise Expectation(error, None, f"raised IndexError: {error}", _OUT_OF_BOUNDS, None) from error
+        said, hint = (_NOT_WHOLE, WHOLE) if is_float_index(str(error)) else (str(error), OUT_OF_BOUNDS)
+        raise Expectation(error, None, f"raised IndexError: {said}", hint, None) from error
     return [float(x) for x in given[0]]

@@ -145,6 +145,11 @@ class File:
                 return self.scope[name]
         raise AttributeError(f"{self._path.name} defines no {name}")
 
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Give names values that stay, whatever the file or what was given says of them."""
+        self.scope.update(values)
+        self._asked.update(values)
+
     def bind(self, name: str) -> None:
         """Make a name known, if the file or what was given defines it."""
         if name in self._asked or name.startswith("__"):

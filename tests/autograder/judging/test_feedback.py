@@ -16,7 +16,7 @@ from autograder.course.loading import load_course
 from autograder.judging.examples import released
 from autograder.judging.plugin import HiddenTestError
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict, pictures
-from autograder.results.shortening import TOTAL, shortened
+from autograder.results.shortening import TOTAL, Budget, shortened
 from autograder.telling.report import as_html, as_text
 
 MARK = '@pytest.mark.exercise("demo.f", group="values", because="lesson 03, \'Two paths\': they add")'
@@ -52,6 +52,16 @@ def test_the_wanted_value_where_the_author_shows_it(example):
     assert found.wanted == "4711"
     with pytest.raises(HiddenTestError, match="show='all'; write \"wanted\" or leave it out"):
         example([*OBSERVE, "student(observe, 1, 2)"], lambda *args: 0, mark=mark.replace('"wanted"', '"all"'))
+
+
+def test_a_short_message_with_a_long_place_is_said_once():
+    """One error at one line, seen by several tests, leaves room for another one."""
+    text = (
+        "AttributeError: 'tuple' has no attribute 'size' (cell 'solution of demo.f', line 9: return " + "x" * 60 + ")"
+    )
+    budget = Budget()
+    assert [budget.take(text) for _ in range(5)] == [text] + ["the same as for another test of this exercise"] * 4
+    assert budget.take("ValueError: another one") == "ValueError: another one"
 
 
 def test_the_case_that_failed_first(example):

@@ -179,6 +179,32 @@ def _tensor_matrix_multiply(
 """
 
 
+FLOAT_INDEX = """
+def tensor_reduce(fn):
+    def _reduce(out, out_shape, out_strides, a_storage, a_shape, a_strides, reduce_dim):
+        for i in prange(len(out)):
+            index = np.zeros(len(out_shape))
+            to_index(i, out_shape, index)
+            place = index_to_position(index, out_strides)
+            result = out[place]
+            for k in range(a_shape[reduce_dim]):
+                index[reduce_dim] = k
+                result = fn(result, a_storage[index_to_position(index, a_strides)])
+            out[place] = result
+
+    return _reduce
+"""
+
+
+def test_a_loop_that_breaks_is_not_called_idle(grade):
+    """An index that is a float ends each iteration before it writes: the error is told with its line, nothing else."""
+    graded = grade("fast_ops.tensor_reduce", FLOAT_INDEX)
+    assert set(groups(graded).values()) == {0}
+    assert causes(graded) == set()
+    assert graded.failures[0].reason.startswith("IndexError: only integers")
+    assert "result = out[place]" in graded.failures[0].reason
+
+
 def test_no_barrier_is_missing_where_nothing_is_shared(grade):
     """A product that adds to what out held, without shared memory, is not told that a syncthreads is missing."""
     graded = grade(TILES, NO_SHARED_MEMORY)

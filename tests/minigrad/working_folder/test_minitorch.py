@@ -14,7 +14,7 @@ from places import ROOT
 from minigrad import Scalar, exercises, functions, tensor_data
 from minigrad.checks import run, runner
 from minigrad.errors import MinigradError
-from minigrad.working_folder import minitorch, probing, survivors
+from minigrad.working_folder import minitorch, probing, signatures, survivors
 
 WRONG = {
     "is_close-too-wide": ("operators.py", "(x - y < 1e-2) and (y - x < 1e-2)", "abs(x - y) < 1.0"),
@@ -268,6 +268,65 @@ def test_lists_may_be_taken_at_once(tmp_path):
     assert run("operators.higher_order", objects(package, "operators.higher_order")).passed
     (package / "operators.py").write_text(text.replace("fn, ls, start", "fn, start, ls"))
     assert run("operators.higher_order", objects(package, "operators.higher_order")).passed
+
+
+AT_ONCE = """import functools
+
+
+def map(fn, ls):
+    return [fn(x) for x in ls]
+
+
+def zipWith(fn, a, b):
+    return [fn(x, y) for x, y in zip(a, b)]
+
+
+def reduce(fn, ls, start=0.0):
+    return functools.reduce(fn, ls, start)
+
+
+def negList(ls):
+    return map(neg, ls)
+
+
+def addLists(a, b):
+    return zipWith(add, a, b)
+
+
+def sum(ls):
+    return reduce(add, ls)
+
+
+def prod(ls):
+    return reduce(mul, ls, start=1.0)
+"""
+
+
+def test_folds_call_map_zipWith_and_reduce_as_they_were_written(tmp_path):  # noqa: N802 (their names)
+    """What stands in for them has their signatures; no mistake is seen that is not there."""
+    package = tmp_path / "minitorch"
+    package.mkdir()
+    (package / "operators.py").write_text(AT_ONCE)
+    folds = objects(package, "operators.folds")
+    report = run("operators.folds", folds)
+    assert report.passed, str(report)
+    assert not any(probing.shows(probe, folds) for probe in survivors.PROBES if probe.exercise == "operators.folds")
+    (package / "operators.py").write_text(AT_ONCE.replace("[fn(x) for x in ls]", "undefined"))
+    assert run("operators.folds", objects(package, "operators.folds")).passed  # a wrong map does not spoil it
+    assert run("operators.higher_order", objects(package, "operators.higher_order")).passed is False
+
+
+def test_a_reduce_may_have_no_start(tmp_path):
+    """MiniTorch since 2023 asks for none: the start becomes the first element, and a remark says so."""
+    package = tmp_path / "minitorch"
+    package.mkdir()
+    text = AT_ONCE.replace("ls, start=0.0", "ls").replace("ls, start)", "ls)").replace("start=1.0", "")
+    text = text.replace("reduce(add, ls)", "reduce(add, [0.0, *ls])").replace("mul, ls, ", "mul, [1.0, *ls]")
+    (package / "operators.py").write_text(text)
+    assert run("operators.folds", objects(package, "operators.folds")).passed
+    lines = list(minitorch.answers(package, ["operators.higher_order", "operators.folds"], set()))
+    assert [line["remark"] for line in lines if "remark" in line] == [f"operators.higher_order: {signatures.NO_START}"]
+    assert all(each["passed"] for line in lines if "report" in line for each in line["report"]["results"])
 
 
 def test_one_wrong_answer_does_not_spoil_the_next(tmp_path):

@@ -12,6 +12,29 @@ RELU = "    return x if x > 0 else 0.0"
 CASES = {
     "log": ("operators.elementary", "operators.py", "math.log(x)", WITH_EPS),
     "is_close": ("operators.comparison", "operators.py", None, "    return abs(x - y) < 1e-2"),
+    "lt": ("operators.comparison", "operators.py", None, "    return x < y"),
+    "eq": ("operators.comparison", "operators.py", None, "    return x == y"),
+    "index_to_position": (
+        "tensor_data.index_to_position",
+        "tensor_data.py",
+        None,
+        "    found = 0\n    for i in range(strides.shape[0]):\n        found += index[i] * strides[i]\n"
+        "    return found",
+    ),
+    "to_index": (
+        "tensor_data.to_index",
+        "tensor_data.py",
+        None,
+        "    for i in range(shape.shape[0] - 1, -1, -1):\n        out_index[i] = ordinal % shape[i]\n"
+        "        ordinal = ordinal // shape[i]",
+    ),
+    "broadcast_index": (
+        "tensor_data.broadcast_index",
+        "tensor_data.py",
+        None,
+        "    extra = big_shape.shape[0] - shape.shape[0]\n    for i in range(shape.shape[0]):\n"
+        "        out_index[i] = big_index[i + extra] if shape[i] > 1 else 0",
+    ),
     "relu": ("operators.elementary", "operators.py", None, RELU),
     "max": ("operators.comparison", "operators.py", None, "    return x if x > y else y"),
     "neg": ("operators.arithmetic", "operators.py", None, "    return 0 - x"),
@@ -92,6 +115,12 @@ def test_minitorchs_specification_is_not_wrong(tmp_path, name):
     assert told.sentence.startswith("MiniTorch")
 
 
+def test_a_list_that_was_written_is_shown_as_it_came_and_went(tmp_path):
+    """to_index returns nothing: what it wrote is what is asked for."""
+    _, asked = judged(*answer(tmp_path, "to_index"))
+    assert asked[0].question.startswith("to_index(") and asked[0].ours.startswith("[")
+
+
 def test_both_values_are_shown(tmp_path):
     """For log: what the answer gave, and what is asked here."""
     _, asked = judged(*answer(tmp_path, "log"))
@@ -105,6 +134,10 @@ def test_both_values_are_shown(tmp_path):
         ("log", "    return math.log(x, 10)"),
         ("log", "    return math.log(x + 0.001)"),
         ("is_close", "    return abs(x - y) < 1.0"),
+        ("lt", "    return x <= y"),
+        ("eq", "    return 2 if x == y else 0"),
+        ("index_to_position", "    return index[0] * strides[0] if strides.shape[0] else 0"),
+        ("to_index", "    for i in range(shape.shape[0]):\n        out_index[i] = ordinal"),
         ("relu", "    return x"),
         ("max", "    return y"),
         ("neg", "    return x"),
@@ -129,6 +162,7 @@ def test_methods_of_classes_are_compared_too(tmp_path):
     changes = [
         ("operators.log(a)", "__import__('math').log(a + 1e-6)"),
         ("operators.log_back(a, d_output)", "d_output / (a + 1e-6)"),
+        ("operators.relu_back(a, d_output)", "d_output if a >= 0 else 0.0"),
     ]
     package = folder(tmp_path)
     path = package / "scalar_functions.py"
@@ -140,10 +174,33 @@ def test_methods_of_classes_are_compared_too(tmp_path):
     task, path = minitorch.found_tasks(package)["functions.elementary"]
     report, asked = judged("functions.elementary", minitorch.load(task, path))
     assert report.passed, str(report)
-    assert {each.question.partition("(")[0] for each in asked} == {"Log.forward", "Log.backward"}
+    assert {each.question.partition("(")[0] for each in asked} == {"Log.forward", "Log.backward", "ReLU.backward"}
+
+
+def test_a_relu_that_passes_negative_numbers_stays_wrong(tmp_path):
+    """Also if it saves its output, which is 0 for negative numbers as for 0."""
+    package = folder(tmp_path)
+    path = package / "scalar_functions.py"
+    text = path.read_text()
+    before, _, after = text.partition("class ReLU(")
+    body = (
+        "ScalarFunction):\n    @staticmethod\n    def forward(ctx, a):\n        out = max(a, 0.0)\n"
+        "        ctx.save_for_backward(out)\n        return out\n\n    @staticmethod\n"
+        "    def backward(ctx, d_output):\n        return d_output if ctx.saved_values[0] >= 0 else 0.0\n\n\n"
+    )
+    rest = after[after.find("\nclass ") :] if "\nclass " in after else ""
+    path.write_text(f"{before}class ReLU({body}{rest}")
+    task, path = minitorch.found_tasks(package)["functions.elementary"]
+    assert not judged("functions.elementary", minitorch.load(task, path))[0].passed
 
 
 def test_every_row_of_the_table_is_tried():
     """The cases above name each function of the table."""
     names = {each.name for each in STRICTER}
-    assert names - CASES.keys() == {"Inv.forward", "Log.forward", "Log.backward", "Exp.forward"}
+    assert names - CASES.keys() == {
+        "Inv.forward",
+        "Log.forward",
+        "Log.backward",
+        "Exp.forward",
+        "ReLU.backward",
+    }
