@@ -30,6 +30,9 @@ BATCH = 100
 QUESTIONS = 5
 """Questions of one test that a program is asked; the judge asks it all of them."""
 
+FEWEST = 40
+"""Programs that there is time for, however long all questions take and however little time is given."""
+
 JUDGED = 12
 """Programs of one slot that the judge grades, each of another function."""
 
@@ -135,13 +138,13 @@ def search(
         only: Which functions are tried, by name.
         fine: The list of leaks that may stay.
     """
-    begun = time.monotonic()
     listed = _listed(fine)
     slots = list(slots_of(exercise.objects, slice_exercise(judge.course, exercise.id).reference_cell))
     leaks: list[Leak] = []
     programs = functions = left = 0
     with _box(judge, exercise) as box:
         tests, each_seconds = _recorded(judge, exercise, box)
+        begun = time.monotonic()
         for number, slot in enumerate(slots):
             rest = (seconds - (time.monotonic() - begun)) / (len(slots) - number)
             tried = _Slot(judge, exercise, box, slot, listed)
@@ -261,7 +264,8 @@ class _Slot:
             ends = time.monotonic() + seconds
             start = 0
             while asked and start < len(names) and (rest := ends - time.monotonic()) > 0:
-                arguments = [names[start : start + BATCH], sources, asked, [each, max(1.0, 4 * each), min(rest, 200.0)]]
+                batch = max(min(rest, 200.0), FEWEST * each)
+                arguments = [names[start : start + BATCH], sources, asked, [each, max(1.0, 4 * each), batch]]
                 count, wins, done = _asked(session, "tried", arguments)
                 self.programs += count
                 start += max(done, 1)
