@@ -98,7 +98,7 @@ def _of_tensors(
             return pack([None if c is None else shown(c) for c in changes])
 
     packed = pack(values)
-    node = Tensor(packed._array)
+    node = packed.detach()
     behind = (*map(shown, inputs), *others)
     ctx = TensorContext(behind, [x._array for x in behind], {})
     ctx.pull, ctx.push = pull_packed, push_packed
@@ -109,7 +109,7 @@ def _of_tensors(
 def _packing(values: Sequence[Any]) -> tuple[Callable[[Sequence[Any]], Any], Callable[[Any], list[Any]]]:
     """Return how tensors like some values become one, and how they come back."""
     shapes, dtypes, devices = [x.shape for x in values], [x.dtype for x in values], [x.device for x in values]
-    common = arrays.promote([x._array.reshape(-1) for x in values])
+    common = arrays.promote([x.reshape(-1) for x in values])
     sizes = [math.prod(shape) for shape in shapes]
 
     def pack(given: Sequence[Any]) -> Any:
