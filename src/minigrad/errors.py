@@ -6,6 +6,7 @@
     ├── GraphError          the computation graph cannot be differentiated as asked
     ├── IndexingError       an index, an axis or a shape does not fit (an IndexError and a ValueError as well)
     ├── BatchingError       vmap cannot run a function for all examples at once
+    ├── TraceError          a function cannot be traced to a graph
     ├── GradcheckError      gradients differ from central differences (an AssertionError as well)
     ├── KernelError         a kernel cannot be compiled
     ├── MissingPath         a folder or a file is not there (a FileNotFoundError as well)
@@ -26,6 +27,7 @@ __all__ = [
     "KernelError",
     "MinigradError",
     "MissingPath",
+    "TraceError",
     "UnknownExercise",
 ]
 
@@ -101,6 +103,16 @@ class BatchingError(MinigradError):
     Traceback (most recent call last):
         ...
     minigrad.errors.BatchingError: vmap: `if`, `while`, `and`, `or` and `not` cannot ask for the truth of a ...
+    """
+
+
+class TraceError(MinigradError):
+    """`minigrad.graph.trace` and `minigrad.jit` cannot make a graph of a function; the message names its line.
+
+    >>> minigrad.jit(lambda x: x if x > 0 else -x)(minigrad.tensor(1.0))
+    Traceback (most recent call last):
+        ...
+    minigrad.errors.TraceError: trace: `if`, `while`, `and`, `or` and `not` cannot ask for the truth of a ...
     """
 
 

@@ -315,8 +315,8 @@ class _QuickMax(Function):
 
 def _along(index: Any, dim: int) -> tuple[Any, ...]:
     """Return the key that takes the elements which `numpy.take_along_axis` takes."""
-    is_batched = getattr(index, "batched", False)  # vmap takes such a tensor as it is
-    places = index if is_batched else arrays.to_host(getattr(index, "_array", index))
+    is_abstract = getattr(index, "abstract", False)  # vmap and trace take such a tensor as it is
+    places = index if is_abstract else arrays.to_host(getattr(index, "_array", index))
     lines = np.ogrid[tuple(slice(n) for n in places.shape)]
     return tuple(places if axis == dim else line for axis, line in enumerate(lines))
 

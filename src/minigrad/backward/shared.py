@@ -80,7 +80,7 @@ def notice(node: Tensor, d_output: Tensor) -> Tensor:
 def fit_tensor(node: Tensor, d: Any) -> Tensor:
     """Give a gradient, a tensor or a number, the shape and the type of the tensor that it belongs to."""
     if not hasattr(d, "chain_rule"):
-        d = node._of_array(arrays.full(node._array.shape, float(d), node._array.dtype, node._array))
+        d = node.new_full(node._array.shape, float(d))
     if d._array.shape != node._array.shape:
         full_shape = shape_of_both(node, d)
         d = d if d._array.shape == full_shape else d.expand(*full_shape)

@@ -290,7 +290,7 @@ def cross_entropy(
     >>> minigrad.nn.functional.cross_entropy(logits, minigrad.tensor([0, 1]), reduction="none")
     tensor([0.6931, 0.1269])
     """
-    if not is_quick() or getattr(target, "batched", False):
+    if not is_quick() or getattr(target, "abstract", False):
         dim = 1 if input.ndim > 1 else 0
         return nll_loss(log_softmax(input, dim), target, weight, ignore_index, reduction)
     rows, places, factors = rows_and_targets("cross_entropy", input, target, weight, ignore_index, reduction)

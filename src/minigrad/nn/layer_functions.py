@@ -178,7 +178,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     if input.dtype.kind not in "iu":
         raise TypeError(f"embedding: row numbers are integers, got a tensor of {input.dtype}; convert it with .long()")
     # Under vmap nobody can look at the numbers here; the table itself refuses those of no row.
-    numbers = np.zeros(0) if input.batched else np.asarray(input.detach().to("cpu").numpy())
+    numbers = np.zeros(0) if input.abstract else np.asarray(input.detach().to("cpu").numpy())
     if numbers.size and (numbers.min() < 0 or numbers.max() >= weight.shape[0]):
         wrong = int(numbers.min() if numbers.min() < 0 else numbers.max())
         raise IndexError(f"embedding: there is no row {wrong}; the table has {weight.shape[0]}")
@@ -200,7 +200,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     tensor([[0, 0, 1],
             [1, 0, 0]])
     """
-    if input.batched:
+    if input.abstract:
         if num_classes == -1:
             raise ValueError("one_hot: under vmap the largest number is unknown; give num_classes")
         return (input.unsqueeze(-1) == input.from_host(np.arange(num_classes))).long()

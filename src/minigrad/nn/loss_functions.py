@@ -79,7 +79,7 @@ def nll_loss(
         ignore_index: A target that costs nothing.
         reduction: "mean", "sum", or "none" for one loss for each target.
     """
-    if getattr(target, "batched", False):
+    if getattr(target, "abstract", False):
         return _nll_loss_of_each(input, target, weight, ignore_index, reduction)
     rows, places, factors = rows_and_targets("nll_loss", input, target, weight, ignore_index, reduction)
     taken = rows[rows.from_host(np.arange(len(places))), rows.from_host(places)]

@@ -159,8 +159,8 @@ def _mean_scale(factors: Any, reduction: str) -> Any:
 
 
 def _one_hot(ctx: TensorContext) -> Any:
-    out = np.zeros_like(ctx.softmax)
-    out[ctx.rows, ctx.target] = 1.0
+    out = np.zeros(ctx.softmax.shape, ctx.softmax.dtype)
+    out[np.arange(len(ctx.target)), ctx.target] = 1.0
     return out
 
 

@@ -6,6 +6,7 @@ elements of all windows that have the same place in their window as one strided 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -216,21 +217,33 @@ def _cut(image: Any, windows: Windows, size: Pair) -> Any:
     )
 
 
+class _Places(Function):
+    """Which place of each window holds its output: the first one, where several are equal."""
+
+    raw = True
+    differentiable = False
+
+    @staticmethod
+    def forward(ctx: Any, image: Any, output: Any, kernel: Pair, windows: Windows) -> Any:
+        """Return numbers of places in the output's shape."""
+        slices = list(_slices(image, kernel, windows))
+        places = np.zeros(output.shape, np.uint8 if len(slices) <= 256 else np.int64)
+        has_nan = bool(np.isnan(output).any())
+        for place in reversed(range(len(slices))):
+            here = slices[place] == output
+            if has_nan:
+                here |= np.isnan(slices[place])
+            np.copyto(places, places.dtype.type(place), where=here)
+        return places
+
+
 def _places(ctx: TensorContext) -> Any:
-    """Return which place of each window holds its output: the first one, where several are equal."""
-    if ctx.places is not None:
-        return ctx.places
-    image, output = ctx.image, ctx.output_array
-    slices = list(_slices(image, ctx.kernel, ctx.windows))
-    places = np.zeros(output.shape, np.uint8 if len(slices) <= 256 else np.int64)
-    has_nan = bool(np.isnan(output).any())
-    for place in reversed(range(len(slices))):
-        here = slices[place] == output
-        if has_nan:
-            here |= np.isnan(slices[place])
-        np.copyto(places, places.dtype.type(place), where=here)
-    ctx.places = places
-    return places
+    """Return which place of each window holds its output."""
+    if ctx.places is None:
+        # In a trace both are tensors.
+        find = _Places.apply if hasattr(ctx.image, "chain_rule") else functools.partial(_Places.forward, None)
+        ctx.places = find(ctx.image, ctx.output_array, kernel=ctx.kernel, windows=ctx.windows)
+    return ctx.places
 
 
 def _back(out: Any, like: Any) -> Any:

@@ -73,7 +73,7 @@ class Tensor(Methods, InPlace):
     _extra: dict[str, Any] | None  # what few tensors have: a name, hooks
     _tick: int  # the clock's reading when it was made: see `minigrad.backward.changes`
     requires_grad: bool
-    batched: ClassVar[bool] = False  # True for what `minigrad.transforms.vmap` gives to a function
+    abstract: ClassVar[bool] = False  # True where nobody can look at the elements: under vmap, in a trace
 
     def __init__(self, array: Any, requires_grad: bool = False) -> None:
         if array.__class__ is not _ndarray:
@@ -112,8 +112,8 @@ class Tensor(Methods, InPlace):
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
-        if anywhere and (batched := mapped.among(inputs)) is not None:
-            return cast(Tensor, batched._apply(function, inputs, **options))
+        if anywhere and (abstract := mapped.among((*inputs, *_parts(options)))) is not None:
+            return cast(Tensor, abstract._apply(function, inputs, **options))
         if function in twins and inputs[0]._array.__class__ is np.ndarray:
             function = twins[function]
         elif issubclass(function, Elementwise):
@@ -584,6 +584,11 @@ def _recorded(function: Any, inputs: Sequence[Any], ctx: Any, array: Any) -> Ten
     return result
 
 
+def _parts(options: dict[str, Any]) -> Iterable[Any]:
+    """Return the options of a function and the parts of those that are tuples: an index may be an abstract tensor."""
+    return (part for x in options.values() for part in (x if isinstance(x, tuple) else (x,)))
+
+
 def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
     """Run a function whose forward takes and returns tensors."""
     ctx = TensorContext(inputs, [getattr(x, "_array", x) for x in inputs], options)
@@ -604,8 +609,8 @@ def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: 
 
 def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     """Compute an elementwise function of tensors and numbers."""
-    if anywhere and (batched := mapped.among(inputs)) is not None:
-        return cast(Tensor, batched._apply(function, inputs))
+    if anywhere and (abstract := mapped.among(inputs)) is not None:
+        return cast(Tensor, abstract._apply(function, inputs))
     values = [x._array if isinstance(x, Tensor) else x for x in inputs]
     _check_operands(function, inputs, values)
     try:

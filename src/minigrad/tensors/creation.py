@@ -341,7 +341,7 @@ def eye(n: int, m: int | None = None, dtype: DTypeLike | None = None, device: st
 
 def _random(values: Tensor, dtype: DTypeLike | None, device: str | None, requires_grad: bool) -> Tensor:
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    if values.batched:
+    if values.abstract:
         return values.to(kind)
     return _made(values._array.astype(kind), requires_grad, device)
 
@@ -361,8 +361,8 @@ def rand(
     """
     made = (generator or default_generator).uniform(0.0, 1.0, shape_to_make(size, "rand"))
     result = _random(made, dtype, device, requires_grad)
-    if result.batched:
-        return result.minimum(1.0 - 2.0**-24)
+    if result.abstract:
+        return result.minimum(1.0 - 2.0**-24) if result.dtype == np.float32 else result
     if result.dtype == np.float32:  # rounding may reach 1
         np.minimum(result._array, np.float32(1.0 - 2.0**-24), out=result._array) if result.device == "cpu" else None
     return result

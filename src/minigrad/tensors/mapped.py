@@ -1,7 +1,8 @@
-"""Where `minigrad.transforms.vmap` meets tensors: which vmaps are running, and whether a tensor is one of theirs.
+"""Where `vmap` and `trace` meet tensors: which of them are running, and whether a tensor is one of theirs.
 
-A batched tensor stands for one element of a batch. Its class is in `minigrad.transforms`, which stands above this
-folder; it says so by its attribute `batched`.
+A batched tensor stands for one element of a batch, a traced tensor for a value that a graph will compute. Their
+classes are in `minigrad.transforms` and `minigrad.graph`, which stand above this folder; both say so by the attribute
+`abstract`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from minigrad.errors import BatchingError
 __all__ = ["Running", "among", "anywhere", "draw", "running", "within"]
 
 anywhere: list[int] = []
-"""Not empty while a vmap runs in any thread: until then no operation looks for batched tensors."""
+"""Not empty while a vmap or a trace runs in any thread: until then no operation looks for abstract tensors."""
 
 
 class Running(NamedTuple):
@@ -36,10 +37,16 @@ class Running(NamedTuple):
 
 
 class _Stack(threading.local):
-    """The vmaps that are running in this thread, the innermost one last."""
+    """What is running in this thread.
+
+    Attributes:
+        maps: The vmaps, the innermost one last.
+        draw: While a trace runs: records that random numbers of a shape are drawn, and returns a traced tensor.
+    """
 
     def __init__(self) -> None:
         self.maps: list[Running] = []
+        self.draw: Callable[[Any, tuple[int, ...]], Any] | None = None
 
 
 running = _Stack()
@@ -59,8 +66,8 @@ def within(maps: Sequence[Running]) -> Iterator[None]:
 
 
 def among(values: Iterable[Any]) -> Any:
-    """Return the first batched tensor of some values, or None."""
-    return next((x for x in values if getattr(x, "batched", False)), None)
+    """Return the first abstract tensor of some values, or None."""
+    return next((x for x in values if getattr(x, "abstract", False)), None)
 
 
 def draw(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int], wrap: Callable[[Any], Any]) -> Any:
@@ -79,7 +86,8 @@ def draw(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int], wrap: 
             "vmap: the function draws random numbers; say with randomness='different' or 'same' what each example gets"
         )
     own = [each for each in running.maps if each.randomness == "different"]
-    tensor = wrap(numbers((*[each.size for each in own], *shape)))
+    sizes = (*[each.size for each in own], *shape)
+    tensor = wrap(numbers(sizes)) if running.draw is None else running.draw(numbers, sizes)
     for each in own:
         tensor = each.hide(tensor)
     return tensor

@@ -356,7 +356,7 @@ class Methods(Shapes):
         dim = dim if axis is None else _by_numpys_name(dim, axis, "std")
         variance = self.var(dim, unbiased, keepdim)
         constant = variance == 0.0  # there, the gradient is 0 and not that of the square root, as in PyTorch
-        if not variance.batched and not constant.any():
+        if not variance.abstract and not constant.any():
             return variance.sqrt()
         return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
 

@@ -446,7 +446,7 @@ class Shapes(Types):
                 [7., 0., 0.]])
         """
         axis = axis_of(self, dim, "scatter_to")
-        if getattr(index, "batched", False):
+        if getattr(index, "abstract", False):
             return cast(Any, index).scattered(self, shape, axis)
         key = tensor_functions._along(index, axis)
         return tensor_functions.IndexAdd.apply(self, shape=tuple(shape), key=key)

@@ -21,10 +21,10 @@ from minigrad.tensors import Tensor, mapped, methods
 from minigrad.tensors.shapes import axes_of, axis_of
 from minigrad.transforms import batching_rules, indexing
 
-__all__ = ["BatchedTensor", "expose", "hide", "levels_of"]
+__all__ = ["BatchedTensor", "NoArray", "expose", "hide", "levels_of"]
 
 
-class _NoArray:
+class NoArray:
     """Stands where a tensor has its array, with its shape and type; the elements belong to many examples.
 
     Attributes:
@@ -80,13 +80,13 @@ class BatchedTensor(Tensor):
 
     __slots__ = ("_level", "_value")
 
-    batched = True
+    abstract = True
     _value: Tensor
     _level: int
 
     def __init__(self, value: Tensor, level: int) -> None:
         self._value, self._level = value, level
-        self._array = _NoArray(value.shape[1:], value.dtype)
+        self._array = NoArray(value.shape[1:], value.dtype)
         self._fn = self._ctx = self._grad = self._extra = None
         self._inputs = ()
         self._tick = next(ticks)

@@ -98,7 +98,8 @@ def _of_tensors(
             return pack([None if c is None else shown(c) for c in changes])
 
     behind = (*map(shown, inputs), *others)  # made before the node: walks go from the newer to the older
-    node = Tensor(pack(values)._array)
+    packed = pack(values)
+    node = packed.detach()
     ctx = TensorContext(behind, [x._array for x in behind], {})
     ctx.pull, ctx.push = pull_packed, push_packed
     node.requires_grad, node._fn, node._inputs, node._ctx = True, _Custom, behind, ctx
@@ -108,7 +109,7 @@ def _of_tensors(
 def _packing(values: Sequence[Any]) -> tuple[Callable[[Sequence[Any]], Any], Callable[[Any], list[Any]]]:
     """Return how tensors like some values become one, and how they come back."""
     shapes, dtypes, devices = [x.shape for x in values], [x.dtype for x in values], [x.device for x in values]
-    common = arrays.promote([x._array.reshape(-1) for x in values])
+    common = arrays.promote([x.reshape(-1) for x in values])
     sizes = [math.prod(shape) for shape in shapes]
 
     def pack(given: Sequence[Any]) -> Any:

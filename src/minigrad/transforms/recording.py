@@ -67,7 +67,7 @@ def link(x: Any) -> Any:
     maps = mapped.running.maps
     for each in reversed(maps):
         base = expose(base, each.level, each.size)
-    node = Tensor(base._array)
+    node = base.detach()
     node.requires_grad, node._fn, node._inputs = True, _Input, (base,)
     node._ctx = TensorContext((base,), (base._array,), {})
     for each in maps:
@@ -77,7 +77,7 @@ def link(x: Any) -> Any:
 
 def held(x: Any) -> Any:
     """Return the tensor that a batched tensor holds, without hidden axes."""
-    while x.batched:
+    while isinstance(x, BatchedTensor):
         x = x._value
     return x
 
@@ -197,7 +197,7 @@ class Recording:
         wanted = [held(x) for x in self.inputs if isinstance(x, Tensor)] + list(more)
         numbers = [(y, c) for y, c in pairs if isinstance(y, Scalar)]
         recorded = grad_mode.enabled and (self.is_outer or any(c.requires_grad for _, c in (*roots, *numbers)))
-        on_tensors = recorded or any(c.batched for _, c in roots)
+        on_tensors = recorded or any(y.abstract or c.abstract for y, c in roots)
         found = iter(walk.differentiate(roots, wanted, True, on_tensors) if roots else [None] * len(wanted))
         own = [x for x in self.inputs if isinstance(x, Scalar)]
         of_numbers = iter(scalars.pull(numbers, own, recorded))

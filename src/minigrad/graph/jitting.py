@@ -1,0 +1,235 @@
+"""`jit`: a function is traced once for each form of its arguments, and run from the graph afterwards."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from minigrad.autodiff import grad_mode
+from minigrad.backends import default_float
+from minigrad.graph.passes import optimize
+from minigrad.graph.program import Graph, Var, frozen
+from minigrad.graph.tracing import traced
+from minigrad.layout import type_name
+from minigrad.tensors import Tensor, mapped
+from minigrad.transforms.arguments import check_callable
+from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten, tree_unflatten, unlike
+
+__all__ = ["CacheInfo", "Jitted", "jit"]
+
+Result = TypeVar("Result")
+
+
+class CacheInfo(NamedTuple):
+    """What the cache of a jitted function has done.
+
+    Attributes:
+        hits: Calls that were run from a graph which was there.
+        misses: Calls that had to trace the function.
+        currsize: The number of graphs.
+    """
+
+    hits: int
+    misses: int
+    currsize: int
+
+
+class _Call(NamedTuple):
+    """The form of a call: what its graph depends on."""
+
+    structure: PyTreeDef
+    specs: tuple[Any, ...]
+    float_type: Any
+
+
+class _Entry(NamedTuple):
+    graph: Graph
+    wants_gradients: bool
+
+
+class Jitted(Generic[Result]):
+    """A function that runs from its graph; `jit` makes it."""
+
+    def __init__(self, fun: Callable[..., Result], static: tuple[int, ...]) -> None:
+        self._fun = fun
+        self._static = static
+        self._entries: dict[_Call, _Entry] = {}
+        self._hits = self._misses = 0
+        functools.update_wrapper(self, fun, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Result:
+        """Run the function from its graph; trace it first where the arguments have a form that is new."""
+        call, leaves, tensors = self._form(args, kwargs)
+        recorded = grad_mode.enabled and any(isinstance(x, Tensor) and x.requires_grad for x in tensors)
+        if recorded or mapped.anywhere or any(isinstance(x, Tensor) and x.device != "cpu" for x in tensors):
+            return self._fun(*args, **kwargs)  # something differentiates, batches or traces this call
+        entry = self._entries.get(call)
+        if entry is None:
+            entry = self._entries[call] = self._trace(call, leaves)
+            self._misses += 1
+        else:
+            self._hits += 1
+        if entry.wants_gradients and grad_mode.enabled:
+            return self._fun(*args, **kwargs)
+        results = entry.graph.run(*[x._array if isinstance(x, Tensor) else x for x in tensors])
+        wrapped = [Tensor(y) if isinstance(v, Var) else y for v, y in zip(entry.graph.outputs, results, strict=True)]
+        return cast(Result, tree_unflatten(entry.graph.structure, wrapped))
+
+    def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Call, list[Any], list[Any]]:
+        """Return the form of a call, its leaves, and those of them that are tensors or arrays."""
+        if max(self._static, default=-1) >= len(args):
+            raise ValueError(
+                f"jit: static_argnums names argument {max(self._static)}, counted from 0, and the call has {len(args)}"
+                "; give static arguments by position"
+            )
+        boxed = tuple(_Static(x) if n in self._static else x for n, x in enumerate(args))
+        leaves, structure = tree_flatten((boxed, kwargs))
+        specs = tuple([_spec(x) for x in leaves])
+        tensors = [x for x in leaves if isinstance(x, Tensor | np.ndarray)]
+        return _Call(structure, specs, default_float()), leaves, tensors
+
+    def _trace(self, call: _Call, leaves: Sequence[Any]) -> _Entry:
+        def opened(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+            return self._fun(*[x.value if isinstance(x, _Static) else x for x in given], **named)
+
+        opened.__name__ = getattr(self._fun, "__name__", type(self._fun).__name__)
+        graph, wants_gradients = traced(opened, leaves, call.structure)
+        return _Entry(optimize(graph), wants_gradients)
+
+    def graph(self, *args: Any, **kwargs: Any) -> Graph:
+        """Return the graph that a call runs, traced now if it is not there yet.
+
+        >>> minigrad.jit(lambda x: -(-x) * 2.0).graph(minigrad.zeros(2))
+        a: float32[2]
+        b: float32[2] = Mul a 2.0
+        return b
+        """
+        call, leaves, _ = self._form(args, kwargs)
+        if call not in self._entries:
+            self._entries[call] = self._trace(call, leaves)
+            self._misses += 1
+        return self._entries[call].graph
+
+    def cache_info(self) -> CacheInfo:
+        """Return how many calls found a graph, how many traced the function, and how many graphs there are.
+
+        >>> f = minigrad.jit(lambda x: x + 1.0)
+        >>> _ = f(minigrad.zeros(2)), f(minigrad.ones(2)), f(minigrad.zeros(3))
+        >>> f.cache_info()
+        CacheInfo(hits=1, misses=2, currsize=2)
+        """
+        return CacheInfo(self._hits, self._misses, len(self._entries))
+
+    def cache_clear(self) -> None:
+        """Forget all graphs, for example after a global that the function reads has changed."""
+        self._entries.clear()
+        self._hits = self._misses = 0
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """Say in one sentence whether a call would trace the function again, and why.
+
+        >>> f = minigrad.jit(lambda x: x + 1.0)
+        >>> f.explain(minigrad.zeros(2))
+        'The function would be traced: it was not called yet.'
+        >>> _ = f(minigrad.zeros(2))
+        >>> f.explain(minigrad.zeros(2))
+        'The graph is there: a call with these arguments runs it.'
+        >>> f.explain(minigrad.zeros(3))
+        'The function would be traced again: argument 0 is float32[3], and was float32[2].'
+        """
+        call, _, _ = self._form(args, kwargs)
+        if call in self._entries:
+            return "The graph is there: a call with these arguments runs it."
+        if not self._entries:
+            return "The function would be traced: it was not called yet."
+        parts = [(f"argument {n}", _Static(x) if n in self._static else x) for n, x in enumerate(args)]
+        parts += [(f"argument {name}", x) for name, x in sorted(kwargs.items())]
+        paths = [path for name, x in parts for path, _ in leaves_by_path(x, name)]
+        found = min((_differences(call, known, paths) for known in reversed(self._entries)), key=len)
+        return f"The function would be traced again: {' and '.join(found[:2])}."
+
+
+class _Static:
+    """A static argument: a leaf of the arguments' tree, compared by its value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _spec(x: Any) -> Any:
+    """Return what a graph depends on, of a leaf: shape and type of a tensor, the value of anything else."""
+    if isinstance(x, Tensor | np.ndarray):
+        return "tensor", tuple(x.shape), x.dtype
+    value = x.value if isinstance(x, _Static) else x
+    try:
+        hash(value)
+    except TypeError:
+        raise TypeError(
+            f"jit: an argument is {type_name(value)}, which cannot be hashed; give tensors, trees of them, or values "
+            "that can be hashed, such as numbers, strings and tuples"
+        ) from None
+    return "static" if isinstance(x, _Static) else "value", frozen(value, {})
+
+
+def _shown(spec: Any) -> str:
+    return Var(*spec[1:]).type if spec[0] == "tensor" else repr(_thawed(spec[1]))
+
+
+def _thawed(value: Any) -> Any:
+    """Return the value that `frozen` has made hashable."""
+    kind, content = value
+    if kind in ("tuple", "list"):
+        return tuple(map(_thawed, content))
+    return float.fromhex(content) if kind is float else content
+
+
+def _differences(call: _Call, known: _Call, paths: Sequence[str]) -> list[str]:
+    """Return what a call has that another one had not."""
+    (given, named), (given_before, named_before) = call.structure.children, known.structure.children
+    if len(given.children) != len(given_before.children):
+        count, before = len(given.children), len(given_before.children)
+        return [f"it is called with {count} positional arguments, and was called with {before}"]
+    for n, (new, old) in enumerate(zip(given.children, given_before.children, strict=True)):
+        if new != old:
+            return [f"{unlike(new, old, f'argument {n}').replace(': ', ' is ', 1).replace(' and ', ', and was ')}"]
+    if named != named_before:
+        return [f"the keyword arguments are {named}, and were {named_before}"]
+    pairs = zip(paths, call.specs, known.specs, strict=True)
+    found = [f"{path} is {_shown(new)}, and was {_shown(old)}" for path, new, old in pairs if new != old]
+    if call.float_type != known.float_type:
+        found.append(f"the default type of floats is {call.float_type}, and was {known.float_type}")
+    return found
+
+
+def jit(fun: Callable[..., Result], static_argnums: int | Sequence[int] = ()) -> Jitted[Result]:
+    """Return the function, to be run from a graph that is traced at the first call.
+
+    It is traced once for each combination of shapes, dtypes, tree structure and values of what is no tensor. Captured
+    tensors and numbers keep the values that they had at that call. Where a call is differentiated, batched or traced,
+    the function itself is called.
+
+    Args:
+        fun: A function of trees that returns a tree with tensors in it. It must not change tensors in place.
+        static_argnums: Which positional arguments are compared as values, though they are trees or objects of any class
+            that can be hashed.
+
+    Raises:
+        TraceError: When called, if the function cannot be traced; the message names the line.
+        TypeError: When called, if an argument is neither tensor nor hashable.
+
+    Source: https://docs.jax.dev/en/latest/_autosummary/jax.jit.html
+
+    >>> f = minigrad.jit(lambda x, y: (x * y).sum())
+    >>> f(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
+    check_callable("jit", fun)
+    static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    if min(static, default=0) < 0:
+        raise ValueError(f"jit: static_argnums is {static_argnums!r}; give places counted from 0, such as 1 or (1, 2)")
+    return Jitted(fun, static)

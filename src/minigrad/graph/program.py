@@ -1,0 +1,263 @@
+"""The typed graph of a function: values that are computed once each, in order (static single assignment).
+
+a: float32[3]
+b: float32[3] = Mul a 2.0
+c: float32[3] = Add b 1.0
+return c
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad import autodiff
+from minigrad.functions import Function
+from minigrad.tensor_functions import View
+from minigrad.tensors import Tensor
+from minigrad.transforms.trees import PyTreeDef
+
+__all__ = ["Equation", "Graph", "Var", "compute", "frozen", "replaced", "variables_in"]
+
+
+@dataclass(frozen=True, eq=False)
+class Var:
+    """A value of a graph; two are the same only if they are one object.
+
+    Attributes:
+        shape: The size of each axis.
+        dtype: The type of the elements.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def type(self) -> str:
+        """The type as it is printed.
+
+        >>> minigrad.graph.Var((2, 3), minigrad.float32).type
+        'float32[2,3]'
+        """
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """One operation.
+
+    Attributes:
+        op: The class of the function.
+        operands: Its inputs: `Var` objects and numbers.
+        options: Its keyword arguments; an index in them may be a `Var` too.
+        outputs: The result, and then arrays that the forward rule saves and a gradient elsewhere in the graph needs.
+        saved: For each of these arrays, the path to it in the context.
+    """
+
+    op: type[Function]
+    operands: tuple[Any, ...]
+    options: dict[str, Any]
+    outputs: tuple[Var, ...]
+    saved: tuple[tuple[Any, ...], ...] = ()
+
+    def uses(self) -> Iterator[Var]:
+        """Go through the variables that it reads."""
+        yield from variables_in((self.operands, self.options))
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """What a function computes, for arguments of given shapes and types.
+
+    Two graphs are equal if they differ in the names of values only.
+
+    Attributes:
+        inputs: A value for each tensor in the arguments.
+        constants: Captured tensors: the value of each and its array.
+        equations: In an order in which they can run.
+        outputs: For each leaf of the result a `Var`, or what the function returned beside tensors.
+        structure: The tree of the result.
+
+    >>> minigrad.graph.trace(lambda x: 2.0 * x + 1.0, minigrad.zeros(3))
+    a: float32[3]
+    b: float32[3] = Mul 2.0 a
+    c: float32[3] = Add b 1.0
+    return c
+    """
+
+    inputs: tuple[Var, ...]
+    constants: tuple[tuple[Var, Any], ...]
+    equations: tuple[Equation, ...]
+    outputs: tuple[Any, ...]
+    structure: PyTreeDef
+
+    def run(self, *arrays: Any) -> list[Any]:
+        """Compute the outputs, one equation after the other: the specification of a compiled function.
+
+        Args:
+            *arrays: A NumPy array for each input.
+
+        Returns:
+            The leaves of the result, arrays in place of tensors.
+
+        Raises:
+            ValueError: If arrays do not fit the inputs.
+
+        >>> import numpy as np
+        >>> minigrad.graph.trace(lambda x: x * x, minigrad.zeros(2)).run(np.array([3.0, 4.0], np.float32))
+        [array([ 9., 16.], dtype=float32)]
+        """
+        given, wanted = [(x.shape, x.dtype) for x in arrays], [(v.shape, v.dtype) for v in self.inputs]
+        if given != wanted:
+            shown = [", ".join(Var(*each).type for each in types) for types in (wanted, given)]
+            raise ValueError(
+                f"run: this graph takes ({shown[0]}), not ({shown[1]}); trace the function again for these"
+            )
+        values: dict[Var, Any] = {**dict(self.constants), **dict(zip(self.inputs, arrays, strict=True))}
+        for equation in self.equations:
+            operands = [values[x] if isinstance(x, Var) else x for x in equation.operands]
+            options = replaced(equation.options, values.get) if equation.options else equation.options
+            results = compute(equation.op, operands, options, equation.saved)
+            values.update(zip(equation.outputs, results, strict=True))
+        return [values[y] if isinstance(y, Var) else y for y in self.outputs]
+
+    def _names(self) -> dict[Var, str]:
+        of_equations = [v for equation in self.equations for v in equation.outputs]
+        return {v: _letters(n) for n, v in enumerate((*self.inputs, *(v for v, _ in self.constants), *of_equations))}
+
+    def __str__(self) -> str:
+        names = self._names()
+
+        def shown(x: Any) -> str:
+            if isinstance(x, Var):
+                return names[x]
+            if isinstance(x, tuple | list):
+                return f"({', '.join(map(shown, x))})"
+            if isinstance(x, np.ndarray):
+                return f"{Var(x.shape, x.dtype).type}"
+            return getattr(x, "__name__", None) or repr(x)
+
+        lines = [f"{names[v]}: {v.type}" for v in self.inputs]
+        lines += [f"{names[v]}: {v.type} constant" for v, _ in self.constants]
+        for each in self.equations:
+            options = "".join(f" {name}={shown(value)}" for name, value in each.options.items())
+            left = ", ".join(f"{names[v]}: {v.type}" for v in each.outputs)
+            lines.append(f"{left} = {each.op.__name__}{options} {' '.join(map(shown, each.operands))}".rstrip())
+        return "\n".join((*lines, f"return {', '.join(map(shown, self.outputs))}"))
+
+    __repr__ = __str__
+
+    def _form(self) -> Any:
+        """Return all that matters of the graph, comparable."""
+        names = self._names()
+        equations = [
+            (e.op, frozen(e.operands, names), frozen(e.options, names), tuple(v.type for v in e.outputs), e.saved)
+            for e in self.equations
+        ]
+        constants = [frozen(array, names) for _, array in self.constants]
+        inputs = [v.type for v in self.inputs]
+        return inputs, constants, equations, frozen(self.outputs, names), self.structure
+
+    def __eq__(self, other: object) -> bool:
+        return self._form() == other._form() if isinstance(other, Graph) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _letters(n: int) -> str:
+    """Return a, b, ..., z, aa, ab, ... by number."""
+    return (_letters(n // 26 - 1) if n >= 26 else "") + chr(ord("a") + n % 26)
+
+
+def compute(
+    op: type[Function], operands: Sequence[Any], options: dict[str, Any], saved: Sequence[tuple[Any, ...]] = ()
+) -> list[Any]:
+    """Apply a function to arrays and numbers, as eager code would.
+
+    Args:
+        op: The function.
+        operands: Arrays and numbers.
+        options: Its keyword arguments.
+        saved: Paths to arrays that its forward rule keeps in the context.
+
+    Returns:
+        The result and the arrays at these paths.
+
+    >>> import numpy as np
+    >>> from minigrad.graph.program import compute
+    >>> compute(minigrad.functions.Mul, [np.array([2.0, 3.0]), 10.0], {})
+    [array([20., 30.])]
+    """
+    tensors = [Tensor(x) if isinstance(x, np.ndarray) else x for x in operands]
+    if op is View and not tensors[0]._array.flags.c_contiguous:
+        tensors[0] = Tensor(np.ascontiguousarray(tensors[0]._array))
+    if not saved:
+        with autodiff.no_grad():
+            return [Tensor._apply(op, tensors, **options)._array]
+    for x in tensors:
+        if isinstance(x, Tensor) and x.dtype.kind == "f":
+            x.requires_grad = True  # so that the context is kept
+    with autodiff.enable_grad():
+        result = Tensor._apply(op, tensors, **options)
+    return [result._array, *[np.asarray(_at(result._ctx, path)) for path in saved]]
+
+
+def _at(context: Any, path: tuple[Any, ...]) -> Any:
+    found = context.__dict__[path[0]]
+    for step in path[1:]:
+        found = found[step]
+    return getattr(found, "_array", found)
+
+
+# --- values inside options ------------------------------------------------------------------------------------
+
+
+def variables_in(x: Any) -> Iterator[Var]:
+    """Go through the variables in nested tuples, lists and dictionaries."""
+    if isinstance(x, Var):
+        yield x
+    elif isinstance(x, tuple | list):
+        for each in x:
+            yield from variables_in(each)
+    elif isinstance(x, dict):
+        yield from variables_in(tuple(x.values()))
+
+
+def replaced(x: Any, new: Callable[[Any], Any]) -> Any:
+    """Return nested tuples, lists and dictionaries with other values in place of their variables."""
+    if isinstance(x, Var):
+        return new(x)
+    if type(x) in (tuple, list):
+        return type(x)([replaced(each, new) for each in x])
+    if isinstance(x, dict):
+        return {name: replaced(each, new) for name, each in x.items()}
+    return x
+
+
+def frozen(x: Any, names: dict[Var, Any]) -> Any:
+    """Return a hashable stand-in that is equal only for equal values: 1, 1.0 and True differ, and 0.0 and -0.0.
+
+    >>> from minigrad.graph.program import frozen
+    >>> frozen((0.0, slice(1)), {}) == frozen((-0.0, slice(1)), {})
+    False
+    """
+    if isinstance(x, Var):
+        return "variable", names[x]
+    if isinstance(x, tuple | list):
+        return type(x).__name__, tuple(frozen(each, names) for each in x)
+    if isinstance(x, dict):
+        return tuple((name, frozen(each, names)) for name, each in x.items())
+    if isinstance(x, slice):
+        return "slice", x.start, x.stop, x.step
+    if isinstance(x, np.ndarray):
+        return "array", x.shape, x.dtype, x.tobytes()
+    if isinstance(x, float | np.floating):
+        return type(x), float(x).hex()
+    try:
+        hash(x)
+    except TypeError:
+        return type(x), id(x)
+    return type(x), x

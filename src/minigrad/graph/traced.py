@@ -1,0 +1,289 @@
+"""Traced tensors: what `trace` hands to a function. Each stands for a value that the graph will compute.
+
+A traced tensor knows shape and dtype, and has no elements. An operation on it becomes an equation. Gradients are
+recorded as for other tensors: so a backward pass inside the function is traced too.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from minigrad import layout, tensor_functions
+from minigrad.backward.changes import ticks
+from minigrad.errors import TraceError
+from minigrad.functions import Function
+from minigrad.tensors import Tensor, mapped, shapes
+from minigrad.tensors.inplace import InPlace
+from minigrad.tensors.shapes import axis_of
+from minigrad.transforms.batched import BatchedTensor, NoArray
+
+if TYPE_CHECKING:
+    from minigrad.graph.program import Var
+    from minigrad.graph.tracing import Trace
+
+__all__ = ["Draw", "TracedTensor", "refuse"]
+
+_HERE = str(Path(__file__).parents[1])
+
+
+def refuse(message: str) -> TraceError:
+    """Return the error for something that a trace cannot do, with the line of the function that asked for it."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    if frame is None:
+        return TraceError(f"trace: {message}")
+    path, number = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(path, number).strip()
+    return TraceError(f"trace: {message} ({Path(path).name}, line {number}{': ' if text else ''}{text})")
+
+
+class _Unknown(NoArray):
+    """Stands where a tensor has its array, with its shape and type."""
+
+    __slots__ = ()
+
+    def to_host(self) -> Any:
+        """Refuse: something asks for the elements."""
+        raise refuse(
+            f"an operation asks for the elements of a traced tensor of shape {self.shape}, which are unknown until the "
+            "graph runs; use an operation of minigrad, or call the function without jit"
+        )
+
+
+# --- operations that are no functions of their own -------------------------------------------------------------
+
+
+class Draw(Function):
+    """Random numbers from a stream. Two equations never draw the same ones."""
+
+    raw = True
+    differentiable = False
+
+    @staticmethod
+    def forward(ctx: Any, numbers: Callable[[Any], Any], shape: tuple[int, ...]) -> Any:
+        """Draw the numbers of one run."""
+        return np.asarray(numbers(shape))
+
+
+_methods: dict[str, type[Function]] = {}
+
+
+def _method(name: str) -> type[Function]:
+    """Return the function that calls a method of tensors which has no class of its own."""
+
+    class Method(Function):
+        differentiable = False
+
+        @staticmethod
+        def forward(ctx: Any, *inputs: Any, **options: Any) -> Any:
+            return getattr(Tensor, name)(*inputs, **options)
+
+    Method.__name__ = name.strip("_")
+    return _methods.setdefault(name, Method)
+
+
+# --- the tensors ----------------------------------------------------------------------------------------------
+
+
+class TracedTensor(Tensor):
+    """A value of a graph that is being traced.
+
+    Args:
+        trace: Whose graph it is.
+        var: The value.
+
+    >>> minigrad.graph.trace(lambda x: print(x) or x, minigrad.zeros(2, 3))
+    TracedTensor(float32[2,3])
+    a: float32[2,3]
+    return a
+    """
+
+    __slots__ = ("_trace", "_var")
+
+    abstract = True
+    _trace: Trace
+    _var: Var
+
+    def __init__(self, trace: Trace, var: Var) -> None:
+        self._trace, self._var = trace, var
+        self._array = _Unknown(var.shape, var.dtype)
+        self._fn = self._ctx = self._grad = self._extra = None
+        self._inputs = ()
+        self._tick = next(ticks)
+        self.requires_grad = False
+
+    @classmethod
+    def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
+        """Add an equation; but vmap's rule comes first, for a batched tensor may hold a traced one."""
+        batched = next((x for x in inputs if isinstance(x, BatchedTensor)), None)
+        if batched is not None:
+            return batched._apply(function, inputs, **options)
+        trace: Trace = _any_traced((*inputs, options))._trace
+        return trace.emit(function, inputs, options)
+
+    def _call(self, method: str, /, *others: Any, **options: Any) -> Tensor:
+        """Add an equation that calls a method."""
+        return self._trace.emit(_methods.get(method) or _method(method), (self, *others), options)
+
+    @property
+    def device(self) -> str:
+        """Where the elements will be: "cpu"."""
+        return "cpu"
+
+    def from_host(self, array: Any) -> Tensor:
+        """Wrap a NumPy array as a constant; what a forward rule keeps is a traced tensor already."""
+        return array if isinstance(array, TracedTensor) else Tensor(array)
+
+    def is_contiguous(self) -> bool:
+        """Return True: an equation that needs rows in order makes a copy."""
+        return True
+
+    def detach(self) -> Tensor:
+        """Return the same value, cut off the graph of gradients."""
+        return TracedTensor(self._trace, self._var)
+
+    def clone(self) -> Tensor:
+        """Return a copy."""
+        return super().clone() if self.dtype.kind == "f" else self._call("clone")
+
+    def to(self, *args: Any, **options: Any) -> Tensor:
+        """Return the tensor with another type."""
+        if any(str(x).startswith("cuda") for x in (*args, options.get("device"))):
+            raise refuse("a graph stays on the CPU; call the function without jit to use a GPU")
+        given = [x.dtype if isinstance(x, Tensor) else x for x in args] + [options.get("dtype")]
+        kinds = [x for x in given if x is not None and x != "cpu"]
+        wanted = np.dtype(kinds[-1]) if kinds else self.dtype
+        if wanted == self.dtype or (wanted.kind == "f" and self.dtype.kind == "f"):
+            return super().to(wanted)
+        return self._call("to", dtype=wanted)
+
+    def __invert__(self) -> Tensor:
+        return self._call("__invert__")
+
+    def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
+        return self._call("_logical", sign=sign, form=form, other=other)
+
+    def __and__(self, other: object) -> Tensor:
+        return self._logical("&", np.bitwise_and, other)
+
+    def __or__(self, other: object) -> Tensor:
+        return self._logical("|", np.bitwise_or, other)
+
+    def __xor__(self, other: object) -> Tensor:
+        return self._logical("^", np.bitwise_xor, other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__  # its own, so that Python asks them first
+
+    def view(self, *shape: Any) -> Tensor:
+        """Return the same elements with another shape."""
+        sizes = layout.view_shape(self.shape, layout.sizes_of(shape, "view"))
+        return cast(Tensor, tensor_functions.View.apply(self, shape=tuple(sizes)))
+
+    reshape = view
+
+    def expand(self, *sizes: Any) -> Tensor:
+        """Return a view in which axes of size 1 repeat."""
+        shape = layout.expand(self.shape, (0,) * self.ndim, layout.sizes_of(sizes, "expand"))[0]
+        return cast(Tensor, tensor_functions.Expand.apply(self, shape=tuple(shape)))
+
+    def __getitem__(self, key: Any) -> Tensor:
+        if mapped.among(key if isinstance(key, tuple) else (key,)) is not None:
+            return self.taken_from(self, key)
+        before, chosen = self._keys(key)
+        x = self if before is None else self[before]
+        return cast(Tensor, tensor_functions.Index.apply(x, key=chosen))
+
+    @staticmethod
+    def taken_from(x: Tensor, key: Any) -> Tensor:
+        """Return what a key with traced tensors in it selects from a tensor."""
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(each, BatchedTensor) for each in (x, *parts)):
+            return BatchedTensor.taken_from(x, key)
+        if any(isinstance(each, TracedTensor) and each.dtype.kind == "b" for each in parts):
+            raise refuse("the shape of x[mask] depends on the mask's values; use minigrad.where(mask, x, other)")
+        places = {id(each): np.zeros(each.shape, np.int64) for each in parts if isinstance(each, TracedTensor)}
+        plain = [places[id(each)] if id(each) in places else shapes._part(each, x.shape) for each in parts]
+        before, chosen = shapes._selection_first([*plain, *[Ellipsis] * (Ellipsis not in map(_dots, plain))], x.ndim)
+        traced = {id(places[id(each)]): each for each in parts if id(each) in places}
+        x = x if before is None else x[before]
+        found = tuple(traced.get(id(each), each) for each in chosen)
+        return TracedTensor._apply(tensor_functions.Index, (x,), key=found)
+
+    def scattered(self, x: Tensor, shape: Sequence[int], axis: int) -> Tensor:
+        """Return zeros of a shape, with a tensor's values at the places that this index names along an axis."""
+        key = tensor_functions._along(self, axis)
+        return TracedTensor._apply(tensor_functions.IndexAdd, (x,), shape=tuple(shape), key=key)
+
+    def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
+        return self._call("_where_extreme", name=name, dim=dim, keepdim=keepdim)
+
+    def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
+        return self._call("_truth", form=form, dim=dim, keepdim=keepdim, operation=operation)
+
+    def gather(self, dim: int, index: Tensor) -> Tensor:
+        """Return the elements at given places along an axis."""
+        axis_of(self, dim, "gather")
+        return super().gather(dim, index)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Tensor:
+        """Answer NumPy's numbers, and refuse its functions."""
+        try:
+            return super().__array_ufunc__(ufunc, method, *inputs, **options)
+        except TypeError:
+            raise refuse(_REFUSED["__array__"]) from None
+
+    def __repr__(self) -> str:
+        return f"TracedTensor({self._var.type})"
+
+    def __format__(self, spec: str) -> str:
+        return object.__format__(self, spec)
+
+
+def _dots(part: Any) -> Any:
+    return part if part is Ellipsis else None
+
+
+def _any_traced(x: Any) -> Any:
+    """Return a traced tensor in nested tuples and dictionaries, or None."""
+    if isinstance(x, TracedTensor):
+        return x
+    below = x.values() if isinstance(x, dict) else x if isinstance(x, tuple | list) else ()
+    return next((found for found in map(_any_traced, below) if found is not None), None)
+
+
+_NUMBER = "asks for the value of a traced tensor, which is unknown until the graph runs; compute with the tensor itself"
+_REFUSED = {
+    "__bool__": "`if`, `while`, `and`, `or` and `not` cannot ask for the truth of a traced tensor; use "
+    "minigrad.where(condition, a, b), or pass the value as a static argument",
+    **{name: f"{name.strip('_')}() {_NUMBER}" for name in ("__float__", "__int__", "item", "tolist", "numpy")},
+    "__index__": f"an index {_NUMBER}; in x[i] such a tensor may stand",
+    "__array__": "NumPy's functions cannot take a traced tensor; use those of minigrad",
+    "__dlpack__": f"dlpack {_NUMBER}",
+    "__contains__": "`in` has no answer before the graph runs; use (x == value).any()",
+    "allclose": "allclose() has no answer before the graph runs; use ((x - y).abs() <= tolerance).all()",
+    "equal": "equal() has no answer before the graph runs; use (x == y).all()",
+    "backward": "backward() changes leaves; use minigrad.transforms.grad inside the function",
+    "requires_grad_": "a traced tensor cannot be made a leaf; use minigrad.transforms.grad inside the function",
+}
+for _name in (*(n for n in vars(InPlace) if n.endswith("_") and not n.startswith("_")), "__setitem__"):
+    _REFUSED[_name] = f"{_name} changes a traced tensor in place; use the operation that makes a new tensor"
+for _name in ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"):
+    _REFUSED[_name] = "`+=` and its kin change a traced tensor in place; write x = x + y"
+
+
+def _refused(message: str) -> Callable[..., Any]:
+    def method(self: TracedTensor, *args: Any, **options: Any) -> Any:
+        raise refuse(message)
+
+    return method
+
+
+for _name, _message in _REFUSED.items():
+    setattr(TracedTensor, _name, _refused(_message))

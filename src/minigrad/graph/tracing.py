@@ -1,0 +1,228 @@
+"""Tracing: a function is run once on traced tensors, and what it does with them becomes a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.backends import guarded
+from minigrad.errors import TraceError
+from minigrad.functions import Elementwise, Function
+from minigrad.graph.program import Equation, Graph, Var
+from minigrad.graph.traced import Draw, TracedTensor, refuse
+from minigrad.tensors import Tensor, mapped
+from minigrad.transforms.batched import BatchedTensor
+from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
+
+__all__ = ["Trace", "trace", "traced"]
+
+
+class Trace:
+    """The equations of one run of a function on traced tensors.
+
+    The shape and dtype of each result, and what the forward rule saves, are found by running that rule on zeros, so
+    that no second table of shape rules is needed.
+
+    Attributes:
+        wants_gradients: Whether a captured tensor, or an argument, wants gradients from outside of the function.
+    """
+
+    def __init__(self) -> None:
+        self.equations: list[Equation] = []
+        self.constants: dict[int, tuple[Var, Any, Tensor]] = {}
+        self.is_running = True
+        self.wants_gradients = False
+
+    def emit(self, function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
+        """Add an equation, and return its result."""
+        operands = tuple(self.operand(x) for x in inputs)
+        known = _tensors_in(options)
+        variables = {id(x): self.operand(x) for x in known}
+        zeros = {id(x): np.zeros(x.shape, x.dtype) for x in known}
+        concrete = self._on_zeros(function, inputs, _exchanged(options, zeros))
+        array = concrete._array
+        shape = array.shape
+        if issubclass(function, Elementwise):
+            shape = np.broadcast_shapes(*[getattr(x, "shape", ()) for x in inputs])
+        result = TracedTensor(self, Var(tuple(shape), array.dtype))
+        outputs, saved = [result._var], list[tuple[Any, ...]]()
+        if concrete.requires_grad:
+            result.requires_grad, result._fn, result._inputs = True, concrete._fn, tuple(inputs)
+            if concrete._ctx is not None:
+                same = {id(x._array): y for x, y in zip(concrete._inputs, inputs, strict=True) if isinstance(x, Tensor)}
+                same |= {id(x): y for x, y in zip(concrete._inputs, inputs, strict=True) if isinstance(x, Tensor)}
+                same |= {id(zeros[id(x)]): x for x in known} | {id(array): result}
+                same |= {id(x): None for x in _arrays_in(options)}
+                result._ctx = self._context(concrete._ctx, same, outputs, saved)
+        equation = Equation(function, operands, _exchanged(options, variables), tuple(outputs), tuple(saved))
+        self.equations.append(equation)
+        return result
+
+    def _context(self, ctx: Any, same: dict[int, Any], outputs: list[Var], saved: list[tuple[Any, ...]]) -> Any:
+        """Return a context with traced tensors in place of arrays that depend on the inputs."""
+
+        def traced(x: Any, path: tuple[Any, ...]) -> Any:
+            array = getattr(x, "_array", x)
+            if isinstance(array, np.ndarray):
+                for known in (id(x), id(array)):
+                    if known in same:
+                        return x if same[known] is None else same[known]
+                outputs.append(Var(array.shape, array.dtype))
+                saved.append(path)
+                same[id(array)] = TracedTensor(self, outputs[-1])
+                return same[id(array)]
+            if type(x) in (tuple, list):
+                return type(x)([traced(each, (*path, n)) for n, each in enumerate(x)])
+            return x
+
+        twin = ctx._with(ctx.saved_values)
+        fixed = ("inputs", "values", "options", "output", "result")
+        for name, value in list(twin.__dict__.items()):
+            if name not in fixed:
+                twin.__dict__[name] = traced(value, (name,))
+        twin.__dict__.update(tensors=True, result=None)
+        return twin
+
+    @staticmethod
+    def _on_zeros(function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
+        """Run a function on zeros of the inputs' shapes; one element is enough where all are treated alike."""
+        if function is Draw:  # an empty draw takes nothing from the stream
+            kind = np.asarray(options["numbers"]((0, *options["shape"]))).dtype
+            return Tensor(np.zeros(options["shape"], kind))
+        one = issubclass(function, Elementwise)
+        zeros = []
+        for x in inputs:
+            if isinstance(x, Tensor):
+                zero = Tensor(np.zeros((1,) * x.ndim if one else x.shape, x.dtype))
+                zero.requires_grad = x.requires_grad
+                zeros.append(zero)
+            else:
+                zeros.append(x)
+        with guarded.ieee():
+            return Tensor._apply(function, zeros, **options)
+
+    def operand(self, x: Any) -> Any:
+        """Return what stands in an equation for a tensor or a number."""
+        if not isinstance(x, Tensor):
+            return x
+        if isinstance(x, TracedTensor):
+            if x._trace is not self or not self.is_running:
+                raise refuse(
+                    "a traced tensor belongs to a trace that has ended or to another one; return it from there"
+                )
+            return x._var
+        if isinstance(x, BatchedTensor) or x.device != "cpu":
+            raise refuse(
+                "a captured tensor must be on the CPU and belong to no vmap from outside; pass it as an argument"
+            )
+        self.wants_gradients |= _is_behind_leaf(x)
+        if id(x) not in self.constants:
+            self.constants[id(x)] = (Var(x.shape, x.dtype), x._array.copy(), x)  # kept, so that the id stays its own
+        return self.constants[id(x)][0]
+
+    def draw(self, numbers: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
+        """Add an equation that draws random numbers."""
+        return self.emit(Draw, (), {"numbers": numbers, "shape": tuple(shape)})
+
+
+def _is_behind_leaf(x: Tensor) -> bool:
+    """Return whether a captured tensor is a leaf that wants gradients, or was computed from one."""
+    stack, seen = [x], set[int]()
+    while stack:
+        node = stack.pop()
+        if not getattr(node, "requires_grad", False) or id(node) in seen:
+            continue
+        if node._fn is None:
+            return True
+        seen.add(id(node))
+        stack.extend(node._inputs or ())
+    return False
+
+
+def _tensors_in(options: Any) -> list[Any]:
+    if isinstance(options, Tensor):
+        return [options]
+    below = options.values() if isinstance(options, dict) else options if isinstance(options, tuple | list) else ()
+    return [x for each in below for x in _tensors_in(each)]
+
+
+def _arrays_in(options: Any) -> list[Any]:
+    if isinstance(options, np.ndarray):
+        return [options]
+    below = options.values() if isinstance(options, dict) else options if isinstance(options, tuple | list) else ()
+    return [x for each in below for x in _arrays_in(each)]
+
+
+def _exchanged(options: Any, new: dict[int, Any]) -> Any:
+    """Return options with other values in place of their tensors."""
+    if id(options) in new and isinstance(options, Tensor):
+        return new[id(options)]
+    if type(options) in (tuple, list):
+        return type(options)([_exchanged(each, new) for each in options])
+    if isinstance(options, dict):
+        return {name: _exchanged(each, new) for name, each in options.items()}
+    return options
+
+
+def trace(fun: Callable[..., Any], *args: Any) -> Graph:
+    """Run a function once, on shapes and types, and return the graph of what it computes.
+
+    Args:
+        fun: A function of trees that returns a tree with tensors in it.
+        *args: Trees. Tensors and arrays in them become inputs; only their shapes and types matter. Everything else is
+            given to the function as it is.
+
+    Raises:
+        TraceError: If the function asks for the value of a tensor, changes one in place or returns none. The message
+            names the line.
+
+    Source: https://docs.jax.dev/en/latest/jaxpr.html
+
+    >>> minigrad.graph.trace(lambda p, x: (x @ p["w"]).tanh(), {"w": minigrad.zeros(3, 2)}, minigrad.zeros(4, 3))
+    a: float32[3,2]
+    b: float32[4,3]
+    c: float32[4,2] = MatMul b a
+    d: float32[4,2] = Tanh c
+    return d
+    """
+    leaves, structure = tree_flatten(args)
+    return traced(fun, leaves, structure)[0]
+
+
+def traced(fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef) -> tuple[Graph, bool]:
+    """Return the graph of a function, and whether a captured tensor wants gradients."""
+    run = Trace()
+    inputs = list[Var]()
+    given = list[Any]()
+    for x in leaves:
+        if isinstance(x, Tensor | np.ndarray):
+            inputs.append(Var(tuple(x.shape), x.dtype))
+        given.append(TracedTensor(run, inputs[-1]) if isinstance(x, Tensor | np.ndarray) else x)
+    before, maps = mapped.running.draw, mapped.running.maps
+    mapped.running.draw, mapped.running.maps = run.draw, []
+    mapped.anywhere.append(0)
+    try:
+        returned = fun(*structure.unflatten(given))
+        results, tree = tree_flatten(returned)
+        if not any(isinstance(y, Tensor) for y in results):
+            raise TraceError(
+                f"trace: {_name_of(fun)} returns no tensor ({_shown(returned)}); return tensors or trees of them"
+            )
+        outputs = tuple(run.operand(y) for y in results)
+    finally:
+        mapped.anywhere.pop()
+        mapped.running.draw, mapped.running.maps = before, maps
+        run.is_running = False
+    constants = tuple((var, array) for var, array, _ in run.constants.values())
+    return Graph(tuple(inputs), constants, tuple(run.equations), outputs, tree), run.wants_gradients
+
+
+def _name_of(fun: Any) -> str:
+    return str(getattr(fun, "__name__", type(fun).__name__))
+
+
+def _shown(tree: Any) -> str:
+    paths = ", ".join(f"{path} is {type(x).__name__}" for path, x in leaves_by_path(tree, "result")[:3])
+    return paths or "the result is empty"

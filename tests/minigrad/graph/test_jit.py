@@ -1,0 +1,198 @@
+"""`jit`: the cache, what it explains, other transforms around and inside, and what a graph remembers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.errors import TraceError
+from minigrad.transforms import checkpoint, grad, hessian, jvp, tree_leaves, value_and_grad, vmap
+
+X = mg.tensor([[0.5, -1.0, 2.0], [3.0, 0.0, -0.25]])
+W = mg.tensor([[0.5, -1.0], [2.0, 0.25], [1.0, 0.0]])
+
+
+def f(x, w):
+    return ((x @ w).softmax(1)[:, 0] ** 2).sum()
+
+
+def assert_equal(found, wanted):
+    for a, b in zip(tree_leaves(found), tree_leaves(wanted), strict=True):
+        np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-6, atol=1e-7)
+
+
+def test_runs_once_for_each_form():
+    """The function runs once for shapes, dtypes, trees and values; `print` in it prints at these times only."""
+    calls = []
+
+    def double(tree, n=2):
+        calls.append(n)
+        return tree["x"] * n
+
+    quick = mg.jit(double)
+    for x in (X, X + 1.0, X.double(), X[:1]):
+        for _ in range(2):
+            assert_equal(quick({"x": x}), x * 2)
+    assert calls == [2, 2, 2]
+    assert quick.cache_info() == (5, 3, 3)
+    quick({"x": X}, 3), quick({"x": X}, n=3), quick({"x": X}, 3.0), quick({"x": X}, True)
+    assert calls == [2, 2, 2, 3, 3, 3.0, True]
+    quick.cache_clear()
+    assert quick.cache_info() == (0, 0, 0)
+    assert quick.__name__ == "double"
+
+
+@dataclass(frozen=True)
+class Settings:
+    rate: float
+
+
+def test_static_arguments():
+    """A static argument is a value of any hashable class, and no tree."""
+    quick = mg.jit(lambda x, s: x * s.rate if s.rate > 0 else x, static_argnums=1)
+    assert_equal(quick(X, Settings(2.0)), X * 2.0)
+    assert_equal(quick(X, Settings(-1.0)), X)
+    assert quick.cache_info().misses == 2
+    assert "Settings(rate=3.0), and was Settings(rate=-1.0)" in quick.explain(X, Settings(3.0))
+    with pytest.raises(ValueError, match="names argument 1, counted from 0, and the call has 1"):
+        quick(X)
+    with pytest.raises(ValueError, match="static_argnums is -1"):
+        mg.jit(f, static_argnums=-1)
+    with pytest.raises(TypeError, match="set, which cannot be hashed"):
+        mg.jit(lambda x, s: x)(X, {1})
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (({"x": X}, 2), "The graph is there"),
+        (({"x": X}, 3), "argument 1 is 3, and was 2"),
+        (({"x": X}, 2.0), "argument 1 is 2.0, and was 2"),
+        (({"x": X.double()}, 2), "argument 0['x'] is float64[2,3], and was float32[2,3]"),
+        (({"x": W}, 3), "argument 0['x'] is float32[3,2], and was float32[2,3] and argument 1 is 3, and was 2"),
+        (({"y": X}, 2), "argument 0 is {'y': *}, and was {'x': *}"),
+        ((X, 2), "argument 0 is *, and was {'x': *}"),
+        (({"x": X},), "with 1 positional arguments, and was called with 2"),
+    ],
+)
+def test_explanations(args, sentence):
+    """One sentence says what is new."""
+    quick = mg.jit(lambda t, n=2: (t["x"] if isinstance(t, dict) and "x" in t else X) * n)
+    assert "not called yet" in quick.explain(*args)
+    quick({"x": X}, 2)
+    said = quick.explain(*args)
+    assert sentence in said and said.count(". ") == 0
+    before = quick.cache_info()
+    quick(*args)
+    assert (quick.cache_info().misses > before.misses) == ("traced again" in said)
+
+
+def test_default_type_is_part_of_the_form():
+    """Another default type of floats gives another graph."""
+    quick = mg.jit(lambda x: mg.zeros(2) + 0.0 * x.sum())
+    x = mg.tensor([1])
+    assert quick(x).dtype == mg.float32
+    mg.set_default_dtype(mg.float64)
+    try:
+        assert "default type of floats is float64" in quick.explain(x)
+        assert quick(x).dtype == mg.float64
+    finally:
+        mg.set_default_dtype(mg.float32)
+
+
+AROUND = {
+    "grad inside": (mg.jit(grad(f)), grad(f)),
+    "value and grad": (mg.jit(value_and_grad(f, (0, 1))), value_and_grad(f, (0, 1))),
+    "grad outside": (grad(mg.jit(f)), grad(f)),
+    "vmap inside": (mg.jit(vmap(lambda r, w: (r @ w).tanh(), (0, None))), lambda x, w: (x @ w).tanh()),
+    "vmap outside": (vmap(mg.jit(lambda r, w: (r @ w).tanh()), (0, None)), lambda x, w: (x @ w).tanh()),
+    "gradients of each": (
+        mg.jit(vmap(grad(lambda r, w: (r @ w).exp().sum()), (0, None))),
+        vmap(grad(lambda r, w: (r @ w).exp().sum()), (0, None)),
+    ),
+    "hessian": (mg.jit(hessian(f)), hessian(f)),
+    "jvp": (mg.jit(lambda x, w: jvp(f, (x, w), (x, w))), lambda x, w: jvp(f, (x, w), (x, w))),
+    "checkpoint": (mg.jit(grad(checkpoint(f))), grad(f)),
+    "jit inside": (mg.jit(lambda x, w: mg.jit(f)(x, w) * 2.0), lambda x, w: f(x, w) * 2.0),
+    "jit of grad of jit": (mg.jit(grad(mg.jit(f))), grad(f)),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_with_other_transforms(name):
+    """jit stands inside and outside of every other transform; a second call runs the graph for other values."""
+    quick, plain = AROUND[name]
+    assert_equal(quick(X, W), plain(X, W))
+    assert_equal(quick(X * 2.0, W - 1.0), plain(X * 2.0, W - 1.0))
+    if hasattr(quick, "cache_info"):
+        assert quick.cache_info()[:2] == (1, 1)
+
+
+def test_vmap_in_a_trace_with_random_numbers():
+    """vmap inside draws numbers for each example, at each run."""
+    quick = mg.jit(vmap(lambda x: x + mg.rand()))
+    a, b = quick(X[:, 0]) - X[:, 0], quick(X[:, 0]) - X[:, 0]
+    assert len(set(a.tolist() + b.tolist())) == 4
+
+
+def test_leaves_get_gradients():
+    """With tensors that want gradients, arguments or captured, the function itself runs and is recorded."""
+    leaf = W.clone().requires_grad_()
+    for quick in (mg.jit(lambda x: f(x, leaf)), lambda x: mg.jit(f)(x, leaf)):
+        leaf.grad = None
+        quick(X)
+        quick(X).backward()
+        assert_equal(leaf.grad, grad(f, 1)(X, W))
+    with mg.no_grad():
+        quick = mg.jit(lambda x: f(x, leaf))
+        assert not quick(X).requires_grad
+        assert quick.cache_info().misses == 1
+
+
+def test_captured_values_are_those_of_the_first_call():
+    """A number or tensor from outside is a constant, until the cache is cleared."""
+    state = {"scale": 2.0, "shift": mg.ones(3)}
+    quick = mg.jit(lambda x: x * state["scale"] + state["shift"])
+    first = quick(X)
+    state["scale"], state["shift"] = 5.0, mg.zeros(3)
+    assert_equal(quick(X), first)
+    quick.cache_clear()
+    assert_equal(quick(X), X * 5.0)
+
+
+def test_arrays_are_arguments_too():
+    """NumPy's arrays are traced as tensors."""
+    quick = mg.jit(lambda x: mg.zeros(2, 3) + x)
+    assert_equal(quick(X.numpy()), X)
+    assert quick.graph(X.numpy()).inputs
+
+
+def test_an_error_keeps_nothing():
+    """A function that cannot be traced has no graph, and other calls work."""
+    quick = mg.jit(lambda x, check=False: x * 2.0 if not check or x.sum() > 0 else x)
+    with pytest.raises(TraceError, match="static argument"):
+        quick(X, True)
+    assert quick.cache_info().currsize == 0
+    assert_equal(quick(X), X * 2.0)
+    with pytest.raises(TypeError, match="needs a function"):
+        mg.jit(3)
+
+
+def test_training_step():
+    """A whole step of gradient descent is one graph."""
+
+    def loss(params, x, y):
+        hidden = (x @ params["w"]).tanh()
+        return mg.nn.functional.mse_loss((hidden * params["v"]).sum(dim=1), y)
+
+    def step(params, x, y):
+        value, slopes = value_and_grad(loss)(params, x, y)
+        return value, {name: params[name] - 0.1 * slopes[name] for name in params}
+
+    quick, y = mg.jit(step), mg.tensor([1.0, -1.0])
+    params, eager = [{"w": W, "v": mg.ones(2)} for _ in range(2)]
+    for _ in range(5):
+        (value, params), (wanted, eager) = quick(params, X, y), step(eager, X, y)
+        assert_equal((value, params), (wanted, eager))
+    assert quick.cache_info() == (4, 1, 1)
