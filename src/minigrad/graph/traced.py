@@ -1,7 +1,7 @@
 """Traced tensors: what `trace` hands to a function. Each stands for a value that the graph will compute.
 
-A traced tensor knows shape and dtype, and has no elements. An operation on it becomes an equation. Gradients are recorded
-as for other tensors: so a backward pass inside the function is traced too.
+A traced tensor knows shape and dtype, and has no elements. An operation on it becomes an equation. Gradients are
+recorded as for other tensors: so a backward pass inside the function is traced too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Unknown(NoArray):
 # --- operations that are no functions of their own -------------------------------------------------------------
 
 
-class Draw(Function):
+class _Draw(Function):
     """Random numbers from a stream. Two equations never draw the same ones."""
 
     raw = True
@@ -71,6 +71,9 @@ class Draw(Function):
         """Draw the numbers of one run."""
         return np.asarray(numbers(shape))
 
+
+Draw = _Draw
+Draw.__name__ = "Draw"  # as graphs call it
 
 _methods: dict[str, type[Function]] = {}
 

@@ -98,8 +98,8 @@ def _of_tensors(
             return pack([None if c is None else shown(c) for c in changes])
 
     packed = pack(values)
-    node = packed.detach()
     behind = (*map(shown, inputs), *others)
+    node = packed.detach()  # newer than what is behind it
     ctx = TensorContext(behind, [x._array for x in behind], {})
     ctx.pull, ctx.push = pull_packed, push_packed
     node.requires_grad, node._fn, node._inputs, node._ctx = True, _Custom, behind, ctx
