@@ -51,7 +51,11 @@ class _Entry(NamedTuple):
 
 
 class Jitted(Generic[Result]):
-    """A function that runs from its graph; `jit` makes it."""
+    """A function that runs from its graph; `jit` makes it.
+
+    >>> minigrad.jit(minigrad.exp)(minigrad.zeros(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, fun: Callable[..., Result], static: tuple[int, ...]) -> None:
         self._fun = fun
@@ -124,7 +128,14 @@ class Jitted(Generic[Result]):
         return CacheInfo(self._hits, self._misses, len(self._entries))
 
     def cache_clear(self) -> None:
-        """Forget all graphs, for example after a global that the function reads has changed."""
+        """Forget all graphs, for example after a global that the function reads has changed.
+
+        >>> f = minigrad.jit(lambda x: x + 1.0)
+        >>> _ = f(minigrad.zeros(2))
+        >>> f.cache_clear()
+        >>> f.cache_info().currsize
+        0
+        """
         self._entries.clear()
         self._hits = self._misses = 0
 

@@ -55,6 +55,9 @@ class Equation:
         options: Its keyword arguments; an index in them may be a `Var` too.
         outputs: The result, and then arrays that the forward rule saves and a gradient elsewhere in the graph needs.
         saved: For each of these arrays, the path to it in the context.
+
+    >>> minigrad.graph.trace(lambda x: x.sum(0), minigrad.zeros(3)).equations[0].options
+    {'dim': (0,), 'keepdim': False}
     """
 
     op: type[Function]
@@ -64,7 +67,12 @@ class Equation:
     saved: tuple[tuple[Any, ...], ...] = ()
 
     def uses(self) -> Iterator[Var]:
-        """Go through the variables that it reads."""
+        """Go through the variables that it reads.
+
+        >>> graph = minigrad.graph.trace(lambda x: 2.0 * x, minigrad.zeros(3))
+        >>> [v.type for v in graph.equations[0].uses()]
+        ['float32[3]']
+        """
         yield from variables_in((self.operands, self.options))
 
 
@@ -216,7 +224,13 @@ def _at(context: Any, path: tuple[Any, ...]) -> Any:
 
 
 def variables_in(x: Any) -> Iterator[Var]:
-    """Go through the variables in nested tuples, lists and dictionaries."""
+    """Go through the variables in nested tuples, lists and dictionaries.
+
+    >>> from minigrad.graph.program import variables_in
+    >>> v = minigrad.graph.Var((2,), minigrad.float32)
+    >>> list(variables_in({"key": (v, slice(None))})) == [v]
+    True
+    """
     if isinstance(x, Var):
         yield x
     elif isinstance(x, tuple | list):
@@ -227,7 +241,12 @@ def variables_in(x: Any) -> Iterator[Var]:
 
 
 def replaced(x: Any, new: Callable[[Any], Any]) -> Any:
-    """Return nested tuples, lists and dictionaries with other values in place of their variables."""
+    """Return nested tuples, lists and dictionaries with other values in place of their variables.
+
+    >>> from minigrad.graph.program import replaced
+    >>> replaced({"key": (minigrad.graph.Var((), minigrad.int64), 2)}, lambda v: v.type)
+    {'key': ('int64[]', 2)}
+    """
     if isinstance(x, Var):
         return new(x)
     if type(x) in (tuple, list):

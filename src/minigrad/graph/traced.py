@@ -60,7 +60,7 @@ class _Unknown(NoArray):
 # --- operations that are no functions of their own -------------------------------------------------------------
 
 
-class Draw(Function):
+class _Draw(Function):
     """Random numbers from a stream. Two equations never draw the same ones."""
 
     raw = True
@@ -71,6 +71,9 @@ class Draw(Function):
         """Draw the numbers of one run."""
         return np.asarray(numbers(shape))
 
+
+Draw = _Draw
+Draw.__name__ = "Draw"  # as graphs call it
 
 _methods: dict[str, type[Function]] = {}
 

@@ -22,8 +22,8 @@ __all__ = ["Trace", "trace", "traced"]
 class Trace:
     """The equations of one run of a function on traced tensors.
 
-    The shape and dtype of each result, and what the forward rule saves, are found by running that rule on zeros, so
-    that no second table of shape rules is needed.
+    The shape and dtype of each result, and what the forward rule saves, are found by running that rule on zeros: no
+    second table of shape rules is needed.
 
     Attributes:
         wants_gradients: Whether a captured tensor, or an argument, wants gradients from outside of the function.

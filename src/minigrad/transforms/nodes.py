@@ -97,9 +97,9 @@ def _of_tensors(
             changes = push([*own, *tangents[len(inputs) :]])
             return pack([None if c is None else shown(c) for c in changes])
 
-    behind = (*map(shown, inputs), *others)  # made before the node: walks go from the newer to the older
     packed = pack(values)
-    node = packed.detach()
+    behind = (*map(shown, inputs), *others)
+    node = packed.detach()  # newer than what is behind it
     ctx = TensorContext(behind, [x._array for x in behind], {})
     ctx.pull, ctx.push = pull_packed, push_packed
     node.requires_grad, node._fn, node._inputs, node._ctx = True, _Custom, behind, ctx
