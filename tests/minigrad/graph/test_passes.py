@@ -16,6 +16,7 @@ from minigrad.graph import (
     trace,
 )
 from minigrad.graph.passes import PASSES
+from minigrad.tensors import mapped
 from minigrad.transforms import grad
 
 X = mg.tensor([[0.5, -1.0, 2.0], [3.0, 0.0, -0.25]])
@@ -86,6 +87,12 @@ def test_two_draws_are_two():
     assert ops(graph).count("Draw") == 2 and ops(graph).count("Add") == 2
     a, b = graph.run(X.numpy())
     assert not np.array_equal(a, b)
+
+    def numbers(sizes):
+        return np.zeros(sizes)
+
+    same = trace(lambda x: mapped.draw(numbers, (3,), None) + mapped.draw(numbers, (3,), None) + x, X)
+    assert ops(eliminate_common(same)).count("Draw") == 2
 
 
 def test_inverses():

@@ -243,5 +243,5 @@ def test_a_node_is_newer_than_what_is_behind_it():
     changed = mg.ones(3, requires_grad=True) * 2.0
     changed.add_(1.0)
     x, w = mg.ones(2, 3), mg.ones(3)
-    slopes = vmap(grad(checkpoint(lambda w, x: (w * x).sum())), (None, 0))(w, x)
-    assert slopes.tolist() == x.tolist()
+    f = vmap(checkpoint(lambda w, x: (w * x).sum()), (None, 0))
+    assert grad(lambda w: f(w, x).sum())(w).tolist() == [2.0, 2.0, 2.0]
