@@ -54,6 +54,11 @@ class NoArray:
         """The bytes of an element."""
         return int(self.dtype.itemsize)
 
+    @property
+    def storage(self) -> NoArray:
+        """The memory that it looks at: its own, which nothing else can change."""
+        return self
+
     def to_host(self) -> Any:
         """Refuse: an operation without a batching rule asks for the elements."""
         raise BatchingError(
