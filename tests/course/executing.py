@@ -26,6 +26,9 @@ print("cost", builtins.max(time.thread_time(), builtins.sum(used[:4]) / 2))
 """
 
 
+_MEASURES = re.compile(r"\b(?:time|timeit|perf_counter|tracemalloc)\b")
+
+
 @dataclass(frozen=True)
 class Run:
     """What came of a notebook.
@@ -37,7 +40,7 @@ class Run:
         checks: For each exercise the text of its check's report.
         seconds: That it would have taken on two idle cores, at least.
         silent: The text of each cell with a picture that says nothing in words, to people who cannot see it.
-        printed: The lines that the examples print and return, but not the checks.
+        printed: The lines that the examples print and return, but not checks, and not examples that measure time.
     """
 
     errors: tuple[str, ...]
@@ -118,7 +121,9 @@ def _run(cells: list[nbformat.NotebookNode]) -> Run:
     cost = float(re.findall(r"^cost (\S+)$", printed, re.MULTILINE)[-1])
     silent = [cell.source for cell, out in outputs if not _says_what_it_shows(out)]
     stderr = "".join(text for name, text in streams if name == "stderr")
-    said = [_text(out) for cell, out in outputs if "nbgrader" not in cell.metadata and cell.source != COST]
+    said = [
+        _text(out) for cell, out in outputs if "nbgrader" not in cell.metadata and not _MEASURES.search(cell.source)
+    ]
     return Run(tuple(errors), stderr, checks, cost, tuple(silent), tuple("".join(said).splitlines()))
 
 
