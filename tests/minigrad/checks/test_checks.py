@@ -323,7 +323,7 @@ def work(seconds):
 
 def test_only_work_counts(monkeypatch):
     """A slow test has more time; neither compiling nor waiting, for a while, takes any."""
-    monkeypatch.setattr(runner, "SECONDS", 0.1)
+    monkeypatch.setattr(runner, "SECONDS", 0.3)
     monkeypatch.setattr(runner, "_A_WHILE", 0.01)
     monkeypatch.setattr(runner, "_tests", {})
     monkeypatch.setattr(runner, "_slow", set())
@@ -331,11 +331,11 @@ def test_only_work_counts(monkeypatch):
 
     def slow(student):
         """It takes its time."""
-        work(0.3)
+        work(0.9)
 
     def as_slow(student):
         """It takes its time, and is not registered as slow."""
-        work(0.3)
+        work(0.9)
 
     def compiling(student):
         """It compiles a function, with a stride of its own so that nothing is kept of it, and does little else."""
@@ -346,7 +346,7 @@ def test_only_work_counts(monkeypatch):
     def compiling_and_slow(student):
         """It compiles a function and goes on."""
         numba.njit(lambda x: x + 1.0)(2.0)
-        work(0.5)
+        work(1.5)
 
     def waiting(student):
         """It waits for a processor, or as if for one."""
