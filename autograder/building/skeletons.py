@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 FRESH = "fill-in-"
-"""How the name of a wrong answer or variant begins until its author names the file."""
+"""The first part of the name of a wrong answer or variant, until its author names the file."""
 
 _OBJECT_FILE = '''"""{mark} one line about this module."""
 

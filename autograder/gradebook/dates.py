@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Lateness:
-    """Whether one submission came in time.
+    """The dates of one submission: when it came, and when it was due.
 
     Attributes:
         submitted: When it was handed in; None if nobody recorded that.
@@ -61,7 +61,7 @@ class Lateness:
 
     @property
     def seconds(self) -> float:
-        """How late it is. One second where the platform says "late" alone: no less is late."""
+        """The seconds after the deadline; 1 where the platform only says "late", 0 if it came in time."""
         if self.submitted is None:
             return 1.0 if self.marked and self.extension is None else 0.0
         return max(0.0, (self.submitted - self.deadline).total_seconds()) if self.deadline else 0.0

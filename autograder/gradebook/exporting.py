@@ -290,7 +290,7 @@ def notable(marks: Iterable[Mark]) -> list[tuple[str, ...]]:
 
 
 def remarks(marks: Sequence[Mark]) -> list[str]:
-    """What a table of marks does not show: who was late, of whom that is not known, and whose answers wait.
+    """The facts that a table of marks does not show: who was late, for whom that is unknown, and whose answers wait.
 
     Args:
         marks: The gradebook's marks.

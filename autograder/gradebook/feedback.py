@@ -83,7 +83,7 @@ class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no
         return nb, resources
 
     def _standing(self, names: dict[str, Any]) -> list[str]:
-        """What the student is told of lateness, and of answers that nobody has marked yet."""
+        """The sentences for the student about lateness, and about answers that nobody has marked yet."""
         coursedir = self.parent.parent.coursedir
         if not has_gradebook(course_of(Path(coursedir.root)), coursedir.db_url):
             return []

@@ -61,7 +61,7 @@ class _Ends:
             self._runs[len(run[0])].append(run.start())
 
     def of(self, mark: str, begin: int, end: int) -> tuple[int, tuple[int, int] | None]:
-        """Where that ends which a mark begins, and where in it a formula stands; the mark's own end if it is a sign."""
+        """Return the end of what a mark begins, and the place of its formula; the mark's own end if it is a sign."""
         if mark[:3] in ("```", "~~~") and self._text[begin - 1 : begin] in ("", "\n"):
             closing = self._text.find(f"\n{mark}", end)
             return (len(self._text) if closing < 0 else closing + 1 + len(mark)), None

@@ -92,7 +92,7 @@ def harmless(html: str) -> str:
 
 
 def in_a_moment(make: Callable[[], str], otherwise: Callable[[], str]) -> str:
-    """What `make` returns; if that takes longer than a moment, what `otherwise` does."""
+    """Return the result of `make`; if that takes longer than a moment, the result of `otherwise`."""
 
     class Late(BaseException):  # libraries take an Exception for their own
         pass

@@ -231,7 +231,7 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
         return {}
 
     def _archive(self, filename: str) -> _Unpacked:
-        """What the paths of all unpacked files say."""
+        """Return the owners and the lateness that the paths of all unpacked files name."""
         home = _home(filename)
         if home not in self._archives:
             files = sorted((home / "extracted").rglob("*")) if home is not None else []

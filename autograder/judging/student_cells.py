@@ -75,7 +75,7 @@ def why_missing(exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outco
 
 
 def what_is_missing(objects: Sequence[str], cells: Sequence[SourceCell], outcomes: Outcomes) -> str:
-    """What cells say of objects that are missing after them: not defined, not reached, or only imported.
+    """Say why objects are missing after the cells: not defined, not reached, or only imported.
 
     Args:
         objects: The dotted names of the missing objects.

@@ -78,7 +78,7 @@ __all__ = [
 
 
 apply_to_numbers: list[Callable[[type[Function], Sequence[Any]], Any]] = []
-"""How a function is applied to numbers alone: `minigrad.scalar`, which stands on this module, puts it here."""
+"""Applies a function to numbers alone: `minigrad.scalar`, which stands on this module, puts its way here."""
 
 
 class Function:

@@ -1,4 +1,4 @@
-"""How long each trusted step takes with the worst texts of the largest size that it is given: a table.
+"""A table of the time that each trusted step takes with the worst texts of the largest allowed size.
 
 A student chooses the text. So each step of the grader that reads one is to take time in proportion to its length, or
 to be ended. The texts here repeat what parsers, patterns and analyses are known to go over again and again.

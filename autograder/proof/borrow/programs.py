@@ -231,7 +231,7 @@ def _of_functions(values: list[str]) -> Iterator[str]:
 
 
 def _of_slopes(own: list[str], values: list[str], slot: Slot) -> Iterator[str]:
-    """What differentiates, asked for the slope of a function."""
+    """Yield calls of the engines that differentiate, for the slope of a function."""
     if "ctx" in own and values:
         yield from (f"{engine}(C, {values[0]}, *ctx.saved_values)" for engine in _ENGINES)
     elif slot.path.endswith("_back"):

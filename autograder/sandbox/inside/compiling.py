@@ -28,7 +28,7 @@ _SHARED = ("_backend_init_process_lock", "_is_initialized", "_threading_layer", 
 
 
 class Compiling:
-    """How long Numba has compiled in this process since the last `begin`, in processor seconds of the main thread."""
+    """The seconds that Numba compiles in this process since the last `begin`: processor time of the main thread."""
 
     def __init__(self) -> None:
         self._seconds, self._depth, self._begun = 0.0, 0, 0.0

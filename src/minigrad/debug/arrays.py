@@ -19,7 +19,7 @@ _INTEGERS: frozenset[Any] = frozenset(
 _WRITING_METHODS = frozenset(("fill", "sort", "put", "partition", "setfield", "byteswap", "resize"))
 _READING_ATTRIBUTES = frozenset(("shape", "ndim", "size", "dtype", "strides", "itemsize", "nbytes", "flags"))
 _DOORS = frozenset(("base", "ctypes", "data", "flat", "setflags", "getbuffer", "dump", "dumps", "tofile"))
-"""What leads to an array's memory, past whoever watches."""
+"""Attributes that lead to an array's memory, past whoever watches."""
 _RESIZING = frozenset(("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"))
 _UNREADING = frozenset(
     ("shape", "ndim", "size", "empty_like", "zeros_like", "ones_like", "full_like", "may_share_memory", "result_type")

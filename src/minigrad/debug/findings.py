@@ -15,7 +15,7 @@ from minigrad.debug.source import line_of
 __all__ = ["Findings", "Site", "iterations_collide", "places", "threads_collide"]
 
 Site = tuple[types.CodeType, int, int]
-"""Where an access was made: the code and its line, and the line of the kernel, or of the loop, that led there."""
+"""The place of an access: the code and its line, and the line of the kernel, or of the loop, that led there."""
 
 _CONSEQUENCES = frozenset(("write-write", "read-write", "uninitialised", "lost", "endless"))
 

@@ -116,7 +116,7 @@ class Loop:
 
 @dataclass
 class Traffic:
-    """How often elements of an array were read and written inside parallel loops.
+    """Counts of the reads and writes of an array's elements inside parallel loops.
 
     Attributes:
         reads: How often.

@@ -18,7 +18,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything stands, in units of one layer across and one node down.
+    """The positions of all nodes and edges, in units of one layer across and one node down.
 
     Attributes:
         places: The position of each node.

@@ -1,4 +1,4 @@
-"""How a student's objects come into the library, in the place of its own, and out again.
+"""Put a student's objects into the library, in the place of its own, and take them out again.
 
 Functions are looked up through their module, the members of classes on the class, so that every caller gets what is
 installed, and objects that exist already change too.

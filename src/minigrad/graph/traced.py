@@ -21,7 +21,8 @@ from minigrad.functions import Function
 from minigrad.tensors import Tensor, mapped, shapes
 from minigrad.tensors.inplace import InPlace
 from minigrad.tensors.shapes import axis_of
-from minigrad.transforms.batched import BatchedTensor, NoArray
+from minigrad.transforms.abstract import AbstractTensor, NoArray
+from minigrad.transforms.batched import BatchedTensor
 
 if TYPE_CHECKING:
     from minigrad.graph.program import Var
@@ -95,7 +96,7 @@ def _method(name: str) -> type[Function]:
 # --- the tensors ----------------------------------------------------------------------------------------------
 
 
-class TracedTensor(Tensor):
+class TracedTensor(AbstractTensor):
     """A value of a graph that is being traced.
 
     Args:
@@ -110,7 +111,6 @@ class TracedTensor(Tensor):
 
     __slots__ = ("_trace", "_var")
 
-    abstract = True
     _trace: Trace
     _var: Var
 
@@ -172,17 +172,6 @@ class TracedTensor(Tensor):
 
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
         return self._call("_logical", sign=sign, form=form, other=other)
-
-    def __and__(self, other: object) -> Tensor:
-        return self._logical("&", np.bitwise_and, other)
-
-    def __or__(self, other: object) -> Tensor:
-        return self._logical("|", np.bitwise_or, other)
-
-    def __xor__(self, other: object) -> Tensor:
-        return self._logical("^", np.bitwise_xor, other)
-
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__  # its own, so that Python asks them first
 
     def view(self, *shape: Any) -> Tensor:
         """Return the same elements with another shape."""

@@ -63,7 +63,7 @@ def _by_path(tree: Any, path: str) -> dict[str, Tensor]:
 
 
 class _Place(NamedTuple):
-    """Where a module holds a parameter or a buffer."""
+    """The place of a parameter or a buffer in a module."""
 
     registry: dict[str, Any]
     name: str

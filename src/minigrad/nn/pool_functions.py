@@ -218,7 +218,7 @@ def _cut(image: Any, windows: Windows, size: Pair) -> Any:
 
 
 class _Places(Function):
-    """Which place of each window holds its output: the first one, where several are equal."""
+    """The place of each window's output in the window: the first one, where several are equal."""
 
     raw = True
     differentiable = False

@@ -20,44 +20,15 @@ from minigrad.functions import Function
 from minigrad.tensors import Tensor, mapped, methods
 from minigrad.tensors.shapes import axes_of, axis_of
 from minigrad.transforms import batching_rules, indexing
+from minigrad.transforms.abstract import AbstractTensor, NoArray
 
-__all__ = ["BatchedTensor", "NoArray", "expose", "hide", "levels_of"]
+__all__ = ["BatchedTensor", "expose", "hide", "levels_of"]
 
 
-class NoArray:
-    """Stands where a tensor has its array, with its shape and type; the elements belong to many examples.
+class _Example(NoArray):
+    """The array of one example of a batch."""
 
-    Attributes:
-        shape: Of one example.
-        dtype: Of the elements.
-    """
-
-    __slots__ = ("dtype", "shape")
-    __array_ufunc__ = None  # NumPy leaves `array * this` to us
-
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self.shape = shape
-        self.dtype = dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(np.prod(self.shape, dtype=int))
-
-    @property
-    def itemsize(self) -> int:
-        """The bytes of an element."""
-        return int(self.dtype.itemsize)
-
-    @property
-    def storage(self) -> NoArray:
-        """The memory that it looks at: its own, which nothing else can change."""
-        return self
+    __slots__ = ()
 
     def to_host(self) -> Any:
         """Refuse: an operation without a batching rule asks for the elements."""
@@ -66,13 +37,8 @@ class NoArray:
             "tensor that is not batched; use operations that make new tensors, or map the other tensor too"
         )
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__array__":
-            raise AttributeError(name)
-        return self.to_host()
 
-
-class BatchedTensor(Tensor):
+class BatchedTensor(AbstractTensor):
     """One element of a batch, as a function under `vmap` sees it.
 
     Args:
@@ -85,13 +51,12 @@ class BatchedTensor(Tensor):
 
     __slots__ = ("_level", "_value")
 
-    abstract = True
     _value: Tensor
     _level: int
 
     def __init__(self, value: Tensor, level: int) -> None:
         self._value, self._level = value, level
-        self._array = NoArray(value.shape[1:], value.dtype)
+        self._array = _Example(value.shape[1:], value.dtype)
         self._fn = self._ctx = self._grad = self._extra = None
         self._inputs = ()
         self._tick = next(ticks)
@@ -154,17 +119,6 @@ class BatchedTensor(Tensor):
         if not isinstance(first, Tensor | np.ndarray):  # the operators commute
             first, second = second, first
         return BatchedTensor(first._logical(sign, form, second), level)
-
-    def __and__(self, other: object) -> Tensor:
-        return self._logical("&", np.bitwise_and, other)
-
-    def __or__(self, other: object) -> Tensor:
-        return self._logical("|", np.bitwise_or, other)
-
-    def __xor__(self, other: object) -> Tensor:
-        return self._logical("^", np.bitwise_xor, other)
-
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__  # its own, so that Python asks them first
 
     # --- shapes ---------------------------------------------------------------------------------------------
 

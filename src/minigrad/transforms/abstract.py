@@ -1,0 +1,75 @@
+"""What batched and traced tensors share: they have a shape and a type, but no elements of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.tensors import Tensor
+
+__all__ = ["AbstractTensor", "NoArray"]
+
+
+class NoArray:
+    """Stands where a tensor has its array, with its shape and type; there are no elements to ask for.
+
+    Attributes:
+        shape: Of the tensor: under vmap, of one example.
+        dtype: Of the elements.
+    """
+
+    __slots__ = ("dtype", "shape")
+    __array_ufunc__ = None  # NumPy leaves `array * this` to us
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=int))
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an element."""
+        return int(self.dtype.itemsize)
+
+    @property
+    def storage(self) -> NoArray:
+        """The memory that it looks at: its own, which nothing else can change."""
+        return self
+
+    def to_host(self) -> Any:
+        """Refuse: an operation asks for the elements."""
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__array__":
+            raise AttributeError(name)
+        return self.to_host()
+
+
+class AbstractTensor(Tensor):
+    """A tensor without elements. Its class says what an operation on it does."""
+
+    __slots__ = ()
+
+    abstract = True
+
+    def __and__(self, other: object) -> Tensor:
+        return self._logical("&", np.bitwise_and, other)
+
+    def __or__(self, other: object) -> Tensor:
+        return self._logical("|", np.bitwise_or, other)
+
+    def __xor__(self, other: object) -> Tensor:
+        return self._logical("^", np.bitwise_xor, other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__  # its own, so that Python asks them first
