@@ -5,7 +5,9 @@ The visible tests of the engine use them, so that a check never depends on anoth
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +25,8 @@ class Node:
         name: What tests call it.
         slopes: The inputs, each with the derivative in it.
         varying: Those of `slopes` whose input is no constant.
-        derivative: What `accumulate_derivative` has added up.
+        arrived: The arguments of `accumulate_derivative`.
+        derivative: Their sum.
         received: The d_output of every step back.
     """
 
@@ -35,6 +38,7 @@ class Node:
         self.slopes = slopes
         self.varying = [(node, slope) for node, slope in slopes if node.history]
         self.unique_id = next(_numbers)
+        self.arrived: list[Any] = []
         self.derivative: Any = None
         self.received: list[Any] = [] if received is None else received
 
@@ -62,7 +66,8 @@ class Node:
 
     def accumulate_derivative(self, x: object) -> None:
         """Add x to the derivative."""
-        self.derivative = x if self.derivative is None else self.derivative + x
+        self.arrived.append(x)
+        self.derivative = functools.reduce(operator.add, self.arrived)  # of a list that no Tensor has
 
     def __repr__(self) -> str:
         return self.name
