@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from minigrad import draw
 
-in_turn = pytest.mark.full("a notebook in a browser", share=6)
+in_turn = pytest.mark.full("a notebook in a browser", share=12)
 
 PATIENCE = 30_000
 
@@ -122,6 +122,7 @@ def play(browser, served, root, request):
         assert lab.asked_of_others() == []
 
 
+@in_turn
 def test_backprop_steps(play):
     """Step by click and by key, run to the end, go back: the kernel knows each time, and so does the picture."""
     player = play(BACKPROP)
@@ -411,6 +412,7 @@ def test_without_widgets_there_is_a_picture(play):
     assert "<svg" in data["text/html"]
 
 
+@in_turn
 def test_pictures_have_words(browser, served, root):
     """A screen reader is told what a picture shows, in a notebook that is not trusted as well."""
     address, work = served

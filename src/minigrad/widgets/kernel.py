@@ -39,21 +39,25 @@ class Interrupts:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        if self._before is None:
-            self._before = signal.signal(signal.SIGINT, self._hear)
+        if signal.getsignal(signal.SIGINT) != self._hear:  # the kernel may have put its own back meanwhile
+            before = signal.signal(signal.SIGINT, self._hear)
+            self._before = before if self._before is None else self._before
         self._inside = True
         try:
             if self._asked:
                 raise KeyboardInterrupt
             yield
+        except KeyboardInterrupt:
+            self._asked = False  # stays set where something in the block caught it: the next block raises it again
+            raise
         finally:
-            self._inside = self._asked = False
+            self._inside = False
 
     def end(self) -> None:
         """Give interrupts back to their earlier handler."""
         if self._before is not None and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, self._before)
-            self._before = None
+            self._before, self._asked = None, False
 
     def _hear(self, *_: object) -> None:
         self._asked = True

@@ -193,6 +193,7 @@ def test_tags_of_ordinary_cells_stay(built):
     assert tagged == ["import math"]
 
 
+@pytest.mark.full("nbgrader releases a lesson", share=4)
 def test_a_release_is_the_student_notebook(built, root):
     """Stock `nbgrader generate_assignment` makes exactly the notebook that a reader finds in notebooks/."""
     release = generate_assignment(root, built.root / "course", "week0") / "00_numbers.ipynb"

@@ -71,6 +71,7 @@ def test_a_question_becomes_nbgraders_manually_graded_cell(small):
     assert any("That it holds at one place only." in cell.source for cell in source.cells)
 
 
+@pytest.mark.full("nbgrader releases a lesson", share=4)
 def test_nbgrader_releases_the_same_notebook(small, root):
     """Stock `nbgrader generate_assignment` makes the notebook that the build wrote, and knows the question's points."""
     small.build()

@@ -35,7 +35,7 @@ from autograder.gradebook.settings import load_app
 from autograder.judging.judge import Judge
 from autograder.results.ledger import WAITING, read_entry, write_entry
 
-in_turn = pytest.mark.full("a class is graded by the command", share=3)
+in_turn = pytest.mark.full("a class is graded by the command", share=6)
 
 ADDED = """
 [[exercise]]

@@ -123,6 +123,7 @@ def test_tidying_folders_without_end(folder, course, nest):
     assert not list((folder / "submitted").glob(".tidy-*"))
 
 
+@pytest.mark.full("a class is collected", share=3)
 def test_one_strange_submission_does_not_stop_the_class(folder, course, monkeypatch):
     """A submission that breaks the collector is a zero with a reason, and the others are collected."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")

@@ -137,7 +137,7 @@ def causes(graded):
     return {verdict.misconception for verdict in graded.verdicts if verdict.confirmed}
 
 
-@pytest.mark.full("a kernel is compiled, or run in the simulator of a GPU, for each", share=3)
+@pytest.mark.full("a kernel is compiled, or run in the simulator of a GPU, for each", share=6)
 @pytest.mark.parametrize(
     ("exercise", "misconception", "lost"),
     [

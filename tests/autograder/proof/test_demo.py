@@ -123,6 +123,7 @@ def test_a_whole_cell_replaces_the_released_one():
     assert type_in(STUB, whole) == whole
 
 
+@pytest.mark.full("the demo is run, or a course is built", share=4)
 @pytest.mark.parametrize("name", ["minitorch_style", "typical_mistakes", "attacks"])
 def test_answers_fit_the_released_cells(course, name):
     """Every answer belongs to an exercise, fills all its blanks and is Python."""
@@ -154,6 +155,7 @@ def cell_of(data, exercise):
     return next(text for text in cells if text.startswith(f"# exercise: {exercise}\n"))
 
 
+@pytest.mark.full("the demo is run, or a course is built", share=4)
 def test_everyone_hands_in_something_different(course, released):
     """Nine students, nine different sets of files; the untouched one is the release."""
     handed_in = {name: student.hand_in(course, released) for name, student in BY_NAME.items()}
@@ -270,6 +272,7 @@ def test_what_is_not_graded_is_a_problem():
 # --- the folder and the commands ------------------------------------------------------------------------------------
 
 
+@pytest.mark.full("the demo is run, or a course is built", share=4)
 def test_the_folder_is_emptied_only_if_it_is_the_demos(tmp_path, course):
     """A second run starts clean; a folder with other people's files is refused and left alone."""
     classroom = prepare(tmp_path / "demo", course.directory)
@@ -284,6 +287,7 @@ def test_the_folder_is_emptied_only_if_it_is_the_demos(tmp_path, course):
     assert precious.exists()
 
 
+@pytest.mark.full("the demo is run, or a course is built", share=4)
 def test_the_real_course_is_out_of_reach(tmp_path):
     """Whatever a build or nbgrader writes for the scratch course, notebooks, library and all, lies in the folder."""
     course = load_course()

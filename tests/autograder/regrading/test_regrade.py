@@ -37,7 +37,7 @@ from autograder.results import Graded, GroupScore, Submission, Verdict
 from autograder.results.ledger import Entry, entry_path, read_entry
 from autograder.results.regrade_log import LOG, begin, end
 
-pytestmark = pytest.mark.full("a class is graded, and again", share=3, group="regrade")
+pytestmark = pytest.mark.full("a class is graded, and again", share=6, group="regrade")
 
 CHECK = work.refuse_lost_references
 

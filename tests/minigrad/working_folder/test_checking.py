@@ -178,6 +178,7 @@ def test_json_says_everything(tmp_path):
     assert minigrad("check", path, "--exercise", ARITHMETIC, "--json", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.full("a lesson is checked in a process of its own", share=3)
 def test_all_shows_every_report(work):
     """--all prints what a notebook would, also for what is not begun."""
     done = minigrad("check", "--all", cwd=work)
@@ -336,6 +337,7 @@ def test_one_exercise_is_looked_for_in_its_lesson(work):
     )
 
 
+@pytest.mark.full("a lesson is checked in a process of its own", share=3)
 def test_another_lesson_that_is_named_is_no_progress(work):
     """It is checked as asked, but what it lacks is not noted; what stands in a notebook that is no lesson is."""
     solved(work / "00_fundamentals.ipynb", ARITHMETIC, f"# exercise: {ARITHMETIC}\n{ADD}")
@@ -399,6 +401,7 @@ def test_limits_are_of_work(tmp_path):
     assert found[ARITHMETIC].passed
 
 
+@pytest.mark.full("a lesson is checked in a process of its own", share=3)
 def test_what_waits_for_nothing_is_stopped(tmp_path):
     """A cell that sleeps for ever is stopped after a few times as long."""
     found, remarks = reports(one(tmp_path, answered(ARITHMETIC, "import time\ntime.sleep(600)")), ARITHMETIC, seconds=1)
@@ -406,6 +409,7 @@ def test_what_waits_for_nothing_is_stopped(tmp_path):
     assert not found[ARITHMETIC].passed
 
 
+@pytest.mark.full("a lesson is checked in a process of its own", share=3)
 def test_compiling_is_no_work(tmp_path):
     """A cell that compiles for longer than a cell may work is run to its end."""
     compiles = (

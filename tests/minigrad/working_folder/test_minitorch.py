@@ -218,6 +218,7 @@ def test_a_loop_that_is_not_parallel_is_let_pass(tmp_path):
     ], content
 
 
+@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=4)
 def test_a_stub_shows_no_mistake():
     """What is not written, or does not end, is no misconception."""
 
@@ -336,6 +337,7 @@ def test_one_wrong_answer_does_not_spoil_the_next(tmp_path):
     assert run("tensor_ops.tensor_map", objects(package, "tensor_ops.tensor_map")).passed
 
 
+@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=4)
 def test_what_cannot_be_run_is_said(tmp_path):
     """An answer whose file raises, loops or is a stub: a sentence, and the others are checked; the rest is listed."""
     package = tmp_path / "minitorch"
