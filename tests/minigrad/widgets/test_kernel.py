@@ -21,9 +21,8 @@ def interrupts() -> Iterator[Interrupts]:
 
 def test_an_interrupt_that_a_block_catches_ends_the_next_one(interrupts: Interrupts) -> None:
     """A student's code, or a callback whose exceptions are only printed, may catch it."""
-    with interrupts.heard():
-        with contextlib.suppress(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+    with interrupts.heard(), contextlib.suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), interrupts.heard():
         pass
     with interrupts.heard():
