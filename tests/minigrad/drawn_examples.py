@@ -5,11 +5,13 @@ import math
 import numpy as np
 
 from autograder.results import pictures
-from minigrad import Scalar, datasets, debug, draw, tensor, tour
+from minigrad import Scalar, datasets, debug, draw, ones, tensor, tour, zeros
 from minigrad.debug import cuda_races
+from minigrad.graph import trace
 from minigrad.machine._numba import cuda, numba
 from minigrad.module import Module, Parameter
 from minigrad.tensor_data import TensorData
+from minigrad.transforms import grad
 
 prange = numba.prange
 TABLE = np.arange(12).reshape(3, 4)
@@ -90,6 +92,15 @@ def _recorded(kernel, shape, grid, block):
     return cuda_races(kernel, grid, block, np.zeros(shape), np.arange(math.prod(shape), dtype=float).reshape(shape))
 
 
+def _backward_pass():
+    """The graph of a gradient: inputs, a constant, crossing lines, a long way past others."""
+
+    def loss(w, x, y):
+        return ((x @ w).tanh() - y * ones(4)).square().mean()
+
+    return trace(grad(loss), zeros(3), zeros(4, 3), zeros(4))
+
+
 def _model():
     model, part = Module(), Module()
     model.scale = Parameter(2.0)
@@ -111,6 +122,7 @@ SVG = {
     "strides, three axes": lambda: draw.strides(np.arange(60).reshape(3, 4, 5), highlight=(2, 0, 3)),
     "permute": lambda: draw.permute(np.arange(24).reshape(2, 3, 4), (2, 0, 1)),
     "broadcast": lambda: draw.broadcast((4, 1, 2), (4, 2)),
+    "program": lambda: draw.program(_backward_pass()),
     "broadcast, a clash": lambda: draw.broadcast((2, 3), (2,)),
     "broadcast, large sizes": lambda: draw.broadcast((1000, 1, 28), (3, 128, 1)),
     "reduction": lambda: draw.reduction((2, 3, 4), 1),

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from minigrad.draw.plots import partials as partials
     from minigrad.draw.plots import secants as secants
     from minigrad.draw.plots import sides as sides
+    from minigrad.draw.programs import program as program
     from minigrad.draw.shared import shared_memory as shared_memory
     from minigrad.draw.storage import permute as permute
     from minigrad.draw.storage import strides as strides
@@ -57,6 +58,7 @@ _home = {
     "gradients": ("jacobians", "matmul_shapes", "permuted_gradient"),
     "graph": ("expression_graph",),
     "parallel": ("iterations", "races", "walk"),
+    "programs": ("program",),
     "networks": ("activations", "convolution", "digits", "kernels", "tiled"),
     "plots": ("curves", "decision", "difference_errors", "elementary", "film", "partials", "secants", "sides"),
     "shared": ("shared_memory",),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import autodiff
+from minigrad import autodiff, draw
 from minigrad.functions import Function
 from minigrad.tensor_functions import View
 from minigrad.tensors import Tensor
@@ -157,6 +157,11 @@ class Graph:
         return "\n".join((*lines, f"return {', '.join(map(shown, self.outputs))}"))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str | None:
+        """Show the picture in a notebook, or the text if the graph is too large for one."""
+        rows = len(self.inputs) + len(self.constants) + len(self.equations)
+        return draw.program(self)._repr_html_() if rows <= draw.programs.LARGEST else None
 
     def _form(self) -> Any:
         """Return all that matters of the graph, comparable."""
