@@ -81,7 +81,8 @@ def index_to_position(index: Index, strides: Strides) -> int:
     The position is the sum of each axis's index times that axis's stride, whatever the strides are.
 
     Args:
-        index: One index for each axis. It may be a buffer that is longer than strides; what comes after is not used.
+        index: One index for each axis: a tuple, which has no ``shape``, or in kernels an array. It may be a buffer that
+            is longer than strides; what comes after is not used.
         strides: The storage's step along each axis. The rank is the number of strides.
 
     Returns:
