@@ -93,7 +93,7 @@ def map_compiled(student: SimpleNamespace) -> None:
 
 @visible("fast_ops.tensor_zip", ZIP)
 def zip_of_every_layout(student: SimpleNamespace) -> None:
-    """a - 2 b is right where all layouts agree, where one differs, and where both inputs are broadcast."""
+    """a - 2 b is right where all layouts agree, where an input's or the output's differs, and with broadcasting."""
     kernel = interpreted(student.tensor_zip(difference))
     a, b = (SIX, [2, 3], [3, 1]), ([0, 10, 20, 30, 40, 50], [2, 3], [3, 1])
     same = arguments([2, 3], [3, 1], a, b)
@@ -105,6 +105,9 @@ def zip_of_every_layout(student: SimpleNamespace) -> None:
     turned = arguments([2, 3], [3, 1], a, (b[0], [2, 3], [1, 2]))
     hint = "here b's strides are (1, 2): all three layouts must agree before indices can be left out"
     expect(run(kernel, turned), [0.0, -39.0, -78.0, -17.0, -56.0, -95.0], hint=hint)
+    result_turned = arguments([2, 3], [1, 2], a, b)
+    hint = "here out's strides are (1, 2), and both inputs have others: out needs an index of its own"
+    expect(run(kernel, result_turned), [0.0, -57.0, -19.0, -76.0, -38.0, -95.0], hint=hint)
     table = arguments([2, 3], [3, 1], ([1, 2], [2, 1], [1, 1]), ([10, 20, 30], [3], [1]))
     hint = "a column and a row give a table: each input has an index of its own"
     expect(run(kernel, table), [-19.0, -39.0, -59.0, -18.0, -38.0, -58.0], hint=hint)
