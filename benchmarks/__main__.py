@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -52,6 +53,9 @@ def main(words: list[str]) -> None:
     console = Console(width=None if sys.stdout.isatty() else 160)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     sections, steps = some(words) if words else everything()
+    if not sections:
+        names = [*LINES, *(program.name for program in scalar_section.programs()), "grading"]
+        sys.exit(f"benchmarks: no line has {' or '.join(words)} in its name; there are:\n  " + "\n  ".join(names))
     done = []
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=steps)
@@ -71,6 +75,5 @@ def main(words: list[str]) -> None:
 
 if __name__ == "__main__":
     threading.stack_size(STACK)
-    thread = threading.Thread(target=main, args=(sys.argv[1:],))
-    thread.start()
-    thread.join()
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(main, sys.argv[1:]).result()

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from benchmarks import grading_section, start_section, tensor_section
+from benchmarks import __main__, grading_section, start_section, tensor_section
 from benchmarks.lines import LINES
 from benchmarks.measure import interleave
 from benchmarks.notes import NOTES
@@ -111,6 +111,14 @@ def test_a_failing_line_is_a_row_and_not_the_end(monkeypatch):
     monkeypatch.setattr("benchmarks.tensor_section._measure", lambda *args: (_ for _ in ()).throw(Failed("broken")))
     *_, table = tensor_section.times_section([broken.name, broken.name])
     assert [row[-1] for row in table.rows] == ["failed: broken"] * 2
+
+
+def test_a_word_that_no_line_has_is_answered_with_the_lines():
+    """A misspelt name, and --help, list what can be run; nothing is measured."""
+    with pytest.raises(
+        SystemExit, match="no line has sofmax in its name; there are:\n(?s:.*)softmax 1024 x 1024, forward"
+    ):
+        __main__.main(["sofmax"])
 
 
 def test_tables_are_markdown():
