@@ -115,9 +115,7 @@ def test_a_failing_line_is_a_row_and_not_the_end(monkeypatch):
 
 def test_a_word_that_no_line_has_is_answered_with_the_lines():
     """A misspelt name, and --help, list what can be run; nothing is measured."""
-    with pytest.raises(
-        SystemExit, match="no line has sofmax in its name; there are:\n(?s:.*)softmax 1024 x 1024, forward"
-    ):
+    with pytest.raises(SystemExit, match=r"no line has sofmax in its name; there are:\s(?s:.*)softmax 1024"):
         __main__.main(["sofmax"])
 
 
