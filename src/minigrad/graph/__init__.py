@@ -6,6 +6,8 @@ quick = minigrad.jit(f)                   # traced at the first call, then run f
 
 from __future__ import annotations
 
+from minigrad.graph.expanding import expand
+from minigrad.graph.fusing import fuse, push_broadcasts
 from minigrad.graph.jitting import CacheInfo, Jitted, jit
 from minigrad.graph.passes import (
     bind,
@@ -15,6 +17,8 @@ from minigrad.graph.passes import (
     optimize,
     remove_dead,
 )
+from minigrad.graph.planning import Plan, plan_memory
+from minigrad.graph.preparing import fold_last, prepare, shrink_constants
 from minigrad.graph.program import Equation, Graph, Var
 from minigrad.graph.tracing import trace
 
@@ -23,13 +27,21 @@ __all__ = [
     "Equation",
     "Graph",
     "Jitted",
+    "Plan",
     "Var",
     "bind",
     "cancel_inverses",
     "eliminate_common",
+    "expand",
     "fold_constants",
+    "fold_last",
+    "fuse",
     "jit",
     "optimize",
+    "plan_memory",
+    "prepare",
+    "push_broadcasts",
     "remove_dead",
+    "shrink_constants",
     "trace",
 ]

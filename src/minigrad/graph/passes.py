@@ -71,9 +71,11 @@ def remove_dead(graph: Graph) -> Graph:
     kept = []
     for equation in reversed(graph.equations):
         if equation.op is Draw or any(v in needed for v in equation.outputs):
-            used = [n for n, v in enumerate(equation.outputs) if n == 0 or v in needed]
-            outputs, saved = [equation.outputs[n] for n in used], [equation.saved[n - 1] for n in used if n]
-            kept.append(replace(equation, outputs=tuple(outputs), saved=tuple(saved)))
+            if equation.saved:
+                used = [n for n, v in enumerate(equation.outputs) if n == 0 or v in needed]
+                outputs, saved = [equation.outputs[n] for n in used], [equation.saved[n - 1] for n in used if n]
+                equation = replace(equation, outputs=tuple(outputs), saved=tuple(saved))
+            kept.append(equation)
             needed.update(equation.uses())
     constants = tuple((v, array) for v, array in graph.constants if v in needed)
     return replace(graph, constants=constants, equations=tuple(reversed(kept)))

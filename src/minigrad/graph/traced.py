@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from minigrad.graph.program import Var
     from minigrad.graph.tracing import Trace
 
-__all__ = ["Draw", "TracedTensor", "refuse"]
+__all__ = ["Draw", "TracedTensor", "method_of", "refuse"]
 
 _HERE = str(Path(__file__).parents[1])
 
@@ -91,6 +91,11 @@ def _method(name: str) -> type[Function]:
 
     Method.__name__ = name.strip("_")
     return _methods.setdefault(name, Method)
+
+
+def method_of(op: type[Function]) -> str:
+    """Return the name of the method that a function calls; "" for any other function."""
+    return next((name for name, found in _methods.items() if found is op), "")
 
 
 # --- the tensors ----------------------------------------------------------------------------------------------
