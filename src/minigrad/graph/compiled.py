@@ -21,7 +21,7 @@ import numpy as np
 from minigrad import tensor_functions
 from minigrad.backends import arrays, guarded
 from minigrad.backends.numba import fused, pool, splitting, threads
-from minigrad.backends.numba.geometry import handle
+from minigrad.backends.numba.geometry import address, handle
 from minigrad.graph.elements import is_view
 from minigrad.graph.fusing import Fused
 from minigrad.graph.lowering import lower
@@ -109,6 +109,27 @@ def rows(array: Any) -> Any:
     return array if array.flags.c_contiguous else arrays.contiguous(array)
 
 
+def separate(donated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """Return donated arrays that results may be written to: copies of those that share memory with another argument."""
+    found, end, owner = list(donated), 0, -1
+    for start, stop, n in sorted([(*_span(x), n) for n, x in enumerate((*donated, *others))]):
+        if start < end:
+            for each in (n, owner):
+                if each < len(found):
+                    found[each] = donated[each].copy()
+        if stop > end:
+            end, owner = stop, n
+    return [x if x.flags.writeable else x.copy() for x in found]
+
+
+def _span(array: Any) -> tuple[int, int]:
+    """Return the addresses between which an array lies."""
+    if array.flags.c_contiguous:
+        start = address(array)
+        return start, start + array.nbytes
+    return np.lib.array_utils.byte_bounds(array)
+
+
 class _Arenas:
     """Memory for the temporary values of a run. A small arena is kept for the next run."""
 
@@ -140,6 +161,7 @@ _GIVEN = {
     "replaced": replaced,
     "rows": rows,
     "scratch": scratch,
+    "separate": separate,
     "shared": shared,
     "silence": guarded.silence,
     "speak": guarded.speak,
@@ -183,8 +205,6 @@ class _Writer:
         """Return the values that are needed while the function runs, and not only inside of loops."""
         needed = {y for y in self.graph.outputs if isinstance(y, Var)}
         for each in reversed(self.graph.equations):
-            if each.op is Fused:
-                continue
             if not is_view(each) or any(v in needed for v in each.outputs):
                 needed.update(each.uses())
         return needed
@@ -212,11 +232,16 @@ class _Writer:
             self.lines.append(f"{self.names[v]} = {self.allocation(v.shape, v.dtype)}")
 
     def _opening(self) -> list[str]:
-        """Return the lines that give temporary values their places in the arena."""
-        if not self.plan.places:
-            return []
-        names = ", ".join(self.names[v] for v in self.plan.places)
-        return ["arena = arenas.take()", f"{names}, = arena"]
+        """Return the lines that look at donated arrays, and give temporary values their places in the arena."""
+        lines = []
+        if self.plan.donated:
+            donated = dict.fromkeys(self.plan.donated.values())
+            taken = "".join(f"{self.names[v]}, " for v in donated)
+            others = "".join(f"{self.names[v]}, " for v in self.graph.inputs if v not in donated)
+            lines.append(f"{taken}= separate(({taken}), ({others}))")
+        if self.plan.places:
+            lines += ["arena = arenas.take()", f"{''.join(f'{self.names[v]}, ' for v in self.plan.places)}= arena"]
+        return lines
 
     def _closing(self) -> list[str]:
         return ["arenas.give_back(arena)"] if self.plan.places else []

@@ -1,4 +1,4 @@
-"""What an equation computes for each element, as an expression of operators: the part of a graph that loops can fuse."""
+"""What an equation computes for each element, as an expression of operators: what loops can fuse of a graph."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ import numpy as np
 from minigrad import tensor_functions
 from minigrad.backends import arrays
 from minigrad.functions import Elementwise
-from minigrad.graph.elements import is_view
-from minigrad.graph.lowering import Space, lower, space_of
+from minigrad.graph.elements import is_view, looked_at
+from minigrad.graph.lowering import Space, lower, space_of, stand_in
 from minigrad.graph.program import Equation, Graph, Several, Var, replaced
 from minigrad.graph.traced import Draw
 from minigrad.transforms.trees import PyTreeDef
@@ -37,6 +37,20 @@ class Fused(Several):
         return body.run(*operands)
 
 
+def _views(graph: Graph) -> list[bool]:
+    """Return which equations make views without a copy, of values in row-major order."""
+    seen: dict[Var, Any] = {}
+    found = []
+    for each in graph.equations:
+        view = None
+        if is_view(each) and 0 not in each.operands[0].shape:
+            x = each.operands[0]
+            view = looked_at(each, seen[x] if x in seen else stand_in(x.shape))
+        found.append(view is not None)
+        seen.update((v, view) for v in each.outputs if view is not None)
+    return found
+
+
 class _Groups:
     """Equations of a graph, joined step by step."""
 
@@ -47,7 +61,7 @@ class _Groups:
         self.space: dict[int, Space] = {}
         self.group: list[int] = list(range(len(self.equations)))
         self.members: dict[int, list[int]] = {i: [i] for i in self.group}
-        self.views = [is_view(each) for each in self.equations]
+        self.views = _views(graph)
         for i, each in enumerate(self.equations):
             space = None if self.views[i] else space_of(each)
             if space is not None and lower([each], space) is not None:

@@ -307,8 +307,12 @@ def _differences(call: _Call, known: _Call, paths: Sequence[str]) -> list[str]:
     return found
 
 
-def jit(fun: Callable[..., Result], static_argnums: int | Sequence[int] = ()) -> Jitted[Result]:
-    """Return the function, to be run from a graph that is traced at the first call.
+def jit(
+    fun: Callable[..., Result],
+    static_argnums: int | Sequence[int] = (),
+    donate_argnums: int | Sequence[int] = (),
+) -> Jitted[Result]:
+    """Return the function, compiled: traced at the first call, and run as fused loops from then on.
 
     It is traced once for each combination of shapes, dtypes, tree structure and values of what is no tensor. Captured
     tensors and numbers keep the values that they had at that call. Where a call is differentiated, batched or traced,
@@ -318,6 +322,8 @@ def jit(fun: Callable[..., Result], static_argnums: int | Sequence[int] = ()) ->
         fun: A function of trees that returns a tree with tensors in it. It must not change tensors in place.
         static_argnums: Which positional arguments are compared as values, though they are trees or objects of any class
             that can be hashed.
+        donate_argnums: Which positional arguments are not needed any more: results may be written to their memory. Do
+            not look at their tensors after the call; they may hold anything.
 
     Raises:
         TraceError: When called, if the function cannot be traced; the message names the line.
@@ -330,7 +336,14 @@ def jit(fun: Callable[..., Result], static_argnums: int | Sequence[int] = ()) ->
     tensor(11.)
     """
     check_callable("jit", fun)
-    static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    if min(static, default=0) < 0:
-        raise ValueError(f"jit: static_argnums is {static_argnums!r}; give places counted from 0, such as 1 or (1, 2)")
-    return Jitted(fun, static)
+    static, donated = _places("static_argnums", static_argnums), _places("donate_argnums", donate_argnums)
+    if set(static) & set(donated):
+        raise ValueError(f"jit: argument {min(set(static) & set(donated))} is static, so it has no memory to donate")
+    return Jitted(fun, static, donated)
+
+
+def _places(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
+    places = (given,) if isinstance(given, int) else tuple(given)
+    if min(places, default=0) < 0:
+        raise ValueError(f"jit: {name} is {given!r}; give places counted from 0, such as 1 or (1, 2)")
+    return places

@@ -23,7 +23,7 @@ from minigrad.backends.numba.geometry import contiguous_strides
 from minigrad.graph.elements import element_of, fold_of, is_view, looked_at, operands_of
 from minigrad.graph.program import Equation, Var
 
-__all__ = ["Lowered", "Space", "lower", "space_of"]
+__all__ = ["Lowered", "Space", "lower", "space_of", "stand_in"]
 
 MOST_STEPS, MOST_ARRAYS = 64, 24
 """Up to which a loop is generated: a longer one has more values than a processor has registers."""
@@ -92,7 +92,7 @@ def _written(shape: tuple[int, ...], space: Space) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _stand_in(shape: tuple[int, ...]) -> Any:
+def stand_in(shape: tuple[int, ...]) -> Any:
     """Return an array of bytes whose strides count elements; nobody may look at its elements."""
     return np.lib.stride_tricks.as_strided(np.empty(1, np.int8), shape, contiguous_strides(shape))
 
@@ -156,7 +156,7 @@ class _Lowering:
                 return False
             self.values[out] = self.values[x]
             return True
-        root, array = self.views.get(x) or (x, _stand_in(x.shape))
+        root, array = self.views.get(x) or (x, stand_in(x.shape))
         seen = looked_at(equation, array)
         if seen is None:
             return False
@@ -172,26 +172,27 @@ class _Lowering:
             return ("step", self.values[x]) if meets else None
         if x.dtype.kind not in "bfi" or x.dtype.itemsize not in (1, 4, 8) or x.dtype == np.int32:
             return None
-        root, array = self.views.get(x) or (x, _stand_in(x.shape))
+        root, array = self.views.get(x) or (x, stand_in(x.shape))
         strides = [0 if n == 1 else s for n, s in zip(array.shape, array.strides, strict=True)]
         strides = [0] * (len(shape) - len(strides)) + strides
         if frame == "dropped":
             strides += [0] * self.space[1]
         elif frame == "single":
             strides = [0] * len(self.space[0])
-        key = (root, tuple(strides), _start(array) - _start(_stand_in(root.shape)))
+        key = (root, tuple(strides), _start(array) - _start(stand_in(root.shape)))
         return "load", self.loads.setdefault(key, len(self.loads))
 
     def result(self) -> Lowered | None:
         count = len(self.loads)
-        if not self.steps or self.dtype is None or len(self.steps) > MOST_STEPS or count > MOST_ARRAYS:
+        if not self.steps or len(self.steps) > MOST_STEPS or count > MOST_ARRAYS:
             return None
+        dtype = self.dtype or np.dtype(np.float32)  # of truth values alone
         steps = []
         for expression, fold, places in self.steps:
             numbers = [place and place[1] + (count if place[0] == "step" else 0) for place in places]
             steps.append(Step(_numbered(expression, numbers), fold))
         inputs = [Operand(root.dtype, strides, offset) for root, strides, offset in self.loads]
-        loop = Loop(*self.space, self.dtype, tuple(inputs), tuple(steps), ())
+        loop = Loop(*self.space, dtype, tuple(inputs), tuple(steps), ())
         values = {v: n + count for v, n in self.values.items()}
         return Lowered(loop, tuple(root for root, _, _ in self.loads), values)
 

@@ -122,7 +122,9 @@ def _is_product(equation: Equation) -> bool:
 
 
 def _overwritten(equation: Equation) -> Iterable[tuple[Var, Var]]:
-    """Go through results and inputs of a fused equation that are read and written element by element, and no other."""
+    """Go through results and inputs of a fused equation that are written and read element by element alike."""
+    if equation.op is not Fused:
+        return
     body, space = equation.options["body"], equation.options["space"]
     lowered = lower(body.equations, space)
     if lowered is None or space[1]:
@@ -147,19 +149,17 @@ def _give(plan: Plan, lives: _Lives, equation: Equation, n: int, spent: set[Var]
 def _place(plan: Plan, lives: _Lives, v: Var, n: int, equation: Equation) -> None:
     """Find the lowest place in the arena that is free as long as a value lives."""
     size, end = _whole(bytes_of(v)), lives.last[v]
-    reused = {x for out, x in _overwritten(equation) if out is v} if equation.op is Fused else set()
-    taken = []
-    for x, start in plan.places.items():
-        ends_here = x in reused and lives.last[x] == n
-        if lives.made[x] <= end and (lives.last[x] > n or (lives.last[x] == n and not ends_here)):
-            taken.append((start, start + _whole(bytes_of(x))))
-    place = 0
-    for start, stop in sorted(taken):
-        if start - place >= size:
-            break
-        place = max(place, stop)
-    plan.places[v] = place
-    plan.arena = max(plan.arena, place + size)
+    others = [x for x in plan.places if lives.made[x] <= end and lives.last[x] >= n]
+    spans = [(plan.places[x], plan.places[x] + _whole(bytes_of(x)), x) for x in others]
+
+    def free(place: int, but: Var | None = None) -> bool:
+        return all(place + size <= start or place >= stop for start, stop, x in spans if x is not but)
+
+    reused = [x for out, x in _overwritten(equation) if out is v and x in others and lives.last[x] == n]
+    places = [plan.places[x] for x in reused if free(plan.places[x], x)]
+    places += [place for place in (0, *sorted(stop for _, stop, _ in spans)) if free(place)]
+    plan.places[v] = places[0]
+    plan.arena = max(plan.arena, places[0] + size)
 
 
 def _whole(size: int) -> int:

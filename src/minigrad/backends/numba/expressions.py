@@ -83,6 +83,7 @@ class Formula:
         return name
 
     def form(self, kernel: Any, args: Sequence[Any]) -> str:
+        """Return the text of an operator with ``{0}``, ``{1}``, ... for its inputs."""
         form, floating = operators.FORMS.get(kernel, operators.Form()), self.dtype.kind == "f"
         if floating and form.powers and args[1][0] == "const" and float(args[1][1]) in form.powers:
             return form.powers[float(args[1][1])]
