@@ -85,24 +85,36 @@ class _Groups:
         return v, between[::-1]
 
     def join_all(self) -> None:
-        """Join groups until no two can be joined."""
+        """Join groups until no two can be joined: those that hand values on first, and then those that read the same."""
+        self._join_chains()
+        readers: dict[Var, list[int]] = {}
+        for i, each in enumerate(self.equations):
+            for v in each.uses() if i in self.space or self.group[i] in self.space else ():
+                readers.setdefault(self._root(v)[0], []).append(i)
+        for v, found in readers.items():
+            for a, b in itertools.pairwise(found):
+                if self.space.get(self.group[a], ((), 0))[0] == v.shape:
+                    self._join(self.group[a], self.group[b])
+        self._join_chains()
+
+    def _join_chains(self) -> None:
+        """Join groups of which one needs what the other one computes."""
         changed = True
         while changed:
             changed = False
             for i, sources in enumerate(self.sources):
-                if i in self.space:
+                if self.group[i] in self.space:
                     for source in sources:
                         changed |= self._join(self.group[source], self.group[i])
 
     def _join(self, first: int, second: int) -> bool:
         """Join two groups, if one loop can compute them and nothing from outside stands between them."""
-        first, second = self.group[self.members[first][0]], self.group[self.members[second][0]]
         if first == second or first not in self.space or second not in self.space:
             return False
         members = sorted(self.members[first] + self.members[second])
         for space in sorted({self.space[first], self.space[second]}, key=lambda s: (-s[1], -math.prod(s[0]))):
             if lower(self.body(members), space) is not None:
-                if self._meets_outside(first, second):
+                if self._meets_outside(first, second) or self._meets_outside(second, first):
                     return False
                 self.space[second] = space
                 self.members[second] = members

@@ -73,7 +73,7 @@ class _Entry:
             self._run = program.load()
         except Exception as error:  # whatever a compiler says: the interpreter computes the same
             why = f"{type(error).__name__}: {error}".splitlines()[0]
-            warnings.warn(f"jit: a graph runs uncompiled, for it could not be compiled ({why})", RuntimeWarning, 4)
+            warnings.warn(f"jit: a graph runs uncompiled, for it could not be compiled ({why})", RuntimeWarning, 5)
             return None
         return program
 

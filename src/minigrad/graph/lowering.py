@@ -45,6 +45,19 @@ class Lowered(NamedTuple):
     inputs: tuple[Var, ...]
     values: dict[Var, int]
 
+    def walks_once(self, outputs: Iterable[Var]) -> bool:
+        """Return whether a row is walked only once: nothing that is written or folded needs a fold's result."""
+        count, behind = len(self.inputs), set[int]()
+        for n, step in enumerate(self.loop.steps, count):
+            if any(i in behind for i in step.inputs):
+                if step.fold:
+                    return False
+                behind.add(n)
+            if step.fold:
+                behind.add(n)
+        full = [v for v in outputs if _frame(v.shape, (self.loop.shape, self.loop.folded)) == "full"]
+        return not any(self.values[v] in behind for v in full)
+
     def writing(self, outputs: Iterable[Var]) -> Loop:
         """Return the loop that writes some of its values, each to an array in row-major order."""
         space = self.loop.shape, self.loop.folded

@@ -125,9 +125,9 @@ def _overwritten(equation: Equation) -> Iterable[tuple[Var, Var]]:
     """Go through results and inputs of a fused equation that are written and read element by element alike."""
     if equation.op is not Fused:
         return
-    body, space = equation.options["body"], equation.options["space"]
-    lowered = lower(body.equations, space)
-    if lowered is None or space[1]:
+    body = equation.options["body"]
+    lowered = lower(body.equations, equation.options["space"])
+    if lowered is None or not lowered.walks_once(body.outputs):
         return
     loop = lowered.writing(body.outputs)
     outside = dict(zip(body.inputs, equation.operands, strict=True))

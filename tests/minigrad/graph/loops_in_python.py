@@ -28,6 +28,11 @@ class Pointer:
         self.kind.from_address(self.address + i * self.size).value = value
 
 
+def _store_line(target, i, source, k):
+    for n in range(64 // target.size):
+        target[i + n] = source[k + n]
+
+
 def _scope(formula):
     number = formula.dtype.type
     names = {"number": number, "zero": number(0), "one": number(1), "half": number(0.5)}
@@ -37,6 +42,7 @@ def _scope(formula):
     names |= {f"math_{n}": lambda *a, n=n: number(getattr(operators, n)(*map(float, a))) for n in ("sin", "cos", "pow")}
     names |= {"math_erf": lambda x: number(math.erf(x)), "math_erfc": lambda x: number(math.erfc(x))}
     names |= {"math_sqrt": np.sqrt, "pointer": Pointer, "load": lambda p, i: p[i], "uint8": np.uint8}
+    names |= {"store_line": _store_line}
     names |= {"store": lambda p, i, x: p.__setitem__(i, x), "store_fence": lambda: None}
     names |= {"local_buffer": lambda dtype, size: np.empty(size, dtype), "int64": np.int64}
     return names | {"float32": np.float32, "float64": np.float64} | formula.constants

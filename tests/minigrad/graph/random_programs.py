@@ -35,6 +35,7 @@ class Program:
                 self.steps.append(step)
                 self.ops.append(name)
                 values.append(step(values))
+        self.has_single = any(x.dtype == mg.float32 for x in values)
         places = range(len(self.inputs), len(values))
         self.outputs = self.rng.sample(places, 3)
 

@@ -436,35 +436,43 @@ def program(calls: Sequence[Sequence[Part]]) -> tuple[str, Callable[[], compiler
     Args:
         calls: For each call the parts that it runs: one of which threads take shares, or several small ones in a row.
     """
-    functions, formulas, lines = list[str](), list[Formula](), ["call = parameters[0]"]
+    loops: dict[tuple[str, str], tuple[str, Formula]] = {}  # equal ones are compiled once
+    lines = ["call = parameters[0]"]
     for number, parts in enumerate(calls):
         lines.append(f"if call == {number}:")
         first, given = 1, 1 + sum(part.handles for part in parts)
         for part in parts:
             span = "item[0][0], item[0][1], item[0][2]" if is_shared(parts) else f"0, parameters[{given}], 0"
-            lines.append(f"    loop_{len(functions)}({span}, {first}, {given}, parameters)")
+            key = (part.function("loop"), _notes(part.formula))
+            name, _ = loops.setdefault(key, (f"loop_{len(loops)}", part.formula))
+            lines.append(f"    {name}({span}, {first}, {given}, parameters)")
             first, given = first + part.handles, given + len(part.numbers)
-            functions.append(part.function(f"loop_{len(functions)}"))
-            formulas.append(part.formula)
     entry = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
-    named = [f"{formula.describe_constants()}\n{formula.describe_functions()}" for formula in formulas]
-    notes = ["  ".join(["# where", *text.split("\n")]).rstrip() + "\n" if text.strip() else "" for text in named]
-    text = "\n\n\n".join([*[note + function for note, function in zip(notes, functions, strict=True)], entry, ""])
+    functions = {name: text.replace("def loop(", f"def {name}(", 1) for (text, _), (name, _) in loops.items()}
+    notes = [note for _, note in loops]
+    texts = [note + function for note, function in zip(notes, functions.values(), strict=True)]
+    text = "\n\n\n".join([*texts, entry, ""])
 
     def make() -> Any:
         from minigrad.machine._numba import numba
 
         known: dict[str, Any] = {}
-        for n, (function, formula) in enumerate(zip(functions, formulas, strict=True)):
+        for name, formula in loops.values():
             scope = formula.scope() | {"uint8": np.uint8}
             scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int64")}
-            exec(function, scope)
-            known[f"loop_{n}"] = numba.njit(error_model="numpy")(scope[f"loop_{n}"])
+            exec(functions[name], scope)
+            known[name] = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(scope[name])
         exec(entry, known)
         return known["kernel"]
 
-    keep = all(formula.complete for formula in formulas)
+    keep = all(formula.complete for _, formula in loops.values())
     return text, lambda: compiler.kernel("graph", text, make, keep=keep)
+
+
+def _notes(formula: Formula) -> str:
+    """Return a comment that says what the names of numbers and functions in a loop stand for."""
+    facts = [line for line in (formula.describe_constants(), formula.describe_functions()) if line]
+    return f"# where {', '.join(facts)}\n".replace("\n", ", ", ", ".join(facts).count("\n")) if facts else ""
 
 
 def is_shared(parts: Sequence[Part]) -> bool:

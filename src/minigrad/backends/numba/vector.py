@@ -36,7 +36,9 @@ def compiled(function: Callable[..., Any]) -> Any:
 
     Only contraction (a * b + c rounded once) is allowed: reassociation would simplify (t + magic) - magic to t.
     """
-    return numba.njit(error_model="numpy", fastmath={"contract"}, forceinline=True)(function)
+    return numba.njit(
+        error_model="numpy", fastmath={"contract"}, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
 
 
 def polynomial(coefficients: list[float], number: Any) -> Any:
