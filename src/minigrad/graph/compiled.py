@@ -20,7 +20,8 @@ import numpy as np
 
 from minigrad import tensor_functions
 from minigrad.backends import arrays, guarded
-from minigrad.backends.numba import fused, pool, splitting, threads
+from minigrad.backends.numba import pool, programs, splitting, threads
+from minigrad.backends.numba.fused import Loop, Part
 from minigrad.backends.numba.geometry import address, handle
 from minigrad.graph.elements import is_view
 from minigrad.graph.fusing import Fused
@@ -63,7 +64,7 @@ class Program:
         self.results = writer.results
         self.read = writer.read
         self._writer = writer
-        self.loops, self._load = fused.program(writer.calls)
+        self.loops, self._load = programs.program(writer.calls)
 
     def scope(self) -> dict[str, Any]:
         """Return what the generated lines refer to; the kernel is compiled now if it was not yet."""
@@ -176,8 +177,8 @@ class _Writer:
         self.names = {v: f"v_{name}" for v, name in graph._names().items()}
         self.scope: dict[str, Any] = dict(_GIVEN)
         self.lines: list[str] = []
-        self.calls: list[list[fused.Part]] = []
-        self.waiting: list[tuple[fused.Part, list[str]]] = []
+        self.calls: list[list[Part]] = []
+        self.waiting: list[tuple[Part, list[str]]] = []
         self.looked_at = self._run_time_values()
         self.read = [v for v in graph.inputs if v in self._read_by_loops()]
         for v, array in graph.constants:
@@ -324,8 +325,8 @@ class _Writer:
         rest = [results[n] for n in divided.outputs]
         self._loop(divided.rows, [*rest, *partial, *[given[n] for n in divided.given]])
 
-    def _loop(self, loop: fused.Loop, handles: list[str]) -> None:
-        for part in fused.parts_of(loop):
+    def _loop(self, loop: Loop, handles: list[str]) -> None:
+        for part in programs.parts_of(loop):
             if part.worth > 1:
                 self._flush()
             self.waiting.append((part, handles))
@@ -349,7 +350,7 @@ class _Writer:
         self.scope[pack] = struct.Struct(f"{1 + len(given)}q").pack
         self.scope[tail] = struct.pack(f"{len(numbers)}q", *numbers)
         packed = f"{pack}({number}, {', '.join(given)}) + {tail}"
-        if fused.is_shared(parts):
+        if programs.is_shared(parts):
             self.lines.append(f"shared(of_threads, {packed}, {parts[0].total}, {parts[0].multiple}, {parts[0].worth})")
         else:
             self.lines.append(f"kernel(ALONE, 0, 0, {packed})")

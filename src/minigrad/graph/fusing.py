@@ -85,7 +85,7 @@ class _Groups:
         return v, between[::-1]
 
     def join_all(self) -> None:
-        """Join groups until no two can be joined: those that hand values on first, and then those that read the same."""
+        """Join groups until no two can be: those that hand values on first, and then those that read the same."""
         self._join_chains()
         readers: dict[Var, list[int]] = {}
         for i, each in enumerate(self.equations):

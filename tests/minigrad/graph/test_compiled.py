@@ -1,4 +1,4 @@
-"""Compiled graphs: values, quick calls, donated memory, what is printed, and what happens when nothing can be compiled."""
+"""Compiled graphs: values, quick calls, donated memory, training, what is printed, and failure."""
 
 import gc
 import threading
@@ -67,9 +67,7 @@ def test_many_random_programs_in_python(first):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(40, 48))
 def test_other_limits(seed, kind, monkeypatch):
-    """The same where every loop is shared by threads, long rows are cut, values are kept outside of the stack, and
-    results are written past the caches.
-    """
+    """The same with all loops shared by threads, long rows cut, values kept outside of the stack, and streams."""
     monkeypatch.setattr(fused, "GRAIN", 1)
     monkeypatch.setattr(fused, "SCRATCH", 2)
     monkeypatch.setattr(fused, "BLOCK", 2)
@@ -244,7 +242,7 @@ def test_donated_arguments_are_updated_in_place():
 
 
 def test_donated_twice():
-    """What shares memory with another argument, or lies in other strides, or must not be written to, is copied first."""
+    """What shares memory with another argument, lies in other strides, or must not be written to, is copied first."""
     donating = mg.jit(lambda a, b: ((a + b, a - b)[0] * 2.0, (b - 1.0).exp().sum(), a @ b), donate_argnums=(0, 1))
     plain = donating.__wrapped__
 
