@@ -61,7 +61,7 @@ def test_folds_begin_and_end_groups():
 
 
 def test_over_another_axis_is_another_loop():
-    """Two sums over different axes share no loop, nor does what was broadcast from a column with what fills the rows."""
+    """Two sums over different axes share no loop, nor does a column with what it is broadcast to."""
     assert ops(fuse(trace(lambda x: x.exp().sum(1).sum(0), X))) == ["Fused", "Fused"]
     graph = fuse(trace(lambda c, r: c.exp() * r, mg.zeros(4, 1), mg.zeros(1, 3)))
     assert [inside(e) for e in graph.equations] == [["Exp"], ["Mul"]]  # or a row's exp would be computed three times

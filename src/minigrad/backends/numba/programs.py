@@ -1,6 +1,6 @@
 """Programs: one kernel of many fused loops, so that all of a graph is compiled at once.
 
-A program is called with the number of a call. A call runs one loop, of which threads take shares, or several small loops
+A program is given the number of a call. A call runs one loop, of which threads take shares, or several small loops,
 one after the other.
 """
 

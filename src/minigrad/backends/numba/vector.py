@@ -40,7 +40,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def inner(**options: Any) -> Any:
-    """Return the decorator for functions that only kernels call, without an entry from Python: it takes long to make."""
+    """Return the decorator for functions that only kernels call: without an entry from Python, they compile quicker."""
     njit: Any = numba.njit
     return njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
 
