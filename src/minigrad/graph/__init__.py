@@ -6,6 +6,7 @@ quick = minigrad.jit(f)                   # traced at the first call, then run f
 
 from __future__ import annotations
 
+from minigrad.graph.control import cond, fori_loop, scan, while_loop
 from minigrad.graph.expanding import expand
 from minigrad.graph.fusing import fuse, push_broadcasts
 from minigrad.graph.jitting import CacheInfo, Jitted, jit
@@ -31,10 +32,12 @@ __all__ = [
     "Var",
     "bind",
     "cancel_inverses",
+    "cond",
     "eliminate_common",
     "expand",
     "fold_constants",
     "fold_last",
+    "fori_loop",
     "fuse",
     "jit",
     "optimize",
@@ -42,6 +45,8 @@ __all__ = [
     "prepare",
     "push_broadcasts",
     "remove_dead",
+    "scan",
     "shrink_constants",
     "trace",
+    "while_loop",
 ]

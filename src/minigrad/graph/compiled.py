@@ -14,6 +14,7 @@ import ctypes
 import math
 import struct
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,21 @@ def _span(array: Any) -> tuple[int, int]:
         start = address(array)
         return start, start + array.nbytes
     return np.lib.array_utils.byte_bounds(array)
+
+
+class _Inside:
+    """A graph inside of an equation, compiled when it is first run."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        return Program(self._graph).load()
+
+    def run(self, *arrays: Any) -> Sequence[Any]:
+        """Compute the graph's outputs."""
+        return self._function(*arrays)  # type: ignore[no-any-return]
 
 
 class _Arenas:
@@ -290,7 +306,8 @@ class _Writer:
             else:
                 self.lines.append(f"{left} = {'dot' if flat and small else 'matmul'}({', '.join(shown)})")
             return
-        options = self._object(equation.options)
+        graphs = {name: _Inside(x) for name, x in equation.options.items() if isinstance(x, Graph)}
+        options = self._object(equation.options | graphs)
         variables = dict.fromkeys(variables_in(equation.options))
         if variables:
             known = ", ".join(f"{self._object(v)}: {self.names[v]}" for v in variables)

@@ -20,8 +20,8 @@ from minigrad.backends import arrays
 from minigrad.functions import Elementwise
 from minigrad.graph.elements import is_view, looked_at
 from minigrad.graph.lowering import Space, lower, space_of, stand_in
+from minigrad.graph.passes import draws
 from minigrad.graph.program import Equation, Graph, Several, Var, replaced
-from minigrad.graph.traced import Draw
 from minigrad.transforms.trees import PyTreeDef
 
 __all__ = ["Fused", "fuse", "push_broadcasts"]
@@ -192,8 +192,8 @@ class _Groups:
     def _in_order(self, nodes: Sequence[int]) -> list[int]:
         """Return groups and other equations in an order in which they can run: loops behind loops where possible."""
         waits: dict[int, set[int]] = {node: set() for node in nodes}
-        draws = [i for i, each in enumerate(self.equations) if each.op is Draw]
-        for before, behind in itertools.pairwise(draws):
+        random = [i for i, each in enumerate(self.equations) if draws(each)]
+        for before, behind in itertools.pairwise(random):
             waits[behind].add(before)
         for i, sources in enumerate(self.sources):
             if not self.views[i]:
