@@ -19,7 +19,16 @@ from minigrad.graph.program import Equation, Graph, Var, compute, frozen, replac
 from minigrad.graph.traced import Draw
 from minigrad.tensors import Tensor
 
-__all__ = ["PASSES", "bind", "cancel_inverses", "draws", "eliminate_common", "fold_constants", "optimize", "remove_dead"]
+__all__ = [
+    "PASSES",
+    "bind",
+    "cancel_inverses",
+    "draws",
+    "eliminate_common",
+    "fold_constants",
+    "optimize",
+    "remove_dead",
+]
 
 Pass = Callable[[Graph], Graph]
 
