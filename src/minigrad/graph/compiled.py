@@ -55,6 +55,18 @@ class Program:
         inputs: The names of the graph's inputs in generated text.
         results: The names of its outputs there.
         read: The inputs that loops read: they must lie in row-major order.
+
+    >>> import numpy as np
+    >>> from minigrad.graph.compiled import Program
+    >>> program = Program(minigrad.graph.trace(lambda x: x * 2.0 + 1.0, minigrad.zeros(3)))
+    >>> program.load()(np.ones(3, np.float32))
+    (array([3., 3., 3.], dtype=float32),)
+    >>> print(program.text.rstrip())
+    def run(v_a):
+        if not v_a.flags.c_contiguous: v_a = rows(v_a)
+        v_b = empty((3,), float32)
+        kernel(ALONE, 0, 0, pack_0(0, handle(v_b), handle(v_a)) + numbers_0)
+        return (v_b, )
     """
 
     def __init__(self, graph: Graph, donated: Sequence[int] = ()) -> None:
@@ -107,12 +119,25 @@ def scratch(size: int, worth: int, dtype: Any) -> Any:
 
 
 def rows(array: Any) -> Any:
-    """Return an array in row-major order: the same one if it is."""
+    """Return an array in row-major order: the same one if it is.
+
+    >>> import numpy as np
+    >>> from minigrad.graph.compiled import rows
+    >>> rows(np.zeros((2, 3)).T).flags.c_contiguous
+    True
+    """
     return array if array.flags.c_contiguous else arrays.contiguous(array)
 
 
 def separate(donated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    """Return donated arrays that results may be written to: copies of those that share memory with another argument."""
+    """Return donated arrays that results may be written to: copies of those that share memory with another argument.
+
+    >>> import numpy as np
+    >>> from minigrad.graph.compiled import separate
+    >>> x, y = np.zeros(3), np.ones(3)
+    >>> separate([x], [y])[0] is x, separate([x], [x[1:]])[0] is x
+    (True, False)
+    """
     found, end, owner = list(donated), 0, -1
     for start, stop, n in sorted([(*_span(x), n) for n, x in enumerate((*donated, *others))]):
         if start < end:

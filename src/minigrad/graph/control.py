@@ -189,7 +189,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     Source: https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html
 
     >>> minigrad.graph.fori_loop(0, 5, lambda i, x: x + i, 0.0)
-    tensor(10.)
+    10.0
     """
     check_callable("fori_loop", body_fun)
     bounds = [x for x in (lower, upper) if isinstance(x, TracedTensor)]

@@ -144,7 +144,14 @@ def is_view(equation: Equation) -> bool:
 
 
 def looked_at(equation: Equation, array: Any) -> Any:
-    """Return the view that an equation makes of an array; None if only a copy would do."""
+    """Return the view that an equation makes of an array; None if only a copy would do.
+
+    >>> import numpy as np
+    >>> from minigrad.graph.elements import looked_at
+    >>> (equation,) = minigrad.graph.trace(lambda x: x.view(6), minigrad.zeros(2, 3)).equations
+    >>> looked_at(equation, np.zeros((2, 3))).shape, looked_at(equation, np.zeros((3, 2)).T)
+    ((6,), None)
+    """
     op, options = equation.op, equation.options
     if op is tensor_functions.View:
         try:

@@ -121,7 +121,12 @@ def filled(values: Sequence[Any], like: Sequence[Any]) -> list[Any]:
 
 
 def only_variables(leaves: Sequence[Any]) -> list[Any]:
-    """Return the leaves that can be differentiated."""
+    """Return the leaves that can be differentiated.
+
+    >>> from minigrad.graph.inner import only_variables
+    >>> only_variables([minigrad.tensor([1]), minigrad.tensor([2.0])])
+    [tensor([2.])]
+    """
     return [x for x in leaves if is_variable(x)]
 
 

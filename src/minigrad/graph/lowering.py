@@ -66,7 +66,12 @@ class Lowered(NamedTuple):
 
 
 def space_of(equation: Equation) -> Space | None:
-    """Return the shape of the loop that computes an equation; None if no loop does."""
+    """Return the shape of the loop that computes an equation; None if no loop does.
+
+    >>> from minigrad.graph.lowering import space_of
+    >>> space_of(minigrad.graph.trace(lambda x: x.sum(1), minigrad.zeros(4, 3)).equations[0])
+    ((4, 3), 1)
+    """
     fold = fold_of(equation)
     if fold is not None:
         shape, axes = equation.operands[0].shape, fold[1]
@@ -106,7 +111,12 @@ def _written(shape: tuple[int, ...], space: Space) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1024)
 def stand_in(shape: tuple[int, ...]) -> Any:
-    """Return an array of bytes whose strides count elements; nobody may look at its elements."""
+    """Return an array of bytes whose strides count elements; nobody may look at its elements.
+
+    >>> from minigrad.graph.lowering import stand_in
+    >>> stand_in((2, 3)).T.strides
+    (1, 3)
+    """
     return np.lib.stride_tricks.as_strided(np.empty(1, np.int8), shape, contiguous_strides(shape))
 
 

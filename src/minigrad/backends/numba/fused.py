@@ -71,6 +71,10 @@ class Step:
     Attributes:
         expression: The expression; for a fold ``("in", i)``.
         fold: "", or "add", "mul", "max", "min".
+
+    >>> from minigrad.backends.numba.fused import Step
+    >>> Step(("mul", ("in", 0), ("const", 2.0))).inputs, Step(("in", 1), "add").inputs
+    ([0], [1])
     """
 
     expression: Expression
