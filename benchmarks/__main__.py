@@ -34,9 +34,8 @@ def everything() -> tuple[list[Iterator[str | Section]], int]:
         gpu.section(),
     ]
     on_gpu = 0 if gpu.why_not() else 15
-    return sections, len(programs) + len(LINES) + len(COMPILED) + 4 + 1 + len(
-        start_section.STARTS
-    ) + sizes.steps + on_gpu
+    lines = len(programs) + len(LINES) + len(COMPILED)
+    return sections, lines + 4 + 1 + len(start_section.STARTS) + sizes.steps + on_gpu
 
 
 def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:

@@ -21,7 +21,7 @@ SHAPES = ((784, 256), (256,), (256, 10), (10,))
 
 
 def sigmoid(x: Any) -> Any:
-    """sigmoid(a * b + c), by PyTorch's names."""
+    """The sigmoid of a * b + c, by PyTorch's names."""
     return (x[0] * x[1] + x[2]).sigmoid()
 
 
@@ -115,9 +115,8 @@ def _of_tensors(library: Any, compute: Callable[..., Any], arrays: Sequence[Any]
     if library.__name__ == "minigrad":
         from minigrad.transforms import grad
 
-        fast = library.jit(
-            grad(lambda *x: compute(x).sum(), tuple(range(len(inputs)))) if backward else _plain(compute)
-        )
+        slopes = grad(lambda *x: compute(x).sum(), tuple(range(len(inputs))))
+        fast = library.jit(slopes if backward else lambda *x: compute(x))
         return lambda: fast(*inputs)
     if not backward:
         return lambda: compute(inputs)
@@ -132,12 +131,8 @@ def _of_tensors(library: Any, compute: Callable[..., Any], arrays: Sequence[Any]
     return run
 
 
-def _plain(compute: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *x: compute(x)
-
-
 def adam_step(library: Any) -> Run:
-    """A step of Adam, written over lists of parameters: 204,000 numbers; compiled ones overwrite what they were given."""
+    """A step of Adam, written over lists of parameters; a compiled step overwrites the parameters that it was given."""
     p, m, v, g = ([numbers(*shape, seed=k) ** 2 for k, shape in enumerate(SHAPES, 10 * n)] for n in range(4))
 
     def step(xp: Any, p: Any, m: Any, v: Any, g: Any, t: Any) -> Any:
@@ -171,9 +166,8 @@ def adam_step(library: Any) -> Run:
 
 def xor_epoch(library: Any) -> Run:
     """The epoch of `networks.mlp_epoch` as five calls of one compiled step: loss, gradients and update."""
-    weights = [
-        numbers(*shape, seed=k) * 0.3 for k, shape in enumerate(((2, 100), (100,), (100, 100), (100,), (100, 1), (1,)))
-    ]
+    shapes = ((2, 100), (100,), (100, 100), (100,), (100, 1), (1,))
+    weights = [numbers(*shape, seed=k) * 0.3 for k, shape in enumerate(shapes)]
     points = numbers(50, 2) / 2.0 + 0.5
     labels = ((points[:, :1] < 0.5) != (points[:, 1:] < 0.5)).astype("float64")
     if library.__name__ == "jax":
@@ -204,7 +198,7 @@ def xor_epoch(library: Any) -> Run:
     def epoch() -> None:
         nonlocal state
         for x, y in batches:
-            value, state = fast(state, x, y)
+            _, state = fast(state, x, y)
         if library.__name__ == "jax":
             jax.block_until_ready(state)
 
