@@ -28,8 +28,8 @@ EPOCHS = 25
 
 
 OF_COMPILERS = (
-    "Here minigrad is `jit`, beside itself without it, PyTorch used eagerly, NumPy, jax.jit, and numexpr where a program "
-    "is one expression. Gradients are those of the sum of the results, in all inputs. Calls before the clock runs have "
+    "Here minigrad is `jit`, beside itself without it, PyTorch used eagerly, NumPy, jax.jit, and numexpr where it can. "
+    "Gradients are those of the sum of the results, in all inputs. Calls before the clock runs have "
     "compiled everything. jax gives no result back before it is there."
 )
 
