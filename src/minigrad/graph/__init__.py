@@ -19,7 +19,7 @@ from minigrad.graph.passes import (
     remove_dead,
 )
 from minigrad.graph.planning import Plan, plan_memory
-from minigrad.graph.preparing import fold_last, prepare, shrink_constants
+from minigrad.graph.preparing import fold_last, prepare, shrink_constants, sum_repeated
 from minigrad.graph.program import Equation, Graph, Var
 from minigrad.graph.tracing import trace
 
@@ -47,6 +47,7 @@ __all__ = [
     "remove_dead",
     "scan",
     "shrink_constants",
+    "sum_repeated",
     "trace",
     "while_loop",
 ]

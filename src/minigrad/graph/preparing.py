@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import tensor_functions
+from minigrad import functions, tensor_functions
 from minigrad.backends import arrays
 from minigrad.graph.elements import fold_of
 from minigrad.graph.expanding import expand
@@ -16,7 +16,7 @@ from minigrad.graph.fusing import fuse, push_broadcasts
 from minigrad.graph.passes import optimize, remove_dead
 from minigrad.graph.program import Equation, Graph, Var
 
-__all__ = ["fold_last", "prepare", "shrink_constants"]
+__all__ = ["fold_last", "prepare", "shrink_constants", "sum_repeated"]
 
 
 def shrink_constants(graph: Graph) -> Graph:
@@ -42,6 +42,55 @@ def shrink_constants(graph: Graph) -> Graph:
         constants.append((one, array.reshape(-1)[:1].reshape(one.shape).copy()))
         first.append(Equation(tensor_functions.Expand, (one,), {"shape": v.shape}, (v,)))
     return replace(graph, constants=tuple(constants), equations=(*first, *graph.equations))
+
+
+def sum_repeated(graph: Graph) -> Graph:
+    """Multiply instead of adding up what an expansion has repeated.
+
+    >>> from minigrad.graph import sum_repeated, trace
+    >>> sum_repeated(trace(lambda x: x.expand(4, 3).sum(dim=0), minigrad.zeros(3)))
+    a: float32[3]
+    b: float32[4,3] = Expand shape=(4, 3) a
+    c: float32[1,3] = View shape=(1, 3) a
+    d: float32[1,3] = Mul c 4.0
+    e: float32[3] = View shape=(3) d
+    return e
+    """
+    made = {v: each for each in graph.equations for v in each.outputs}
+    found: list[Equation] = []
+    for each in graph.equations:
+        source = made.get(each.operands[0]) if fold_of(each) and each.op is tensor_functions.Sum else None
+        expanded = source is not None and source.op is tensor_functions.Expand
+        found += _multiplied(each, source.operands[0]) if source is not None and expanded else [each]
+    return replace(graph, equations=tuple(found))
+
+
+def _multiplied(equation: Equation, x: Var) -> list[Equation]:
+    """Return the equations for a sum of an expanded value."""
+    (whole,), (out,), axes = equation.operands, equation.outputs, equation.options["dim"]
+    shape = (*(1,) * (len(whole.shape) - len(x.shape)), *x.shape)
+    repeated = [axis for axis in axes if shape[axis] == 1]
+    count = math.prod(whole.shape[axis] for axis in repeated)
+    if count < 2:
+        return [equation]
+    rest = tuple(axis for axis in axes if axis not in repeated)
+    kept = tuple(shape[axis] if axis in axes else n for axis, n in enumerate(whole.shape))
+    steps: list[Equation] = []
+
+    def then(op: Any, value: Var, sizes: tuple[int, ...], *others: Any, **options: Any) -> Var:
+        result = Var(sizes, out.dtype)
+        steps.append(Equation(op, (value, *others), options, (result,)))
+        return result
+
+    x = then(tensor_functions.View, x, shape, shape=shape)
+    x = then(functions.Mul, x, shape, float(count))
+    if kept != shape:
+        x = then(tensor_functions.Expand, x, kept, shape=kept)
+    if rest:
+        folded = tuple(1 if axis in rest else n for axis, n in enumerate(kept))
+        x = then(tensor_functions.Sum, x, folded, dim=rest, keepdim=True)
+    steps.append(Equation(tensor_functions.View, (x,), {"shape": out.shape}, (out,)))
+    return steps
 
 
 def fold_last(graph: Graph) -> Graph:
@@ -86,5 +135,5 @@ def prepare(graph: Graph) -> Graph:
     b: float32[4,3] = Fused[Amax Sub Exp Sum Div Mul] a
     return b
     """
-    graph = optimize(push_broadcasts(shrink_constants(expand(optimize(graph)))))
+    graph = optimize(sum_repeated(push_broadcasts(shrink_constants(expand(optimize(graph))))))
     return remove_dead(fuse(fold_last(graph)))

@@ -55,7 +55,7 @@ def test_random_programs_in_python(seed, kind):
     check_program(seed, kind, loops_in_python.run)
 
 
-@pytest.mark.full("700 random programs", share=5)
+@pytest.mark.full("700 random programs", share=14)
 @pytest.mark.parametrize("first", range(1000, 1700, 50))
 def test_many_random_programs_in_python(first):
     """The same for hundreds of programs."""
@@ -77,7 +77,7 @@ def test_other_limits(seed, kind, monkeypatch):
     check_program(seed, kind, loops_in_python.run)
 
 
-@pytest.mark.full("random programs are compiled", share=4)
+@pytest.mark.full("random programs are compiled", share=10)
 @pytest.mark.parametrize("seed", range(200, 240))
 def test_random_programs_compiled(seed):
     """Compiled programs give what the function gives."""
@@ -107,6 +107,7 @@ def test_compiled_values(dtype):
     assert quick.cache_info() == (3, 1, 1)
 
 
+@pytest.mark.full("many kinds of loops are compiled", share=3)
 def test_large_arrays():
     """Loops that threads share, cut rows, rows longer than the stack's memory, blocks of a transposed array."""
 
@@ -300,6 +301,7 @@ def test_training_with_sgd():
     assert quick.cache_info() == (7, 1, 1)
 
 
+@pytest.mark.full("another large graph is compiled", share=3)
 def test_training_with_adam():
     """Adam written over trees, its step count a tensor, is the optimizer's."""
     model, p = network()
@@ -373,3 +375,20 @@ def test_no_constant_is_kept_alive():
     quick.cache_clear()
     gc.collect()
     assert quick.cache_info().currsize == 0 and quick(tensor(3)).shape == (3,)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_gradients_of_random_programs(seed):
+    """The graph of a gradient, run as it is generated, is the gradient."""
+    program = RandomProgram(seed, steps=10)
+    places = tuple(n for n, x in enumerate(program.inputs) if x.dtype.kind == "f")
+    if not places:
+        return
+
+    def loss(*inputs):
+        return sum(((y * y).sum() for y in program(*inputs) if y.dtype.kind == "f"), mg.zeros(()).double())
+
+    slopes = grad(loss, places)
+    graph = optimize(trace(slopes, *program.inputs))
+    found = loops_in_python.run(Program(graph), *[x.numpy() for x in program.inputs])
+    assert_close(found, slopes(*program.inputs), 1e-3 if program.has_single else 1e-8)

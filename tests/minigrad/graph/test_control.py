@@ -8,6 +8,7 @@ from minigrad.errors import FunctionError, TraceError
 from minigrad.graph import cond, eliminate_common, fori_loop, optimize, scan, trace, while_loop
 from minigrad.transforms import grad, jvp, tree_leaves, vmap
 
+SLOW = pytest.mark.full("graphs of graphs are compiled", share=3)
 RNG = np.random.default_rng(3)
 X, W, H = (mg.tensor(RNG.uniform(-0.6, 0.6, size=shape)) for shape in ((5, 3), (3, 3), (3,)))
 
@@ -89,7 +90,7 @@ def test_traced_is_eager(name):
     assert_equal(interpreted(fun)(*args), fun(*args))
 
 
-@pytest.mark.parametrize("name", ["gradient", "while"])
+@pytest.mark.parametrize("name", ["while", pytest.param("gradient", marks=SLOW), pytest.param("nested", marks=SLOW)])
 def test_compiled_is_eager(name):
     """The graphs inside of equations are compiled too."""
     fun, args = CASES[name]

@@ -18,6 +18,7 @@ from minigrad.graph import (
     prepare,
     push_broadcasts,
     shrink_constants,
+    sum_repeated,
     trace,
 )
 from minigrad.graph.passes import PASSES
@@ -201,6 +202,22 @@ def test_programs_have_all_operations():
     assert min(used.count(name) for name in OPS) >= 3
 
 
+def test_sums_of_what_is_repeated():
+    """A sum over axes that an expansion made is a product; over the other axes it stays a sum."""
+    x = mg.tensor(np.arange(6.0).reshape(2, 1, 3))
+    for dim, keepdim in ((0, True), ((0, 2), False), ((1, 2, 3), True), (1, False), ((0, 1, 2, 3), False), (3, True)):
+
+        def f(x, dim=dim, keepdim=keepdim):
+            return x.expand(5, 2, 4, 3).sum(dim, keepdim=keepdim)
+
+        graph = sum_repeated(trace(f, x))
+        assert ops(graph).count("Mul") == (dim != 1 and dim != 3)
+        np.testing.assert_allclose(graph.run(x.numpy())[0], f(x).numpy(), rtol=1e-12)
+        assert graph.outputs[0].shape == f(x).shape
+    gradient = prepare(trace(grad(lambda a, b: (a * b).sum()), mg.zeros(100, 1), mg.zeros(1, 100)))
+    assert max(np.prod(v.shape) for e in gradient.equations for v in e.outputs) == 100
+
+
 PURE = (*PASSES, push_broadcasts, shrink_constants, fold_last, fuse)
 
 
@@ -218,7 +235,7 @@ def test_passes_in_any_order(seed, kind):
             if each is not fold_last:
                 same_bits(each(graph).run(*given), wanted)
         for _ in range(6):
-            graph = rng.choice([*PURE, expand])(graph)
+            graph = rng.choice([*PURE, expand, sum_repeated])(graph)
             for found, y in zip(graph.run(*given), wanted, strict=True):
                 assert (found.dtype, found.shape) == (y.dtype, y.shape)
                 tolerance = 1e-4 if program.has_single else 1e-9
