@@ -63,6 +63,7 @@ class _Entry:
         self.graph = graph
         self.wants_gradients = wants_gradients
         self.donated = donated
+        self.has_quick_call = False
         self._run: Callable[..., Sequence[Any]] | None = None
 
     @cached_property
@@ -111,13 +112,12 @@ class Jitted(Generic[Result]):
         recorded = grad_mode.enabled and any(isinstance(x, Tensor) and x.requires_grad for x in tensors)
         if recorded or mapped.anywhere or any(isinstance(x, Tensor) and x.device != "cpu" for x in tensors):
             return self._fun(*args, **kwargs)  # something differentiates, batches or traces this call
-        entry = self._entries.get(call)
-        if entry is None:
-            entry = self._add(call, leaves)
-        else:
-            self._hits += 1
+        self._hits += call in self._entries
+        entry = self._entry(call, leaves)
         if entry.wants_gradients and grad_mode.enabled:
             return self._fun(*args, **kwargs)
+        if backends.is_quick() and not entry.has_quick_call:
+            self._add_quick_call(entry, call, leaves)
         results = entry.run([x._array if isinstance(x, Tensor) else x for x in tensors])
         wrapped = [Tensor(y) if isinstance(v, Var) else y for v, y in zip(entry.graph.outputs, results, strict=True)]
         return cast(Result, tree_unflatten(entry.graph.structure, wrapped))
@@ -135,14 +135,19 @@ class Jitted(Generic[Result]):
         tensors = [x for x in leaves if isinstance(x, Tensor | np.ndarray)]
         return _Call(structure, specs, default_float()), leaves, tensors
 
-    def _add(self, call: _Call, leaves: Sequence[Any]) -> _Entry:
-        """Trace the function for a new form, and compile the graph."""
-        entry = self._entries[call] = self._trace(call, leaves)
-        self._misses += 1
-        if backends.is_quick() and not entry.wants_gradients and entry.program is not None:
+    def _entry(self, call: _Call, leaves: Sequence[Any]) -> _Entry:
+        """Return the graph for a form, traced now if it is not there yet."""
+        if call not in self._entries:
+            self._entries[call] = self._trace(call, leaves)
+            self._misses += 1
+        return self._entries[call]
+
+    def _add_quick_call(self, entry: _Entry, call: _Call, leaves: Sequence[Any]) -> None:
+        """Compile a graph, and remember how to call it quickly."""
+        entry.has_quick_call = True
+        if entry.program is not None and not entry.wants_gradients:
             quick = quick_call(entry.program, call.structure, leaves, call.float_type)
             self._quick = [each for each in (quick, *self._quick) if each is not None][:MOST_QUICK]
-        return entry
 
     def _trace(self, call: _Call, leaves: Sequence[Any]) -> _Entry:
         def opened(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -168,14 +173,7 @@ class Jitted(Generic[Result]):
         b: float32[2] = Mul a 2.0
         return b
         """
-        return self._entry(args, kwargs).graph
-
-    def _entry(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Entry:
-        call, leaves, _ = self._form(args, kwargs)
-        if call not in self._entries:
-            self._entries[call] = self._trace(call, leaves)
-            self._misses += 1
-        return self._entries[call]
+        return self._entry(*self._form(args, kwargs)[:2]).graph
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the text of what a call runs: the loops that are compiled, and the function that calls them.
@@ -202,7 +200,7 @@ class Jitted(Generic[Result]):
         >>> f.memory(minigrad.zeros(100, 100))
         Plan(before=200000, after=120000)
         """
-        entry = self._entry(args, kwargs)
+        entry = self._entry(*self._form(args, kwargs)[:2])
         planned = plan_memory(prepare(entry.graph), entry.donated)
         return replace(planned, before=plan_memory(entry.graph).before)
 

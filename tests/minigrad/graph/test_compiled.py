@@ -340,6 +340,8 @@ def test_source():
     for line in ("for row in range(start, stop):", "maximum(", "exp(", "def kernel(", "def run(v_a, v_b):"):
         assert line in text
     assert quick.cache_info().currsize == 1
+    quick(tensor(4, 3), tensor(3))
+    assert quick.cache_info() == (1, 1, 1) and len(quick._quick) == 1
     compile(text, "<source>", "exec")
 
 
