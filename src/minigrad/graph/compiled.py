@@ -229,11 +229,24 @@ class _Writer:
         self._flush()
         places = [(v.shape, v.dtype, place) for v, place in plan.places.items()]
         self.scope["arenas"] = _Arenas(plan.arena, places)
-        constants = {v for v, _ in graph.constants}
-        self.results = [
-            (f"{self.names[y]}.copy()" if y in constants else self.names[y]) if isinstance(y, Var) else self._object(y)
-            for y in graph.outputs
-        ]
+        self.results = self._results()
+
+    def _results(self) -> list[str]:
+        """Return the text of each result: an array of its own, unless it looks at an input."""
+        made = {v: each for each in self.graph.equations for v in each.outputs}
+        taken = {v for v, _ in self.graph.constants}
+        found = []
+        for y in self.graph.outputs:
+            if not isinstance(y, Var):
+                found.append(self._object(y))
+                continue
+            root, repeats = y, False
+            while root in made and is_view(made[root]):
+                repeats |= made[root].op is tensor_functions.Expand
+                root = made[root].operands[0]
+            found.append(f"{self.names[y]}.copy()" if repeats or root in taken else self.names[y])
+            taken |= {root} - set(self.graph.inputs)
+        return found
 
     def body(self, end: str) -> list[str]:
         """Return the lines of the function, up to one that returns the results."""

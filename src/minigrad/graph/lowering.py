@@ -189,8 +189,6 @@ class _Lowering:
     def _place(self, x: Var, shape: tuple[int, ...], frame: str) -> Any:
         """Return where an operand comes from, for a result of a shape: a step or a load; None if from neither."""
         if x in self.values:
-            if x.dtype not in (self.dtype, np.bool_):
-                return None
             meets = (frame, _frame(x.shape, self.space)) in _MEET or math.prod(x.shape) == 1
             return ("step", self.values[x]) if meets else None
         if x.dtype.kind not in "bfi" or x.dtype.itemsize not in (1, 4, 8) or x.dtype == np.int32:

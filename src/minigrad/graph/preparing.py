@@ -45,7 +45,7 @@ def shrink_constants(graph: Graph) -> Graph:
 
 
 def sum_repeated(graph: Graph) -> Graph:
-    """Multiply instead of adding up what an expansion has repeated.
+    """Sum before an expansion what was summed behind it: a product where the sum is over repeated elements.
 
     >>> from minigrad.graph import sum_repeated, trace
     >>> sum_repeated(trace(lambda x: x.expand(4, 3).sum(dim=0), minigrad.zeros(3)))
@@ -60,37 +60,36 @@ def sum_repeated(graph: Graph) -> Graph:
     found: list[Equation] = []
     for each in graph.equations:
         source = made.get(each.operands[0]) if fold_of(each) and each.op is tensor_functions.Sum else None
-        expanded = source is not None and source.op is tensor_functions.Expand
-        found += _multiplied(each, source.operands[0]) if source is not None and expanded else [each]
+        is_repeated = source is not None and source.op is tensor_functions.Expand and 0 not in source.outputs[0].shape
+        found += _summed_before(each, source.operands[0]) if source is not None and is_repeated else [each]
     return replace(graph, equations=tuple(found))
 
 
-def _multiplied(equation: Equation, x: Var) -> list[Equation]:
+def _summed_before(equation: Equation, x: Var) -> list[Equation]:
     """Return the equations for a sum of an expanded value."""
-    (whole,), (out,), axes = equation.operands, equation.outputs, equation.options["dim"]
-    shape = (*(1,) * (len(whole.shape) - len(x.shape)), *x.shape)
-    repeated = [axis for axis in axes if shape[axis] == 1]
-    count = math.prod(whole.shape[axis] for axis in repeated)
-    if count < 2:
-        return [equation]
-    rest = tuple(axis for axis in axes if axis not in repeated)
-    kept = tuple(shape[axis] if axis in axes else n for axis, n in enumerate(whole.shape))
+    (whole,), (out,), options = equation.operands, equation.outputs, equation.options
+    axes, shape = options["dim"], (*(1,) * (len(whole.shape) - len(x.shape)), *x.shape)
+    count = math.prod(whole.shape[axis] for axis in axes if shape[axis] == 1)
+    rest = tuple(axis for axis in axes if shape[axis] != 1)
     steps: list[Equation] = []
 
-    def then(op: Any, value: Var, sizes: tuple[int, ...], *others: Any, **options: Any) -> Var:
+    def then(op: Any, sizes: tuple[int, ...], *others: Any, **given: Any) -> None:
+        nonlocal x
         result = Var(sizes, out.dtype)
-        steps.append(Equation(op, (value, *others), options, (result,)))
-        return result
+        steps.append(Equation(op, (x, *others), given, (result,)))
+        x = result
 
-    x = then(tensor_functions.View, x, shape, shape=shape)
-    x = then(functions.Mul, x, shape, float(count))
-    if kept != shape:
-        x = then(tensor_functions.Expand, x, kept, shape=kept)
+    then(tensor_functions.View, shape, shape=shape)
     if rest:
-        folded = tuple(1 if axis in rest else n for axis, n in enumerate(kept))
-        x = then(tensor_functions.Sum, x, folded, dim=rest, keepdim=True)
-    steps.append(Equation(tensor_functions.View, (x,), {"shape": out.shape}, (out,)))
-    return steps
+        shape = tuple(1 if axis in rest else n for axis, n in enumerate(shape))
+        then(tensor_functions.Sum, shape, dim=rest, keepdim=True)
+    if count > 1:
+        then(functions.Mul, shape, float(count))
+    shape = shape if options["keepdim"] else tuple(n for axis, n in enumerate(shape) if axis not in axes)
+    then(tensor_functions.View, shape, shape=shape)
+    if shape != out.shape:
+        then(tensor_functions.Expand, out.shape, shape=out.shape)
+    return [*steps[:-1], replace(steps[-1], outputs=(out,))]
 
 
 def fold_last(graph: Graph) -> Graph:

@@ -221,6 +221,17 @@ def test_threads():
     assert not wrong
 
 
+def test_results_can_be_changed():
+    """Equal results are two arrays, and no element of a result stands in many places at once."""
+    quick = mg.jit(lambda x, b: (x + 1.0, x + 1.0, (b.expand(4, 3) * 1.0).sum(1), b.expand(4, 3)))
+    for y in (results := quick(tensor(3), tensor(3))):
+        before = [each.clone() for each in results if each is not y]
+        changed = y.clone() + 1.0
+        y += 1.0
+        assert_close(y, changed)
+        assert_close([each for each in results if each is not y], before)
+
+
 # --- donated memory ---------------------------------------------------------------------------------------------
 
 
@@ -256,6 +267,17 @@ def test_donated_twice():
         a, b = arguments()[n]
         wanted = plain(mg.tensor(a.numpy().copy()), mg.tensor(b.numpy().copy()))
         assert_close(donating(a, b), wanted)
+
+
+def test_donated_and_read_again():
+    """Nothing is written over what a later loop, or a later walk over the same row, still reads."""
+    x = tensor(4, 4)
+    first = mg.jit(lambda a, b: (a * 2.0 + 1.0, (b * 3.0).sum(0) @ b), donate_argnums=0)
+    assert_close(first(x.clone(), x), first.__wrapped__(x, x))
+    y = x.clone()
+    assert_close(first(y, y), first.__wrapped__(x, x))
+    second = mg.jit(lambda x: (x * 2.0, x - x.mean(1, keepdim=True)), donate_argnums=0)
+    assert_close(second(x.clone()), second.__wrapped__(x))
 
 
 def test_refused_donations():

@@ -48,6 +48,11 @@ def loss(w, h, xs):
     return h.sum() + (collected["y"] ** 2).sum()
 
 
+def through_another(w, h, xs):
+    """What is captured is computed, inside of the step, from something outside alone."""
+    return scan(lambda h, x: (h * w.sum() * 0.2 + x, None), h, xs)[0].sum()
+
+
 def choice(x, w):
     return cond(x.sum() > 0.0, lambda x: (x @ w).exp().sum(), lambda x: (x * 3.0).sum() + 1.0, x)
 
@@ -68,6 +73,7 @@ CASES = {
     "scan": (network, (W, H, X)),
     "scan backwards": (lambda *a: network(*a, reverse=True), (W, H, X)),
     "gradient": (grad(loss, (0, 1, 2)), (W, H, X)),
+    "gradient by way of another value": (grad(through_another, (0, 1)), (W, H, X)),
     "second derivative": (grad(lambda *a: (grad(loss)(*a) ** 2).sum(), (0, 1, 2)), (W, H, X)),
     "forward mode": (lambda *a: jvp(loss, a, (a[0] * 0.5, a[1], a[2] * 2.0)), (W, H, X)),
     "choice": (choice, (X, W)),
