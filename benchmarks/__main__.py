@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks import gpu, grading_section, scalar_section, start_section, tensor_section
-from benchmarks.lines import LINES
+from benchmarks.lines import COMPILED, LINES
 from benchmarks.report import RESULTS, Section, machine, write
 
 STACK = 512 * 1024 * 1024  # bytes, for micrograd's recursion on the chain
@@ -27,6 +27,7 @@ def everything() -> tuple[list[Iterator[str | Section]], int]:
     sections = [
         scalar_section.section(programs),
         tensor_section.times_section(list(LINES)),
+        tensor_section.compiled_section(list(COMPILED)),
         tensor_section.training_section(),
         tensor_section.memory_section(),
         start_section.section(),
@@ -34,7 +35,8 @@ def everything() -> tuple[list[Iterator[str | Section]], int]:
         gpu.section(),
     ]
     on_gpu = 0 if gpu.why_not() else 15
-    return sections, len(programs) + len(LINES) + 4 + 1 + len(start_section.STARTS) + sizes.steps + on_gpu
+    lines = len(programs) + len(LINES) + len(COMPILED)
+    return sections, lines + 4 + 1 + len(start_section.STARTS) + sizes.steps + on_gpu
 
 
 def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
@@ -43,9 +45,11 @@ def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
     programs = [program for program in scalar_section.programs() if any(word in program.name for word in words)]
     sections = [scalar_section.section(programs)] if programs else []
     sections += [tensor_section.times_section(chosen)] if chosen else []
+    of_jit = [name for name in COMPILED if any(word in name for word in words)]
+    sections += [tensor_section.compiled_section(of_jit)] if of_jit else []
     sizes = grading_section.Sizes()
     sections += [grading_section.section(sizes)] if "grading" in words else []
-    return sections, len(chosen) + len(programs) + (sizes.steps if "grading" in words else 0)
+    return sections, len(chosen) + len(of_jit) + len(programs) + (sizes.steps if "grading" in words else 0)
 
 
 def main(words: list[str]) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks import networks, tensors
+from benchmarks import compiled, networks, tensors
 
-__all__ = ["LINES", "Line"]
+__all__ = ["COMPILED", "LINES", "Line"]
 
 Program = Callable[[Any], Callable[[], object]]
 
@@ -128,6 +128,40 @@ def _small() -> list[Line]:
     ]
 
 
+def _compiled() -> list[Line]:
+    beside = ("minigrad, eager", "numpy", "numexpr")
+
+    def pair(
+        name: str,
+        program: str,
+        shapes: list[tuple[int, ...]],
+        limits: tuple[float, float],
+        peers: tuple[str, ...] = beside,
+    ) -> list[Line]:
+        forward, both = ({"torch": limit, "jax": 1.0} for limit in limits)
+        return [
+            Line(f"jit: {name}, forward", compiled.compiled(program, shapes), forward, peers),
+            Line(f"jit: {name}, with gradients", compiled.compiled(program, shapes, True), both, beside[:1]),
+        ]
+
+    def sigmoid(size: int, limits: tuple[float, float]) -> list[Line]:
+        return pair(f"sigmoid(a * b + c), 1e{len(str(size)) - 1}", "sigmoid", [(size,)] * 3, limits)
+
+    square = (1024, 1024)
+    return [
+        *sigmoid(1_000, (0.6, 0.25)),
+        *sigmoid(100_000, (0.6, 0.3)),
+        *sigmoid(10_000_000, (1 / 8, 1 / 6)),
+        *pair("gelu with tanh, 1e5", "gelu", [(100_000,)], (0.6, 0.3)),
+        *pair("(1000, 1) * (1, 1000)", "product", [(1000, 1), (1, 1000)], (0.5, 0.12)),
+        *pair("softmax 1024 x 1024", "softmax", [square], (1.0, 1.0), beside[:2]),
+        *pair("layer norm 1024 x 1024", "layer norm", [square, (1024,), (1024,)], (1.0, 1.0), beside[:2]),
+        Line("jit: a step of Adam, 204,000 numbers", compiled.adam_step, {"torch": 1.0, "jax": 1.0}, beside[:2]),
+        Line("jit: an epoch on Xor, 50 points, batches of 10", compiled.xor_epoch, {"jax": 1.0}, beside[:1]),
+    ]
+
+
 LINES = {
     line.name: line for lines in (_small(), _elementwise(), _reductions(), _products(), _networks()) for line in lines
 }
+COMPILED = {line.name: line for line in _compiled()}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 
-from benchmarks.lines import LINES, Line
+from benchmarks.lines import COMPILED, LINES, Line
 from benchmarks.measure import Load, Samples, interleave
 from benchmarks.notes import NOTES
 from benchmarks.report import Section, bytes_of, duration, verdict
-from benchmarks.workers import LIBRARIES, Failed, Worker
+from benchmarks.workers import COMPILERS, LIBRARIES, Failed, Worker
 
-__all__ = ["memory_section", "times_section", "training_section"]
+__all__ = ["compiled_section", "memory_section", "times_section", "training_section"]
 
-COLUMNS = ("program", *LIBRARIES, "share of the peer's time", "middle half", "target", "")
+COLUMNS = ("share of the peer's time", "middle half", "target", "")
 TEXT = (
     "Times are those of the clock, the median of interleaved runs taken while nothing else ran on the machine; every "
     "library runs in a process of its own. float64 unless it is said. The share is minigrad's time divided by that of "
@@ -27,21 +27,38 @@ CHAIN = 100_000
 EPOCHS = 25
 
 
+OF_COMPILERS = (
+    "Here minigrad is `jit`, beside itself without it, PyTorch used eagerly, NumPy, jax.jit, and numexpr where it can. "
+    "Gradients are those of the sum of the results, in all inputs. Calls before the clock runs have "
+    "compiled everything. jax gives no result back before it is there."
+)
+
+
 def times_section(chosen: Sequence[str]) -> Iterator[str | Section]:
     """Measure lines: the name of each before it runs, and at the end the table."""
-    table = Section("Tensors beside PyTorch and NumPy", COLUMNS, text=TEXT)
+    return _times(
+        Section("Tensors beside PyTorch and NumPy", ("program", *LIBRARIES, *COLUMNS), text=TEXT), LIBRARIES, chosen
+    )
+
+
+def compiled_section(chosen: Sequence[str]) -> Iterator[str | Section]:
+    """Measure compiled programs likewise."""
+    return _times(Section("Compiled programs", ("program", *COMPILERS, *COLUMNS), text=OF_COMPILERS), COMPILERS, chosen)
+
+
+def _times(table: Section, libraries: Iterable[str], chosen: Sequence[str]) -> Iterator[str | Section]:
     with ExitStack() as stack:
-        workers = {name: stack.enter_context(Worker(name)) for name in LIBRARIES}
+        workers = {name: stack.enter_context(Worker(name)) for name in libraries}
         load = Load([os.getpid(), *(worker.pid for worker in workers.values())])
         for name in chosen:
             yield name
-            line = LINES[name]
+            line = (LINES | COMPILED)[name]
             try:
                 samples = _measure(line, workers, load)
             except Failed as failure:
-                table.rows.append([name, *[""] * (len(COLUMNS) - 2), f"failed: {failure}"])
+                table.rows.append([name, *[""] * (len(table.columns) - 2), f"failed: {failure}"])
                 continue
-            table.rows.append(_row(line, samples))
+            table.rows.append(_row(line, samples, libraries))
             if "missed" in table.rows[-1][-1]:
                 table.notes.append(f"{name}: {NOTES.get(name, 'no reason is known')}")
     yield table
@@ -54,7 +71,7 @@ def _measure(line: Line, workers: dict[str, Worker], load: Load) -> Samples:
     return interleave({name: worker.seconds for name, worker in taking_part.items()}, load)
 
 
-def _row(line: Line, samples: Samples) -> list[str]:
+def _row(line: Line, samples: Samples, libraries: Iterable[str]) -> list[str]:
     def time(name: str) -> str:
         if name not in samples.seconds:
             return ""
@@ -65,7 +82,7 @@ def _row(line: Line, samples: Samples) -> list[str]:
     loud = "" if samples.is_quiet else " (busy machine)"
     return [
         line.name,
-        *map(time, LIBRARIES),
+        *map(time, libraries),
         "\n".join(f"{middle:.2f} of {peer}" for peer, (_, middle, _) in ratios.items()),
         "\n".join(f"{low:.2f}-{high:.2f}" for low, _, high in ratios.values()),
         "\n".join(f"<= {limit:.2f}" for limit in line.limits.values()),

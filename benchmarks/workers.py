@@ -17,9 +17,17 @@ from typing import Any
 
 from benchmarks.measure import process_memory
 
-__all__ = ["LIBRARIES", "Failed", "Worker"]
+__all__ = ["COMPILERS", "LIBRARIES", "Failed", "Worker"]
 
 LIBRARIES = {"minigrad": "minigrad", "torch": "torch", "torch, malloc tuned": "torch", "numpy": "numpy"}
+COMPILERS = {
+    "minigrad": "minigrad",
+    "minigrad, eager": "benchmarks.eager",
+    "torch": "torch",
+    "numpy": "numpy",
+    "jax": "jax",
+    "numexpr": "numexpr",
+}
 SHORT = 0.004  # seconds that a sample takes at least, by repeating its program
 
 # glibc gives memory of this size back to the kernel, which zeroes it again at the next request: most of the time of
@@ -39,13 +47,13 @@ class Worker:
     """A process that runs programs with one library.
 
     Args:
-        name: one of LIBRARIES
+        name: one of LIBRARIES or COMPILERS
     """
 
     def __init__(self, name: str) -> None:
         environment = os.environ | (TUNED if "tuned" in name else {})
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.workers", LIBRARIES[name]],
+            [sys.executable, "-m", "benchmarks.workers", (LIBRARIES | COMPILERS)[name]],
             cwd=Path(__file__).resolve().parent.parent,
             env=environment,
             stdin=subprocess.PIPE,
@@ -108,7 +116,7 @@ class _Inside:
         from benchmarks import lines
 
         self.run = lambda: None  # frees the last line's inputs before the next ones are made
-        self.run = lines.LINES[line].program(self.library)
+        self.run = (lines.LINES | lines.COMPILED)[line].program(self.library)
         self.repeat = 1
         self.seconds()  # compiles what there is to compile
         while self.seconds() * self.repeat < SHORT and self.repeat < 100_000:

@@ -428,6 +428,13 @@ def log(x: float) -> float:
 FORMS["log"] = Form(numpy="log", float_line="log({0})", is_dear=True)
 
 
+def _log1p(x: float) -> float:
+    return math.log1p(x) if x > -1.0 else log(1.0 + x)
+
+
+FORMS["_log1p"] = Form(numpy="log1p", float_line="log1p({0})", is_dear=True)
+
+
 def sigmoid(x: float) -> float:
     """Return 1 / (1 + e^-x) without overflow: for negative x as e^x / (1 + e^x)."""
     ### BEGIN SOLUTION

@@ -7,11 +7,11 @@ import itertools
 import pytest
 
 from benchmarks import __main__, grading_section, start_section, tensor_section
-from benchmarks.lines import LINES
+from benchmarks.lines import COMPILED, LINES
 from benchmarks.measure import interleave
 from benchmarks.notes import NOTES
 from benchmarks.report import Section, bytes_of, duration
-from benchmarks.workers import LIBRARIES, Failed, Worker
+from benchmarks.workers import COMPILERS, LIBRARIES, Failed, Worker
 
 
 class Machine:
@@ -81,15 +81,16 @@ def test_the_ratio_is_the_median_of_the_rounds():
 
 def test_every_line_has_known_peers_and_a_limit():
     """Each line compares minigrad with peers that have a process, and at least one of them sets a limit."""
-    for line in LINES.values():
-        assert set(line.peers) <= set(LIBRARIES) - {"minigrad"}, line.name
+    for line in (*LINES.values(), *COMPILED.values()):
+        libraries = COMPILERS if line.name in COMPILED else LIBRARIES
+        assert set(line.peers) <= set(libraries) - {"minigrad"}, line.name
         assert line.limits and all(limit > 0.0 for limit in line.limits.values()), line.name
 
 
 def test_reasons_belong_to_lines():
     """Each noted reason for a missed target names a line that exists."""
     starts = {start.name for start in start_section.STARTS}
-    assert set(NOTES) <= set(LINES) | starts | grading_section.ROWS
+    assert set(NOTES) <= set(LINES) | set(COMPILED) | starts | grading_section.ROWS
 
 
 @pytest.mark.parametrize("library", ["minigrad", "torch"])
@@ -103,6 +104,15 @@ def test_a_process_runs_lines_and_survives_an_error(library):
             assert 1e-8 < worker.seconds() < 1.0
         memory = worker.memory()  # asked once: a second question takes memory itself
         assert memory["peak"] >= memory["now"] > 1_000_000
+
+
+@pytest.mark.parametrize("library", ["minigrad", "minigrad, eager", "torch"])
+def test_compiled_programs_run(library):
+    """The programs for compilers are built and timed, with jit and without it."""
+    with Worker(library) as worker:
+        for name in ("jit: sigmoid(a * b + c), 1e3, with gradients", "jit: a step of Adam, 204,000 numbers"):
+            worker.build(name)
+            assert 1e-8 < worker.seconds() < 5.0
 
 
 def test_a_failing_line_is_a_row_and_not_the_end(monkeypatch):

@@ -6,6 +6,9 @@ quick = minigrad.jit(f)                   # traced at the first call, then run f
 
 from __future__ import annotations
 
+from minigrad.graph.control import cond, fori_loop, scan, while_loop
+from minigrad.graph.expanding import expand
+from minigrad.graph.fusing import fuse, push_broadcasts
 from minigrad.graph.jitting import CacheInfo, Jitted, jit
 from minigrad.graph.passes import (
     bind,
@@ -15,6 +18,8 @@ from minigrad.graph.passes import (
     optimize,
     remove_dead,
 )
+from minigrad.graph.planning import Plan, plan_memory
+from minigrad.graph.preparing import fold_last, prepare, shrink_constants, sum_repeated
 from minigrad.graph.program import Equation, Graph, Var
 from minigrad.graph.tracing import trace
 
@@ -23,13 +28,26 @@ __all__ = [
     "Equation",
     "Graph",
     "Jitted",
+    "Plan",
     "Var",
     "bind",
     "cancel_inverses",
+    "cond",
     "eliminate_common",
+    "expand",
     "fold_constants",
+    "fold_last",
+    "fori_loop",
+    "fuse",
     "jit",
     "optimize",
+    "plan_memory",
+    "prepare",
+    "push_broadcasts",
     "remove_dead",
+    "scan",
+    "shrink_constants",
+    "sum_repeated",
     "trace",
+    "while_loop",
 ]

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from minigrad import backends
 from minigrad.autodiff import grad_mode
 from minigrad.backends import default_float
+from minigrad.graph.calling import MISS, quick_call
+from minigrad.graph.compiled import Program
 from minigrad.graph.passes import optimize
+from minigrad.graph.planning import Plan, plan_memory
+from minigrad.graph.preparing import prepare
 from minigrad.graph.program import Graph, Var, frozen
 from minigrad.graph.tracing import traced
 from minigrad.layout import type_name
@@ -21,6 +29,9 @@ from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten, t
 __all__ = ["CacheInfo", "Jitted", "jit"]
 
 Result = TypeVar("Result")
+
+MOST_QUICK = 4
+"""Forms of arguments that are tried before a form is looked up."""
 
 
 class CacheInfo(NamedTuple):
@@ -45,9 +56,33 @@ class _Call(NamedTuple):
     float_type: Any
 
 
-class _Entry(NamedTuple):
-    graph: Graph
-    wants_gradients: bool
+class _Entry:
+    """A graph, and the program that it was compiled to."""
+
+    def __init__(self, graph: Graph, wants_gradients: bool, donated: Sequence[int]) -> None:
+        self.graph = graph
+        self.wants_gradients = wants_gradients
+        self.donated = donated
+        self.has_quick_call = False
+        self._run: Callable[..., Sequence[Any]] | None = None
+
+    @cached_property
+    def program(self) -> Program | None:
+        """The program; None where the graph cannot be compiled, which is said in a warning."""
+        try:
+            program = Program(self.graph, self.donated)
+            self._run = program.load()
+        except Exception as error:  # whatever a compiler says: the interpreter computes the same
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            warnings.warn(f"jit: a graph runs uncompiled, for it could not be compiled ({why})", RuntimeWarning, 5)
+            return None
+        return program
+
+    def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Run the program; the interpreter in its place where the quick way is closed."""
+        if not backends.is_quick() or self.program is None or self._run is None:
+            return self.graph.run(*arrays)
+        return self._run(*arrays)
 
 
 class Jitted(Generic[Result]):
@@ -57,28 +92,33 @@ class Jitted(Generic[Result]):
     tensor([1., 1.])
     """
 
-    def __init__(self, fun: Callable[..., Result], static: tuple[int, ...]) -> None:
+    def __init__(self, fun: Callable[..., Result], static: tuple[int, ...], donated: tuple[int, ...] = ()) -> None:
         self._fun = fun
         self._static = static
+        self._donated = donated
+        self._quick: list[Callable[[Any, Any], Any]] = []
         self._entries: dict[_Call, _Entry] = {}
         self._hits = self._misses = 0
         functools.update_wrapper(self, fun, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Result:
         """Run the function from its graph; trace it first where the arguments have a form that is new."""
+        for quick in self._quick:
+            found = quick(args, kwargs)
+            if found is not MISS:
+                self._hits += 1
+                return cast(Result, found)
         call, leaves, tensors = self._form(args, kwargs)
         recorded = grad_mode.enabled and any(isinstance(x, Tensor) and x.requires_grad for x in tensors)
         if recorded or mapped.anywhere or any(isinstance(x, Tensor) and x.device != "cpu" for x in tensors):
             return self._fun(*args, **kwargs)  # something differentiates, batches or traces this call
-        entry = self._entries.get(call)
-        if entry is None:
-            entry = self._entries[call] = self._trace(call, leaves)
-            self._misses += 1
-        else:
-            self._hits += 1
+        self._hits += call in self._entries
+        entry = self._entry(call, leaves)
         if entry.wants_gradients and grad_mode.enabled:
             return self._fun(*args, **kwargs)
-        results = entry.graph.run(*[x._array if isinstance(x, Tensor) else x for x in tensors])
+        if backends.is_quick() and not entry.has_quick_call:
+            self._add_quick_call(entry, call, leaves)
+        results = entry.run([x._array if isinstance(x, Tensor) else x for x in tensors])
         wrapped = [Tensor(y) if isinstance(v, Var) else y for v, y in zip(entry.graph.outputs, results, strict=True)]
         return cast(Result, tree_unflatten(entry.graph.structure, wrapped))
 
@@ -95,13 +135,35 @@ class Jitted(Generic[Result]):
         tensors = [x for x in leaves if isinstance(x, Tensor | np.ndarray)]
         return _Call(structure, specs, default_float()), leaves, tensors
 
+    def _entry(self, call: _Call, leaves: Sequence[Any]) -> _Entry:
+        """Return the graph for a form, traced now if it is not there yet."""
+        if call not in self._entries:
+            self._entries[call] = self._trace(call, leaves)
+            self._misses += 1
+        return self._entries[call]
+
+    def _add_quick_call(self, entry: _Entry, call: _Call, leaves: Sequence[Any]) -> None:
+        """Compile a graph, and remember how to call it quickly."""
+        entry.has_quick_call = True
+        if entry.program is not None and not entry.wants_gradients:
+            quick = quick_call(entry.program, call.structure, leaves, call.float_type)
+            self._quick = [each for each in (quick, *self._quick) if each is not None][:MOST_QUICK]
+
     def _trace(self, call: _Call, leaves: Sequence[Any]) -> _Entry:
         def opened(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
             return self._fun(*[x.value if isinstance(x, _Static) else x for x in given], **named)
 
         opened.__name__ = getattr(self._fun, "__name__", type(self._fun).__name__)
         graph, wants_gradients = traced(opened, leaves, call.structure)
-        return _Entry(optimize(graph), wants_gradients)
+        return _Entry(optimize(graph), wants_gradients, self._places_of_donated(call.structure, leaves))
+
+    def _places_of_donated(self, structure: PyTreeDef, leaves: Sequence[Any]) -> list[int]:
+        """Return which inputs of the graph, by number, belong to donated arguments."""
+        counts = [child.num_leaves for child in structure.children[0].children]
+        owners = [n for n, count in enumerate(counts) for _ in range(count)]
+        owners += [-1] * (len(leaves) - len(owners))
+        inputs = [n for n, x in zip(owners, leaves, strict=True) if isinstance(x, Tensor | np.ndarray)]
+        return [place for place, n in enumerate(inputs) if n in self._donated]
 
     def graph(self, *args: Any, **kwargs: Any) -> Graph:
         """Return the graph that a call runs, traced now if it is not there yet.
@@ -111,11 +173,36 @@ class Jitted(Generic[Result]):
         b: float32[2] = Mul a 2.0
         return b
         """
-        call, leaves, _ = self._form(args, kwargs)
-        if call not in self._entries:
-            self._entries[call] = self._trace(call, leaves)
-            self._misses += 1
-        return self._entries[call].graph
+        return self._entry(*self._form(args, kwargs)[:2]).graph
+
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """Return the text of what a call runs: the loops that are compiled, and the function that calls them.
+
+        >>> f = minigrad.jit(lambda x: (2.0 * x).exp())
+        >>> print(f.source(minigrad.zeros(2)))  # doctest: +ELLIPSIS
+        # where  c0 = float32(0x1.0000000000000p+1)
+        def loop_0(start, stop, ordinal, first, given, parameters):  # in float32
+        ...
+            for j in range(start, stop):
+                v0 = number(load(p1, j))
+                t1 = c0 * v0
+                t2 = exp(t1)
+                store(p0, j, float32(t2))
+        ...
+        """
+        program = Program(self.graph(*args, **kwargs))
+        return f"{program.loops}\n\n{program.text}"
+
+    def memory(self, *args: Any, **kwargs: Any) -> Plan:
+        """Return how many bytes a call takes for what it computes: each value by itself, and as they are planned.
+
+        >>> f = minigrad.jit(lambda x: ((x @ x).exp() @ x).exp() @ x)
+        >>> f.memory(minigrad.zeros(100, 100))
+        Plan(before=200000, after=120000)
+        """
+        entry = self._entry(*self._form(args, kwargs)[:2])
+        planned = plan_memory(prepare(entry.graph), entry.donated)
+        return replace(planned, before=plan_memory(entry.graph).before)
 
     def cache_info(self) -> CacheInfo:
         """Return how many calls found a graph, how many traced the function, and how many graphs there are.
@@ -137,6 +224,7 @@ class Jitted(Generic[Result]):
         0
         """
         self._entries.clear()
+        self._quick.clear()
         self._hits = self._misses = 0
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
@@ -217,8 +305,12 @@ def _differences(call: _Call, known: _Call, paths: Sequence[str]) -> list[str]:
     return found
 
 
-def jit(fun: Callable[..., Result], static_argnums: int | Sequence[int] = ()) -> Jitted[Result]:
-    """Return the function, to be run from a graph that is traced at the first call.
+def jit(
+    fun: Callable[..., Result],
+    static_argnums: int | Sequence[int] = (),
+    donate_argnums: int | Sequence[int] = (),
+) -> Jitted[Result]:
+    """Return the function, compiled: traced at the first call, and run as fused loops from then on.
 
     It is traced once for each combination of shapes, dtypes, tree structure and values of what is no tensor. Captured
     tensors and numbers keep the values that they had at that call. Where a call is differentiated, batched or traced,
@@ -228,6 +320,8 @@ def jit(fun: Callable[..., Result], static_argnums: int | Sequence[int] = ()) ->
         fun: A function of trees that returns a tree with tensors in it. It must not change tensors in place.
         static_argnums: Which positional arguments are compared as values, though they are trees or objects of any class
             that can be hashed.
+        donate_argnums: Which positional arguments are not needed any more: results may be written to their memory. Do
+            not look at their tensors after the call; they may hold anything.
 
     Raises:
         TraceError: When called, if the function cannot be traced; the message names the line.
@@ -240,7 +334,14 @@ def jit(fun: Callable[..., Result], static_argnums: int | Sequence[int] = ()) ->
     tensor(11.)
     """
     check_callable("jit", fun)
-    static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    if min(static, default=0) < 0:
-        raise ValueError(f"jit: static_argnums is {static_argnums!r}; give places counted from 0, such as 1 or (1, 2)")
-    return Jitted(fun, static)
+    static, donated = _places("static_argnums", static_argnums), _places("donate_argnums", donate_argnums)
+    if set(static) & set(donated):
+        raise ValueError(f"jit: argument {min(set(static) & set(donated))} is static, so it has no memory to donate")
+    return Jitted(fun, static, donated)
+
+
+def _places(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
+    places = (given,) if isinstance(given, int) else tuple(given)
+    if min(places, default=0) < 0:
+        raise ValueError(f"jit: {name} is {given!r}; give places counted from 0, such as 1 or (1, 2)")
+    return places

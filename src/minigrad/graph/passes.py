@@ -19,12 +19,32 @@ from minigrad.graph.program import Equation, Graph, Var, compute, frozen, replac
 from minigrad.graph.traced import Draw
 from minigrad.tensors import Tensor
 
-__all__ = ["PASSES", "bind", "cancel_inverses", "eliminate_common", "fold_constants", "optimize", "remove_dead"]
+__all__ = [
+    "PASSES",
+    "bind",
+    "cancel_inverses",
+    "draws",
+    "eliminate_common",
+    "fold_constants",
+    "optimize",
+    "remove_dead",
+]
 
 Pass = Callable[[Graph], Graph]
 
 LARGEST_FOLDED = 1 << 16
 """Elements up to which a value that depends on no input is computed ahead: a larger one would be kept in memory."""
+
+
+def draws(equation: Equation) -> bool:
+    """Return whether an equation draws random numbers, by itself or in a graph inside of it.
+
+    >>> from minigrad.graph.passes import draws
+    >>> draws(minigrad.graph.trace(lambda x: x * 2.0, minigrad.zeros(3)).equations[0])
+    False
+    """
+    inside = [each for each in equation.options.values() if isinstance(each, Graph)]
+    return equation.op is Draw or any(draws(each) for graph in inside for each in graph.equations)
 
 
 def _exchange(graph: Graph, rewrite: Callable[[Equation], Any]) -> Graph:
@@ -70,10 +90,12 @@ def remove_dead(graph: Graph) -> Graph:
     needed = {y for y in graph.outputs if isinstance(y, Var)}
     kept = []
     for equation in reversed(graph.equations):
-        if equation.op is Draw or any(v in needed for v in equation.outputs):
-            used = [n for n, v in enumerate(equation.outputs) if n == 0 or v in needed]
-            outputs, saved = [equation.outputs[n] for n in used], [equation.saved[n - 1] for n in used if n]
-            kept.append(replace(equation, outputs=tuple(outputs), saved=tuple(saved)))
+        if draws(equation) or any(v in needed for v in equation.outputs):
+            if equation.saved:
+                used = [n for n, v in enumerate(equation.outputs) if n == 0 or v in needed]
+                outputs, saved = [equation.outputs[n] for n in used], [equation.saved[n - 1] for n in used if n]
+                equation = replace(equation, outputs=tuple(outputs), saved=tuple(saved))
+            kept.append(equation)
             needed.update(equation.uses())
     constants = tuple((v, array) for v, array in graph.constants if v in needed)
     return replace(graph, constants=constants, equations=tuple(reversed(kept)))
@@ -94,7 +116,7 @@ def fold_constants(graph: Graph) -> Graph:
 
     def rewrite(equation: Equation) -> Any:
         size = sum(int(np.prod(v.shape)) for v in equation.outputs)
-        if equation.op is Draw or size > LARGEST_FOLDED or not all(v in known for v in equation.uses()):
+        if draws(equation) or size > LARGEST_FOLDED or not all(v in known for v in equation.uses()):
             return None
         operands = [known[x] if isinstance(x, Var) else x for x in equation.operands]
         results = compute(equation.op, operands, replaced(equation.options, known.get), equation.saved)
@@ -139,7 +161,7 @@ def eliminate_common(graph: Graph) -> Graph:
     names: dict[Var, int] = defaultdict(itertools.count().__next__)
 
     def rewrite(equation: Equation) -> Any:
-        if equation.op is Draw:
+        if draws(equation):
             return None
         key = (equation.op, frozen(equation.operands, names), frozen(equation.options, names), equation.saved)
         if key in seen:

@@ -20,7 +20,7 @@ from minigrad.tensor_functions import View
 from minigrad.tensors import Tensor
 from minigrad.transforms.trees import PyTreeDef
 
-__all__ = ["Equation", "Graph", "Var", "compute", "frozen", "replaced", "variables_in"]
+__all__ = ["Equation", "Graph", "Several", "Var", "compute", "frozen", "replaced", "variables_in"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,15 @@ class Var:
         'float32[2,3]'
         """
         return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+
+class Several(Function):
+    """A function of several results, which has graphs among its options: a fused loop, a loop, a choice."""
+
+    @staticmethod
+    def run(operands: Sequence[Any], **options: Any) -> list[Any]:
+        """Compute the results from arrays and numbers."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,9 +160,12 @@ class Graph:
         lines = [f"{names[v]}: {v.type}" for v in self.inputs]
         lines += [f"{names[v]}: {v.type} constant" for v, _ in self.constants]
         for each in self.equations:
-            options = "".join(f" {name}={shown(value)}" for name, value in each.options.items())
+            graphs = [value for value in each.options.values() if isinstance(value, Graph)]
+            inside = "".join(f"[{' '.join(e.op.__name__ for e in graph.equations)}]" for graph in graphs)
+            options = "" if graphs else "".join(f" {name}={shown(value)}" for name, value in each.options.items())
             left = ", ".join(f"{names[v]}: {v.type}" for v in each.outputs)
-            lines.append(f"{left} = {each.op.__name__}{options} {' '.join(map(shown, each.operands))}".rstrip())
+            operands = " ".join(map(shown, each.operands))
+            lines.append(f"{left} = {each.op.__name__}{inside}{options} {operands}".rstrip())
         return "\n".join((*lines, f"return {', '.join(map(shown, self.outputs))}"))
 
     __repr__ = __str__
@@ -166,12 +178,12 @@ class Graph:
     def _form(self) -> Any:
         """Return all that matters of the graph, comparable."""
         names = self._names()
-        equations = [
+        equations = tuple(
             (e.op, frozen(e.operands, names), frozen(e.options, names), tuple(v.type for v in e.outputs), e.saved)
             for e in self.equations
-        ]
-        constants = [frozen(array, names) for _, array in self.constants]
-        inputs = [v.type for v in self.inputs]
+        )
+        constants = tuple(frozen(array, names) for _, array in self.constants)
+        inputs = tuple(v.type for v in self.inputs)
         return inputs, constants, equations, frozen(self.outputs, names), self.structure
 
     def __eq__(self, other: object) -> bool:
@@ -204,6 +216,8 @@ def compute(
     >>> compute(minigrad.functions.Mul, [np.array([2.0, 3.0]), 10.0], {})
     [array([20., 30.])]
     """
+    if issubclass(op, Several):
+        return op.run(operands, **options)
     tensors = [Tensor(x) if isinstance(x, np.ndarray) else x for x in operands]
     if op is View and not tensors[0]._array.flags.c_contiguous:
         tensors[0] = Tensor(np.ascontiguousarray(tensors[0]._array))
@@ -276,6 +290,8 @@ def frozen(x: Any, names: dict[Var, Any]) -> Any:
         return tuple((name, frozen(each, names)) for name, each in x.items())
     if isinstance(x, slice):
         return "slice", x.start, x.stop, x.step
+    if isinstance(x, Graph):
+        return "graph", x._form()
     if isinstance(x, np.ndarray):
         return "array", x.shape, x.dtype, x.tobytes()
     if isinstance(x, float | np.floating):

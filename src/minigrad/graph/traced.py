@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from minigrad.graph.program import Var
     from minigrad.graph.tracing import Trace
 
-__all__ = ["Draw", "TracedTensor", "refuse"]
+__all__ = ["Draw", "TracedTensor", "method_of", "refuse"]
 
 _HERE = str(Path(__file__).parents[1])
 
@@ -93,6 +93,11 @@ def _method(name: str) -> type[Function]:
     return _methods.setdefault(name, Method)
 
 
+def method_of(op: type[Function]) -> str:
+    """Return the name of the method that a function calls; "" for any other function."""
+    return next((name for name, found in _methods.items() if found is op), "")
+
+
 # --- the tensors ----------------------------------------------------------------------------------------------
 
 
@@ -128,7 +133,7 @@ class TracedTensor(AbstractTensor):
         batched = next((x for x in inputs if isinstance(x, BatchedTensor)), None)
         if batched is not None:
             return batched._apply(function, inputs, **options)
-        trace: Trace = _any_traced((*inputs, options))._trace
+        trace: Trace = max(_all_traced((*inputs, options)), key=lambda x: x._trace.depth)._trace
         return trace.emit(function, inputs, options)
 
     def _call(self, method: str, /, *others: Any, **options: Any) -> Tensor:
@@ -242,12 +247,13 @@ def _dots(part: Any) -> Any:
     return part if part is Ellipsis else None
 
 
-def _any_traced(x: Any) -> Any:
-    """Return a traced tensor in nested tuples and dictionaries, or None."""
+def _all_traced(x: Any) -> Iterator[TracedTensor]:
+    """Go through the traced tensors in nested tuples and dictionaries."""
     if isinstance(x, TracedTensor):
-        return x
-    below = x.values() if isinstance(x, dict) else x if isinstance(x, tuple | list) else ()
-    return next((found for found in map(_any_traced, below) if found is not None), None)
+        yield x
+    elif isinstance(x, tuple | list | dict):
+        for each in x.values() if isinstance(x, dict) else x:
+            yield from _all_traced(each)
 
 
 _NUMBER = "asks for the value of a traced tensor, which is unknown until the graph runs; compute with the tensor itself"

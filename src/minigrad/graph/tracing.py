@@ -10,13 +10,13 @@ import numpy as np
 from minigrad.backends import guarded
 from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
-from minigrad.graph.program import Equation, Graph, Var
+from minigrad.graph.program import Equation, Graph, Several, Var
 from minigrad.graph.traced import Draw, TracedTensor, refuse
 from minigrad.tensors import Tensor, mapped
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
 
-__all__ = ["Trace", "trace", "traced"]
+__all__ = ["Trace", "trace", "traced", "traced_in"]
 
 
 class Trace:
@@ -25,11 +25,18 @@ class Trace:
     The shape and dtype of each result, and what the forward rule saves, are found by running that rule on zeros: no
     second table of shape rules is needed.
 
+    Args:
+        parent: The trace inside of which this one runs, for a function that becomes a graph inside of an equation.
+
     Attributes:
         wants_gradients: Whether a captured tensor, or an argument, wants gradients from outside of the function.
+        depth: How many traces it runs inside of.
+        captured: The traced tensors of these that it uses, and the values that stand for them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, parent: Trace | None = None) -> None:
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.captured: dict[int, tuple[Var, TracedTensor]] = {}
         self.equations: list[Equation] = []
         self.constants: dict[int, tuple[Var, Any, Tensor]] = {}
         self.is_running = True
@@ -108,6 +115,8 @@ class Trace:
         if not isinstance(x, Tensor):
             return x
         if isinstance(x, TracedTensor):
+            if x._trace.is_running and x._trace.depth < self.depth:
+                return self.captured.setdefault(id(x), (Var(x.shape, x.dtype), x))[0]
             if x._trace is not self or not self.is_running:
                 raise refuse(
                     "a traced tensor belongs to a trace that has ended or to another one; return it from there"
@@ -121,6 +130,14 @@ class Trace:
         if id(x) not in self.constants:
             self.constants[id(x)] = (Var(x.shape, x.dtype), x._array.copy(), x)  # kept, so that the id stays its own
         return self.constants[id(x)][0]
+
+    def emit_several(
+        self, function: type[Several], inputs: Sequence[Any], options: dict[str, Any], results: Sequence[Var]
+    ) -> list[Tensor]:
+        """Add an equation with several results, of types that are known."""
+        outputs = tuple(Var(v.shape, v.dtype) for v in results)
+        self.equations.append(Equation(function, tuple(map(self.operand, inputs)), options, outputs))
+        return [TracedTensor(self, v) for v in outputs]
 
     def draw(self, numbers: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
         """Add an equation that draws random numbers."""
@@ -194,6 +211,11 @@ def trace(fun: Callable[..., Any], *args: Any) -> Graph:
 def traced(fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef) -> tuple[Graph, bool]:
     """Return the graph of a function, and whether a captured tensor wants gradients."""
     run = Trace()
+    return traced_in(run, fun, leaves, structure), run.wants_gradients
+
+
+def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef) -> Graph:
+    """Return the graph of a function that is traced now."""
     inputs = list[Var]()
     given = list[Any]()
     for x in leaves:
@@ -216,7 +238,7 @@ def traced(fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef)
         mapped.running.draw, mapped.running.maps = before, maps
         run.is_running = False
     constants = tuple((var, array) for var, array, _ in run.constants.values())
-    return Graph(tuple(inputs), constants, tuple(run.equations), outputs, tree), run.wants_gradients
+    return Graph(tuple(inputs), constants, tuple(run.equations), outputs, tree)
 
 
 def _name_of(fun: Any) -> str:

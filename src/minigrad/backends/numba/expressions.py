@@ -44,25 +44,26 @@ class Formula:
 
     Attributes:
         lines: Assignments, in an order in which they can run.
-        result: The name of the last value.
+        names: The name of each value that is known already; more may be added for inputs.
+        result: The name of the value of the expression that it was made of.
         constants: The names given to numbers.
         functions: The names given to functions that have no line.
     """
 
-    def __init__(self, expression: Expression, dtype: np.dtype[Any]) -> None:
+    def __init__(self, expression: Expression | None, dtype: np.dtype[Any]) -> None:
         self.dtype = dtype
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {}
         self.functions: dict[str, Callable[..., float]] = {}
-        self._names: dict[Any, str] = {}
-        self.result = self._write(expression)
+        self.names: dict[Any, str] = {}
+        self.result = "" if expression is None else self.write(expression)
 
-    def _write(self, expression: Expression) -> str:
+    def write(self, expression: Expression) -> str:
         """Return the name of an expression's value, after writing its computation, each common part once."""
         key = repr(expression) if expression[0] == "const" else expression  # 0.0 and -0.0 are equal, but not the same
-        if key not in self._names:
-            self._names[key] = self._write_new(expression)
-        return self._names[key]
+        if key not in self.names:
+            self.names[key] = self._write_new(expression)
+        return self.names[key]
 
     def _write_new(self, expression: Expression) -> str:
         kernel, *args = expression
@@ -70,8 +71,8 @@ class Formula:
             return f"v{args[0]}"
         if kernel == "const":
             return self._constant(args[0])
-        form = self._form(kernel, args)
-        text = form.format(*[self._write(a) for a in args])
+        form = self.form(kernel, args)
+        text = form.format(*[self.write(a) for a in args])
         name = f"t{len(self.lines)}"
         self.lines.append(f"{name} = {text}")
         return name
@@ -81,7 +82,8 @@ class Formula:
         self.constants[name] = self.dtype.type(value)
         return name
 
-    def _form(self, kernel: Any, args: Sequence[Any]) -> str:
+    def form(self, kernel: Any, args: Sequence[Any]) -> str:
+        """Return the text of an operator with ``{0}``, ``{1}``, ... for its inputs."""
         form, floating = operators.FORMS.get(kernel, operators.Form()), self.dtype.kind == "f"
         if floating and form.powers and args[1][0] == "const" and float(args[1][1]) in form.powers:
             return form.powers[float(args[1][1])]

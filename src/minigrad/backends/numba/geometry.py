@@ -14,7 +14,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["BLOCK", "Axis", "address", "blocks", "collapse", "contiguous_strides", "kind", "strides_of"]
+__all__ = [
+    "BLOCK",
+    "HEADER",
+    "Axis",
+    "address",
+    "blocks",
+    "collapse",
+    "contiguous_strides",
+    "handle",
+    "kind",
+    "strides_of",
+]
 
 BLOCK = 32
 """Elements in a block of the inner loop, where an array is walked across its rows."""
@@ -111,4 +122,11 @@ def _address_asked(array: np.ndarray[Any, Any]) -> int:
 
 _probe = np.zeros(3)[1:]
 # `ctypes.data` takes a microsecond, a quarter of what a call of a kernel costs.
-address = _address_in_header if _address_in_header(_probe) == _probe.ctypes.data else _address_asked
+_readable = _address_in_header(_probe) == _probe.ctypes.data
+address = _address_in_header if _readable else _address_asked
+
+handle: Any = id if _readable else address
+"""What a generated program hands to a kernel for an array: where the array's header is, which costs least."""
+
+HEADER: int | None = _DATA if _readable else None
+"""How far behind a handle the array's address stands; None if the handle is the address."""

@@ -24,7 +24,7 @@ import numpy as np
 from minigrad.backends.numba.intrinsics import bits_to_float, float_to_bits, select
 from minigrad.machine._numba import numba
 
-__all__ = ["NAMES", "compiled", "functions"]
+__all__ = ["NAMES", "compiled", "functions", "inner"]
 
 NAMES = ("exp", "expm1", "log", "log1p", "sigmoid", "softplus", "tanh")
 
@@ -36,7 +36,13 @@ def compiled(function: Callable[..., Any]) -> Any:
 
     Only contraction (a * b + c rounded once) is allowed: reassociation would simplify (t + magic) - magic to t.
     """
-    return numba.njit(error_model="numpy", fastmath={"contract"}, forceinline=True)(function)
+    return inner(fastmath={"contract"}, forceinline=True)(function)
+
+
+def inner(**options: Any) -> Any:
+    """Return the decorator for functions that only kernels call: without an entry from Python, they compile quicker."""
+    njit: Any = numba.njit
+    return njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
 
 
 def polynomial(coefficients: list[float], number: Any) -> Any:

@@ -1,0 +1,147 @@
+"""Quick calls: a generated function that knows one form of arguments, takes them apart and runs a program.
+
+To flatten trees and to compare types takes longer than a small graph runs. So the checks are written out for the form
+that was traced; a call of any other form gets `MISS`, and `jit` looks the form up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import autodiff, backends
+from minigrad.graph.compiled import Program
+from minigrad.graph.program import Var
+from minigrad.tensors import Tensor, mapped
+from minigrad.transforms.trees import PyTreeDef
+
+__all__ = ["MISS", "quick_call"]
+
+MISS = object()
+"""What a quick call returns for arguments of another form."""
+
+
+class _CannotBeQuick(Exception):
+    """The form has a container or value that generated code does not know."""
+
+
+class _Writer:
+    def __init__(self, program: Program, function_scope: dict[str, Any]) -> None:
+        self.program = program
+        self.scope = function_scope
+        self.scope |= {
+            "MISS": MISS,
+            "Tensor": Tensor,
+            "anywhere": mapped.anywhere,
+            "choice": backends.choice,
+            "mode": autodiff.grad_mode,
+            "ndarray": np.ndarray,
+        }
+        self.lines: list[str] = []
+        self.inputs = list(zip(program.graph.inputs, program.inputs, strict=True))
+        self.count = 0
+
+    def object(self, value: Any) -> str:
+        """Return the name of an object."""
+        name = f"y_{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def miss_if(self, condition: str) -> None:
+        """Write a check."""
+        self.lines.append(f"if {condition}: return MISS")
+
+    def open(self, structure: PyTreeDef, name: str, leaves: list[Any]) -> None:
+        """Write the lines that take a tree apart and compare it."""
+        if structure.kind is None:
+            self._leaf(name, leaves.pop(0))
+            return
+        kind, count = structure.kind, len(structure.children)
+        if kind is type(None):
+            self.miss_if(f"{name} is not None")
+            return
+        if kind not in (dict, list, tuple):
+            raise _CannotBeQuick
+        self.miss_if(f"{name}.__class__ is not {kind.__name__} or len({name}) != {count}")
+        below = [f"{name}_{n}" for n in range(count)]
+        if kind is dict:
+            for key, each in zip(structure.rest, below, strict=True):
+                self.lines.append(f"{each} = {name}.get({self.object(key)}, MISS)")
+        elif count:
+            self.lines.append(f"{', '.join(below)}, = {name}")
+        for child, each in zip(structure.children, below, strict=True):
+            self.open(child, each, leaves)
+
+    def _leaf(self, name: str, leaf: Any) -> None:
+        if isinstance(leaf, Tensor | np.ndarray):
+            v, given = self.inputs[self.count]
+            self.count += 1
+            self.miss_if(f"{name}.__class__ is not Tensor or ({name}.requires_grad and mode.enabled)")
+            self.lines.append(f"{given} = {name}._array")
+            dtype = self.object(v.dtype)
+            wrong = f"{given}.__class__ is not ndarray or {given}.shape != {v.shape} or {given}.dtype is not {dtype}"
+            self.miss_if(wrong)
+            if v in self.program.read:
+                strides = self.object(np.empty(v.shape, v.dtype).strides if 0 not in v.shape else None)
+                self.lines.append(f"if {given}.strides != {strides}: {given} = rows({given})")
+            return
+        value = getattr(leaf, "value", leaf)  # of a static argument
+        if type(value) not in (bool, float, int, str, type(None)) or value != value or value == 0.0:
+            raise _CannotBeQuick
+        known = self.object(value)
+        self.miss_if(f"{name}.__class__ is not {type(value).__name__} or {name} != {known}")
+
+    def close(self, structure: PyTreeDef, results: list[str]) -> str:
+        """Return the text of a tree of results."""
+        if structure.kind is None:
+            return results.pop(0)
+        below = [self.close(child, results) for child in structure.children]
+        if structure.kind is type(None):
+            return "None"
+        if structure.kind is tuple:
+            return f"({''.join(each + ', ' for each in below)})"
+        if structure.kind is list:
+            return f"[{', '.join(below)}]"
+        if structure.kind is dict:
+            return (
+                f"{{{', '.join(f'{self.object(k)}: {each}' for k, each in zip(structure.rest, below, strict=True))}}}"
+            )
+        raise _CannotBeQuick
+
+
+def quick_call(
+    program: Program, structure: PyTreeDef, leaves: Sequence[Any], float_type: Any
+) -> Callable[[Any, Any], Any] | None:
+    """Return a function of positional and keyword arguments that runs a program; None for forms it cannot be quick for.
+
+    Args:
+        program: The program.
+        structure: The tree of the arguments: positional ones, named ones.
+        leaves: Its leaves, in this form.
+        float_type: The default type of floats for which it was traced.
+    """
+    writer = _Writer(program, program.scope())
+    positional, named = structure.children
+    try:
+        if named.children:
+            raise _CannotBeQuick
+        writer.miss_if(f"kwargs or anywhere or not choice.quick or choice.dtype is not {writer.object(float_type)}")
+        for n, v in enumerate(program.graph.outputs):
+            if not isinstance(v, Var) and not isinstance(v, float | int | str | None):
+                raise _CannotBeQuick
+            if not isinstance(v, Var):
+                writer.scope[f"result_{n}"] = v
+        writer.open(positional, "args", list(leaves))
+        results = [
+            f"Tensor({name})" if isinstance(v, Var) else f"result_{n}"
+            for n, (v, name) in enumerate(zip(program.graph.outputs, program.results, strict=True))
+        ]
+        result = writer.close(program.graph.structure, results)
+    except _CannotBeQuick:
+        return None
+    body = program.body(f"return {result}")
+    text = "\n".join(["def call(args, kwargs):", *[f"    {line}" for line in (*writer.lines, *body)], ""])
+    exec(compile(text, "<quick call>", "exec"), writer.scope)
+    return writer.scope["call"]  # type: ignore[no-any-return]

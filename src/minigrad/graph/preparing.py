@@ -1,0 +1,138 @@
+"""The passes between a traced graph and loops: what they change shows in rounding at most."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from minigrad import functions, tensor_functions
+from minigrad.backends import arrays
+from minigrad.graph.elements import fold_of
+from minigrad.graph.expanding import expand
+from minigrad.graph.fusing import fuse, push_broadcasts
+from minigrad.graph.passes import optimize, remove_dead
+from minigrad.graph.program import Equation, Graph, Var
+
+__all__ = ["fold_last", "prepare", "shrink_constants", "sum_repeated"]
+
+
+def shrink_constants(graph: Graph) -> Graph:
+    """Keep one number of a constant that has the same everywhere, and repeat it by an expansion.
+
+    >>> from minigrad.graph import shrink_constants, trace
+    >>> ones = minigrad.ones(100)
+    >>> shrink_constants(trace(lambda x: x + ones, minigrad.zeros(100)))
+    a: float32[100]
+    b: float32[1] constant
+    c: float32[100] = Expand shape=(100) b
+    d: float32[100] = Add a c
+    return d
+    """
+    constants: list[tuple[Var, Any]] = []
+    first: list[Equation] = []
+    for v, array in graph.constants:
+        flat = array.reshape(-1).view(np.uint8).reshape(array.size, -1) if array.size > 1 else None
+        if flat is None or (flat != flat[0]).any():
+            constants.append((v, array))
+            continue
+        one = Var((1,) * array.ndim, v.dtype)
+        constants.append((one, array.reshape(-1)[:1].reshape(one.shape).copy()))
+        first.append(Equation(tensor_functions.Expand, (one,), {"shape": v.shape}, (v,)))
+    return replace(graph, constants=tuple(constants), equations=(*first, *graph.equations))
+
+
+def sum_repeated(graph: Graph) -> Graph:
+    """Sum before an expansion what was summed behind it: a product where the sum is over repeated elements.
+
+    >>> from minigrad.graph import sum_repeated, trace
+    >>> sum_repeated(trace(lambda x: x.expand(4, 3).sum(dim=0), minigrad.zeros(3)))
+    a: float32[3]
+    b: float32[4,3] = Expand shape=(4, 3) a
+    c: float32[1,3] = View shape=(1, 3) a
+    d: float32[1,3] = Mul c 4.0
+    e: float32[3] = View shape=(3) d
+    return e
+    """
+    made = {v: each for each in graph.equations for v in each.outputs}
+    found: list[Equation] = []
+    for each in graph.equations:
+        source = made.get(each.operands[0]) if fold_of(each) and each.op is tensor_functions.Sum else None
+        is_repeated = source is not None and source.op is tensor_functions.Expand and 0 not in source.outputs[0].shape
+        found += _summed_before(each, source.operands[0]) if source is not None and is_repeated else [each]
+    return replace(graph, equations=tuple(found))
+
+
+def _summed_before(equation: Equation, x: Var) -> list[Equation]:
+    """Return the equations for a sum of an expanded value."""
+    (whole,), (out,), options = equation.operands, equation.outputs, equation.options
+    axes, shape = options["dim"], (*(1,) * (len(whole.shape) - len(x.shape)), *x.shape)
+    count = math.prod(whole.shape[axis] for axis in axes if shape[axis] == 1)
+    rest = tuple(axis for axis in axes if shape[axis] != 1)
+    steps: list[Equation] = []
+
+    def then(op: Any, sizes: tuple[int, ...], *others: Any, **given: Any) -> None:
+        nonlocal x
+        result = Var(sizes, out.dtype)
+        steps.append(Equation(op, (x, *others), given, (result,)))
+        x = result
+
+    then(tensor_functions.View, shape, shape=shape)
+    if rest:
+        shape = tuple(1 if axis in rest else n for axis, n in enumerate(shape))
+        then(tensor_functions.Sum, shape, dim=rest, keepdim=True)
+    if count > 1:
+        then(functions.Mul, shape, float(count))
+    shape = shape if options["keepdim"] else tuple(n for axis, n in enumerate(shape) if axis not in axes)
+    then(tensor_functions.View, shape, shape=shape)
+    if shape != out.shape:
+        then(tensor_functions.Expand, out.shape, shape=out.shape)
+    return [*steps[:-1], replace(steps[-1], outputs=(out,))]
+
+
+def fold_last(graph: Graph) -> Graph:
+    """Fold trailing axes of a permuted view where an equation folds other axes of a small array.
+
+    >>> from minigrad.graph import fold_last, trace
+    >>> fold_last(trace(lambda x: x.sum(dim=0), minigrad.zeros(4, 3)))
+    a: float32[4,3]
+    b: float32[3,4] = Permute order=(1, 0) a
+    c: float32[3] = Sum dim=(1) keepdim=False b
+    return c
+    """
+    found: list[Equation] = []
+    for each in graph.equations:
+        fold = fold_of(each)
+        x = each.operands[0] if fold else None
+        if fold is None or not isinstance(x, Var) or not arrays.is_small(x.shape) or 0 in x.shape:
+            found.append(each)
+            continue
+        kept = [axis for axis in range(len(x.shape)) if axis not in fold[1]]
+        if list(fold[1]) == list(range(len(kept), len(x.shape))) or math.prod(x.shape[i] for i in fold[1]) == 1:
+            found.append(each)
+            continue
+        order = (*kept, *fold[1])
+        moved = Var(tuple(x.shape[i] for i in order), x.dtype)
+        (out,) = each.outputs
+        small = Var(moved.shape[: len(kept)], x.dtype) if each.options["keepdim"] else out
+        dims = tuple(range(len(kept), len(order)))
+        found.append(Equation(tensor_functions.Permute, (x,), {"order": order}, (moved,)))
+        found.append(replace(each, operands=(moved,), options={"dim": dims, "keepdim": False}, outputs=(small,)))
+        if small is not out:
+            found.append(Equation(tensor_functions.View, (small,), {"shape": out.shape}, (out,)))
+    return replace(graph, equations=tuple(found))
+
+
+def prepare(graph: Graph) -> Graph:
+    """Apply every pass, those of `optimize` among them, up to the fused graph that is compiled.
+
+    >>> from minigrad.graph import prepare, trace
+    >>> prepare(trace(lambda x: x.softmax(1), minigrad.zeros(4, 3)))
+    a: float32[4,3]
+    b: float32[4,3] = Fused[Amax Sub Exp Sum Div Mul] a
+    return b
+    """
+    graph = optimize(sum_repeated(push_broadcasts(shrink_constants(expand(optimize(graph))))))
+    return remove_dead(fuse(fold_last(graph)))

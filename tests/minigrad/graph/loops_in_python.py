@@ -1,0 +1,79 @@
+"""Generated loops run by Python: no compiler, no threads, so that thousands of programs can be tried."""
+
+import ctypes
+import math
+import struct
+
+import numpy as np
+
+from minigrad import operators
+from minigrad.backends import guarded
+from minigrad.backends.numba import pool
+
+KINDS = {np.int64: ctypes.c_int64, np.float32: ctypes.c_float, np.float64: ctypes.c_double, np.uint8: ctypes.c_uint8}
+
+
+class Pointer:
+    """Memory from an address on."""
+
+    def __init__(self, address, dtype):
+        self.address, self.dtype, self.kind = address, dtype, KINDS[dtype]
+        self.size = ctypes.sizeof(self.kind)
+
+    def __getitem__(self, i):
+        value = self.kind.from_address(self.address + i * self.size).value
+        return value if self.dtype in (np.int64, np.uint8) else self.dtype(value)
+
+    def __setitem__(self, i, value):
+        self.kind.from_address(self.address + i * self.size).value = value
+
+
+def _store_line(target, i, source, k):
+    for n in range(64 // target.size):
+        target[i + n] = source[k + n]
+
+
+def _scope(formula):
+    number = formula.dtype.type
+    names = {"number": number, "zero": number(0), "one": number(1), "half": number(0.5)}
+    names |= {"root_half": number(math.sqrt(0.5)), "exp": np.exp, "log": np.log, "log1p": np.log1p, "tanh": np.tanh}
+    names |= {"sigmoid": lambda x: number(operators.sigmoid(float(x))), "maximum": np.maximum, "minimum": np.minimum}
+    names |= {"select": lambda c, x, y: x if c else y, "add_any_order": np.add, "mul_any_order": np.multiply}
+    names |= {f"math_{n}": lambda *a, n=n: number(getattr(operators, n)(*map(float, a))) for n in ("sin", "cos", "pow")}
+    names |= {"math_erf": lambda x: number(math.erf(x)), "math_erfc": lambda x: number(math.erfc(x))}
+    names |= {"math_sqrt": np.sqrt, "pointer": Pointer, "load": lambda p, i: p[i], "uint8": np.uint8}
+    names |= {"store_line": _store_line}
+    names |= {"store": lambda p, i, x: p.__setitem__(i, x), "store_fence": lambda: None}
+    names |= {"local_buffer": lambda dtype, size: np.empty(size, dtype), "int64": np.int64}
+    return names | {"float32": np.float32, "float64": np.float64} | formula.constants
+
+
+def run(program, *arrays):
+    """Run a `Program` without compiling it."""
+    loops = []
+    for number, parts in enumerate(program._writer.calls):
+        for part in parts:
+            name, scope = f"loop_{number}_{len(loops)}", _scope(part.formula)
+            exec(part.function(name), scope)
+            loops.append(scope[name])
+
+    def kernel(numbers, spans=None):
+        parameters = struct.unpack(f"{len(numbers) // 8}q", numbers)
+        call = parameters[0]
+        parts = program._writer.calls[call]
+        place = sum(len(each) for each in program._writer.calls[:call])
+        first, given = 1, 1 + sum(part.handles for part in parts)
+        for n, part in enumerate(parts):
+            for ordinal, (start, stop) in enumerate(spans or [(0, part.total)]):
+                loops[place + n](start, stop, ordinal, first, given, parameters)
+            first, given = first + part.handles, given + len(part.numbers)
+
+    def shared(_, numbers, total, multiple, worth):
+        middle = total // 2 // multiple * multiple
+        kernel(numbers, [(a, b) for a, b in ((0, middle), (middle, total)) if a < b])
+
+    scope = dict(program._writer.scope) | {"of_threads": None, "shared": shared}
+    scope["kernel"] = lambda item, _, __, numbers: kernel(numbers)
+    scope["scratch"] = lambda size, worth, dtype: pool.empty((2 * size,), dtype)
+    exec(program.text, scope)
+    return guarded.call(scope["run"], *arrays)

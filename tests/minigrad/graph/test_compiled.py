@@ -1,0 +1,418 @@
+"""Compiled graphs: values, quick calls, donated memory, training, what is printed, and failure."""
+
+import gc
+import threading
+import warnings
+
+import loops_in_python
+import numpy as np
+import pytest
+from random_programs import Program as RandomProgram
+
+import minigrad as mg
+from minigrad import nn
+from minigrad.backends import guarded
+from minigrad.backends.numba import compiler, fused, splitting
+from minigrad.graph import optimize, trace
+from minigrad.graph.compiled import Program
+from minigrad.transforms import grad, tree_leaves, tree_map, value_and_grad, vmap
+
+RNG = np.random.default_rng(0)
+
+
+def tensor(*shape, dtype=mg.float64, scale=1.0):
+    return mg.tensor(RNG.normal(size=shape) * scale, dtype=dtype)
+
+
+def assert_close(found, wanted, tolerance=None):
+    for x, y in zip(tree_leaves(found), tree_leaves(wanted), strict=True):
+        x, y = (np.asarray(each.detach().numpy() if isinstance(each, mg.Tensor) else each) for each in (x, y))
+        assert (x.dtype, x.shape) == (y.dtype, y.shape)
+        limit = tolerance or (2e-5 if x.dtype == np.float32 else 1e-10)
+        np.testing.assert_allclose(x * 1.0, y * 1.0, rtol=limit, atol=limit)
+
+
+KINDS = {"float64": {}, "float32": {"dtype": mg.float32}, "special": {"special": True}, "empty": {"empty": True}}
+
+
+def check_program(seed, kind, run):
+    """Compare a random program without jit with what a way of running its compiled graph gives."""
+    program = RandomProgram(seed, **KINDS[kind])
+    with guarded.ieee():
+        wanted = [y.numpy() for y in program(*program.inputs)]
+        graph = optimize(trace(lambda *inputs: program(*inputs), *program.inputs))
+        given = [x.numpy().copy(order="K") for x in program.inputs]
+        found = run(Program(graph), *given)
+    assert_close(found, wanted, 1e-4 if program.has_single else 1e-9)
+    for x, before in zip(given, program.inputs, strict=True):
+        np.testing.assert_array_equal(x, before.numpy())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(25))
+def test_random_programs_in_python(seed, kind):
+    """The generated loops, run by Python, give what the function gives: mixed ranks and types, views, empty axes."""
+    check_program(seed, kind, loops_in_python.run)
+
+
+@pytest.mark.full("700 random programs", share=14)
+@pytest.mark.parametrize("first", range(1000, 1700, 50))
+def test_many_random_programs_in_python(first):
+    """The same for hundreds of programs."""
+    for seed in range(first, first + 50):
+        for kind in KINDS:
+            check_program(seed, kind, loops_in_python.run)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(40, 48))
+def test_other_limits(seed, kind, monkeypatch):
+    """The same with all loops shared by threads, long rows cut, values kept outside of the stack, and streams."""
+    monkeypatch.setattr(fused, "GRAIN", 1)
+    monkeypatch.setattr(fused, "SCRATCH", 2)
+    monkeypatch.setattr(fused, "BLOCK", 2)
+    monkeypatch.setattr(splitting, "BLOCK", 1)
+    monkeypatch.setattr(splitting, "PIECES", 3)
+    monkeypatch.setattr(fused, "STREAM_FROM", 32)
+    check_program(seed, kind, loops_in_python.run)
+
+
+@pytest.mark.full("random programs are compiled", share=10)
+@pytest.mark.parametrize("seed", range(200, 240))
+def test_random_programs_compiled(seed):
+    """Compiled programs give what the function gives."""
+    for kind in KINDS:
+        check_program(seed, kind, lambda program, *arrays: program.load()(*arrays))
+
+
+def everything(x, w, b, n):
+    """Folds, a softmax, masks, views, a product, integers: one graph with each kind of loop."""
+    y = (x.T * b).softmax(-1) + (n.double() * 0.5).sum()
+    z = mg.where(y > 0.01, y.exp(), -y).sum(0)
+    row = (x @ w).tanh()
+    return z, (row - row.mean(1, keepdim=True)).square().mean(), x.amax((0, 1)), row > 0.25, y[1:]
+
+
+INPUTS = (tensor(30, 40), tensor(40, 20), tensor(40, 1), mg.tensor([1, -2, 3]))
+
+
+@pytest.mark.parametrize("dtype", [mg.float64, mg.float32])
+def test_compiled_values(dtype):
+    """A compiled function gives the function's values, also for views, other strides and NumPy's arrays."""
+    x, w, b, n = (each if each.dtype == mg.int64 else each.to(dtype) for each in INPUTS)
+    quick = mg.jit(everything)
+    for given in ((x, w, b, n), (tensor(40, 30).to(dtype).T, w, b, n), (mg.cat([x, x])[::2], w * 2.0, b, n)):
+        assert_close(quick(*given), everything(*given))
+    assert_close(quick(x.numpy(), w, b, n), everything(x, w, b, n))
+    assert quick.cache_info() == (3, 1, 1)
+
+
+@pytest.mark.full("many kinds of loops are compiled", share=3)
+def test_large_arrays():
+    """Loops that threads share, cut rows, rows longer than the stack's memory, blocks of a transposed array."""
+
+    def f(x, y):
+        long = (x.view(2, -1) - x.mean()).softmax(1)
+        return (x * y).sum(), (x.T + y).exp(), long, ((x - y).square().mean(1) + x.sum(1)).sqrt(), x.amin(0)
+
+    x, y = tensor(400, 400), tensor(400, 400, scale=0.5)
+    x = x.abs() + 1.0
+    assert_close(mg.jit(f)(x, y), f(x, y))
+    ones = mg.ones(1_500_000) * 0.1
+    assert mg.jit(lambda x: x.sum())(ones).item() == pytest.approx(150_000, rel=1e-6)
+
+
+IEEE = (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e-40, -1e-310)
+
+
+@pytest.mark.parametrize("dtype", [mg.float64, mg.float32])
+def test_ieee(dtype):
+    """Nothing is simplified that nan, infinities or the sign of zero could tell; no warning is given."""
+
+    def f(x):
+        return x * 0.0, x - x, x + 0.0, 0.0 - x, x / x, x.exp().log(), x == x, x.maximum(x), (x * 3.0) / 3.0, x.relu()
+
+    x = mg.tensor(IEEE, dtype=dtype)
+    for found, wanted in zip(mg.jit(f)(x), f(x), strict=True):
+        np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-6)  # the same nan and infinities
+        if wanted.dtype.kind == "f":
+            defined = ~np.isnan(wanted.numpy())
+            np.testing.assert_array_equal(np.signbit(found.numpy())[defined], np.signbit(wanted.numpy())[defined])
+
+
+def test_products_of_infinities_do_not_warn():
+    """A product of matrices with infinities follows IEEE 754 in silence, as without jit."""
+    x = mg.tensor([[np.inf, 1.0], [0.0, -np.inf]])
+    assert np.isnan(mg.jit(lambda x: (x @ x) * 2.0)(x).numpy()).any()
+
+
+def test_forms_beside_each_other():
+    """Several forms are quick at once, whatever order they come in; a wrong form never runs the wrong graph."""
+    quick = mg.jit(lambda t, n=2: {"y": t["x"] * n, "z": [t["x"] + 1.0, None]})
+    forms = [({"x": tensor(3)},), ({"x": tensor(4)},), ({"x": tensor(3, dtype=mg.float32)},), ({"x": tensor(3)}, 3)]
+    forms += [({"x": tensor(3)}, 3.0), ({"x": tensor(1, 3)},)]
+    for _ in range(3):
+        for args in forms:
+            n = args[1] if len(args) > 1 else 2
+            assert_close(quick(*args), {"y": args[0]["x"] * n, "z": [args[0]["x"] + 1.0, None]})
+    assert quick.cache_info() == (12, 6, 6)
+    with pytest.raises(KeyError):
+        quick({"y": tensor(3)})
+    assert_close(quick({"x": tensor(3) * 0.0}, True), {"y": mg.zeros(3).double(), "z": [mg.ones(3).double(), None]})
+
+
+def test_zero_and_nan_as_numbers():
+    """0.0 and -0.0 are two forms, and so are True and 1."""
+    quick = mg.jit(lambda x, n: x * n)
+    x = mg.tensor([1.0, -1.0])
+    for n in (0.0, -0.0, 0.0, 1, True, 1.0):
+        assert np.signbit(quick(x, n).numpy()).tolist() == np.signbit((x * n).numpy()).tolist()
+    assert quick.cache_info().misses == 5
+
+
+def test_what_closes_the_quick_way():
+    """Gradients, vmap, another backend, a tensor of another class: the right thing runs."""
+    quick = mg.jit(lambda x: (x * x).sum())
+    x = tensor(3)
+    assert_close(quick(x), (x * x).sum())
+    leaf = x.clone().requires_grad_()
+    quick(leaf).backward()
+    assert_close(leaf.grad, 2.0 * x)
+    assert_close(grad(quick)(x), 2.0 * x)
+    assert_close(vmap(quick)(mg.stack([x, x])), mg.stack([(x * x).sum()] * 2))
+    with mg.no_grad():
+        assert not quick(leaf).requires_grad
+    with mg.backend("python"):
+        assert_close(quick(x), (x * x).sum())
+    assert quick(x).requires_grad is False
+    assert_close(quick(nn.Parameter(x).detach()), (x * x).sum())
+
+
+def test_results_are_nobody_elses():
+    """Results of two calls share no memory with each other, with temporary values or with constants."""
+    ones = mg.ones(2, 2)
+    quick = mg.jit(lambda x: ((x @ x).tanh() @ x, ones, x @ x + ones))
+    x = tensor(2, 2, dtype=mg.float32)
+    kept = quick(x)
+    first = [y.clone() for y in kept]
+    for y in quick(2.0 * x):
+        y += 5.0
+    assert_close(kept, first)
+    assert_close(quick(x), first)
+
+
+def test_threads():
+    """Python's threads may call one function at once."""
+    quick = mg.jit(lambda x: (((x @ x).tanh() @ x).tanh() @ x).sum(1))
+    inputs = [tensor(20, 20) for _ in range(4)]
+    wanted = [quick(x) for x in inputs]
+    wrong = []
+
+    def work(n):
+        for _ in range(200):
+            if not np.array_equal(quick(inputs[n]).numpy(), wanted[n].numpy()):
+                wrong.append(n)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong
+
+
+def test_results_can_be_changed():
+    """Equal results are two arrays, and no element of a result stands in many places at once."""
+    quick = mg.jit(lambda x, b: (x + 1.0, x + 1.0, (b.expand(4, 3) * 1.0).sum(1), b.expand(4, 3)))
+    for y in (results := quick(tensor(3), tensor(3))):
+        before = [each.clone() for each in results if each is not y]
+        changed = y.clone() + 1.0
+        y += 1.0
+        assert_close(y, changed)
+        assert_close([each for each in results if each is not y], before)
+
+
+# --- donated memory ---------------------------------------------------------------------------------------------
+
+
+def update(p, g, rate):
+    return tree_map(lambda p, g: p - rate * g, p, g), tree_map(lambda p: p.sum(), p)
+
+
+def test_donated_arguments_are_updated_in_place():
+    """A result is written where a donated argument lies; without the donation nothing of the caller's is touched."""
+    p, g, rate = {"a": tensor(4, 3), "b": tensor(5)}, {"a": tensor(4, 3), "b": tensor(5)}, mg.tensor(0.1).double()
+    wanted = update(p, g, rate)
+    keeping, donating = mg.jit(update), mg.jit(update, donate_argnums=0)
+    before = {name: x.clone() for name, x in p.items()}
+    assert_close(keeping(p, g, rate), wanted)
+    assert_close(p, before)
+    found = donating(p, g, rate)
+    assert_close(found, wanted)
+    assert all(found[0][name]._array is p[name]._array for name in p)
+    assert donating.memory(p, g, rate).after < keeping.memory(p, g, rate).after < keeping.memory(p, g, rate).before
+
+
+def test_donated_twice():
+    """What shares memory with another argument, lies in other strides, or must not be written to, is copied first."""
+    donating = mg.jit(lambda a, b: ((a + b, a - b)[0] * 2.0, (b - 1.0).exp().sum(), a @ b), donate_argnums=(0, 1))
+    plain = donating.__wrapped__
+
+    def arguments():
+        x, y, locked = tensor(4, 4), tensor(4, 4), np.ones((4, 4))
+        locked.flags.writeable = False
+        return [(x, x), (x, x.T), (x.view(16)[:16].view(4, 4), x), (x.T, y), (mg.tensor(locked), y), (x, y)]
+
+    for n in range(6):
+        a, b = arguments()[n]
+        wanted = plain(mg.tensor(a.numpy().copy()), mg.tensor(b.numpy().copy()))
+        assert_close(donating(a, b), wanted)
+
+
+def test_donated_and_read_again():
+    """Nothing is written over what a later loop, or a later walk over the same row, still reads."""
+    x = tensor(4, 4)
+    first = mg.jit(lambda a, b: (a * 2.0 + 1.0, (b * 3.0).sum(0) @ b), donate_argnums=0)
+    assert_close(first(x.clone(), x), first.__wrapped__(x, x))
+    y = x.clone()
+    assert_close(first(y, y), first.__wrapped__(x, x))
+    second = mg.jit(lambda x: (x * 2.0, x - x.mean(1, keepdim=True)), donate_argnums=0)
+    assert_close(second(x.clone()), second.__wrapped__(x))
+
+
+def test_refused_donations():
+    """Donated arguments are named by their places, and static ones have no memory."""
+    with pytest.raises(ValueError, match="donate_argnums is -1"):
+        mg.jit(update, donate_argnums=-1)
+    with pytest.raises(ValueError, match="argument 1 is static, so it has no memory to donate"):
+        mg.jit(update, static_argnums=(1, 2), donate_argnums=1)
+
+
+# --- a whole training step --------------------------------------------------------------------------------------
+
+
+def network():
+    mg.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.LayerNorm(8), nn.Linear(8, 4)).to(mg.float64)
+    return model, {name: p.detach() for name, p in model.named_parameters()}
+
+
+def loss_of(model, p, x, y):
+    return nn.functional.cross_entropy(nn.functional_call(model, p, x), y)
+
+
+def test_training_with_sgd():
+    """Module, loss, gradients and update are one function: its losses are those of the eager optimizer."""
+    model, p = network()
+    x, y = tensor(6, 3), mg.tensor([0, 1, 2, 3, 0, 1])
+
+    def step(p, x, y):
+        value, slopes = value_and_grad(lambda p: loss_of(model, p, x, y))(p)
+        return value, tree_map(lambda w, d: w - 0.5 * d, p, slopes)
+
+    quick = mg.jit(step, donate_argnums=0)
+    optimizer = mg.optim.SGD(model.parameters(), lr=0.5)
+    p = tree_map(lambda w: w.clone(), p)
+    for _ in range(8):
+        found, p = quick(p, x, y)
+        optimizer.zero_grad()
+        wanted = loss_of(model, {}, x, y)
+        wanted.backward()
+        optimizer.step()
+        assert found.item() == pytest.approx(wanted.item(), rel=1e-9)
+    assert quick.cache_info() == (7, 1, 1)
+
+
+@pytest.mark.full("another large graph is compiled", share=3)
+def test_training_with_adam():
+    """Adam written over trees, its step count a tensor, is the optimizer's."""
+    model, p = network()
+    x, y = tensor(6, 3), mg.tensor([0, 1, 2, 3, 0, 1])
+
+    def step(p, state, x, y):
+        m, v, t = state
+        value, g = value_and_grad(lambda p: loss_of(model, p, x, y))(p)
+        t = t + 1.0
+        m = tree_map(lambda m, g: 0.9 * m + 0.1 * g, m, g)
+        v = tree_map(lambda v, g: 0.999 * v + 0.001 * g * g, v, g)
+        rate = 0.01 * (1.0 - 0.999**t).sqrt() / (1.0 - 0.9**t)
+        p = tree_map(lambda w, m, v: w - rate * m / (v.sqrt() + 1e-8 * (1.0 - 0.999**t).sqrt()), p, m, v)
+        return value, p, (m, v, t)
+
+    quick = mg.jit(step, donate_argnums=(0, 1))
+    optimizer = mg.optim.Adam(model.parameters(), lr=0.01)
+    p = tree_map(lambda w: w.clone(), p)
+    state = (tree_map(lambda w: w * 0.0, p), tree_map(lambda w: w * 0.0, p), mg.tensor(0.0, dtype=mg.float64))
+    for _ in range(8):
+        found, p, state = quick(p, state, x, y)
+        optimizer.zero_grad()
+        wanted = loss_of(model, {}, x, y)
+        wanted.backward()
+        optimizer.step()
+        assert found.item() == pytest.approx(wanted.item(), rel=1e-8)
+
+
+# --- what is shown, and failure ---------------------------------------------------------------------------------
+
+
+def test_source():
+    """The loops are printed as they are compiled, and the function that calls them."""
+    quick = mg.jit(lambda x, b: (x * b).softmax(1))
+    text = quick.source(tensor(4, 3), tensor(3))
+    for line in ("for row in range(start, stop):", "maximum(", "exp(", "def kernel(", "def run(v_a, v_b):"):
+        assert line in text
+    assert quick.cache_info().currsize == 1
+    quick(tensor(4, 3), tensor(3))
+    assert quick.cache_info() == (1, 1, 1) and len(quick._quick) == 1
+    compile(text, "<source>", "exec")
+
+
+def test_kernels_are_shared_by_shapes():
+    """A graph for another shape of the same form needs no new machine code."""
+    quick = mg.jit(lambda x: (x * 2.0).exp().sum(1))
+    texts = {quick.source(tensor(n, m)).split("def run(")[0] for n, m in ((4, 3), (5, 7), (9, 60))}
+    assert len(texts) == 1
+
+
+def test_failure_to_compile(monkeypatch):
+    """A graph that cannot be compiled is interpreted, and that is said once."""
+    quick = mg.jit(lambda x: (x * 2.0).exp() + 17.25)
+
+    def fail(*args, **options):
+        raise RuntimeError("the compiler is out\nof order")
+
+    monkeypatch.setattr(compiler, "kernel", fail)
+    x = tensor(3)
+    with pytest.warns(RuntimeWarning, match=r"runs uncompiled.*\(RuntimeError: the compiler is out\)") as said:
+        assert_close(quick(x), (x * 2.0).exp() + 17.25)
+    assert len(said) == 1 and said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_close(quick(x), (x * 2.0).exp() + 17.25)
+    assert quick.cache_info() == (1, 1, 1)
+
+
+def test_no_constant_is_kept_alive():
+    """A cleared cache gives back what its graphs held."""
+    quick = mg.jit(lambda x: x + 1.0)
+    quick(tensor(3))
+    quick.cache_clear()
+    gc.collect()
+    assert quick.cache_info().currsize == 0 and quick(tensor(3)).shape == (3,)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_gradients_of_random_programs(seed):
+    """The graph of a gradient, run as it is generated, is the gradient."""
+    program = RandomProgram(seed, steps=10)
+    places = tuple(n for n, x in enumerate(program.inputs) if x.dtype.kind == "f")
+    if not places:
+        return
+
+    def loss(*inputs):
+        return sum(((y * y).sum() for y in program(*inputs) if y.dtype.kind == "f"), mg.zeros(()).double())
+
+    slopes = grad(loss, places)
+    graph = optimize(trace(slopes, *program.inputs))
+    found = loops_in_python.run(Program(graph), *[x.numpy() for x in program.inputs])
+    assert_close(found, slopes(*program.inputs), 1e-3 if program.has_single else 1e-8)
