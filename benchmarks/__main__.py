@@ -58,7 +58,7 @@ def main(words: list[str]) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     sections, steps = some(words) if words else everything()
     if not sections:
-        names = [*LINES, *(program.name for program in scalar_section.programs()), "grading"]
+        names = [*LINES, *COMPILED, *(program.name for program in scalar_section.programs()), "grading"]
         sys.exit(f"benchmarks: no line has {' or '.join(words)} in its name; there are:\n  " + "\n  ".join(names))
     done = []
     with Progress(*columns, console=console, transient=True) as progress:
