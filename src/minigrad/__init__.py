@@ -54,6 +54,7 @@ _lazy_modules = (
     "debug",
     "derivatives",
     "draw",
+    "dual",
     "engine",
     "exercises",
     "fast_ops",
