@@ -170,7 +170,12 @@ def test_values_that_are_duals(student):
         def of(f):
             inner = mg.dual.Dual(mg.dual.Dual(x, 1.0, 3), 1.0, 8)
             found = f(inner)
-            return [found.level, found.tangent.level, found.tangent.tangent]
+            second = getattr(found.tangent, "tangent", "a number")
+            return [
+                found.level,
+                getattr(found.tangent, "level", 0),
+                second if isinstance(second, float) else "no number",
+            ]
 
         functions = [lambda x: x.sin(), lambda x: x.cos(), lambda x: x.exp(), lambda x: x.log(), lambda x: x**4]
         functions += [lambda x: x.times(x), lambda x: x.plus(x * x), lambda x: x.over(x * x)]
