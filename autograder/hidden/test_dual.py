@@ -147,16 +147,16 @@ def test_far_out(student):
 def test_power_of_zero(student):
     """x ** 0 does not move, not even at 0."""
 
-    def observe(mg, x, dx):
+    def observe(mg, xs, dx):
         try:
-            power = mg.dual.Dual(x, dx) ** 0
+            powers = [mg.dual.Dual(x, dx) ** 0 for x in xs]
         except ZeroDivisionError:
             return "ZeroDivisionError"
-        return [float(power.value), float(power.tangent)]
+        return [[float(power.value), float(power.tangent)] for power in powers]
 
     expect(
-        student(observe, 0.0, 2.0),
-        [1.0, 0.0],
+        student(observe, [3.0, 0.0], 2.0),
+        [[1.0, 0.0], [1.0, 0.0]],
         hint="0 * 0 ** -1 divides by 0: give the exponent 0 a case of its own",
         misconception="zero-to-minus-one",
     )

@@ -60,7 +60,10 @@ def test_containers_inside_containers(student):
             return [kind, list(part.keys), [listed(child) for child in part.children]]
 
         leaves, structure = mg.trees.tree_flatten(([1.0, "word"], (), {"k": (2.0,)}))
-        return [list(leaves), listed(structure)]
+        make, leaf = mg.trees.Structure, mg.trees.LEAF
+        of_dict = make(dict, ("k",), (make(tuple, (0,), (leaf,)),))
+        by_hand = make(tuple, (0, 1, 2), (make(list, (0, 1), (leaf, leaf)), make(tuple), of_dict))
+        return [list(leaves), listed(structure), structure == by_hand]
 
     leaf = ["leaf", [], []]
     expect(
@@ -72,6 +75,7 @@ def test_containers_inside_containers(student):
                 [0, 1, 2],
                 [["list", [0, 1], [leaf, leaf]], ["tuple", [], []], ["dict", ["k"], [["tuple", [0], [leaf]]]]],
             ],
+            True,
         ],
         hint="take each child apart in the same way",
         misconception="tuples-are-leaves",
@@ -85,7 +89,7 @@ def test_there_and_back(student):
     def observe(mg):
         given = {"b": [1.0, (2.0, None)], "a": ({"x": 3.0}, [])}
         _, structure = mg.trees.tree_flatten(given)
-        found = mg.trees.tree_unflatten(structure, [10.0, 20.0, 30.0])
+        found = mg.trees.tree_unflatten(structure, (10.0, 20.0, 30.0))
         kinds = [type(found["b"]).__name__, type(found["b"][1]).__name__, type(found["a"]).__name__]
         return [found["a"][0]["x"], found["b"][0], found["b"][1][0], found["b"][1][1], kinds, len(found["a"][1])]
 

@@ -188,7 +188,7 @@ def vmap(f: Callable[..., Any], in_axes: int | tuple[int | None, ...] = 0) -> Ca
     """Return the function of a batch: what a loop over the examples would give, stacked along axis 0.
 
     It calls f once, with a Batched for each argument. An argument that all examples share is repeated for each of them,
-    by `unsqueeze` and `expand`, which copies nothing: so that each example has a gradient of its own in it.
+    by `expand`, which copies nothing: so that each example has a gradient of its own in it.
 
     Args:
         f: A function of the tensors of one example.
@@ -206,9 +206,9 @@ def vmap(f: Callable[..., Any], in_axes: int | tuple[int | None, ...] = 0) -> Ca
         sizes = {x.shape[axis] for x, axis in zip(args, axes, strict=True) if axis is not None}
         if len(sizes) != 1:
             raise ValueError(f"vmap: the arguments must have one number of examples, not {sorted(sizes)}; see in_axes")
-        (size,) = sizes
+        size = sizes.pop()
         batches = [
-            x.unsqueeze(0).expand(size, *x.shape) if axis is None else axis_to_front(x, axis)
+            x.expand(size, *x.shape) if axis is None else axis_to_front(x, axis)
             for x, axis in zip(args, axes, strict=True)
         ]
         return unbatched(f(*[Batched(x) for x in batches]), size)

@@ -137,7 +137,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     Returns:
         The value, and a function. It gets a cotangent (a gradient in the value, of its shape) and returns a tuple with
-        the gradient in each argument; it may be called again. Value and gradients are `finished`.
+        the gradient in each argument; it may be called again. The value is `finished`.
     """
     ### BEGIN SOLUTION
     with differentiating():
@@ -145,7 +145,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         y = f(*inputs)
 
     def back(cotangent: Any) -> tuple[Any, ...]:
-        return tuple(finished(g) for g in gradients(y, inputs, cotangent))
+        return tuple(gradients(y, inputs, cotangent))
 
     return finished(y), back
     ### END SOLUTION
@@ -175,7 +175,7 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
         value, back = vjp(of_chosen, *[args[place] for place in places])
         if value.shape != ():
             raise TypeError(f"grad: the function must return one number, not {value.shape}; add up, or use jacrev")
-        found = back(creation.ones((), dtype=value.dtype))
+        found = back(creation.ones(()))
         return value, found[0] if isinstance(argnums, int) else found
 
     return both
@@ -274,11 +274,11 @@ def largest_bend(f: Callable[[Any], Any], x: Any, v: Any, steps: int = 20) -> fl
         it is negative.
     """
     ### BEGIN SOLUTION
-    bend = 0.0
     for _ in range(steps):
         v = v / (v * v).sum() ** 0.5
         product = hvp(f, x, v)
-        bend, v = (v * product).sum().item(), product
+        bend: float = (v * product).sum().item()
+        v = product
     return bend
     ### END SOLUTION
 

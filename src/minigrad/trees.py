@@ -53,7 +53,8 @@ def tree_flatten(tree: Any) -> tuple[list[Any], Structure]:
     if not isinstance(tree, dict | list | tuple):
         return [tree], LEAF
     keys = sorted(tree) if isinstance(tree, dict) else range(len(tree))
-    leaves, children = [], []
+    leaves: list[Any] = []
+    children: list[Structure] = []
     for key in keys:
         more, child = tree_flatten(tree[key])
         leaves += more
@@ -112,10 +113,12 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     ### BEGIN SOLUTION
     leaves, structure = tree_flatten(tree)
     columns = [leaves]
-    for place, other in enumerate(rest, start=1):
+    for other in rest:
         more, form = tree_flatten(other)
         if form != structure:
-            raise ValueError(f"tree_map: tree {place} is of another structure than the first one")
+            raise ValueError(
+                "tree_map: a further tree has another structure than the first one; keys and places must match"
+            )
         columns.append(more)
     return tree_unflatten(structure, [f(*each) for each in zip(*columns, strict=True)])
     ### END SOLUTION

@@ -67,7 +67,7 @@ def shared_arguments(student: SimpleNamespace) -> None:
     """With in_axes (None, 0) all examples share the first argument."""
     w, x = counted(2), counted(3, 2)
     seen = student.vmap(lambda w, x: (w * x).sum(), in_axes=(None, 0))(w, x)
-    expect(seen.tolist(), [5.0, 11.0, 17.0], hint="unsqueeze(0), and expand to the number of examples")
+    expect(seen.tolist(), [5.0, 11.0, 17.0], hint="x.expand(examples, *x.shape)")
 
 
 @visible("batching.vmap", section=BATCH)
