@@ -263,7 +263,7 @@ def test_matrix(student):
     )
 
 
-@jacobians(group="values", because="lesson 10, 'A table of slopes': one pass backwards gives one row")
+@jacobians(group="values", because="functional.jacrev: 'one run, and a pass for each element of y'")
 def test_every_row(student):
     """Each row has the slopes of one result, and no sum over results."""
 

@@ -97,16 +97,28 @@ class Batched:
         )
 
     def sum(self, dim: int | None = None) -> Batched:
-        """Return the sum over an axis of one example, or over all of its axes."""
+        """Return the sum over an axis of one example, or over all of its axes.
+
+        >>> minigrad.batching.Batched(minigrad.ones(5, 2, 3)).sum(dim=0).shape
+        (3,)
+        """
         axes = tuple(range(1, self.ndim + 1)) if dim is None else (moved_axis(dim, self.ndim),)
         return Batched(self.value.sum(dim=axes)) if axes else self
 
     def permute(self, *axes: int) -> Batched:
-        """Return the tensor with the axes of one example in another order."""
+        """Return the tensor with the axes of one example in another order.
+
+        >>> minigrad.batching.Batched(minigrad.ones(5, 2, 3)).permute(1, 0).shape
+        (3, 2)
+        """
         return Batched(self.value.permute(0, *[moved_axis(axis, self.ndim) for axis in axes]))
 
     def view(self, *shape: int) -> Batched:
-        """Return the tensor with another shape for each example."""
+        """Return the tensor with another shape for each example.
+
+        >>> minigrad.batching.Batched(minigrad.ones(5, 2, 3)).view(6).value.shape
+        (5, 6)
+        """
         return Batched(self.value.view(self.value.shape[0], *shape))
 
 

@@ -70,22 +70,38 @@ def zero(x: Any) -> Any:
 
 
 def sin(x: Any) -> Any:
-    """Return the sine of a float, a Dual or a tensor, in radians."""
+    """Return the sine of a float, a Dual or a tensor, in radians.
+
+    >>> minigrad.dual.sin(minigrad.dual.Dual(0.0, 2.0))
+    Dual(0.0, tangent=2.0)
+    """
     return operators.sin(x) if isinstance(x, int | float) else x.sin()
 
 
 def cos(x: Any) -> Any:
-    """Return the cosine of a float, a Dual or a tensor, in radians."""
+    """Return the cosine of a float, a Dual or a tensor, in radians.
+
+    >>> minigrad.dual.cos(0.0)
+    1.0
+    """
     return operators.cos(x) if isinstance(x, int | float) else x.cos()
 
 
 def exp(x: Any) -> Any:
-    """Return e to the power of a float, a Dual or a tensor."""
+    """Return e to the power of a float, a Dual or a tensor.
+
+    >>> minigrad.dual.exp(minigrad.dual.Dual(0.0, 2.0))
+    Dual(1.0, tangent=2.0)
+    """
     return operators.exp(x) if isinstance(x, int | float) else x.exp()
 
 
 def log(x: Any) -> Any:
-    """Return the natural logarithm of a float, a Dual or a tensor."""
+    """Return the natural logarithm of a float, a Dual or a tensor.
+
+    >>> minigrad.dual.log(minigrad.dual.Dual(1.0, 2.0))
+    Dual(0.0, tangent=2.0)
+    """
     return operators.log(x) if isinstance(x, int | float) else x.log()
 
 
@@ -123,7 +139,11 @@ class Arithmetic:
         self.level = level
 
     def like(self, value: Any, tangent: Any) -> Self:
-        """Return a Dual of the same level with another value and tangent."""
+        """Return a Dual of the same level with another value and tangent.
+
+        >>> minigrad.dual.Dual(2.0, 1.0, level=7).like(3.0, 4.0).level
+        7
+        """
         return type(self)(value, tangent, self.level)
 
     def __add__(self, other: Any) -> Any:
@@ -172,7 +192,7 @@ class Arithmetic:
         """Return the sum of a tensor's elements.
 
         >>> minigrad.dual.Dual(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 0.5])).sum()
-        Dual(tensor(3.), tangent=tensor(1.5000))
+        Dual(tensor(3.), tangent=tensor(1.5))
         """
         return self.like(self.value.sum(), self.tangent.sum())
 

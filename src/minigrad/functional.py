@@ -40,7 +40,13 @@ _running = 0  # functions that are being differentiated now, one inside the othe
 
 @contextmanager
 def differentiating() -> Iterator[None]:
-    """Run a function that is to be differentiated: operations are recorded, and results keep their history."""
+    """Run a function that is to be differentiated: operations are recorded, and results keep their history.
+
+    >>> with minigrad.functional.differentiating():
+    ...     y = minigrad.functional.finished(minigrad.functional.fresh(3.0) * 2.0)
+    >>> y.requires_grad
+    True
+    """
     global _running
     _running += 1
     try:
