@@ -52,12 +52,15 @@ def shared_values(student: SimpleNamespace) -> None:
 @visible("batching.vmap", section=BATCH)
 def as_a_loop(student: SimpleNamespace) -> None:
     """The sums of squares of three examples, counted along axis 0 and along axis 1."""
+    calls: list[int] = []
 
     def f(x: Any) -> Any:
+        calls.append(1)
         return (x * x).sum()
 
     x = counted(3, 2)
     expect(student.vmap(f)(x).tolist(), [5.0, 25.0, 61.0], hint="one call of f, with a Batched")
+    expect(len(calls), 1, hint="call f once, with a Batched for each argument, and not in a loop")
     hint = "axis_to_front(x, 1) makes axis 1 count the examples"
     expect(student.vmap(f, in_axes=1)(x).tolist(), [35.0, 56.0], hint=hint)
 
@@ -66,8 +69,17 @@ def as_a_loop(student: SimpleNamespace) -> None:
 def shared_arguments(student: SimpleNamespace) -> None:
     """With in_axes (None, 0) all examples share the first argument."""
     w, x = counted(2), counted(3, 2)
-    seen = student.vmap(lambda w, x: (w * x).sum(), in_axes=(None, 0))(w, x)
+    kinds: list[str] = []
+
+    def f(w: Any, x: Any) -> Any:
+        kinds.append(type(w).__name__)
+        return (w * x).sum()
+
+    seen = student.vmap(f, in_axes=(None, 0))(w, x)
     expect(seen.tolist(), [5.0, 11.0, 17.0], hint="x.expand(examples, *x.shape)")
+    expect(
+        kinds, ["Batched"], hint="a Batched for this argument too, so that each example has a gradient of its own in it"
+    )
 
 
 @visible("batching.vmap", section=BATCH)

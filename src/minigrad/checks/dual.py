@@ -6,9 +6,12 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from minigrad import dual
 from minigrad.checks.expectation import Expectation, expect, hinting
 from minigrad.checks.runner import visible
+from minigrad.tensors import Tensor
 
 __all__: list[str] = []
 
@@ -89,6 +92,17 @@ def functions(student: SimpleNamespace) -> None:
         expect(seen, both, hint=f"{name}: the tangent is {slopes[name]}", when=lost)
 
 
+@visible("dual.Dual", section=RULES)
+def tensors_may_move(student: SimpleNamespace) -> None:
+    """A value may be a tensor, whose elements all move."""
+    moving = student.Dual(Tensor(np.array([0.0, 1.0])), Tensor(np.array([1.0, 10.0])))
+    with hinting("use the module's own sin, cos, exp and log, not those of math", TypeError, ValueError):
+        found = [parts(each) for each in (moving.sin(), moving.exp())]
+    seen = [[each.tolist() for each in both] for both in found]
+    wanted = [[[0.0, math.sin(1.0)], [1.0, 10.0 * math.cos(1.0)]], [[1.0, math.e], [1.0, 10.0 * math.e]]]
+    expect(seen, wanted, hint="the rules are the same for each element")
+
+
 @visible("dual.Dual", section=LEVELS)
 def levels_are_kept(student: SimpleNamespace) -> None:
     """What is computed from Duals of level 7 has level 7."""
@@ -121,8 +135,28 @@ def one_argument(student: SimpleNamespace) -> None:
 @visible("dual.jvp", section=DIRECTION)
 def two_arguments(student: SimpleNamespace) -> None:
     """Both arguments move at once: at (3, 5), moving with (1, 10), the product moves with 35."""
-    seen = student.jvp(lambda x, y: x * y, (3.0, 5.0), (1.0, 10.0))
+    calls: list[int] = []
+
+    def f(x: Any, y: Any) -> Any:
+        calls.append(1)
+        return x * y
+
+    seen = student.jvp(f, (3.0, 5.0), (1.0, 10.0))
     expect(list(seen), [15.0, 35.0], hint="one call of f, with a Dual for each argument", when={(15.0, 5.0): "y moves"})
+    expect(len(calls), 1, hint="all arguments move at once: call f once")
+
+
+@visible("dual.jvp", section=LEVELS)
+def the_higher_level(student: SimpleNamespace) -> None:
+    """A Dual of level 2 and one of level 6 meet at level 6, in their order."""
+    x, y = dual.Dual(2.0, 5.0, 2), dual.Dual(3.0, 7.0, 6)
+    pairs = student.same_level(x, y), student.same_level(y, x)
+    hint = "both at the higher level, the first one first; what is lifted has the tangent 0"
+    expect(
+        [[[each.level, each.tangent] for each in pair] for pair in pairs],
+        [[[6, 0.0], [6, 7.0]], [[6, 7.0], [6, 0.0]]],
+        hint=hint,
+    )
 
 
 @visible("dual.jvp", section=LEVELS)

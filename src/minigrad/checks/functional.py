@@ -42,13 +42,22 @@ def value_and_way_back(student: SimpleNamespace) -> None:
     expect(listed(value), [15.0], hint="call f with the nodes")
     when = {((5.0,), (3.0,)): "the cotangent is 10: hand it to gradients()"}
     expect(listed(back(of(10.0))), [[50.0], [30.0]], hint="gradients(y, nodes, cotangent)", when=when)
+    expect(listed(back(of(1.0))), [[5.0], [3.0]], hint="a second call begins anew: nothing may be added up in between")
 
 
 @visible("functional.grad", section=RUN)
 def value_and_gradient(student: SimpleNamespace) -> None:
     """The sum of squares at (1, 2, 3) is 14, with the gradient (2, 4, 6)."""
-    seen = listed(student.value_and_grad(lambda x: (x * x).sum())(of(1.0, 2.0, 3.0)))
-    expect(seen, [14.0, [2.0, 4.0, 6.0]], hint="the value of vjp, and 1 taken back")
+    calls: list[int] = []
+
+    def f(x: Any) -> Any:
+        calls.append(1)
+        return (x * x).sum()
+
+    found = student.value_and_grad(f)(of(1.0, 2.0, 3.0))
+    expect(listed(found), [14.0, [2.0, 4.0, 6.0]], hint="the value of vjp, and 1 taken back")
+    expect(len(calls), 1, hint="vjp gives the value as well: one run is enough")
+    expect([each.requires_grad for each in found], [False, False], hint="hand out finished(...) results")
 
 
 @visible("functional.grad", section=RUN)
@@ -82,6 +91,9 @@ def inside_each_other(student: SimpleNamespace) -> None:
     expect(listed(second), 12.0, hint="run on fresh(x), under differentiating()", when=when)
     trap = student.grad(lambda x: x * student.grad(lambda y: x + y)(1.0))(Tensor(np.array(3.0)))
     expect(listed(trap), 1.0, hint="each run has nodes of its own")
+    same = student.grad(lambda x: x * student.grad(lambda y: x * y)(x))(Tensor(np.array(3.0)))
+    hint = "d/dx [x * d/dy (x y)] is 2 x, also where y is x: fresh(x) for an argument with a history, too"
+    expect(listed(same), 6.0, hint=hint)
 
 
 @visible("functional.grad", section=RUN)
@@ -145,13 +157,15 @@ def table(student: SimpleNamespace) -> None:
     seen = student.hessian(lambda x: (x * x).sum())(of(1.0, 2.0))
     when = {((2.0, 0.0), (0.0, 4.0)): "this is the gradient on the diagonal; the slope of 2 x is 2"}
     expect(listed(seen), [[2.0, 0.0], [0.0, 2.0]], hint="the Jacobian of the gradient", when=when)
+    seen = student.hessian(lambda x: x[0] * x[1] * 3.0)(of(1.0, 2.0))
+    expect(listed(seen), [[0.0, 3.0], [3.0, 0.0]], hint="a product has slopes of one element in another")
 
 
 @visible("functional.hvp", section=BEND)
 def strongest_bend(student: SimpleNamespace) -> None:
     """In a bowl with the bends 2 and 10, and in one with 2 and -10, power iteration finds 10 and -10."""
     for b in (5.0, -5.0):
-        seen = student.largest_bend(lambda x, b=b: x[0] * x[0] + b * x[1] * x[1], of(0.0, 0.0), of(1.0, 1.0), 40)
+        seen = student.largest_bend(lambda x, b=b: x[0] * x[0] + b * x[1] * x[1], of(0.0, 0.0), of(1.0, 1.0), 400)
         when = {10.0: "the length of H v has no sign: take the sum of v * (H v)"} if b < 0.0 else {}
         number = listed(seen)
         broken = isinstance(number, float) and not math.isfinite(number)
@@ -175,13 +189,13 @@ def run_again(student: SimpleNamespace) -> None:
     """The function runs once on the way there, unrecorded, and once more on the way back."""
     recorded: list[bool] = []
 
-    def f(x: Any) -> Any:
-        y = x * x
-        recorded.append(y.requires_grad)
-        return y
+    def f(x: Any, y: Any) -> Any:
+        z = x * y
+        recorded.append(z.requires_grad)
+        return z
 
-    x = of(3.0).requires_grad_()
-    student.checkpoint(f)(x).backward()
+    x, y = of(3.0).requires_grad_(), of(5.0).requires_grad_()
+    student.checkpoint(f)(x, y).backward()
     hint = "the first run is in forward, where nothing is recorded; the second one in backward, by vjp"
     when = {(True,): "the record of the first run is kept, and its memory with it"}
     expect(recorded, [False, True], hint=hint, when=when)

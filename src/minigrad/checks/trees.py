@@ -48,10 +48,12 @@ def there_and_back(student: SimpleNamespace) -> None:
     structure = Structure(
         dict, ("a", "b"), (Structure(type(None)), Structure(list, (0, 1), (LEAF, Structure(tuple, (0,), (LEAF,)))))
     )
-    expect(student.tree_unflatten(structure, [1.0, 2.0]), tree, hint="each leaf of the structure takes the next one")
+    seen: Any = student.tree_unflatten(structure, [1.0, 2.0])
+    expect(seen, tree, hint="each leaf of the structure takes the next one")
+    expect(type(seen["b"][1]).__name__, "tuple", hint="a tuple becomes a tuple again, and not a list")
     for leaves in ([1.0], [1.0, 2.0, 3.0]):
         try:
-            seen = student.tree_unflatten(structure, leaves)
+            seen = repr(student.tree_unflatten(structure, leaves))
         except ValueError:
             continue
         except (IndexError, StopIteration, RuntimeError) as error:
@@ -67,6 +69,8 @@ def trees_in_step(student: SimpleNamespace) -> None:
     slopes = {"b": None, "w": [1.0, 2.0]}
     seen: Any = student.tree_map(lambda p, g: p - g, params, slopes)
     expect(seen, {"b": None, "w": [4.0, 5.0]}, hint="the leaves of all trees, place by place")
+    seen = student.tree_map(lambda p, g, m: p - g * m, params, slopes, params)
+    expect(seen, {"b": None, "w": [0.0, -7.0]}, hint="there may be three trees, or more")
 
 
 @visible("trees.tree_map", section=TREE)
