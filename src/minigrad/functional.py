@@ -172,13 +172,13 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
     places = (argnums,) if isinstance(argnums, int) else argnums
 
     def both(*args: Any) -> tuple[Any, Any]:
-        def of_chosen(*chosen: Any) -> Any:
-            every = list(args)
+        def at_places(*chosen: Any) -> Any:
+            given = list(args)
             for place, x in zip(places, chosen, strict=True):
-                every[place] = x
-            return f(*every)
+                given[place] = x
+            return f(*given)
 
-        value, back = vjp(of_chosen, *[args[place] for place in places])
+        value, back = vjp(at_places, *[args[place] for place in places])
         if value.shape != ():
             raise TypeError(f"grad: the function must return one number, not {value.shape}; add up, or use jacrev")
         found = back(creation.ones(()))

@@ -53,13 +53,13 @@ def tree_flatten(tree: Any) -> tuple[list[Any], Structure]:
     if not isinstance(tree, dict | list | tuple):
         return [tree], LEAF
     keys = sorted(tree) if isinstance(tree, dict) else range(len(tree))
-    leaves: list[Any] = []
+    gathered: list[Any] = []
     children: list[Structure] = []
     for key in keys:
         more, child = tree_flatten(tree[key])
-        leaves += more
+        gathered += more
         children.append(child)
-    return leaves, Structure(type(tree), tuple(keys), tuple(children))
+    return gathered, Structure(type(tree), tuple(keys), tuple(children))
     ### END SOLUTION
 
 
@@ -111,14 +111,12 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
         ValueError: If a further tree has another structure.
     """
     ### BEGIN SOLUTION
-    leaves, structure = tree_flatten(tree)
-    columns = [leaves]
+    first, form = tree_flatten(tree)
+    lists = [first]
     for other in rest:
-        more, form = tree_flatten(other)
-        if form != structure:
-            raise ValueError(
-                "tree_map: a further tree has another structure than the first one; keys and places must match"
-            )
-        columns.append(more)
-    return tree_unflatten(structure, [f(*each) for each in zip(*columns, strict=True)])
+        more, its_form = tree_flatten(other)
+        if its_form != form:
+            raise ValueError("tree_map: the structures differ; all trees must have the same containers and keys")
+        lists.append(more)
+    return tree_unflatten(form, [f(*each) for each in zip(*lists, strict=True)])
     ### END SOLUTION
