@@ -46,6 +46,7 @@ cuda_choice.choose()
 _lazy_modules = (
     "autograd",
     "backends",
+    "batching",
     "checks",
     "compiling",
     "cuda_ops",
@@ -54,9 +55,11 @@ _lazy_modules = (
     "debug",
     "derivatives",
     "draw",
+    "dual",
     "engine",
     "exercises",
     "fast_ops",
+    "functional",
     "graph",
     "mlp",
     "module",
@@ -66,6 +69,7 @@ _lazy_modules = (
     "tensor_functions",
     "tensor_ops",
     "transforms",
+    "trees",
     "widgets",
 )
 # Where modules stand now that notebooks of earlier releases import as `minigrad.NAME`.

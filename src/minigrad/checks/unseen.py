@@ -79,6 +79,23 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
         "prange-over-the-sum": "how the work is shared out",
         "work-beside-the-parallel-loop": "how the work is shared out",
     },
+    "dual.Dual": {"measured": "places far from 0"},
+    "dual.jvp": {
+        "result-not-lifted": "results that move at an outer level only",
+        "zero-without-shape": "tensors that do not move",
+    },
+    "functional.grad": {
+        "none-in-place-of-zeros": "arguments that play no part",
+        "one-element-accepted": "vectors of one element",
+        "tuple-of-one-unpacked": "a tuple of one place",
+    },
+    "functional.jacfwd": {"single-precision": "the type of the result"},
+    "functional.hvp": {
+        "one-step-ahead": "the number of steps",
+        "table-first": "how often the function is run",
+    },
+    "functional.checkpoint": {"history-cut": "second derivatives"},
+    "batching.vmap": {"value-taken": "results that are the same for all examples, and several results"},
 }
 """By exercise and mistake: what the checks leave to the hidden tests, in words that follow "not looked at"."""
 

@@ -410,7 +410,7 @@ GIVEN = {("mlp.SGD", "module.py", "parameter.value.grad = None")}
 """`Module.zero_grad` is public, and the same loop: what the optimizer adds is `step`."""
 BUILT_ON = {("fast_ops", "tensor_ops.py")}
 """Parallel loops are made of the loops of an earlier lesson, by the student's own hand."""
-INTERFACE = ("ctx.save_for_backward(", "reduce_dim: int,")
+INTERFACE = ("ctx.save_for_backward(", "reduce_dim: int,", "@staticmethod", "def backward(ctx: Any, d_output: Any)")
 """How lines begin that whoever writes a tensor function or a kernel writes, because others call it."""
 
 

@@ -12,15 +12,19 @@ import minigrad
 from minigrad import (
     Scalar,
     autodiff,
+    batching,
     datasets,
     derivatives,
+    dual,
     exercises,
+    functional,
     functions,
     mlp,
     module,
     nn,
     operators,
     standing_aside,
+    trees,
 )
 from minigrad.errors import ExerciseNotDone, FunctionError, UnknownExercise
 
@@ -114,6 +118,20 @@ def use_layers():
     (pooled + nn.functional.dropout(smooth, 0.5)).sum().backward()
 
 
+def use_functions_of_functions():
+    """Differentiate functions as in lesson 10."""
+    x = minigrad.ones(3)
+    dual.jvp(lambda x: x * x / (x + 2.0).exp() + x.sin() * x.cos() + x.log() ** 2, (2.0,), (1.0,))
+    functional.grad(lambda x: (x * x).sum())(x)
+    functional.jacfwd(lambda x: x * x)(x)
+    functional.jacrev(lambda x: x * x)(x)
+    functional.hessian(lambda x: (x * x).sum())(x)
+    functional.largest_bend(lambda x: (x * x).sum(), x, x, 2)
+    functional.checkpoint(lambda x: x * x)(x)
+    trees.tree_map(lambda x: -x, {"a": [1.0, None]})
+    batching.vmap(lambda x: (x + x).sum(0))(minigrad.ones(2, 3))
+
+
 WORKLOADS = {
     "00_fundamentals": [use_scalars, use_helpers, use_network],
     "01_numerical_derivatives": [use_differences],
@@ -125,6 +143,7 @@ WORKLOADS = {
     "07_parallel_cpu": [compute("numba")],
     "08_gpu": [compute("cuda")],
     "09_networks": [use_layers],
+    "10_transforms": [use_functions_of_functions],
 }
 
 
