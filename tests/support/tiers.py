@@ -25,6 +25,7 @@ REST = 12
 """`--rest` runs one of so many of the marked tests that no change concerns."""
 
 LONGEST = (
+    "tests/autograder/proof/test_borrow.py",
     "tests/course/test_lessons.py",
     "tests/e2e/test_lab.py",
     "tests/autograder/proof/test_attack.py",
