@@ -136,14 +136,14 @@ class _Groups:
         """Return whether a value of the first group goes through an outsider to the second."""
         end = max(self.members[second])
         stack = [u for i in self.members[first] for u in self.users[i] if self.group[u] not in (first, second)]
-        seen: set[int] = set()
+        passed: set[int] = set()
         while stack:
             group = self.group[stack.pop()]
             if group == second:
                 return True
-            if group in seen or group == first or min(self.members[group]) > end:
+            if group in passed or group == first or min(self.members[group]) > end:
                 continue
-            seen.add(group)
+            passed.add(group)
             stack += [u for i in self.members[group] for u in self.users[i]]
         return False
 

@@ -193,16 +193,16 @@ class Part:
         """Return the values that are computed for each element in a walk, in order."""
         roots = [i for n, step in self.step_of.items() if step.fold and self.ready[n] == walk + 1 for i in step.inputs]
         roots += [o.value for o in self.loop.outputs if self._is_element(o) and self.ready[o.value] == walk]
-        seen: set[int] = set()
+        needed: set[int] = set()
         stack = [i for i in roots if self.level[i] == ELEMENT]
         while stack:
             n = stack.pop()
-            if n in seen:
+            if n in needed:
                 continue
-            seen.add(n)
+            needed.add(n)
             if n in self.step_of and not self._is_kept(n, walk):
                 stack += [i for i in self.step_of[n].inputs if self.level[i] == ELEMENT]
-        return sorted(seen)
+        return sorted(needed)
 
     def _is_dear(self, n: int) -> bool:
         expression = self.step_of[n].expression
