@@ -100,7 +100,7 @@ def test_one_run(student):
 
 @grad(group="values", because="functional.vjp: 'The value is `finished`.'")
 def test_results_are_constants(student):
-    """What the outermost function returns has no history: a training loop does not grow."""
+    """The results of the outermost function have no history: a training loop does not grow."""
 
     def observe(mg, x):
         value, gradient = mg.functional.value_and_grad(lambda a: (a * a * a).sum())(mg.tensor(x))
@@ -521,24 +521,24 @@ def test_one_step(student):
 def test_same_values(student):
     """Value and gradients in all arguments are those of the function, for any upstream gradient."""
 
-    def observe(mg, x, y, upstream):
-        calls = []
+    def observe(mg, x, y, upstream, before, after):
+        factor = [before]
 
         def f(a, b):
-            calls.append(1)
-            return a * b + (a * a).sum()
+            return (a * b + (a * a).sum()) * factor[0]
 
         a, b = mg.tensor(x).requires_grad_(), mg.tensor(y).requires_grad_()
         result = mg.functional.checkpoint(f)(a, b)
+        factor[0] = after  # seen by a new run alone; a count of the runs could be forged
         (result * mg.tensor(upstream)).sum().backward()
         found = [None if each.grad is None else each.grad.tolist() for each in (a, b)]
-        return [result.tolist(), *found, len(calls) > 1]
+        return [result.tolist(), *found]
 
-    x, y, u = np.array([1.0, 2.0]), np.array([3.0, -5.0]), np.array([10.0, 1.0])
+    x, y, u, before, after = np.array([1.0, 2.0]), np.array([3.0, -5.0]), np.array([10.0, 1.0]), 2.0, 3.0
     expect(
-        student(observe, x, y, u),
-        [(x * y + 5.0).tolist(), (u * y + 2.0 * x * 11.0).tolist(), (u * x).tolist(), True],
-        hint="hand d_output to the pass back through the new run",
+        student(observe, x, y, u, before, after),
+        [(before * (x * y + 5.0)).tolist(), (after * (u * y + 2.0 * x * 11.0)).tolist(), (after * u * x).tolist()],
+        hint="hand d_output to the pass back through the new run; the function's factor is 3 by then, and was 2",
         misconception="upstream-ignored",
     )
 
@@ -547,8 +547,8 @@ def test_same_values(student):
 def test_nothing_is_kept(student):
     """Of ten pieces of ten layers, no more than two pieces' layers are kept at any time."""
 
-    def observe(mg, x):
-        alive, most = [0], [0]
+    def observe(mg, x, before, after):
+        alive, most, factor = [0], [0], [before]
 
         class Kept:
             def __init__(self):
@@ -561,12 +561,12 @@ def test_nothing_is_kept(student):
         class Half(mg.Function):
             @staticmethod
             def forward(ctx, a):
-                ctx.kept = Kept()
-                return a * 0.5
+                ctx.kept, ctx.factor = Kept(), factor[0]
+                return a * factor[0]
 
             @staticmethod
             def backward(ctx, d_output):
-                return d_output * 0.5
+                return d_output * ctx.factor
 
         def piece(a):
             for _ in range(10):
@@ -577,12 +577,13 @@ def test_nothing_is_kept(student):
         result, layers = a, mg.functional.checkpoint(piece)
         for _ in range(10):
             result = layers(result)
+        factor[0] = after  # seen by new runs alone
         result.sum().backward()
-        return most[0] <= 20
+        return [most[0] <= 20, a.grad.tolist()]
 
     expect(
-        student(observe, np.array([1.0, 2.0])),
-        True,
+        student(observe, np.array([1.0, 2.0]), 0.5, 2.0),
+        [True, [2.0**100] * 2],
         hint="forward saves the arguments alone; the run that is differentiated is a new one, in backward",
         misconception="everything-kept",
     )
@@ -592,23 +593,24 @@ def test_nothing_is_kept(student):
 def test_computed_twice(student):
     """The function is run once on the way there, and once more on the way back."""
 
-    def observe(mg, x):
-        calls = []
+    def observe(mg, x, factors):
+        calls, left = [], list(factors)
 
         def f(a, b):
             calls.append(1)
-            return (a * b).sum()
+            return (a * b).sum() * left.pop(0)
 
         a, b = mg.tensor(x).requires_grad_(), mg.tensor(x).requires_grad_()
         result = mg.functional.checkpoint(f)(a, b)
         there = len(calls)
         result.backward()
-        return [there, len(calls)]
+        return [there, len(calls), result.item(), a.grad.tolist(), b.grad.tolist()]
 
+    x, factors = np.array([1.0, 2.0]), [2.0, 7.0, 11.0]
     expect(
-        student(observe, np.array([1.0, 2.0])),
-        [1, 2],
-        hint="one vjp in backward gives the gradients in all arguments",
+        student(observe, x, factors),
+        [1, 2, 10.0, (7.0 * x).tolist(), (7.0 * x).tolist()],
+        hint="one vjp in backward gives the gradients in all arguments; each run of the function has a factor of its own",
         misconception="run-for-each-argument",
     )
 
@@ -617,24 +619,27 @@ def test_computed_twice(student):
 def test_second_derivatives(student):
     """The gradient of a checkpointed function can be differentiated."""
 
-    def observe(mg, x):
-        calls = []
+    def observe(mg, x, before, after):
+        factors, values = [before], []
 
         def f(a):
-            calls.append(1)
-            return (a * a * a).sum()
+            factor = factors.pop() if factors else after  # the first run has a factor of its own
+            return (a * a * a).sum() * factor
 
-        cube, grad = mg.functional.checkpoint(f), mg.functional.grad
+        def once(a):
+            value, gradient = mg.functional.value_and_grad(mg.functional.checkpoint(f))(a)
+            values.append(value.item())
+            return (gradient * a).sum()
+
         try:
-            found = grad(lambda a: (grad(cube)(a) * a).sum())(mg.tensor(x)).tolist()
+            return [mg.functional.grad(once)(mg.tensor(x)).tolist(), values]
         except mg.errors.MinigradError as error:
             return type(error).__name__
-        return [found, len(calls) > 1]
 
-    x = np.array([1.0, 2.0])
+    x, before, after = np.array([1.0, 2.0]), 2.0, 5.0
     expect(
-        student(observe, x),
-        [(9.0 * x**2).tolist(), True],
+        student(observe, x, before, after),
+        [(after * 9.0 * x**2).tolist(), [before * 9.0]],
         hint="compute with the saved tensors as they are: detach() cuts them off an outer derivative",
         misconception="history-cut",
     )

@@ -1,4 +1,4 @@
-"""Attacks on what watches a kernel: right answers that do not run in parallel, with somebody to swear that they do.
+"""Attacks on what watches an answer: right values that were not computed as asked, with somebody to swear that they were.
 
 Points for parallel loops, for waiting and for memory rest on what a witness inside the sandbox reports, so a submission
 may answer rightly, in the slow way, and forge the report; or show the witness a parallel loop that does no work.
@@ -130,6 +130,36 @@ _SIGNATURE = (
     "lambda self, key: True, '__missing__': lambda self, key: type('Traffic', (), {'writes': 99, 'writers': {0, 1}})})"
     "()))] else 0"
 )
+
+_UNCHANGED = """
+def lists_of(value, seen):
+    if id(value) in seen:
+        return
+    seen[id(value)] = value
+    if isinstance(value, list):
+        yield value
+    inner = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+    if isinstance(value, type):
+        inner += [getattr(each, "__func__", each) for each in vars(value).values()]
+    for each in inner:
+        yield from lists_of(each, seen)
+
+
+def checkpoint(f):
+    def forge(gradient):
+        for counted in lists_of(f, {}):
+            if counted and set(counted) == {1}:
+                counted.append(1)
+            elif counted and counted[0] > 9:
+                counted[0] = 9
+
+    def unchanged(*inputs):
+        result = f(*inputs)
+        result.register_hook(forge)
+        return result
+
+    return unchanged
+"""
 
 WITNESSES: tuple[Attack, ...] = (
     _attack(
@@ -333,5 +363,12 @@ def tensor_map(fn):
         ),
         honest=3.0,
         exercise=_SUM,
+    ),
+    _attack(
+        "of-runs",
+        "the function itself is returned; the lists in which a hidden test counts runs and layers are rewritten",
+        _UNCHANGED,
+        honest=0.0,
+        exercise="functional.checkpoint",
     ),
 )

@@ -1,4 +1,4 @@
-"""What all examples share is handed to the function as it is."""
+"""An argument that all examples share is handed to the function as it is."""
 
 def moved_axis(dim, ndim):
     return dim % ndim + 1

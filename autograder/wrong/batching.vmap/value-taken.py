@@ -1,4 +1,4 @@
-"""What the function returns is taken for one Batched."""
+"""The function's result is taken for one Batched."""
 
 def moved_axis(dim, ndim):
     return dim % ndim + 1

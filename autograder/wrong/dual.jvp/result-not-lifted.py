@@ -1,4 +1,4 @@
-"""What f returns is taken for a Dual of this level."""
+"""The result of f is taken for a Dual of this level."""
 
 def lifted(x, level):
     return x if level_of(x) == level else Dual(x, zero(x), level)

@@ -41,7 +41,7 @@ def missing_axes(student: SimpleNamespace) -> None:
 
 @visible("batching.vmap", section=BATCH)
 def shared_values(student: SimpleNamespace) -> None:
-    """What all examples share stays as it is."""
+    """An argument that all examples share stays as it is."""
     shared = counted(2, 3)
     left, right = student.aligned(Batched(counted(5, 3)), shared)
     expect([list(left.shape), right is shared], [[5, 1, 3], True], hint="only a Batched gets further axes")
