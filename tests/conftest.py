@@ -1,5 +1,6 @@
 """What all tests share: one configuration of hypothesis, none of the user's Jupyter settings, and a browser."""
 
+import gc
 import os
 import shutil
 import signal
@@ -33,6 +34,18 @@ settings.load_profile("minigrad")
 # Whoever imports numba first decides whether numba.cuda is a GPU's or the simulator; here that is any of the tests.
 if not any(Path(device).exists() for device in ("/dev/nvidia0", "/dev/dxg", "/proc/driver/nvidia/version")):
     os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Let the garbage collector rest while tests are collected, and leave them aside later: they live to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
 
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 """The variable by which coverage measures every process that is started."""

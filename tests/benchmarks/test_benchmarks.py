@@ -106,6 +106,7 @@ def test_a_process_runs_lines_and_survives_an_error(library):
         assert memory["peak"] >= memory["now"] > 1_000_000
 
 
+@pytest.mark.full("kernels are compiled", share=3)
 @pytest.mark.parametrize("library", ["minigrad", "minigrad, eager", "torch"])
 def test_compiled_programs_run(library):
     """The programs for compilers are built and timed, with jit and without it."""
@@ -115,6 +116,7 @@ def test_compiled_programs_run(library):
             assert 1e-8 < worker.seconds() < 5.0
 
 
+@pytest.mark.full("processes of benchmarks are started", share=3)
 def test_a_failing_line_is_a_row_and_not_the_end(monkeypatch):
     """A line that raises an error is reported in its row; the lines after it are measured."""
     broken = next(iter(LINES.values()))

@@ -212,7 +212,7 @@ def test_marks_are_compared():
     assert costs.agreement().startswith("1 of 2 submissions")
 
 
-@pytest.mark.full("five graders grade a class", share=10)
+@pytest.mark.full("five graders grade a class", share=20)
 def test_every_grader_grades_a_small_class():
     """From nothing to a table: a class of three, and one student for all graders but the slow ones."""
     lessons = Lessons("numbers", "numbers", LESSON, targets={CLASS: 1})

@@ -41,7 +41,7 @@ def test_with_right_answers(lesson, pytestconfig):
     assert run.seconds < LIMIT
 
 
-@pytest.mark.full("a kernel for each lesson; the checks of stubs are tested without one", share=10)
+@pytest.mark.full("a kernel for each lesson; the checks of stubs are tested without one", share=22)
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_with_nothing_written(lesson):
     """The lesson runs as it was released, and each check says what is missing in its own exercise."""
@@ -52,7 +52,7 @@ def test_with_nothing_written(lesson):
     assert run.seconds < LIMIT
 
 
-@pytest.mark.full("a kernel for each half of a lesson; the hints are tested without one", share=20)
+@pytest.mark.full("a kernel for each half of a lesson; the hints are tested without one", share=44)
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_with_wrong_answers(lesson, first):

@@ -271,6 +271,7 @@ def test_derivative_explorer(play):
     player.dark("3-dark")
 
 
+@pytest.mark.full("a notebook in a browser", share=12)
 def test_playground(play):
     """Training runs while other cells run, pauses, goes on with another engine, and begins anew."""
     player = play(PLAYGROUND)

@@ -60,6 +60,7 @@ def test_out_is_written_once(name):
     assert traffic.reads == (len(given[0]) if name == "reduce" else 0)
 
 
+@pytest.mark.full("kernels are compiled for each function", share=3)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("parallel", [True, False])
 def test_compiled_kernels_give_the_same(name, parallel):

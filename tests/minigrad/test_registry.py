@@ -306,6 +306,7 @@ def with_a_number(function, place, as_tensor):
     return results
 
 
+@pytest.mark.full("every function on each backend", share=6)
 @pytest.mark.parametrize("backend", ["numpy", "python", "compiled"])
 @pytest.mark.parametrize(("function", "place"), NUMBER_CASES)
 def test_a_number_stands_for_a_tensor(function, place, backend, request):
@@ -360,6 +361,7 @@ def test_nan_and_infinity_pass_as_in_pytorch(function, backend, dtype):
         assert_equal_with_specials(*with_special_values(function, dtype))
 
 
+@pytest.mark.full("every function on each backend", share=6)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("function", SPECIAL_CASES, ids=title)
 def test_nan_and_infinity_pass_in_compiled_kernels(function, dtype, compiled):

@@ -1,4 +1,4 @@
-"""Attacks on what watches an answer: right values that were not computed as asked, with somebody to swear that they were.
+"""Attacks on what watches an answer: right values, not computed as asked, with somebody to swear that they were.
 
 Points for parallel loops, for waiting and for memory rest on what a witness inside the sandbox reports, so a submission
 may answer rightly, in the slow way, and forge the report; or show the witness a parallel loop that does no work.

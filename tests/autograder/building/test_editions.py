@@ -357,6 +357,7 @@ class SmallCourseAt(SmallCourse):
         self.toml = root / "course" / "course.toml"
 
 
+@pytest.mark.full("an edition for each exercise is imported", share=12)
 def test_processes_that_build_the_same_edition_agree(small, tmp_path):
     """Four processes at once leave one whole edition and no debris."""
     context = multiprocessing.get_context("spawn")

@@ -173,6 +173,7 @@ def test_ctrl_c(run, notebook, tmp_path, monkeypatch, command):
     assert run(command, *words, code=130).strip() == "stopped"
 
 
+@pytest.mark.full("commands are interrupted, or write to files of every kind", share=4)
 def test_ctrl_c_while_processes_work(place):
     """Ctrl-C reaches the processes of `verify` too; none of them shows a traceback."""
     command = [sys.executable, "-c", "from autograder.cli import main; main()", "verify", "--fresh", "--jobs", "2"]
@@ -186,6 +187,7 @@ def test_ctrl_c_while_processes_work(place):
     assert "Traceback" not in said and "stopped" in said
 
 
+@pytest.mark.full("commands are started where a package is missing", share=4)
 @pytest.mark.parametrize("words", [["doctor"], ["build"], ["grade", "a.ipynb", "--isolation", "none"], ["demo"]])
 @pytest.mark.parametrize("package", ["hypothesis", "cloudpickle", "pytest"])
 def test_a_missing_package(words, package):

@@ -332,6 +332,7 @@ def test_a_disk_that_refuses_one_submission(graded, monkeypatch):
     assert taken == set(SUBMISSIONS) - {"bea", "hand"}
 
 
+@by_nbgrader
 def test_points_that_were_changed_after_the_release(loaded):
     """A cell whose points in the gradebook are no longer the course's is refused, with what to run."""
     exercise = dataclasses.replace(loaded.exercise("operators.arithmetic"), points=6)

@@ -86,6 +86,7 @@ def shown(course, student):
     )
 
 
+@pytest.mark.full("a class answers, by both ways of recording", share=3)
 def test_an_answer_waits_for_a_person_and_none_does_not(graded):
     """Formgrader shows the answer and asks for a mark; a question left alone scores 0 and asks for nothing."""
     course, _ = graded

@@ -382,6 +382,7 @@ def test_kept_results(course, hidden, tmp_path, monkeypatch):
     assert not list((tmp_path / "kept").rglob(".*"))
 
 
+@pytest.mark.full("what fails by chance is judged twice", share=3)
 @pytest.mark.parametrize("body", ["while True: pass", "import os; os._exit(1)", "return bytearray(10**10)"])
 @pytest.mark.parametrize("place", ["cell", "function"])
 def test_what_may_have_been_bad_luck_is_not_kept(course, hidden, tmp_path, body, place):
@@ -434,6 +435,7 @@ def test_add(student, _n):
 """
 
 
+@pytest.mark.full("a grader is interrupted", share=3)
 @pytest.mark.parametrize(
     ("head", "stops"),
     [

@@ -51,6 +51,7 @@ def test_an_edition_keeps_no_answer(judge: Judge, exercise: str) -> None:
     assert found.programs and found.open == () and found.left == 0
 
 
+@pytest.mark.full("each starts a sandbox with all of the library", share=4)
 @pytest.mark.parametrize(
     ("exercise", "source"),
     [

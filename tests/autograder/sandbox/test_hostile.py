@@ -68,6 +68,7 @@ def assert_contained(box: Sandbox, source: str, status: str, sentence: str) -> N
     assert "\n" not in outcome.sentence()
 
 
+@pytest.mark.full("cells that strain the system, in each kind of sandbox", share=4)
 @pytest.mark.parametrize(
     ("source", "status", "sentence"),
     [

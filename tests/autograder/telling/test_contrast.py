@@ -155,6 +155,7 @@ def pairs(browser, root, submission, tmp_path_factory):
     return look
 
 
+@pytest.mark.full("the colours of every page are computed", share=3)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_every_text_can_be_read(pairs, name, scheme):

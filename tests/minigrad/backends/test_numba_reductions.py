@@ -20,6 +20,7 @@ def subsets(rank):
     return itertools.chain.from_iterable(itertools.combinations(range(rank), n) for n in range(rank + 1))
 
 
+@pytest.mark.full("kernels are compiled for each layout", share=3)
 @pytest.mark.parametrize("kernel", FOLD)
 @pytest.mark.parametrize("shape", [(), (5,), (4, 5, 6), (30, 400), (3, 20_000), (20_000, 3), (2, 9000, 3)])
 def test_every_set_of_axes(kernel, shape):
@@ -39,6 +40,7 @@ def test_folding_nothing_copies():
     np.testing.assert_array_equal(out, x)
 
 
+@pytest.mark.full("kernels are compiled for each layout", share=3)
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_permuted_and_broadcast_inputs(order):
     """An expression of a permuted, a strided and a broadcast array is folded over every set of axes."""

@@ -225,6 +225,7 @@ def test_the_teaching_backend_compiles():
     np.testing.assert_allclose(backend.matmul(x, x.T), x @ x.T, rtol=1e-14)
 
 
+@pytest.mark.full("every kernel is compiled anew", share=3)
 def test_the_teaching_backend_runs_installed_kernels():
     """While a student's parallel kernel is installed, that is what the backend compiles and runs."""
 

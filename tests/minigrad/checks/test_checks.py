@@ -860,7 +860,7 @@ def rewritten(name):
     return attribute, namespace[attribute]
 
 
-@pytest.mark.full("right answers; the lessons run them every time", share=8)
+@pytest.mark.full("right answers; the lessons run them every time", share=16)
 @pytest.mark.parametrize("id", list(exercises.catalogue()))
 def test_the_reference_passes_every_visible_check(id):
     """The library's own text passes in a notebook: in a second of the processor, unless a compiler is at work."""

@@ -154,21 +154,22 @@ def test_digits_without_classes():
 
 
 @pytest.mark.parametrize(
-    "picture",
+    "make",
     [
-        draw.digits(np.zeros((20, 8, 8)), range(20)),
-        draw.digits(np.zeros((20, 8, 8))),
-        draw.kernels(np.ones((4, 1, 3, 3)), "windows"),
-        draw.kernels(np.ones((4, 4, 3, 3))),
-        draw.digits(np.zeros((5, 4, 12)), range(5)),
-        draw.kernels(np.ones((4, 2, 1, 3))),
-        draw.digits(np.zeros((8, 8))),
-        draw.activations({"image": np.ones((1, 8, 8)), "edges": np.ones((8, 6, 6))}),
+        lambda: draw.digits(np.zeros((20, 8, 8)), range(20)),
+        lambda: draw.digits(np.zeros((20, 8, 8))),
+        lambda: draw.kernels(np.ones((4, 1, 3, 3)), "windows"),
+        lambda: draw.kernels(np.ones((4, 4, 3, 3))),
+        lambda: draw.digits(np.zeros((5, 4, 12)), range(5)),
+        lambda: draw.kernels(np.ones((4, 2, 1, 3))),
+        lambda: draw.digits(np.zeros((8, 8))),
+        lambda: draw.activations({"image": np.ones((1, 8, 8)), "edges": np.ones((8, 6, 6))}),
     ],
     ids=["classes", "digits", "title", "kernels", "wide", "wide kernels", "one", "activations"],
 )
-def test_no_empty_strip_below(picture):
+def test_no_empty_strip_below(make):
     """The lowest boxes end at the bottom of the picture, but for a tenth of an inch."""
+    picture = make()
     picture.figure.draw_without_rendering()
     below = min(ax.get_window_extent().y0 for ax in picture.figure.axes) / picture.figure.dpi
     assert 0.0 < below < 0.1

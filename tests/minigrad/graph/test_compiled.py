@@ -301,6 +301,7 @@ def loss_of(model, p, x, y):
     return nn.functional.cross_entropy(nn.functional_call(model, p, x), y)
 
 
+@pytest.mark.full("kernels are compiled for a training step", share=3)
 def test_training_with_sgd():
     """Module, loss, gradients and update are one function: its losses are those of the eager optimizer."""
     model, p = network()

@@ -46,7 +46,7 @@ def by_the_formula(x, weight, windows):
     return out
 
 
-@pytest.mark.full("the specification takes its time", share=3)
+@pytest.mark.full("the specification takes its time", share=6)
 @pytest.mark.parametrize("case", GEOMETRIES.values(), ids=GEOMETRIES)
 @pytest.mark.parametrize("forms", ["_NUMPY", "_SPECIFIED", "_COMPILED"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -45,15 +45,18 @@ class Minigrad:
         return x.detach().numpy()
 
 
-class PyTorch(Minigrad):
-    """torch.func."""
+def pytorch():
+    """PyTorch's torch.func."""
 
-    lib = torch
-    grad, vmap, jacfwd, jacrev, hessian = (
-        staticmethod(getattr(torch.func, name)) for name in ("grad", "vmap", "jacfwd", "jacrev", "hessian")
-    )
-    jvp = staticmethod(torch.func.jvp)
-    tensor = staticmethod(torch.tensor)
+    class PyTorch(Minigrad):
+        lib = torch
+        grad, vmap, jacfwd, jacrev, hessian = (
+            staticmethod(getattr(torch.func, name)) for name in ("grad", "vmap", "jacfwd", "jacrev", "hessian")
+        )
+        jvp = staticmethod(torch.func.jvp)
+        tensor = staticmethod(torch.tensor)
+
+    return PyTorch
 
 
 def jax():
@@ -71,7 +74,7 @@ def jax():
 
 @pytest.fixture(params=["torch.func", "jax"])
 def peer(request):
-    return PyTorch if request.param == "torch.func" else jax()
+    return pytorch() if request.param == "torch.func" else jax()
 
 
 def results(peer, f, x):
@@ -98,6 +101,7 @@ def results(peer, f, x):
     return {name: peer.array(value) for name, value in found.items()}
 
 
+@pytest.mark.full("JAX and PyTorch compute each function's derivatives", share=4)
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 @pytest.mark.parametrize(("f", "x"), FUNCTIONS.values(), ids=FUNCTIONS)
 def test_transforms_agree(peer, f, x):

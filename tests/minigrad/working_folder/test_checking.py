@@ -76,6 +76,7 @@ def test_a_cell_without_an_end_is_left_out(tmp_path):
     assert "the cell of operators.folds was left out: it was still running after 1 s: does its loop end?" in remarks[0]
 
 
+@pytest.mark.full("a lesson is checked in a process of its own", share=3)
 def test_a_check_without_an_end_is_stopped(tmp_path, monkeypatch):
     """Also where the answer catches whatever is thrown at it: its process ends, and the next exercise is checked."""
     stubborn = ADD.replace(

@@ -162,6 +162,7 @@ def test_what_minitorchs_tests_let_pass_is_seen(tmp_path):
 PROBES = [probe for probe in survivors.PROBES if not probe.title]
 
 
+@pytest.mark.full("every task of MiniTorch is checked", share=4)
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
 def test_each_mistake_is_told_from_the_others(probe, right, tmp_path):
     """A right answer shows none; one with the mistake shows it."""
