@@ -66,7 +66,7 @@ def folder(tmp_path):
     return tmp_path / "course" / "work"
 
 
-@pytest.mark.full("a class's copy of the library is made", share=3)
+@pytest.mark.full("a class's copy of the library is made", share=6)
 def test_right_answers_pass_where_the_library_has_none(course, edition, folder):
     """Functions of numbers, and one of tensors, whose operations the student's own kernels compute; without a word."""
     for lesson in LESSONS:
@@ -85,7 +85,7 @@ def test_earlier_lessons_may_lie_in_folders_beside(course, edition, folder):
     assert wrong(found) == {}
 
 
-@pytest.mark.full("a class's copy of the library is made", share=3)
+@pytest.mark.full("a class's copy of the library is made", share=6)
 def test_what_an_earlier_lesson_lacks_is_said(course, edition, folder):
     """A cell there that has no end costs itself, once; what stands on it names it."""
     slow = "# exercise: operators.elementary\nwhile True:\n    pass"

@@ -173,7 +173,7 @@ def graded(classroom):
     return classroom.course.directory / "feedback" / "grace" / "module1" / "03_backprop.html"
 
 
-@pytest.mark.full("a second long walk in a browser", share=6)
+@pytest.mark.full("a second long walk in a browser", share=12)
 def test_formgrader_and_feedback_show_a_graded_submission(browser: Browser, classroom, graded, pictures):
     """An instructor finds the points and the reasons in Formgrader, a student in the feedback, both without network."""
     folder, env = classroom.course.directory, classroom.instructor

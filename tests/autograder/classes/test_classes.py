@@ -107,7 +107,7 @@ def two():
     assert any("return mine_s7" in in_own_words(mine, "s7", random.Random(seed)) for seed in range(9))
 
 
-@pytest.mark.full("an invented class is graded", share=3)
+@pytest.mark.full("an invented class is graded", share=6)
 def test_work_earns_what_its_kind_says(course, members):
     """Right answers and variants earn everything, wrong ones less, attacks nothing; damage is survived."""
     earned = {kind: [] for kind in SHARES}

@@ -35,7 +35,7 @@ from autograder.gradebook.settings import load_app
 from autograder.judging.judge import Judge
 from autograder.results.ledger import WAITING, read_entry, write_entry
 
-in_turn = pytest.mark.full("a class is graded by the command", share=6)
+in_turn = pytest.mark.full("a class is graded by the command", share=12)
 
 ADDED = """
 [[exercise]]
@@ -314,7 +314,7 @@ def test_a_problem_names_its_notebook(course, monkeypatch, release, why):
     assert done.exit_code == 1 and f"not graded: ada: 01_order: {why}" in " ".join(done.output.split()), done.output
 
 
-@pytest.mark.full("a class is graded by the command", share=6)
+@pytest.mark.full("a class is graded by the command", share=12)
 @pytest.mark.parametrize(("keep", "again"), [("--keep", "goes on"), ("--fresh", "begins anew, because of --fresh")])
 def test_what_the_same_command_does_after_ctrl_c(course, monkeypatch, keep, again):
     """It goes on where it was, but for --fresh, which reads nothing that was found before; and it says so."""
@@ -366,7 +366,7 @@ def test_mistakes_of_whoever_calls_it(handed, arguments, sentence):
     assert sentence in " ".join(done.output.split())
 
 
-@pytest.mark.full("a class is graded by the command", share=6)
+@pytest.mark.full("a class is graded by the command", share=12)
 def test_ctrl_c(course):
     """Ctrl-C ends it with 130 and ends all of its processes; a second run goes on."""
     program = [sys.executable, "-c", "from autograder.cli import main; main()", "autograde", "week0"]

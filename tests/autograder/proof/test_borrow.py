@@ -51,7 +51,7 @@ def test_an_edition_keeps_no_answer(judge: Judge, exercise: str) -> None:
     assert found.programs and found.open == () and found.left == 0
 
 
-@pytest.mark.full("each starts a sandbox with all of the library", share=4)
+@pytest.mark.full("each starts a sandbox with all of the library", share=8)
 @pytest.mark.parametrize(
     ("exercise", "source"),
     [
@@ -85,7 +85,7 @@ def test_programs_without_a_pattern_pay_where_nothing_is_hidden(exercise: str, s
     assert source in {leak.source for leak in found.open}
 
 
-@pytest.mark.full("thousands of programs are parsed", share=4)
+@pytest.mark.full("thousands of programs are parsed", share=8)
 def test_every_answer_has_a_slot_and_its_programs_are_python() -> None:
     """For each function that students write there are patterns, in which every name is a parameter or a tool."""
     for exercise in COURSE.exercises.values():

@@ -268,7 +268,7 @@ def test_weak_tests_leave_survivors(run):
     assert problem.startswith("operators.arithmetic: operators.py:") and problem.endswith("+ return x * y")
 
 
-@pytest.mark.full("mutants are judged by two processes", share=4)
+@pytest.mark.full("mutants are judged by two processes", share=8)
 def test_two_processes_find_what_one_finds(run):
     """Results do not depend on the number of processes."""
     alone, together = run(WEAK), run(WEAK, jobs=2)

@@ -130,7 +130,7 @@ def objects(package, id):
     return minitorch.load(task, path)
 
 
-@pytest.mark.full("every task of MiniTorch is checked", share=8)
+@pytest.mark.full("every task of MiniTorch is checked", share=16)
 def test_every_task_is_found_and_passes(right, tmp_path):
     """Right answers in MiniTorch's manner pass all our checks, whether the package or the repository is named."""
     done = command(right.parent, "--json", cwd=tmp_path)
@@ -162,7 +162,7 @@ def test_what_minitorchs_tests_let_pass_is_seen(tmp_path):
 PROBES = [probe for probe in survivors.PROBES if not probe.title]
 
 
-@pytest.mark.full("every task of MiniTorch is checked", share=4)
+@pytest.mark.full("every task of MiniTorch is checked", share=8)
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
 def test_each_mistake_is_told_from_the_others(probe, right, tmp_path):
     """A right answer shows none; one with the mistake shows it."""
@@ -219,7 +219,7 @@ def test_a_loop_that_is_not_parallel_is_let_pass(tmp_path):
     ], content
 
 
-@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=4)
+@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=8)
 def test_a_stub_shows_no_mistake():
     """What is not written, or does not end, is no misconception."""
 
@@ -338,7 +338,7 @@ def test_one_wrong_answer_does_not_spoil_the_next(tmp_path):
     assert run("tensor_ops.tensor_map", objects(package, "tensor_ops.tensor_map")).passed
 
 
-@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=4)
+@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=8)
 def test_what_cannot_be_run_is_said(tmp_path):
     """An answer whose file raises, loops or is a stub: a sentence, and the others are checked; the rest is listed."""
     package = tmp_path / "minitorch"
