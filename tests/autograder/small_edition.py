@@ -106,9 +106,12 @@ def run(box: Sandbox, *cells: SourceCell | str) -> Session:
 
 
 def works(box: Sandbox) -> bool:
-    """Whether the next session runs as if nothing had been before it."""
+    """Assert that the next session runs as if nothing had been before it."""
     with run(box, RIGHT) as session:
-        return [cell.status for cell in session.cells] == ["ok"] and ask(session, 4).value == 8
+        assert [cell.status for cell in session.cells] == ["ok"], session.cells
+        answer = ask(session, 4)
+        assert answer.value == 8, answer
+    return True
 
 
 def ask(session: Session, *args: Any, seconds: float | None = None) -> Observation:

@@ -6,7 +6,7 @@ from autograder.proof.attack.texts import MOST, STEPS, texts, worst_of
 
 
 @pytest.mark.no_cover  # its times are looked at
-@pytest.mark.full("a step of the grader is tried with a hundred texts", share=16)
+@pytest.mark.full("a step of the grader is tried with a hundred texts", share=48)
 # What ends a step may be raised in a finalizer and be lost: it is raised again half a second later.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
