@@ -98,8 +98,11 @@ class _Telling:
         self._each(classroom, "generate_assignment", "release_assignment")
         self._hand_in(classroom)
         self._title("Grade", "only text is taken from what was handed in, and runs in a sandbox without the tests")
-        self._each(classroom, "collect", "autograde", "generate_feedback")
-        self._nbgrader(classroom, "export", "--to", "grades.csv")
+        self._each(classroom, "collect")
+        for assignment in classroom.course.assignments:
+            self._command(classroom, "autograder", "autograde", assignment)
+        self._each(classroom, "generate_feedback")
+        self._command(classroom, "nbgrader", "export", "--to", "grades.csv")
         return classroom
 
     def rehearse(self, out: Path, course: Path, size: int, seed: int) -> Classroom:
@@ -139,13 +142,15 @@ class _Telling:
     def _each(self, classroom: Classroom, *commands: str) -> None:
         for command in commands:
             for assignment in classroom.course.assignments:
-                self._nbgrader(classroom, command, assignment)
+                self._command(classroom, "nbgrader", command, assignment)
 
-    def _nbgrader(self, classroom: Classroom, *words: str) -> None:
-        with self._step(f"nbgrader {' '.join(words)}") as say:
-            code = classroom.nbgrader(*words, said=lambda line: say(_subject(line, classroom.root)))
+    def _command(self, classroom: Classroom, program: str, *words: str) -> None:
+        command = f"{program} {' '.join(words)}"
+        run = classroom.nbgrader if program == "nbgrader" else classroom.autograder
+        with self._step(command) as say:
+            code = run(*words, said=lambda line: say(_subject(line, classroom.root)))
         if code and words[0] != "autograde":  # one submission that fails leaves the others graded
-            raise DemoError(f"`nbgrader {' '.join(words)}` ended with exit code {code}; see {classroom.out / 'logs'}")
+            raise DemoError(f"`{command}` ended with exit code {code}; see {classroom.out / 'logs'}")
 
     def _title(self, title: str, what: str) -> None:
         self.console.print(f"\n[bold]{title}:[/bold] {what}", highlight=False)
@@ -172,7 +177,9 @@ def _show(status: Status, command: str, subject: str) -> None:
 
 
 def _subject(line: str, root: Path) -> str:
-    """The notebook that a line of nbgrader's log is about, or nothing."""
+    """The notebook that a line of a log is about, or how far grading is, or nothing."""
+    if line.startswith("grading: "):
+        return line.removeprefix("grading: ")
     _, found, path = line.rpartition(f"{root}/")
     return path.strip("'\" ") if found and path.endswith(".ipynb") else ""
 

@@ -1,4 +1,4 @@
-"""A scratch course in a folder of its own, and nbgrader's commands in it as an instructor types them."""
+"""A scratch course in a folder of its own, and the commands in it that an instructor types."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ LIMITS = "\n[limits]  # the demo waits less long for code that never ends\ncell_
 
 # The program `nbgrader`; importing autograder first saves a second of each start (see its __init__).
 NBGRADER = "import autograder\nfrom nbgrader.apps.nbgraderapp import main\nmain()"
+AUTOGRADER = "from autograder.cli import main\nmain()"
 
 
 class DemoError(Exception):
@@ -57,6 +58,13 @@ class Classroom:
             words: The command, without ``nbgrader``.
             said: Called with each line that it prints.
         """
+        return self._run(NBGRADER, words, said)
+
+    def autograder(self, *words: str, said: Callable[[str], None]) -> int:
+        """Run one of this grader's own commands in the same way."""
+        return self._run(AUTOGRADER, words, said)
+
+    def _run(self, program: str, words: tuple[str, ...], said: Callable[[str], None]) -> int:
         log = self.out / "logs" / f"{'-'.join(words[:2])}.txt".replace("--", "")
         log.parent.mkdir(exist_ok=True)
         # Whoever runs the demo may have settings of their own for nbgrader.
@@ -64,7 +72,7 @@ class Classroom:
         with (
             log.open("w", encoding="utf-8") as file,
             subprocess.Popen(
-                [sys.executable, "-P", "-c", NBGRADER, *words],
+                [sys.executable, "-P", "-c", program, *words],
                 cwd=self.root,
                 env=environment,
                 stdin=subprocess.DEVNULL,

@@ -331,7 +331,8 @@ def test_what_was_not_graded_is_the_exit_code(tmp_path, course, monkeypatch):
     monkeypatch.setattr(
         "autograder.proof.demo.table.rows", lambda _: [Row(CLASS[0], {"00_x": None}, {"00_x": submission})]
     )
-    monkeypatch.setattr(Classroom, "nbgrader", lambda *args, **options: 0)
+    for program in ("nbgrader", "autograder"):
+        monkeypatch.setattr(Classroom, program, lambda *args, **options: 0)
     monkeypatch.setattr(Classroom, "hand_in", lambda _: [])
     said = console()
     assert run_demo(tmp_path / "demo", said) == 1
