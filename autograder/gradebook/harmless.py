@@ -28,7 +28,10 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from autograder.common.effort import Effort
 
-__all__ = ["harmless", "highlight_code", "in_a_moment", "markdown2html"]
+__all__ = ["FILTERS", "harmless", "highlight_code", "in_a_moment", "markdown2html", "strip_files_prefix"]
+
+FILTERS = {name: f"{__name__}.{name}" for name in ("highlight_code", "markdown2html", "strip_files_prefix")}
+"""Filters of nbconvert's that are replaced, by name, for `HTMLExporter.filters`."""
 
 MOMENT = 0.7
 """Seconds of processor time that one cell of a page may cost; nearly all cost a thousandth."""
@@ -139,3 +142,11 @@ def markdown2html(context: Context, source: str) -> str:
         return harmless(MarkdownWithMath(renderer=renderer).render(source))
 
     return in_a_moment(render, lambda: _plain(source))
+
+
+def strip_files_prefix(html: str) -> str:
+    """nbconvert's filter of this name, which has nothing to do: addresses of files are cleaned away.
+
+    nbconvert looks for such addresses with a pattern whose time grows with the square of the text.
+    """
+    return html

@@ -29,6 +29,7 @@ from traitlets import Bool, Unicode
 
 from autograder.course import Course, CourseError
 from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of, put_dates
+from autograder.gradebook.harmless import FILTERS
 from autograder.grafting.collecting import regraft
 from autograder.grafting.graft import Grafted, grafted_from
 from autograder.grafting.tidying import ORIGINALS, clear_up, course_of, take_in_or_refuse, tidy
@@ -97,9 +98,7 @@ def configure(config: Any, root: Path) -> None:
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     # Formgrader and feedback pages show what students wrote.
-    config.HTMLExporter.filters = {
-        name: f"autograder.gradebook.harmless.{name}" for name in ("markdown2html", "highlight_code")
-    }
+    config.HTMLExporter.filters = dict(FILTERS)
 
 
 class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships no types

@@ -17,7 +17,7 @@ from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
 from autograder.common.python_text import definitions_only, helper_names, names_used, python_of, same_code
-from autograder.gradebook.harmless import harmless
+from autograder.gradebook.harmless import FILTERS, harmless
 from autograder.grafting.graft import graft
 from autograder.grafting.written import MAX_ANSWER
 from autograder.judging.watched import watched_cells
@@ -139,8 +139,7 @@ def _master() -> nbformat.NotebookNode:
 def _page(cell: nbformat.NotebookNode) -> str:
     config = Config()
     config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
-    names = ("markdown2html", "highlight_code")
-    config.HTMLExporter.filters = {name: f"autograder.gradebook.harmless.{name}" for name in names}
+    config.HTMLExporter.filters = dict(FILTERS)
     config.HTMLExporter.template_name = "basic"
     exporter = HTMLExporter(config=config)  # type: ignore[no-untyped-call]
     return str(exporter.from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0])

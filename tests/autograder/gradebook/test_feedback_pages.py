@@ -14,7 +14,7 @@ from traitlets.config import Config, Configurable
 from autograder.course.loading import load_course
 from autograder.gradebook import feedback
 from autograder.gradebook.feedback import Contents, CurrentReports
-from autograder.gradebook.harmless import harmless
+from autograder.gradebook.harmless import FILTERS, harmless
 from autograder.gradebook.nbgrader_hooks import fill
 from autograder.grafting import tidying
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict, pictures
@@ -142,7 +142,7 @@ def test_sizes_and_signs(browser, root, tmp_path, kind):
 def test_lessons_look_as_before(root):
     """The lessons' own Markdown passes through as it is: the same headings, links and formulas."""
     plain, cleaned = (Config(), Config())
-    cleaned.HTMLExporter.filters = {"markdown2html": "autograder.gradebook.harmless.markdown2html"}
+    cleaned.HTMLExporter.filters = dict(FILTERS)
     for config in (plain, cleaned):
         config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
         config.HTMLExporter.template_name = "classic"
