@@ -21,8 +21,9 @@ import numpy as np
 
 from minigrad import tensor_functions
 from minigrad.backends import arrays, guarded
+from minigrad.backends.fused import Loop
 from minigrad.backends.numba import pool, programs, splitting, threads
-from minigrad.backends.numba.fused import Loop, Part
+from minigrad.backends.numba.fused import Part
 from minigrad.backends.numba.geometry import address, handle
 from minigrad.graph.elements import is_view
 from minigrad.graph.fusing import Fused
