@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.backends import arrays
 from minigrad.backends.fused import Loop
 from minigrad.backends.gpu.array import DeviceArray, allocate, from_host
 from minigrad.backends.gpu.fused import Part
@@ -31,7 +32,7 @@ class OnDevice(Writer):
     def __init__(self, graph: Graph, plan: Plan) -> None:
         self.parts: list[Part] = []
         super().__init__(graph, plan)
-        self.scope |= {"empty": allocate, "rows": rows}
+        self.scope |= {"empty": allocate, "rows": rows, "to_host": arrays.to_host}
 
     def source(self) -> str:
         """Return the text of the kernels; behind each, the launches that run it."""
@@ -55,6 +56,10 @@ class OnDevice(Writer):
     def in_rows(self, name: str) -> str:
         """Return the line that puts an input into row-major order."""
         return f"{name} = rows({name})"
+
+    def option(self, name: str) -> str:
+        """Return the text of an index: functions of tensors want it on the host."""
+        return f"to_host({name})"
 
     def inside(self, graph: Graph) -> Any:
         """Return what writes the kernels of a graph when it is first run."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from minigrad import layout, tensor_functions
+from minigrad.backends import arrays
 from minigrad.backward.changes import ticks
 from minigrad.errors import TraceError
 from minigrad.functions import Function
@@ -147,7 +148,7 @@ class TracedTensor(AbstractTensor):
 
     def from_host(self, array: Any) -> Tensor:
         """Wrap a NumPy array as a constant; what a forward rule keeps is a traced tensor already."""
-        return array if isinstance(array, TracedTensor) else Tensor(array)
+        return array if isinstance(array, TracedTensor) else Tensor(arrays.to_device(array, self.device))
 
     def is_contiguous(self) -> bool:
         """Return True: an equation that needs rows in order makes a copy."""

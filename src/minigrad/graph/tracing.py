@@ -124,10 +124,12 @@ class Trace:
                     "a traced tensor belongs to a trace that has ended or to another one; return it from there"
                 )
             return x._var
-        if isinstance(x, BatchedTensor) or x.device not in ("cpu", self.device):
+        if isinstance(x, BatchedTensor):
+            raise refuse("a captured tensor must belong to no vmap from outside; pass it as an argument")
+        if x.device != self.device:
             raise refuse(
-                "a captured tensor must be on the CPU, or where the arguments are, and belong to no vmap from outside; "
-                "pass it as an argument"
+                f"a captured tensor is on the device {x.device!r}, and the arguments are on {self.device!r}; move it "
+                f"with .to({self.device!r})"
             )
         self.wants_gradients |= _is_behind_leaf(x)
         if id(x) not in self.constants:

@@ -69,6 +69,10 @@ class Writer:
         """Write the call of a loop on its outputs and inputs."""
         raise NotImplementedError
 
+    def option(self, name: str) -> str:
+        """Return the text of a value that stands among an equation's options, such as an index."""
+        return name
+
     def inside(self, graph: Graph) -> Any:
         """Return what runs a graph that stands inside of an equation."""
         raise NotImplementedError
@@ -172,7 +176,7 @@ class Writer:
         options = self.named(equation.options | graphs)
         variables = dict.fromkeys(variables_in(equation.options))
         if variables:
-            known = ", ".join(f"{self.named(v)}: {self.names[v]}" for v in variables)
+            known = ", ".join(f"{self.named(v)}: {self.option(self.names[v])}" for v in variables)
             options = f"replaced({options}, {{{known}}}.get)"
         op, saved = self.named(equation.op), self.named(equation.saved)
         self.lines.append(f"{left}, = compute({op}, [{', '.join(shown)}], {options}, {saved})")
