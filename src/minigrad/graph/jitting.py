@@ -217,6 +217,8 @@ class Jitted(Generic[Result]):
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the text of what a call runs: the loops that are compiled, and the function that calls them.
 
+        For tensors on a CUDA device these are the kernels, and the function that launches them.
+
         >>> f = minigrad.jit(lambda x: (2.0 * x).exp())
         >>> print(f.source(minigrad.zeros(2)))  # doctest: +ELLIPSIS
         # where  c0 = float32(0x1.0000000000000p+1)
@@ -362,7 +364,7 @@ def jit(
 
     It is traced once for each combination of shapes, dtypes, tree structure and values of what is no tensor. Captured
     tensors and numbers keep the values that they had at that call. Where a call is differentiated, batched or traced,
-    the function itself is called.
+    the function itself is called. Tensors on a CUDA device have graphs, and kernels, of their own.
 
     Args:
         fun: A function of trees that returns a tree with tensors in it. It must not change tensors in place.
