@@ -14,7 +14,7 @@ import ctypes
 import math
 import struct
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -187,10 +187,10 @@ _GIVEN = {
 class _OnProcessors(Writer):
     """Writes the function that runs a graph on the CPU: one kernel has all loops."""
 
-    def __init__(self, graph: Graph, plan: Plan) -> None:
+    def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
         self.calls: list[list[Part]] = []
         self.waiting: list[tuple[Part, list[str]]] = []
-        super().__init__(graph, plan)
+        super().__init__(graph, plan, inside)
         places = [(v.shape, v.dtype, place) for v, place in plan.places.items()]
         self.scope |= {**_GIVEN, "arenas": _Arenas(plan.arena, places)}
         self._text, self._load = programs.program(self.calls)
@@ -210,10 +210,6 @@ class _OnProcessors(Writer):
     def constant(self, array: Any) -> Any:
         """Return the array itself."""
         return array
-
-    def inside(self, graph: Graph) -> Any:
-        """Return what compiles a graph when it is first run."""
-        return Inside(graph, "cpu")
 
     def in_rows(self, name: str) -> str:
         """Return the line that puts an input into row-major order."""
@@ -298,7 +294,7 @@ class _OnProcessors(Writer):
         self.waiting = []
 
 
-class Inside:
+class _Inside:
     """A graph inside of an equation, compiled when it is first run.
 
     Args:
@@ -321,8 +317,9 @@ class Inside:
 def _writer(graph: Graph, donated: Sequence[int], device: str) -> Writer:
     """Return what has written the function for a device."""
     plan = plan_for(graph, donated, device)
+    inside = partial(_Inside, device=device)
     if device == "cpu":
-        return _OnProcessors(graph, plan)
+        return _OnProcessors(graph, plan, inside)
     from minigrad.graph.on_device import OnDevice
 
-    return OnDevice(graph, plan)
+    return OnDevice(graph, plan, inside)

@@ -11,6 +11,7 @@ The function that runs a graph is the one of the CPU, but for the calls of loops
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,9 @@ __all__ = ["OnDevice"]
 class OnDevice(Writer):
     """Writes the function that runs a graph on a CUDA device."""
 
-    def __init__(self, graph: Graph, plan: Plan) -> None:
+    def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
         self.parts: list[Part] = []
-        super().__init__(graph, plan)
+        super().__init__(graph, plan, inside)
         self.scope |= {"empty": allocate, "rows": rows, "to_host": arrays.to_host}
 
     def source(self) -> str:
@@ -60,12 +61,6 @@ class OnDevice(Writer):
     def option(self, name: str) -> str:
         """Return the text of an index: functions of tensors want it on the host."""
         return f"to_host({name})"
-
-    def inside(self, graph: Graph) -> Any:
-        """Return what writes the kernels of a graph when it is first run."""
-        from minigrad.graph.compiled import Inside
-
-        return Inside(graph, "cuda")
 
     def loop(self, loop: Loop, names: list[str]) -> None:
         """Write the launch of a kernel."""

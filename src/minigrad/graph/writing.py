@@ -5,6 +5,7 @@ What a device does in its own way are the methods that raise `NotImplementedErro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ class Writer:
     Args:
         graph: A graph after all passes.
         plan: Which values share memory.
+        inside: Returns what runs a graph that stands inside of an equation.
 
     Attributes:
         names: The name of each value.
@@ -37,8 +39,8 @@ class Writer:
         results: The text of each result.
     """
 
-    def __init__(self, graph: Graph, plan: Plan) -> None:
-        self.graph, self.plan = graph, plan
+    def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
+        self.graph, self.plan, self.inside = graph, plan, inside
         self.names = {v: f"v_{name}" for v, name in graph._names().items()}
         self.scope: dict[str, Any] = {"compute": compute, "expand": arrays.expand, "replaced": replaced}
         self.lines: list[str] = []
@@ -72,10 +74,6 @@ class Writer:
     def option(self, name: str) -> str:
         """Return the text of a value that stands among an equation's options, such as an index."""
         return name
-
-    def inside(self, graph: Graph) -> Any:
-        """Return what runs a graph that stands inside of an equation."""
-        raise NotImplementedError
 
     def flush(self) -> None:
         """Write what waits to be written together."""
