@@ -152,13 +152,15 @@ def on_change(listener: Callable[[], None]) -> None:
     _listeners.append(listener)
 
 
-def is_quick() -> bool:
-    """Return whether NumPy and the compiled kernels serve arrays on the CPU.
+def is_quick(device: str = "cpu") -> bool:
+    """Return whether NumPy and the compiled kernels serve arrays on the CPU; or generated kernels those on a device.
 
     >>> with minigrad.backend("python"):
     ...     minigrad.backends.is_quick()
     False
     """
+    if device == "cuda":
+        return choice.name != "python" and not standing_aside.any_of("operators", "tensor_data", "cuda_ops")
     return choice.quick
 
 

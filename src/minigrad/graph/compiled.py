@@ -14,22 +14,21 @@ import ctypes
 import math
 import struct
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from minigrad import tensor_functions
 from minigrad.backends import arrays, guarded
-from minigrad.backends.numba import pool, programs, splitting, threads
-from minigrad.backends.numba.fused import Loop, Part
+from minigrad.backends.fused import Loop
+from minigrad.backends.numba import pool, programs, threads
+from minigrad.backends.numba.fused import Part
 from minigrad.backends.numba.geometry import address, handle
-from minigrad.graph.elements import is_view
-from minigrad.graph.fusing import Fused
-from minigrad.graph.lowering import lower
-from minigrad.graph.planning import Plan, plan_memory
+from minigrad.graph.planning import Plan, plan_for
 from minigrad.graph.preparing import prepare
-from minigrad.graph.program import Equation, Graph, Var, compute, replaced, variables_in
+from minigrad.graph.program import Equation, Graph, Var
+from minigrad.graph.writing import Writer
 
 __all__ = ["Program"]
 
@@ -46,12 +45,13 @@ class Program:
 
     Args:
         graph: What to compute.
-        donated: The inputs, by number, whose memory may be used for results.
+        donated: The inputs, by number, whose memory may be used for results. A CUDA device takes none.
+        device: "cpu" or "cuda": whose arrays it takes.
 
     Attributes:
         graph: The graph after all passes.
         plan: Which values share memory.
-        loops: The text of the kernel.
+        loops: The text of the kernel, or kernels.
         inputs: The names of the graph's inputs in generated text.
         results: The names of its outputs there.
         read: The inputs that loops read: they must lie in row-major order.
@@ -69,23 +69,18 @@ class Program:
         return (v_b, )
     """
 
-    def __init__(self, graph: Graph, donated: Sequence[int] = ()) -> None:
+    def __init__(self, graph: Graph, donated: Sequence[int] = (), device: str = "cpu") -> None:
         self.graph = prepare(graph)
-        self.plan: Plan = plan_memory(self.graph, donated)
-        writer = _Writer(self.graph, self.plan)
+        self._writer = writer = _writer(self.graph, donated, device)
+        self.plan = writer.plan
         self.inputs = [writer.names[v] for v in self.graph.inputs]
         self.results = writer.results
         self.read = writer.read
-        self._writer = writer
-        self.loops, self._load = programs.program(writer.calls)
+        self.loops = writer.source()
 
     def scope(self) -> dict[str, Any]:
         """Return what the generated lines refer to; the kernel is compiled now if it was not yet."""
-        scope = dict(self._writer.scope)
-        if self._writer.calls:
-            kernel = self._load()
-            scope["kernel"], scope["of_threads"] = _QUICK(kernel.address), kernel
-        return scope
+        return self._writer.load()
 
     def body(self, end: str) -> list[str]:
         """Return the generated lines, up to a last one that returns the results."""
@@ -94,10 +89,7 @@ class Program:
     @property
     def text(self) -> str:
         """The text of the function that calls the kernel."""
-        lines = [
-            f"if not {name}.flags.c_contiguous: {name} = rows({name})"
-            for name in map(self._writer.names.get, self.read)
-        ]
+        lines = [self._writer.in_rows(self._writer.names[v]) for v in self.read]
         lines += self.body(f"return ({''.join(f'{name}, ' for name in self.results)})")
         return "\n".join([f"def run({', '.join(self.inputs)}):", *[f"    {line}" for line in lines], ""])
 
@@ -157,21 +149,6 @@ def _span(array: Any) -> tuple[int, int]:
     return np.lib.array_utils.byte_bounds(array)
 
 
-class _Inside:
-    """A graph inside of an equation, compiled when it is first run."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-
-    @cached_property
-    def _function(self) -> Callable[..., Any]:
-        return Program(self._graph).load()
-
-    def run(self, *arrays: Any) -> Sequence[Any]:
-        """Compute the graph's outputs."""
-        return self._function(*arrays)  # type: ignore[no-any-return]
-
-
 class _Arenas:
     """Memory for the temporary values of a run. A small arena is kept for the next run."""
 
@@ -193,14 +170,11 @@ class _Arenas:
 
 _GIVEN = {
     "ALONE": ALONE,
-    "compute": compute,
     "dot": np.dot,
     "empty": np.empty,
-    "expand": arrays.expand,
     "handle": handle,
     "large": pool.empty,
     "matmul": arrays.matmul,
-    "replaced": replaced,
     "rows": rows,
     "scratch": scratch,
     "separate": separate,
@@ -210,43 +184,36 @@ _GIVEN = {
 }
 
 
-class _Writer:
-    """Writes the function that runs a graph."""
+class _OnProcessors(Writer):
+    """Writes the function that runs a graph on the CPU: one kernel has all loops."""
 
-    def __init__(self, graph: Graph, plan: Plan) -> None:
-        self.graph, self.plan = graph, plan
-        self.names = {v: f"v_{name}" for v, name in graph._names().items()}
-        self.scope: dict[str, Any] = dict(_GIVEN)
-        self.lines: list[str] = []
+    def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
         self.calls: list[list[Part]] = []
         self.waiting: list[tuple[Part, list[str]]] = []
-        self.looked_at = self._run_time_values()
-        self.read = [v for v in graph.inputs if v in self._read_by_loops()]
-        for v, array in graph.constants:
-            self.scope[self.names[v]] = np.ascontiguousarray(array).reshape(v.shape)
-        for equation in graph.equations:
-            self._equation(equation)
-        self._flush()
+        super().__init__(graph, plan, inside)
         places = [(v.shape, v.dtype, place) for v, place in plan.places.items()]
-        self.scope["arenas"] = _Arenas(plan.arena, places)
-        self.results = self._results()
+        self.scope |= {**_GIVEN, "arenas": _Arenas(plan.arena, places)}
+        self._text, self._load = programs.program(self.calls)
 
-    def _results(self) -> list[str]:
-        """Return the text of each result: an array of its own, unless it looks at an input."""
-        made = {v: each for each in self.graph.equations for v in each.outputs}
-        taken = {v for v, _ in self.graph.constants}
-        found = []
-        for y in self.graph.outputs:
-            if not isinstance(y, Var):
-                found.append(self._object(y))
-                continue
-            root, repeats = y, False
-            while root in made and is_view(made[root]):
-                repeats |= made[root].op is tensor_functions.Expand
-                root = made[root].operands[0]
-            found.append(f"{self.names[y]}.copy()" if repeats or root in taken else self.names[y])
-            taken |= {root} - set(self.graph.inputs)
-        return found
+    def source(self) -> str:
+        """Return the text of the kernel."""
+        return self._text
+
+    def load(self) -> dict[str, Any]:
+        """Return what the lines refer to; the kernel is compiled now if it was not yet."""
+        scope = dict(self.scope)
+        if self.calls:
+            kernel = self._load()
+            scope["kernel"], scope["of_threads"] = _QUICK(kernel.address), kernel
+        return scope
+
+    def constant(self, array: Any) -> Any:
+        """Return the array itself."""
+        return array
+
+    def in_rows(self, name: str) -> str:
+        """Return the line that puts an input into row-major order."""
+        return f"if not {name}.flags.c_contiguous: {name} = rows({name})"
 
     def body(self, end: str) -> list[str]:
         """Return the lines of the function, up to one that returns the results."""
@@ -255,36 +222,6 @@ class _Writer:
             return lines
         indented = [f"    {line}" for line in lines]
         return ["token = silence()", "try:", *indented, "finally:", "    speak(token)"]
-
-    def _run_time_values(self) -> set[Var]:
-        """Return the values that are needed while the function runs, and not only inside of loops."""
-        needed = {y for y in self.graph.outputs if isinstance(y, Var)}
-        for each in reversed(self.graph.equations):
-            if not is_view(each) or any(v in needed for v in each.outputs):
-                needed.update(each.uses())
-        return needed
-
-    def _read_by_loops(self) -> set[Var]:
-        """Return the values that loops read."""
-        return {v for each in self.graph.equations if each.op is Fused for v in each.uses()}
-
-    def _object(self, value: Any) -> str:
-        """Return the name of an object that the function uses."""
-        name = f"x_{len(self.scope)}"
-        self.scope[name] = value
-        return name
-
-    def _type(self, dtype: Any) -> str:
-        name = str(np.dtype(dtype))
-        self.scope[name] = np.dtype(dtype)
-        return name
-
-    def new(self, v: Var) -> None:
-        """Write the line that gives a result its memory."""
-        if v in self.plan.donated:
-            self.lines.append(f"{self.names[v]} = {self.names[self.plan.donated[v]]}")
-        elif v not in self.plan.places:
-            self.lines.append(f"{self.names[v]} = {self.allocation(v.shape, v.dtype)}")
 
     def _opening(self) -> list[str]:
         """Return the lines that look at donated arrays, and give temporary values their places in the arena."""
@@ -304,91 +241,33 @@ class _Writer:
     def allocation(self, shape: tuple[int, ...], dtype: Any) -> str:
         """Return the text that asks for memory."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
-        return f"{'large' if size >= pool.SMALLEST else 'empty'}({shape}, {self._type(dtype)})"
+        return f"{'large' if size >= pool.SMALLEST else 'empty'}({shape}, {self.named_type(dtype)})"
 
-    # --- equations ----------------------------------------------------------------------------------------------
-
-    def _equation(self, equation: Equation) -> None:
-        if equation.op is Fused:
-            self._fused(equation)
-        elif is_view(equation):
-            if equation.outputs[0] in self.looked_at:
-                self._flush()
-                self._view(equation)
-        else:
-            self._flush()
-            self._other(equation)
-
-    def _view(self, equation: Equation) -> None:
-        (x,), (out,), options = equation.operands, equation.outputs, equation.options
-        name, given = self.names[out], self.names[x]
-        if equation.op is tensor_functions.Permute:
-            self.lines.append(f"{name} = {given}.transpose({options['order']})")
-        elif equation.op is tensor_functions.View:
-            self.lines.append(f"{name} = {given}.reshape({options['shape']})")
-        elif equation.op is tensor_functions.Expand:
-            self.lines.append(f"{name} = expand({given}, {options['shape']})")
-        else:
-            self.lines.append(f"{name} = {given}[{self._object(options['key'])}]")
-
-    def _other(self, equation: Equation) -> None:
-        operands, outputs = equation.operands, equation.outputs
-        shown = [self.names[x] if isinstance(x, Var) else self._object(x) for x in operands]
-        left = ", ".join(self.names[v] for v in outputs)
-        if equation.op is tensor_functions.MatMul and not equation.saved:
-            a, b = operands
-            flat = len(a.shape) == len(b.shape) == 2 and a.dtype == b.dtype and a.dtype.kind == "f"
-            small = arrays.is_small(a.shape) and arrays.is_small(b.shape)
-            if outputs[0] in self.plan.places:
-                self.lines.append(f"dot({', '.join(shown)}, {left})")
-            else:
-                self.lines.append(f"{left} = {'dot' if flat and small else 'matmul'}({', '.join(shown)})")
+    def other(self, equation: Equation) -> None:
+        """Write an equation that no loop computes; BLAS multiplies matrices."""
+        if equation.op is not tensor_functions.MatMul or equation.saved:
+            super().other(equation)
             return
-        graphs = {name: _Inside(x) for name, x in equation.options.items() if isinstance(x, Graph)}
-        options = self._object(equation.options | graphs)
-        variables = dict.fromkeys(variables_in(equation.options))
-        if variables:
-            known = ", ".join(f"{self._object(v)}: {self.names[v]}" for v in variables)
-            options = f"replaced({options}, {{{known}}}.get)"
-        op, saved = self._object(equation.op), self._object(equation.saved)
-        self.lines.append(f"{left}, = compute({op}, [{', '.join(shown)}], {options}, {saved})")
-        for v in outputs:
-            self.lines.append(f"{self.names[v]} = rows({self.names[v]})")
+        a, b = equation.operands
+        (out,) = equation.outputs
+        shown = ", ".join(self.names[x] if isinstance(x, Var) else self.named(x) for x in (a, b))
+        flat = len(a.shape) == len(b.shape) == 2 and a.dtype == b.dtype and a.dtype.kind == "f"
+        small = arrays.is_small(a.shape) and arrays.is_small(b.shape)
+        if out in self.plan.places:
+            self.lines.append(f"dot({shown}, {self.names[out]})")
+        else:
+            self.lines.append(f"{self.names[out]} = {'dot' if flat and small else 'matmul'}({shown})")
 
-    # --- loops --------------------------------------------------------------------------------------------------
-
-    def _fused(self, equation: Equation) -> None:
-        body = equation.options["body"]
-        lowered = lower(body.equations, equation.options["space"])
-        assert lowered is not None
-        outside = dict(zip(body.inputs, equation.operands, strict=True))
-        given = [self.names[outside[v]] for v in lowered.inputs]
-        for v in equation.outputs:
-            self.new(v)
-        results = [self.names[v] for v in equation.outputs]
-        loop = lowered.writing(body.outputs)
-        divided = splitting.split(loop)
-        if divided is None:
-            self._loop(loop, [*results, *given])
-            return
-        partial = []
-        for _ in divided.pieces.outputs[len(results) - len(divided.outputs) :]:
-            partial.append(f"part_{len(self.lines)}")
-            self.lines.append(f"{partial[-1]} = {self.allocation(divided.partial, loop.dtype)}")
-        by_element = [name for n, name in enumerate(results) if n not in divided.outputs]
-        self._loop(divided.pieces, [*by_element, *partial, *given])
-        rest = [results[n] for n in divided.outputs]
-        self._loop(divided.rows, [*rest, *partial, *[given[n] for n in divided.given]])
-
-    def _loop(self, loop: Loop, handles: list[str]) -> None:
+    def loop(self, loop: Loop, names: list[str]) -> None:
+        """Let a loop wait for its call; small ones are called together."""
         for part in programs.parts_of(loop):
             if part.worth > 1:
-                self._flush()
-            self.waiting.append((part, handles))
+                self.flush()
+            self.waiting.append((part, names))
             if part.worth > 1:
-                self._flush()
+                self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         """Write the call of the loops that wait."""
         if not self.waiting:
             return
@@ -398,7 +277,9 @@ class _Writer:
             given += [f"handle({name})" for name in handles]
             if part.scratch:
                 memory = f"memory_{number}_{len(given)}"
-                self.lines.append(f"{memory} = scratch({part.scratch}, {part.worth}, {self._type(part.loop.dtype)})")
+                self.lines.append(
+                    f"{memory} = scratch({part.scratch}, {part.worth}, {self.named_type(part.loop.dtype)})"
+                )
                 given.append(f"handle({memory})")
         numbers = [n for part in parts for n in part.numbers]
         pack, tail = f"pack_{number}", f"numbers_{number}"
@@ -411,3 +292,34 @@ class _Writer:
             self.lines.append(f"kernel(ALONE, 0, 0, {packed})")
         self.calls.append(parts)
         self.waiting = []
+
+
+class _Inside:
+    """A graph inside of an equation, compiled when it is first run.
+
+    Args:
+        graph: The graph.
+        device: "cpu" or "cuda".
+    """
+
+    def __init__(self, graph: Graph, device: str) -> None:
+        self._graph, self._device = graph, device
+
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        return Program(self._graph, device=self._device).load()
+
+    def run(self, *arrays: Any) -> Sequence[Any]:
+        """Compute the graph's outputs."""
+        return self._function(*arrays)  # type: ignore[no-any-return]
+
+
+def _writer(graph: Graph, donated: Sequence[int], device: str) -> Writer:
+    """Return what has written the function for a device."""
+    plan = plan_for(graph, donated, device)
+    inside = partial(_Inside, device=device)
+    if device == "cpu":
+        return _OnProcessors(graph, plan, inside)
+    from minigrad.graph.on_device import OnDevice
+
+    return OnDevice(graph, plan, inside)

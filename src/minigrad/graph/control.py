@@ -194,15 +194,16 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     check_callable("fori_loop", body_fun)
     bounds = [x for x in (lower, upper) if isinstance(x, TracedTensor)]
     if bounds:
-        start = creation.tensor(0) + lower
+        start = creation.tensor(0, device=bounds[0].device) + lower
 
         def following(value: Any) -> Any:
             return value[0] + 1, body_fun(*value)
 
         return while_loop(lambda value: value[0] < upper, following, (start, init_val))[1]
     numbers = range(int(lower), int(upper))
-    if innermost(tree_leaves(init_val)) is not None and numbers:
-        steps = creation.tensor(list(numbers))
+    outer = innermost(tree_leaves(init_val))
+    if outer is not None and numbers:
+        steps = creation.tensor(list(numbers), device=outer.device)
         return scan(lambda value, i: (body_fun(i, value), None), init_val, steps)[0]
     value = init_val
     for i in numbers:

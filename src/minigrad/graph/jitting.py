@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from minigrad.backends import default_float
 from minigrad.graph.calling import MISS, quick_call
 from minigrad.graph.compiled import Program
 from minigrad.graph.passes import optimize
-from minigrad.graph.planning import Plan, plan_memory
+from minigrad.graph.planning import Plan, plan_for, plan_memory
 from minigrad.graph.preparing import prepare
 from minigrad.graph.program import Graph, Var, frozen
 from minigrad.graph.tracing import traced
@@ -54,27 +55,29 @@ class _Call(NamedTuple):
     structure: PyTreeDef
     specs: tuple[Any, ...]
     float_type: Any
+    device: str
 
 
 class _Entry:
     """A graph, and the program that it was compiled to."""
 
-    def __init__(self, graph: Graph, wants_gradients: bool, donated: Sequence[int]) -> None:
+    def __init__(self, graph: Graph, wants_gradients: bool, donated: Sequence[int], device: str) -> None:
         self.graph = graph
+        self.device = device
         self.wants_gradients = wants_gradients
         self.donated = donated
         self.has_quick_call = False
         self._run: Callable[..., Sequence[Any]] | None = None
+        self._has_run = self._failed = False
 
     @cached_property
     def program(self) -> Program | None:
         """The program; None where the graph cannot be compiled, which is said in a warning."""
         try:
-            program = Program(self.graph, self.donated)
+            program = Program(self.graph, self.donated, self.device)
             self._run = program.load()
         except Exception as error:  # whatever a compiler says: the interpreter computes the same
-            why = f"{type(error).__name__}: {error}".splitlines()[0]
-            warnings.warn(f"jit: a graph runs uncompiled, for it could not be compiled ({why})", RuntimeWarning, 5)
+            _say_uncompiled("a graph", error)
             return None
         return program
 
@@ -83,6 +86,32 @@ class _Entry:
         if not backends.is_quick() or self.program is None or self._run is None:
             return self.graph.run(*arrays)
         return self._run(*arrays)
+
+    def run_on_device(self, arrays: Sequence[Any]) -> Sequence[Any] | None:
+        """Run the program on a CUDA device; None where it could not be compiled, which the first run tells."""
+        if self._failed or self.program is None or self._run is None:
+            return None
+        try:
+            results = self._run(*arrays)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if self._has_run:
+                raise
+            self._failed = True
+            _say_uncompiled("a function", error)
+            return None
+        self._has_run = True
+        return results
+
+
+def _say_uncompiled(what: str, error: Exception) -> None:
+    """Warn that something runs as it would without `jit`; the line that is named is the one that calls the function."""
+    why = f"{type(error).__name__}: {error}".splitlines()[0]
+    level = 2
+    while sys._getframe(level - 1).f_code.co_filename in (__file__, functools.__file__):
+        level += 1
+    warnings.warn(f"jit: {what} runs uncompiled, for it could not be compiled ({why})", RuntimeWarning, level)
 
 
 class Jitted(Generic[Result]):
@@ -110,15 +139,24 @@ class Jitted(Generic[Result]):
                 return cast(Result, found)
         call, leaves, tensors = self._form(args, kwargs)
         recorded = grad_mode.enabled and any(isinstance(x, Tensor) and x.requires_grad for x in tensors)
-        if recorded or mapped.anywhere or any(isinstance(x, Tensor) and x.device != "cpu" for x in tensors):
+        if recorded or mapped.anywhere or call.device == "both":
             return self._fun(*args, **kwargs)  # something differentiates, batches or traces this call
+        if call.device == "cuda" and not backends.is_quick("cuda"):
+            return self._fun(*args, **kwargs)
         self._hits += call in self._entries
         entry = self._entry(call, leaves)
         if entry.wants_gradients and grad_mode.enabled:
             return self._fun(*args, **kwargs)
-        if backends.is_quick() and not entry.has_quick_call:
-            self._add_quick_call(entry, call, leaves)
-        results = entry.run([x._array if isinstance(x, Tensor) else x for x in tensors])
+        given = [x._array if isinstance(x, Tensor) else x for x in tensors]
+        if call.device == "cuda":
+            found = entry.run_on_device(given)
+            if found is None:
+                return self._fun(*args, **kwargs)
+            results = found
+        else:
+            if backends.is_quick() and not entry.has_quick_call:
+                self._add_quick_call(entry, call, leaves)
+            results = entry.run(given)
         wrapped = [Tensor(y) if isinstance(v, Var) else y for v, y in zip(entry.graph.outputs, results, strict=True)]
         return cast(Result, tree_unflatten(entry.graph.structure, wrapped))
 
@@ -133,7 +171,7 @@ class Jitted(Generic[Result]):
         leaves, structure = tree_flatten((boxed, kwargs))
         specs = tuple([_spec(x) for x in leaves])
         tensors = [x for x in leaves if isinstance(x, Tensor | np.ndarray)]
-        return _Call(structure, specs, default_float()), leaves, tensors
+        return _Call(structure, specs, default_float(), _device_of(tensors)), leaves, tensors
 
     def _entry(self, call: _Call, leaves: Sequence[Any]) -> _Entry:
         """Return the graph for a form, traced now if it is not there yet."""
@@ -154,8 +192,9 @@ class Jitted(Generic[Result]):
             return self._fun(*[x.value if isinstance(x, _Static) else x for x in given], **named)
 
         opened.__name__ = getattr(self._fun, "__name__", type(self._fun).__name__)
-        graph, wants_gradients = traced(opened, leaves, call.structure)
-        return _Entry(optimize(graph), wants_gradients, self._places_of_donated(call.structure, leaves))
+        graph, wants_gradients = traced(opened, leaves, call.structure, call.device)
+        donated = self._places_of_donated(call.structure, leaves)
+        return _Entry(optimize(graph), wants_gradients, donated, call.device)
 
     def _places_of_donated(self, structure: PyTreeDef, leaves: Sequence[Any]) -> list[int]:
         """Return which inputs of the graph, by number, belong to donated arguments."""
@@ -178,6 +217,8 @@ class Jitted(Generic[Result]):
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the text of what a call runs: the loops that are compiled, and the function that calls them.
 
+        For tensors on a CUDA device these are the kernels, and the function that launches them.
+
         >>> f = minigrad.jit(lambda x: (2.0 * x).exp())
         >>> print(f.source(minigrad.zeros(2)))  # doctest: +ELLIPSIS
         # where  c0 = float32(0x1.0000000000000p+1)
@@ -190,7 +231,8 @@ class Jitted(Generic[Result]):
                 store(p0, j, float32(t2))
         ...
         """
-        program = Program(self.graph(*args, **kwargs))
+        entry = self._entry(*self._form(args, kwargs)[:2])
+        program = Program(entry.graph, device=entry.device)
         return f"{program.loops}\n\n{program.text}"
 
     def memory(self, *args: Any, **kwargs: Any) -> Plan:
@@ -201,7 +243,7 @@ class Jitted(Generic[Result]):
         Plan(before=200000, after=120000)
         """
         entry = self._entry(*self._form(args, kwargs)[:2])
-        planned = plan_memory(prepare(entry.graph), entry.donated)
+        planned = plan_for(prepare(entry.graph), entry.donated, entry.device)
         return replace(planned, before=plan_memory(entry.graph).before)
 
     def cache_info(self) -> CacheInfo:
@@ -260,6 +302,12 @@ class _Static:
         self.value = value
 
 
+def _device_of(tensors: Sequence[Any]) -> str:
+    """Return where all of some tensors and arrays are: "cpu", "cuda" or "both"."""
+    devices = {getattr(x, "device", "cpu") for x in tensors} or {"cpu"}
+    return devices.pop() if len(devices) == 1 else "both"
+
+
 def _spec(x: Any) -> Any:
     """Return what a graph depends on, of a leaf: shape and type of a tensor, the value of anything else."""
     if isinstance(x, Tensor | np.ndarray):
@@ -300,6 +348,8 @@ def _differences(call: _Call, known: _Call, paths: Sequence[str]) -> list[str]:
         return [f"the keyword arguments are {named}, and were {named_before}"]
     pairs = zip(paths, call.specs, known.specs, strict=True)
     found = [f"{path} is {_shown(new)}, and was {_shown(old)}" for path, new, old in pairs if new != old]
+    if call.device != known.device:
+        found.append(f"the tensors are on {call.device}, and were on {known.device}")
     if call.float_type != known.float_type:
         found.append(f"the default type of floats is {call.float_type}, and was {known.float_type}")
     return found
@@ -314,7 +364,7 @@ def jit(
 
     It is traced once for each combination of shapes, dtypes, tree structure and values of what is no tensor. Captured
     tensors and numbers keep the values that they had at that call. Where a call is differentiated, batched or traced,
-    the function itself is called.
+    the function itself is called. Tensors on a CUDA device have graphs, and kernels, of their own.
 
     Args:
         fun: A function of trees that returns a tree with tensors in it. It must not change tensors in place.

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import tensor_functions
-from minigrad.backends.numba.fused import Loop, Operand, Step
+from minigrad.backends.fused import Loop, Operand, Step
 from minigrad.backends.numba.geometry import contiguous_strides
 from minigrad.graph.elements import element_of, fold_of, is_view, looked_at, operands_of
 from minigrad.graph.program import Equation, Var

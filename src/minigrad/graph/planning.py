@@ -16,7 +16,7 @@ from minigrad.graph.fusing import Fused
 from minigrad.graph.lowering import lower
 from minigrad.graph.program import Equation, Graph, Var
 
-__all__ = ["Plan", "bytes_of", "plan_memory"]
+__all__ = ["Plan", "bytes_of", "plan_for", "plan_memory"]
 
 ALIGNMENT = 64
 
@@ -107,6 +107,18 @@ def plan_memory(graph: Graph, donated: Sequence[int] = ()) -> Plan:
     own = sum(bytes_of(v) for v in lives.made if v not in plan.places and v not in plan.donated)
     plan.after = plan.arena + own
     return plan
+
+
+def plan_for(graph: Graph, donated: Sequence[int], device: str) -> Plan:
+    """Return the plan for a device: on a CUDA device each value has memory of its own.
+
+    >>> from minigrad.graph.planning import plan_for
+    >>> graph = minigrad.graph.trace(lambda x: (x @ x).exp() @ x, minigrad.zeros(100, 100))
+    >>> plan_for(graph, (), "cuda")
+    Plan(before=120000, after=120000)
+    """
+    plan = plan_memory(graph, donated)
+    return plan if device == "cpu" else Plan(plan.before, plan.before)
 
 
 def _is_product(equation: Equation) -> bool:

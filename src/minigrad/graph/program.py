@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import autodiff, draw
+from minigrad.backends import arrays
 from minigrad.functions import Function
 from minigrad.tensor_functions import View
 from minigrad.tensors import Tensor
@@ -218,9 +219,9 @@ def compute(
     """
     if issubclass(op, Several):
         return op.run(operands, **options)
-    tensors = [Tensor(x) if isinstance(x, np.ndarray) else x for x in operands]
-    if op is View and not tensors[0]._array.flags.c_contiguous:
-        tensors[0] = Tensor(np.ascontiguousarray(tensors[0]._array))
+    tensors = [Tensor(x) if isinstance(x, np.ndarray) or hasattr(x, "to_host") else x for x in operands]
+    if op is View and not tensors[0].is_contiguous():
+        tensors[0] = Tensor(arrays.contiguous(tensors[0]._array))
     if not saved:
         with autodiff.no_grad():
             return [Tensor._apply(op, tensors, **options)._array]
@@ -229,14 +230,15 @@ def compute(
             x.requires_grad = True  # so that the context is kept
     with autodiff.enable_grad():
         result = Tensor._apply(op, tensors, **options)
-    return [result._array, *[np.asarray(_at(result._ctx, path)) for path in saved]]
+    return [result._array, *[_at(result._ctx, path) for path in saved]]
 
 
 def _at(context: Any, path: tuple[Any, ...]) -> Any:
     found = context.__dict__[path[0]]
     for step in path[1:]:
         found = found[step]
-    return getattr(found, "_array", found)
+    found = getattr(found, "_array", found)
+    return found if hasattr(found, "to_host") else np.asarray(found)
 
 
 # --- values inside options ------------------------------------------------------------------------------------

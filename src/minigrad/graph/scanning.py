@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import backends
 from minigrad.autodiff import grad_mode
+from minigrad.backends import arrays
 from minigrad.graph.inner import (
     Inner,
     check_same,
@@ -38,9 +40,11 @@ class Scan(Several):
         """Run the graph ``length`` times."""
         body, fixed, carried, length = (options[name] for name in ("body", "fixed", "carried", "length"))
         known, carry, xs = operands[:fixed], list(operands[fixed : fixed + carried]), operands[fixed + carried :]
-        stacks = [np.empty((length, *shape), dtype) for shape, dtype in options["stacked"]]
+        on_host = arrays.on_host(*operands)
+        make = arrays.empty if on_host else backends.cuda().empty
+        stacks = [make((length, *shape), dtype) for shape, dtype in options["stacked"]]
         for i in reversed(range(length)) if options["reverse"] else range(length):
-            results = body.run(*known, *carry, *[np.asarray(x[i]) for x in xs])
+            results = body.run(*known, *carry, *[np.asarray(x[i]) if on_host else x[i] for x in xs])
             carry = list(results[:carried])
             for stack, y in zip(stacks, results[carried:], strict=True):
                 stack[i] = y

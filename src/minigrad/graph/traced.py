@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from minigrad import layout, tensor_functions
+from minigrad.backends import arrays
 from minigrad.backward.changes import ticks
 from minigrad.errors import TraceError
 from minigrad.functions import Function
-from minigrad.tensors import Tensor, mapped, shapes
+from minigrad.tensors import Tensor, mapped, shapes, types
 from minigrad.tensors.inplace import InPlace
 from minigrad.tensors.shapes import axis_of
 from minigrad.transforms.abstract import AbstractTensor, NoArray
@@ -142,12 +143,12 @@ class TracedTensor(AbstractTensor):
 
     @property
     def device(self) -> str:
-        """Where the elements will be: "cpu"."""
-        return "cpu"
+        """Where the elements will be: "cpu" or "cuda"."""
+        return self._trace.device
 
     def from_host(self, array: Any) -> Tensor:
         """Wrap a NumPy array as a constant; what a forward rule keeps is a traced tensor already."""
-        return array if isinstance(array, TracedTensor) else Tensor(array)
+        return array if isinstance(array, TracedTensor) else Tensor(arrays.to_device(array, self.device))
 
     def is_contiguous(self) -> bool:
         """Return True: an equation that needs rows in order makes a copy."""
@@ -163,10 +164,11 @@ class TracedTensor(AbstractTensor):
 
     def to(self, *args: Any, **options: Any) -> Tensor:
         """Return the tensor with another type."""
-        if any(str(x).startswith("cuda") for x in (*args, options.get("device"))):
-            raise refuse("a graph stays on the CPU; call the function without jit to use a GPU")
-        given = [x.dtype if isinstance(x, Tensor) else x for x in args] + [options.get("dtype")]
-        kinds = [x for x in given if x is not None and x != "cpu"]
+        given = [*args, options.get("device"), options.get("dtype")]
+        named = [x for x in given if isinstance(x, str) and not hasattr(np, x)]
+        if any(types._device(x) != self.device for x in (*named, *[x.device for x in args if isinstance(x, Tensor)])):
+            raise refuse(f"a graph stays on the device {self.device!r}; call the function without jit to move tensors")
+        kinds = [x.dtype if isinstance(x, Tensor) else x for x in given if x is not None and x not in named]
         wanted = np.dtype(kinds[-1]) if kinds else self.dtype
         if wanted == self.dtype or (wanted.kind == "f" and self.dtype.kind == "f"):
             return super().to(wanted)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backends import guarded
+from minigrad.backends import arrays, guarded
 from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Several, Var
@@ -27,6 +27,7 @@ class Trace:
 
     Args:
         parent: The trace inside of which this one runs, for a function that becomes a graph inside of an equation.
+        device: Where the graph will run, if there is no such trace: "cpu" or "cuda".
 
     Attributes:
         wants_gradients: Whether a captured tensor, or an argument, wants gradients from outside of the function.
@@ -34,8 +35,9 @@ class Trace:
         captured: The traced tensors of these that it uses, and the values that stand for them.
     """
 
-    def __init__(self, parent: Trace | None = None) -> None:
+    def __init__(self, parent: Trace | None = None, device: str = "cpu") -> None:
         self.depth: int = 0 if parent is None else parent.depth + 1
+        self.device: str = device if parent is None else parent.device
         self.captured: dict[int, tuple[Var, TracedTensor]] = {}
         self.equations: list[Equation] = []
         self.constants: dict[int, tuple[Var, Any, Tensor]] = {}
@@ -122,13 +124,17 @@ class Trace:
                     "a traced tensor belongs to a trace that has ended or to another one; return it from there"
                 )
             return x._var
-        if isinstance(x, BatchedTensor) or x.device != "cpu":
+        if isinstance(x, BatchedTensor):
+            raise refuse("a captured tensor must belong to no vmap from outside; pass it as an argument")
+        if x.device != self.device:
             raise refuse(
-                "a captured tensor must be on the CPU and belong to no vmap from outside; pass it as an argument"
+                f"a captured tensor is on the device {x.device!r}, and the arguments are on {self.device!r}; move it "
+                f"with .to({self.device!r})"
             )
         self.wants_gradients |= _is_behind_leaf(x)
         if id(x) not in self.constants:
-            self.constants[id(x)] = (Var(x.shape, x.dtype), x._array.copy(), x)  # kept, so that the id stays its own
+            array = arrays.to_host(x._array.copy())
+            self.constants[id(x)] = (Var(x.shape, x.dtype), array, x)  # x is kept, so that the id stays its own
         return self.constants[id(x)][0]
 
     def emit_several(
@@ -208,9 +214,11 @@ def trace(fun: Callable[..., Any], *args: Any) -> Graph:
     return traced(fun, leaves, structure)[0]
 
 
-def traced(fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef) -> tuple[Graph, bool]:
-    """Return the graph of a function, and whether a captured tensor wants gradients."""
-    run = Trace()
+def traced(
+    fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef, device: str = "cpu"
+) -> tuple[Graph, bool]:
+    """Return the graph of a function for a device, and whether a captured tensor wants gradients."""
+    run = Trace(device=device)
     return traced_in(run, fun, leaves, structure), run.wants_gradients
 
 

@@ -25,7 +25,7 @@ from minigrad.errors import KernelError
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["compute_type", "evaluate_into", "kernels_of"]
+__all__ = ["compute_type", "evaluate_into", "kernels_of", "literal"]
 
 FLOAT64, FLOAT32, INT64, BOOL = map(np.dtype, (np.float64, np.float32, np.int64, np.bool_))
 
@@ -136,7 +136,7 @@ def _lines(expression: Expression, kinds: Sequence[Any]) -> tuple[str, list[str]
         key = repr(part)  # 0.0 and -0.0 are equal, but not the same
         if key not in known:
             if part[0] == "const":
-                value = f"cast({_literal(part[1])})"
+                value = f"cast({literal(part[1])})"
             else:
                 value = f"cast(op_{part[0]}({', '.join(map(name_of, part[1:]))}))"
             known[key] = f"t{len(known)}"
@@ -146,7 +146,7 @@ def _lines(expression: Expression, kinds: Sequence[Any]) -> tuple[str, list[str]
     return name_of(expression), lines
 
 
-def _literal(value: float) -> str:
+def literal(value: float) -> str:
     """Return Python source for a number, infinities and nan included."""
     if isinstance(value, int) or math.isfinite(value):
         return repr(value if isinstance(value, bool | int) else float(value))

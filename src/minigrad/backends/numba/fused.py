@@ -1,7 +1,6 @@
-"""Fused loops: several results and reductions from one walk over memory, as a compiler of graphs asks for them.
+"""Fused loops on a processor: the text of a function for each. A folded row is walked while it lies in the cache.
 
-A `Loop` says what to compute for each element of a shape. Some of its trailing axes may be folded: then each row is
-walked as often as its folds depend on each other, while it lies in the cache. A softmax walks three times:
+A softmax walks three times:
 
     for row in range(start, stop):
         for j in range(n): t1 = maximum(t1, load(p1, o1 + j))
@@ -14,12 +13,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad import operators
+from minigrad.backends.fused import ELEMENT, ONCE, ROW, Loop, Operand, Walks
 from minigrad.backends.numba.elementwise import (
     DEAR,
     GRAIN,
@@ -33,80 +31,13 @@ from minigrad.backends.numba.elementwise import (
 from minigrad.backends.numba.expressions import Formula
 from minigrad.backends.numba.geometry import HEADER, Axis, kind
 
-if TYPE_CHECKING:
-    from minigrad.operators import Expression
-
-__all__ = ["BLOCK", "Loop", "Operand", "Part", "Step"]
+__all__ = ["BLOCK", "Part"]
 
 BLOCK = 4096
 """Elements of a row that are summed in one go."""
 
 SCRATCH = 2048
 """The longest row of which values are kept on the stack."""
-
-ONCE, ROW, ELEMENT = range(3)
-
-
-@dataclass(frozen=True)
-class Operand:
-    """An array as a loop reads or writes it.
-
-    Attributes:
-        dtype: Of its elements.
-        strides: Its step in elements along each axis of the loop; 0 where it repeats.
-        offset: Where it starts, in elements.
-        value: For an output, the number of the value that is written.
-    """
-
-    dtype: np.dtype[Any]
-    strides: tuple[int, ...]
-    offset: int = 0
-    value: int = -1
-
-
-@dataclass(frozen=True)
-class Step:
-    """One value: of an expression whose ``("in", i)`` are earlier values, or of a fold of such a value.
-
-    Attributes:
-        expression: The expression; for a fold ``("in", i)``.
-        fold: "", or "add", "mul", "max", "min".
-
-    >>> from minigrad.backends.numba.fused import Step
-    >>> Step(("mul", ("in", 0), ("const", 2.0))).inputs, Step(("in", 1), "add").inputs
-    ([0], [1])
-    """
-
-    expression: Expression
-    fold: str = ""
-
-    @property
-    def inputs(self) -> list[int]:
-        """The numbers of the values that it needs."""
-        return [x[1] for x in (self.expression, *self.expression[1:]) if isinstance(x, tuple) and x[0] == "in"]
-
-
-@dataclass(frozen=True)
-class Loop:
-    """What to compute for each element of a shape. Inputs have the values 0, 1, ..., and steps those after them.
-
-    Attributes:
-        shape: The shape, without zeros.
-        folded: How many trailing axes the folds of the steps fold.
-        dtype: The type in which everything is computed; truth values are 0 and 1 in it.
-        inputs: The arrays that are read.
-        steps: What is computed.
-        outputs: The arrays that are written: of folded axes, with stride 0.
-        ragged: How many rows make one, and the length of the last of them; the others have the shape's.
-    """
-
-    shape: tuple[int, ...]
-    folded: int
-    dtype: np.dtype[Any]
-    inputs: tuple[Operand, ...]
-    steps: tuple[Step, ...]
-    outputs: tuple[Operand, ...]
-    ragged: tuple[int, int] = (1, 0)
 
 
 class Part:
@@ -161,19 +92,12 @@ class Part:
     # --- which value is known when ------------------------------------------------------------------------------
 
     def _levels(self) -> None:
-        """Find for each value how often it changes, and how many folds of a row must come before it."""
+        """Find out what each walk computes, and give the values their names."""
         loop, first = self.loop, len(self.loop.outputs)
         inner = [any(steps[first + i] for _, steps in self.inner) for i in range(len(loop.inputs))]
         outer = [any(steps[first + i] for _, steps in self.outer) for i in range(len(loop.inputs))]
-        self.level = [ELEMENT if i else ROW if o else ONCE for i, o in zip(inner, outer, strict=True)]
-        self.ready = [0] * len(loop.inputs)
-        for step in loop.steps:
-            level = max((self.level[i] for i in step.inputs), default=ONCE)
-            ready = max((self.ready[i] for i in step.inputs), default=0)
-            self.level.append(ROW if step.fold else level)
-            self.ready.append(ready + 1 if step.fold else ready)
-        self.step_of = dict(enumerate(loop.steps, len(loop.inputs)))
-        self.name = [f"v{i}" for i in range(len(loop.inputs))] + [f"t{i}" for i in self.step_of]
+        self.walks = Walks(loop, inner, outer, [self._is_element(o) for o in loop.outputs])
+        self.name = [f"v{i}" for i in range(len(loop.inputs))] + [f"t{i}" for i in self.walks.step_of]
         for i, name in enumerate(self.name):
             self.formula.names["in", i] = name
         self.constant = {}
@@ -181,9 +105,6 @@ class Part:
             if step.fold:
                 start = operators.FORMS[step.fold].start
                 self.constant[step.fold] = self.formula.write(("const", start))
-        ends = [self.ready[i] for i, step in self.step_of.items() if step.fold]
-        ends += [self.ready[o.value] + 1 for o in loop.outputs if self._is_element(o)]
-        self.walks = max(ends, default=0)
 
     def _is_element(self, output: Operand) -> bool:
         """Return whether an output is written in the innermost loop."""
@@ -191,30 +112,19 @@ class Part:
 
     def _needed(self, walk: int) -> list[int]:
         """Return the values that are computed for each element in a walk, in order."""
-        roots = [i for n, step in self.step_of.items() if step.fold and self.ready[n] == walk + 1 for i in step.inputs]
-        roots += [o.value for o in self.loop.outputs if self._is_element(o) and self.ready[o.value] == walk]
-        needed: set[int] = set()
-        stack = [i for i in roots if self.level[i] == ELEMENT]
-        while stack:
-            n = stack.pop()
-            if n in needed:
-                continue
-            needed.add(n)
-            if n in self.step_of and not self._is_kept(n, walk):
-                stack += [i for i in self.step_of[n].inputs if self.level[i] == ELEMENT]
-        return sorted(needed)
+        return self.walks.needed(walk, [n for n in self.scratches if self._is_kept(n, walk)])
 
     def _is_dear(self, n: int) -> bool:
-        expression = self.step_of[n].expression
+        expression = self.walks.step_of[n].expression
         return bool(operators.FORMS.get(expression[0], operators.Form(is_dear=True)).is_dear)
 
     def _keep_dear_values(self) -> None:
         """Choose which values are kept for a later walk instead of being computed again: the last of a chain first."""
         while True:
             walks: dict[int, list[int]] = {}
-            for walk in range(self.walks):
+            for walk in range(self.walks.count):
                 for n in self._needed(walk):
-                    if n in self.step_of and n not in self.scratches and self._is_dear(n):
+                    if n in self.walks.step_of and n not in self.scratches and self._is_dear(n):
                         walks.setdefault(n, []).append(walk)
             dear = [n for n, found in walks.items() if len(found) > 1]
             if not dear:
@@ -231,7 +141,7 @@ class Part:
     def _compute(self, n: int) -> list[str]:
         """Return the line that computes a step's value."""
         before = len(self.formula.lines)
-        kernel, *args = self.step_of[n].expression
+        kernel, *args = self.walks.step_of[n].expression
         form = self.formula.form(kernel, args).format(*[self.formula.write(a) for a in args])
         assert len(self.formula.lines) == before
         self.formula.lines.append(form)
@@ -239,7 +149,7 @@ class Part:
 
     def _load(self, i: int, base: str) -> str:
         place = len(self.loop.outputs) + i
-        how = self.layout[place] if self.level[i] == ELEMENT else "0"
+        how = self.layout[place] if self.walks.level[i] == ELEMENT else "0"
         return f"v{i} = number(load(p{place}, {self._index(how, place, base)}))"
 
     def _index(self, how: str, place: int, base: str) -> str:
@@ -247,10 +157,9 @@ class Part:
 
     def _before(self, level: int, ready: int) -> list[str]:
         """Return the loads and steps of a level that are possible after so many folds, and not before."""
-        lines = [self._load(i, "o") for i in range(len(self.loop.inputs)) if (self.level[i], ready) == (level, 0)]
-        for n, step in self.step_of.items():
-            if (self.level[n], self.ready[n]) == (level, ready) and not step.fold:
-                lines += self._compute(n)
+        lines = []
+        for n in self.walks.between(level, ready):
+            lines += self._compute(n) if n in self.walks.step_of else [self._load(n, "o")]
         return lines
 
     def _written(self, o: Operand) -> str:
@@ -261,7 +170,7 @@ class Part:
         """Return the lines for one element in a walk. The folds' names start with a prefix."""
         lines = []
         for n in self._needed(walk):
-            if n not in self.step_of:
+            if n not in self.walks.step_of:
                 lines.append(self._load(n, base))
             elif self._is_kept(n, walk):
                 lines.append(f"{self.name[n]} = {self.scratches[n][0]}[{self._place()}]")
@@ -270,28 +179,25 @@ class Part:
                 if n in self.scratches:
                     lines.append(f"{self.scratches[n][0]}[{self._place()}] = {self.name[n]}")
         for place, o in enumerate(self.loop.outputs):
-            if self._is_element(o) and self.ready[o.value] == walk:
+            if self._is_element(o) and self.walks.ready[o.value] == walk:
                 where = (
                     f"buffer{place}, k" if self.stream else f"p{place}, {self._index(self.layout[place], place, base)}"
                 )
                 lines.append(f"store({where}, {self._written(o)})")
-        for n in self._folds(walk):
-            combine, name = operators.FORMS[self.step_of[n].fold].fold, f"{prefix}{n}"
-            lines.append(f"{name} = {combine}({name}, {self.name[self.step_of[n].inputs[0]]})")
+        for n in self.walks.folds(walk):
+            combine, name = operators.FORMS[self.walks.step_of[n].fold].fold, f"{prefix}{n}"
+            lines.append(f"{name} = {combine}({name}, {self.name[self.walks.step_of[n].inputs[0]]})")
         return lines
 
     def _place(self) -> str:
         """Return where an element of a row is in scratch memory."""
         return "j" if len(self.inner) == 1 else "at + j"
 
-    def _folds(self, walk: int) -> list[int]:
-        return [n for n, step in self.step_of.items() if step.fold and self.ready[n] == walk + 1]
-
     def _walk(self, walk: int) -> list[str]:
         """Return a walk over the inner axes of one row."""
-        folds, first = self._folds(walk), len(self.outer)
-        starts = {n: self.constant[self.step_of[n].fold] for n in folds}
-        combined = [f"t{n} = {operators.FORMS[self.step_of[n].fold].fold}(t{n}, b{n})" for n in folds]
+        folds, first = self.walks.folds(walk), len(self.outer)
+        starts = {n: self.constant[self.walks.step_of[n].fold] for n in folds}
+        combined = [f"t{n} = {operators.FORMS[self.walks.step_of[n].fold].fold}(t{n}, b{n})" for n in folds]
         begin = [f"t{n} = {start}" for n, start in starts.items()]
         again = [f"b{n} = {start}" for n, start in starts.items()]
         last = f"n{self.rank - 1}" if self.loop.ragged == (1, 0) else "length"
@@ -331,9 +237,9 @@ class Part:
         if self.loop.ragged != (1, 0):
             last = "row % ragged == ragged - 1"
             lines.append(f"length = tail if {last} else n{self.rank - 1}")
-        for walk in range(self.walks):
+        for walk in range(self.walks.count):
             lines += self._before(ROW, walk) + self._walk(walk)
-        lines += self._before(ROW, self.walks)
+        lines += self._before(ROW, self.walks.count)
         for place, o in enumerate(self.loop.outputs):
             if not self._is_element(o):
                 lines.append(f"store(p{place}, o{place}, {self._written(o)})")

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.backends.fused import Loop
 from minigrad.backends.numba import compiler
 from minigrad.backends.numba.elementwise import indent
 from minigrad.backends.numba.expressions import Formula
-from minigrad.backends.numba.fused import Loop, Part
+from minigrad.backends.numba.fused import Part
 from minigrad.backends.numba.geometry import blocks, collapse
 
 __all__ = ["is_shared", "parts_of", "program"]

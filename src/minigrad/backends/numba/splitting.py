@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from minigrad.backends.numba.fused import BLOCK, Loop, Operand, Step
+from minigrad.backends.fused import Loop, Operand, Step
+from minigrad.backends.numba.fused import BLOCK
 from minigrad.backends.numba.geometry import collapse, contiguous_strides
 
 __all__ = ["Split", "split"]

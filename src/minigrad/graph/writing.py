@@ -1,0 +1,205 @@
+"""Writing the function that runs a compiled graph: straight-line code, the same for processors and CUDA devices.
+
+What a device does in its own way are the methods that raise `NotImplementedError` here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import tensor_functions
+from minigrad.backends import arrays
+from minigrad.backends.fused import Loop
+from minigrad.backends.numba import splitting
+from minigrad.graph.elements import is_view
+from minigrad.graph.fusing import Fused
+from minigrad.graph.lowering import lower
+from minigrad.graph.planning import Plan
+from minigrad.graph.program import Equation, Graph, Var, compute, replaced, variables_in
+
+__all__ = ["Writer"]
+
+
+class Writer:
+    """Writes the lines that run a graph, and keeps what they refer to.
+
+    Args:
+        graph: A graph after all passes.
+        plan: Which values share memory.
+        inside: Returns what runs a graph that stands inside of an equation.
+
+    Attributes:
+        names: The name of each value.
+        scope: What the lines refer to.
+        lines: The lines.
+        read: The inputs that loops read: they must lie in row-major order.
+        results: The text of each result.
+    """
+
+    def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
+        self.graph, self.plan, self.inside = graph, plan, inside
+        self.names = {v: f"v_{name}" for v, name in graph._names().items()}
+        self.scope: dict[str, Any] = {"compute": compute, "expand": arrays.expand, "replaced": replaced}
+        self.lines: list[str] = []
+        self.looked_at = self._run_time_values()
+        self.read = [v for v in graph.inputs if v in self._read_by_loops()]
+        for v, array in graph.constants:
+            self.scope[self.names[v]] = self.constant(np.ascontiguousarray(array).reshape(v.shape))
+        for equation in graph.equations:
+            self._equation(equation)
+        self.flush()
+        self.results = self._results()
+
+    # --- what each device does in its own way ---------------------------------------------------------------------
+
+    def constant(self, array: Any) -> Any:
+        """Return a NumPy array where the graph computes."""
+        raise NotImplementedError
+
+    def allocation(self, shape: tuple[int, ...], dtype: Any) -> str:
+        """Return the text that asks for memory."""
+        raise NotImplementedError
+
+    def in_rows(self, name: str) -> str:
+        """Return the line that puts an input into row-major order."""
+        raise NotImplementedError
+
+    def loop(self, loop: Loop, names: list[str]) -> None:
+        """Write the call of a loop on its outputs and inputs."""
+        raise NotImplementedError
+
+    def option(self, name: str) -> str:
+        """Return the text of a value that stands among an equation's options, such as an index."""
+        return name
+
+    def flush(self) -> None:
+        """Write what waits to be written together."""
+
+    def body(self, end: str) -> list[str]:
+        """Return the lines of the function, up to one that returns the results."""
+        return [*self.lines, end]
+
+    def source(self) -> str:
+        """Return the text of the loops."""
+        raise NotImplementedError
+
+    def load(self) -> dict[str, Any]:
+        """Return what the lines refer to, with the loops compiled."""
+        raise NotImplementedError
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def _results(self) -> list[str]:
+        """Return the text of each result: an array of its own, unless it looks at an input."""
+        made = {v: each for each in self.graph.equations for v in each.outputs}
+        taken = {v for v, _ in self.graph.constants}
+        found = []
+        for y in self.graph.outputs:
+            if not isinstance(y, Var):
+                found.append(self.named(y))
+                continue
+            root, repeats = y, False
+            while root in made and is_view(made[root]):
+                repeats |= made[root].op is tensor_functions.Expand
+                root = made[root].operands[0]
+            found.append(f"{self.names[y]}.copy()" if repeats or root in taken else self.names[y])
+            taken |= {root} - set(self.graph.inputs)
+        return found
+
+    def _run_time_values(self) -> set[Var]:
+        """Return the values that are needed while the function runs, and not only inside of loops."""
+        needed = {y for y in self.graph.outputs if isinstance(y, Var)}
+        for each in reversed(self.graph.equations):
+            if not is_view(each) or any(v in needed for v in each.outputs):
+                needed.update(each.uses())
+        return needed
+
+    def _read_by_loops(self) -> set[Var]:
+        """Return the values that loops read."""
+        return {v for each in self.graph.equations if each.op is Fused for v in each.uses()}
+
+    def named(self, value: Any) -> str:
+        """Return the name of an object that the function uses."""
+        name = f"x_{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def named_type(self, dtype: Any) -> str:
+        """Return the name of a dtype that the function uses."""
+        name = str(np.dtype(dtype))
+        self.scope[name] = np.dtype(dtype)
+        return name
+
+    def new(self, v: Var) -> None:
+        """Write the line that gives a result its memory."""
+        if v in self.plan.donated:
+            self.lines.append(f"{self.names[v]} = {self.names[self.plan.donated[v]]}")
+        elif v not in self.plan.places:
+            self.lines.append(f"{self.names[v]} = {self.allocation(v.shape, v.dtype)}")
+
+    # --- equations ------------------------------------------------------------------------------------------------
+
+    def _equation(self, equation: Equation) -> None:
+        if equation.op is Fused:
+            self._fused(equation)
+        elif is_view(equation):
+            if equation.outputs[0] in self.looked_at:
+                self.flush()
+                self._view(equation)
+        else:
+            self.flush()
+            self.other(equation)
+
+    def _view(self, equation: Equation) -> None:
+        (x,), (out,), options = equation.operands, equation.outputs, equation.options
+        name, given = self.names[out], self.names[x]
+        if equation.op is tensor_functions.Permute:
+            self.lines.append(f"{name} = {given}.transpose({options['order']})")
+        elif equation.op is tensor_functions.View:
+            self.lines.append(f"{name} = {given}.reshape({options['shape']})")
+        elif equation.op is tensor_functions.Expand:
+            self.lines.append(f"{name} = expand({given}, {options['shape']})")
+        else:
+            self.lines.append(f"{name} = {given}[{self.named(options['key'])}]")
+
+    def other(self, equation: Equation) -> None:
+        """Write an equation that no loop computes: the function of tensors computes it."""
+        operands, outputs = equation.operands, equation.outputs
+        shown = [self.names[x] if isinstance(x, Var) else self.named(x) for x in operands]
+        left = ", ".join(self.names[v] for v in outputs)
+        graphs = {name: self.inside(x) for name, x in equation.options.items() if isinstance(x, Graph)}
+        options = self.named(equation.options | graphs)
+        variables = dict.fromkeys(variables_in(equation.options))
+        if variables:
+            known = ", ".join(f"{self.named(v)}: {self.option(self.names[v])}" for v in variables)
+            options = f"replaced({options}, {{{known}}}.get)"
+        op, saved = self.named(equation.op), self.named(equation.saved)
+        self.lines.append(f"{left}, = compute({op}, [{', '.join(shown)}], {options}, {saved})")
+        for v in outputs:
+            self.lines.append(f"{self.names[v]} = rows({self.names[v]})")
+
+    def _fused(self, equation: Equation) -> None:
+        body = equation.options["body"]
+        lowered = lower(body.equations, equation.options["space"])
+        assert lowered is not None
+        outside = dict(zip(body.inputs, equation.operands, strict=True))
+        given = [self.names[outside[v]] for v in lowered.inputs]
+        for v in equation.outputs:
+            self.new(v)
+        results = [self.names[v] for v in equation.outputs]
+        loop = lowered.writing(body.outputs)
+        divided = splitting.split(loop)
+        if divided is None:
+            self.loop(loop, [*results, *given])
+            return
+        partial = []
+        for _ in divided.pieces.outputs[len(results) - len(divided.outputs) :]:
+            partial.append(f"part_{len(self.lines)}")
+            self.lines.append(f"{partial[-1]} = {self.allocation(divided.partial, loop.dtype)}")
+        by_element = [name for n, name in enumerate(results) if n not in divided.outputs]
+        self.loop(divided.pieces, [*by_element, *partial, *given])
+        rest = [results[n] for n in divided.outputs]
+        self.loop(divided.rows, [*rest, *partial, *[given[n] for n in divided.given]])
