@@ -180,8 +180,8 @@ def lifetimes(program: Program, groups: Sequence[Group]) -> dict[Var, Lifetime]:
         groups: Its groups, in order.
 
     Returns:
-        The lifetimes by variable. A size is that of the array, rounded up to a multiple of 64 bytes, so that whatever is
-        laid behind it begins at a multiple of 64, as processors like it.
+        The lifetimes by variable. A size is that of the array, rounded up to a multiple of 64 bytes: what is laid
+        behind it begins at a multiple of 64, as processors like it.
     """
     ### BEGIN SOLUTION
     base = base_of(program)
@@ -266,9 +266,7 @@ def emit(group: Group, outputs: Sequence[Var]) -> str:
         axes = ["0" if size == 1 else f"i{axis + skipped}" for axis, size in enumerate(x.shape)]
         return ", ".join(axes) or "()"
 
-    lines = []
-    for x in reads:
-        lines.append(f"e{len(lines)} = {names[x]}[{index(x)}]")
+    lines = [f"e{i} = {names[x]}[{index(x)}]" for i, x in enumerate(reads)]
     element = {x: f"e{i}" for i, x in enumerate(reads)}
     for each in group.equations:
         parts = []
@@ -309,12 +307,13 @@ def _functions() -> dict[str, Callable[..., Any]]:
     from minigrad.backends.numba import vector
     from minigrad.machine._numba import numba
 
+    # Numba wants the parameters of `chosen` to be written as those of what it returns: without types.
     def of_any_type(name: str) -> Callable[..., Any]:
         def stub(x: Any) -> Any:
             return getattr(np, name)(x)
 
         @numba.extending.overload(stub)
-        def chosen(x):  # type: ignore[no-untyped-def]  # Numba compares its parameters with those below
+        def chosen(x):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
             if not isinstance(x, numba.types.Float):
                 computed = getattr(np, name)
                 return lambda x: computed(x)

@@ -272,6 +272,18 @@ def type_of_numbers(equation: Equation) -> np.dtype[Any]:
     return np.result_type(*(x.dtype.type(0) if isinstance(x, Var) else x for x in beside))
 
 
+def _operator(op: str) -> tuple[Callable[..., Symbol], Callable[..., Symbol]]:
+    """Return a method of symbols, and the same one for operands in the other order."""
+
+    def straight(self: Symbol, other: Any) -> Symbol:
+        return self._apply(op, self, other)
+
+    def turned(self: Symbol, other: Any) -> Symbol:
+        return self._apply(op, other, self)
+
+    return straight, turned
+
+
 class Symbol:
     """What a function gets in place of an array while it is recorded: a variable, without elements.
 
@@ -323,44 +335,15 @@ class Symbol:
         """Return the largest element along an axis, or of all elements."""
         return self._apply("max", self, axis=axis, keepdims=keepdims)
 
-    def __add__(self, other: Any) -> Symbol:
-        return self._apply("add", self, other)
-
-    def __radd__(self, other: Any) -> Symbol:
-        return self._apply("add", other, self)
-
-    def __sub__(self, other: Any) -> Symbol:
-        return self._apply("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Symbol:
-        return self._apply("sub", other, self)
-
-    def __mul__(self, other: Any) -> Symbol:
-        return self._apply("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Symbol:
-        return self._apply("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Symbol:
-        return self._apply("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Symbol:
-        return self._apply("div", other, self)
-
-    def __matmul__(self, other: Any) -> Symbol:
-        return self._apply("matmul", self, other)
-
-    def __rmatmul__(self, other: Any) -> Symbol:
-        return self._apply("matmul", other, self)
+    __add__, __radd__ = _operator("add")
+    __sub__, __rsub__ = _operator("sub")
+    __mul__, __rmul__ = _operator("mul")
+    __truediv__, __rtruediv__ = _operator("div")
+    __matmul__, __rmatmul__ = _operator("matmul")
+    __lt__, __gt__ = _operator("less")
 
     def __neg__(self) -> Symbol:
         return self._apply("neg", self)
-
-    def __lt__(self, other: Any) -> Symbol:
-        return self._apply("less", self, other)
-
-    def __gt__(self, other: Any) -> Symbol:
-        return self._apply("less", other, self)
 
     def __bool__(self) -> bool:
         return bool(self.recorder.refuse())
