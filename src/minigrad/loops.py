@@ -45,7 +45,7 @@ class Group:
         equations: In an order in which they can run.
     """
 
-    equations: tuple[Equation, ...]
+    equations: Sequence[Equation]
 
     def reads(self) -> list[Var]:
         """Return the variables that it needs from outside, each once, in the order of their first use."""
@@ -91,28 +91,20 @@ def fuse(program: Program) -> list[Group]:
     members: list[list[Equation]] = []
     home: dict[Var, int] = {}
 
-    def direct(group: int) -> set[int]:
-        found = {home[x] for each in members[group] for x in each.reads() if x in home}
-        return found - {group}
+    def sources(equations: Sequence[Equation]) -> set[int]:
+        return {home[x] for each in equations for x in each.reads() if x in home}
 
     def needs(groups: set[int]) -> set[int]:
-        """Return the groups and all that they need."""
-        found: set[int] = set()
-        waiting = list(groups)
-        while waiting:
-            group = waiting.pop()
-            if group not in found:
-                found.add(group)
-                waiting.extend(direct(group))
-        return found
+        """Return the groups, and all that they need."""
+        found = groups.union(*(sources(members[group]) for group in groups))
+        return found if found == groups else needs(found)
 
     for each in program.equations:
-        sources = {home[x] for x in each.reads() if x in home}
         chosen = len(members)
         if each.kind == "elementwise":
-            for group, equations in enumerate(members):
-                fits = equations[0].kind == "elementwise" and equations[0].output.shape == each.output.shape
-                if fits and group not in needs(sources - {group}):
+            for group, (first, *_) in enumerate(members):
+                fits = first.kind == "elementwise" and first.output.shape == each.output.shape
+                if fits and group not in needs(sources([each]) - {group}):
                     chosen = group
                     break
         if chosen == len(members):
@@ -122,8 +114,9 @@ def fuse(program: Program) -> list[Group]:
 
     order: list[int] = []
     while len(order) < len(members):
-        order.append(next(i for i in range(len(members)) if i not in order and direct(i) <= set(order)))
-    return [Group(tuple(members[i])) for i in order]
+        left = set(range(len(members))).difference(order)
+        order.append(min(group for group in left if not (sources(members[group]) - {group}) & left))
+    return [Group(members[group]) for group in order]
     ### END SOLUTION
 
 
@@ -185,14 +178,13 @@ def lifetimes(program: Program, groups: Sequence[Group]) -> dict[Var, Lifetime]:
     """
     ### BEGIN SOLUTION
     base = base_of(program)
-    staying = {base.get(x, x) for x in program.outputs if isinstance(x, Var)}
+    staying = [base.get(x, x) for x in program.outputs]
     found = {}
     for first, group in enumerate(groups):
         for x in left_behind(program, groups, group):
-            if x in base or x in staying:
-                continue
-            readers = [i for i, each in enumerate(groups) if x in [base.get(y, y) for y in each.reads()]]
-            found[x] = Lifetime(-(-x.nbytes // 64) * 64, first, max(readers))
+            if x not in base and x not in staying:
+                readers = [i for i, each in enumerate(groups) if x in [base.get(y, y) for y in each.reads()]]
+                found[x] = Lifetime(-(-x.nbytes // 64) * 64, first, max(readers))
     return found
     ### END SOLUTION
 
@@ -216,13 +208,10 @@ def plan_memory(values: dict[Var, Lifetime]) -> dict[Var, int]:
     ### BEGIN SOLUTION
     placed: dict[Var, int] = {}
     for x in sorted(values, key=lambda x: (-values[x].size, values[x].first)):
-        place = 0
-        others = [other for other in placed if values[other].meets(values[x])]
-        for other in sorted(others, key=lambda other: placed[other]):
-            if place + values[x].size <= placed[other]:
-                break
-            place = max(place, placed[other] + values[other].size)
-        placed[x] = place
+        taken = [(placed[y], placed[y] + values[y].size) for y in placed if values[y].meets(values[x])]
+        places = [0, *(end for _, end in taken)]
+        fitting = [p for p in places if all(p + values[x].size <= start or end <= p for start, end in taken)]
+        placed[x] = min(fitting)
     return placed
     ### END SOLUTION
 
@@ -274,9 +263,8 @@ def emit(group: Group, outputs: Sequence[Var]) -> str:
             if isinstance(x, Var):
                 parts.append(element[x])
             else:
-                text = repr(x) if np.isfinite(x) else f"np.{x}" if repr(x)[0] != "-" else f"-np.{-x}"
-                kind = type_of_numbers(each).name
-                parts.append(f"np.{'bool_' if kind == 'bool' else kind}({text})")
+                text = repr(x).replace("inf", "np.inf").replace("nan", "np.nan")
+                parts.append(f"np.{type_of_numbers(each)}({text})")
         element[each.output] = f"e{len(lines)}"
         lines.append(f"e{len(lines)} = {OPS[each.op].element.format(*parts)}")
     for x, name in targets.items():

@@ -92,7 +92,7 @@ class Recorder:
     def apply(self, op: str, *operands: Any, **options: Any) -> Symbol:
         """Write down an equation, and return the symbol of its result. `result_of` knows its shape and type."""
         ### BEGIN SOLUTION
-        given = tuple(map(self.operand, operands))
+        given = [self.operand(x) for x in operands]
         equation = Equation(op, given, result_of(op, *given, **options), options)
         self.equations.append(equation)
         return Symbol(equation.output, self)
@@ -132,17 +132,17 @@ def trace(f: Callable[..., Any], *examples: Any) -> Program:
     recorder = Recorder()
     given = [Symbol(Var(x.shape, x.dtype), recorder) if is_array(x) else x for x in examples]
     y = f(*given)
-    outputs = tuple(map(recorder.operand, y if isinstance(y, tuple) else (y,)))
-    inputs = tuple(symbol.var for x, symbol in zip(examples, given, strict=True) if is_array(x))
-    return Program(inputs, tuple(recorder.constants), tuple(recorder.equations), outputs)
+    outputs = [recorder.operand(each) for each in (y if isinstance(y, tuple) else (y,))]
+    inputs = [each.var for each in given if isinstance(each, Symbol)]
+    return Program(inputs, recorder.constants, recorder.equations, outputs)
     ### END SOLUTION
 
 
 def spec(x: Any) -> Any:
     """Return what a program depends on in an argument: a value that can be a key of a dict.
 
-    For an array these are its shape and its type. Anything else counts as it is: its type, its value, and its ``repr``,
-    since 1, 1.0 and True are equal, and 0.0 equals -0.0.
+    For an array these are its shape and its type. Anything else counts as it is: its value, and its ``repr`` too, since
+    1, 1.0 and True are equal, and 0.0 equals -0.0.
 
     >>> spec = minigrad.program.spec
     >>> spec(np.zeros(3)) == spec(np.ones(3)), spec(1) == spec(1.0)
@@ -151,7 +151,7 @@ def spec(x: Any) -> Any:
     ### BEGIN SOLUTION
     if is_array(x):
         return x.shape, x.dtype
-    return type(x), x, repr(x)
+    return x, repr(x)
     ### END SOLUTION
 
 
@@ -220,22 +220,23 @@ def bind(program: Program, place: int, array: Any) -> Program:
     """
     inputs = list(program.inputs)
     constant = (inputs.pop(place), np.array(array))
-    return Program(tuple(inputs), (*program.constants, constant), program.equations, program.outputs)
+    return Program(inputs, [*program.constants, constant], program.equations, program.outputs)
 
 
 def replaced(x: Any, new: dict[Any, Any]) -> Any:
-    """Return an equation, or a tuple of operands, with other operands in the place of some.
+    """Return an equation, or a sequence of operands, with other operands in the place of some.
 
     Args:
-        x: An equation, or a tuple.
+        x: An equation, or variables and numbers, such as the outputs of a program.
         new: By variable what stands in its place from now on. Others stay.
 
-    >>> minigrad.program.replaced(("x", 2.0), {"x": "y"})
-    ('y', 2.0)
+    >>> x, y = (minigrad.symbols.Var((), np.dtype("float32")) for _ in range(2))
+    >>> minigrad.program.replaced([x, 2.0], {x: y}) == [y, 2.0]
+    True
     """
     if isinstance(x, Equation):
         return Equation(x.op, replaced(x.operands, new), x.output, x.options)
-    return tuple(new.get(each, each) if isinstance(each, Var | str) else each for each in x)
+    return [new.get(each, each) if isinstance(each, Var) else each for each in x]
 
 
 def fold(program: Program) -> Program:
@@ -269,7 +270,7 @@ def fold(program: Program) -> Program:
             same[each.output] = kept
         else:
             equations.append(equation)
-    return Program(program.inputs, tuple(known.items()), tuple(equations), replaced(program.outputs, same))
+    return Program(program.inputs, list(known.items()), equations, replaced(program.outputs, same))
     ### END SOLUTION
 
 
@@ -285,14 +286,13 @@ def merge(program: Program) -> Program:
     equations = []
     for each in program.equations:
         equation = replaced(each, same)
-        operands = tuple(x if isinstance(x, Var) else spec(x) for x in equation.operands)
-        key = (each.op, operands, tuple(sorted(each.options.items())))
+        key = (each.op, *map(spec, equation.operands), repr(each.options))
         if OPS[each.op].pure and key in found:
             same[each.output] = found[key]
         else:
             found[key] = each.output
             equations.append(equation)
-    return Program(program.inputs, program.constants, tuple(equations), replaced(program.outputs, same))
+    return Program(program.inputs, program.constants, equations, replaced(program.outputs, same))
     ### END SOLUTION
 
 
@@ -302,14 +302,14 @@ def prune(program: Program) -> Program:
     All inputs stay, and so does a random draw that nobody reads: without it the next one would give other numbers.
     """
     ### BEGIN SOLUTION
-    needed = {x for x in program.outputs if isinstance(x, Var)}
-    equations = []
+    needed = set(program.outputs)
+    equations: list[Equation] = []
     for each in reversed(program.equations):
         if each.output in needed or not OPS[each.op].pure:
-            equations.append(each)
+            equations.insert(0, each)
             needed.update(each.reads())
-    constants = tuple(pair for pair in program.constants if pair[0] in needed)
-    return Program(program.inputs, constants, tuple(reversed(equations)), program.outputs)
+    constants = [pair for pair in program.constants if pair[0] in needed]
+    return Program(program.inputs, constants, equations, program.outputs)
     ### END SOLUTION
 
 

@@ -141,7 +141,7 @@ class Equation:
     """
 
     op: str
-    operands: tuple[Any, ...]
+    operands: Sequence[Any]
     output: Var
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -188,10 +188,10 @@ class Program:
     (array([2., 2., 2.], dtype=float32),)
     """
 
-    inputs: tuple[Var, ...]
-    constants: tuple[tuple[Var, Any], ...]
-    equations: tuple[Equation, ...]
-    outputs: tuple[Any, ...]
+    inputs: Sequence[Var]
+    constants: Sequence[tuple[Var, Any]]
+    equations: Sequence[Equation]
+    outputs: Sequence[Any]
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
         """Compute the outputs, one equation after the other: what every faster way must agree with."""
