@@ -44,6 +44,7 @@ __version__ = "0.1.0"
 cuda_choice.choose()
 
 _lazy_modules = (
+    "attention",
     "autograd",
     "backends",
     "batching",
@@ -61,10 +62,13 @@ _lazy_modules = (
     "fast_ops",
     "functional",
     "graph",
+    "loops",
     "mlp",
     "module",
     "nn",
     "optim",
+    "program",
+    "symbols",
     "tensor_data",
     "tensor_functions",
     "tensor_ops",

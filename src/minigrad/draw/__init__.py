@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from minigrad.draw.plots import sides as sides
     from minigrad.draw.programs import program as program
     from minigrad.draw.shared import shared_memory as shared_memory
+    from minigrad.draw.steps import memory_plan as memory_plan
+    from minigrad.draw.steps import timeline as timeline
     from minigrad.draw.storage import permute as permute
     from minigrad.draw.storage import strides as strides
     from minigrad.draw.timing import runs as runs
@@ -62,6 +64,7 @@ _home = {
     "networks": ("activations", "convolution", "digits", "kernels", "tiled"),
     "plots": ("curves", "decision", "difference_errors", "elementary", "film", "partials", "secants", "sides"),
     "shared": ("shared_memory",),
+    "steps": ("memory_plan", "timeline"),
     "storage": ("permute", "strides"),
     "timing": ("runs", "timings"),
 }

@@ -1,0 +1,36 @@
+"""Needs are followed by a stack."""
+
+
+def fuse(program):
+    members = []
+    home = {}
+
+    def sources(equations):
+        return {home[x] for each in equations for x in each.reads() if x in home}
+
+    def needs(groups):
+        found = set()
+        waiting = list(groups)
+        while waiting:
+            group = waiting.pop()
+            if group not in found:
+                found.add(group)
+                waiting.extend(sources(members[group]))
+        return found
+    for each in program.equations:
+        chosen = len(members)
+        if each.kind == 'elementwise':
+            for group, (first, *_) in enumerate(members):
+                fits = first.kind == 'elementwise' and first.output.shape == each.output.shape
+                if fits and group not in needs(sources([each]) - {group}):
+                    chosen = group
+                    break
+        if chosen == len(members):
+            members.append([])
+        members[chosen].append(each)
+        home[each.output] = chosen
+    order = []
+    while len(order) < len(members):
+        left = set(range(len(members))).difference(order)
+        order.append(min((group for group in left if not sources(members[group]) - {group} & left)))
+    return [Group(members[group]) for group in order]

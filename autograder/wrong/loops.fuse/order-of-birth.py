@@ -1,0 +1,26 @@
+"""The groups stand in the order in which they were begun."""
+
+
+def fuse(program):
+    members = []
+    home = {}
+
+    def sources(equations):
+        return {home[x] for each in equations for x in each.reads() if x in home}
+
+    def needs(groups):
+        found = groups.union(*(sources(members[group]) for group in groups))
+        return found if found == groups else needs(found)
+    for each in program.equations:
+        chosen = len(members)
+        if each.kind == 'elementwise':
+            for group, (first, *_) in enumerate(members):
+                fits = first.kind == 'elementwise' and first.output.shape == each.output.shape
+                if fits and group not in needs(sources([each]) - {group}):
+                    chosen = group
+                    break
+        if chosen == len(members):
+            members.append([])
+        members[chosen].append(each)
+        home[each.output] = chosen
+    return [Group(each) for each in members]

@@ -1,0 +1,234 @@
+"""Visible tests of programs that become loops: fusing, memory, source, and all together."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from minigrad import symbols
+from minigrad.checks.expectation import expect, hinting
+from minigrad.checks.runner import visible
+from minigrad.loops import Group, Lifetime, by_python, fuse, peak
+from minigrad.program import trace
+
+__all__: list[str] = []
+
+LOOPS = "11 'One loop for many lines'"
+PLACES = "11 'Where values lie'"
+SOURCE = "11 'Writing source'"
+TOGETHER = "11 'All together'"
+
+
+def words(groups: Any) -> list[list[str]]:
+    """Return the names of the operations in each group."""
+    return [[each.op for each in group.equations] for group in groups]
+
+
+@visible("loops.fuse", section=LOOPS)
+def one_loop(student: SimpleNamespace) -> None:
+    """tanh(x * 2) - x is one loop."""
+    seen = words(student.fuse(trace(lambda x: symbols.tanh(x * 2.0) - x, np.zeros(3))))
+    expect(seen, [["mul", "tanh", "sub"]], hint="look for a group that the equation may join")
+
+
+@visible("loops.fuse", section=LOOPS)
+def not_in_one_loop(student: SimpleNamespace) -> None:
+    """A sum stands alone, and results of two shapes are in two loops."""
+    seen = words(student.fuse(trace(lambda x: x.sum(axis=1, keepdims=True) * 2.0, np.zeros((2, 2)))))
+    expect(seen, [["sum"], ["mul"]], hint="elementwise equations join groups of elementwise equations")
+    seen = words(student.fuse(trace(lambda r, x: symbols.exp(r) * x, np.zeros(2), np.zeros((2, 2)))))
+    expect(seen, [["exp"], ["mul"]], hint="compare the shapes of the results")
+
+
+@visible("loops.fuse", section=LOOPS)
+def no_circle(student: SimpleNamespace) -> None:
+    """The softmax's quotient is not in the loop that its sum needs, also if the sum's logarithm stands between."""
+
+    def f(x: Any) -> Any:
+        e = symbols.exp(x)
+        return e / e.sum(), e - symbols.log(e.sum())
+
+    groups = student.fuse(trace(f, np.zeros(3)))
+    for first, group in enumerate(groups):
+        made = {each.output for later in groups[first + 1 :] for each in later.equations}
+        late = [each.op for each in group.equations if made.intersection(each.reads())]
+        expect(late, [], hint="a group must stand behind all that it needs, and must not need itself through others")
+    expect(len(groups), 5, hint="join wherever it is allowed")
+
+
+@visible("loops.fuse", section=LOOPS)
+def groups_in_order(student: SimpleNamespace) -> None:
+    """x * 2 / sum(y) is one loop, behind the sum."""
+    seen = words(student.fuse(trace(lambda x, y: x * 2.0 / y.sum(), np.zeros(3), np.zeros(4))))
+    expect(seen, [["sum"], ["mul", "div"]], hint="order the groups in the end, when all are complete")
+
+
+@visible("loops.plan_memory", section=PLACES)
+def a_chain(student: SimpleNamespace) -> None:
+    """In ((x @ x) @ x) @ x the first product is there in steps 0 and 1, the second in 1 and 2, the last stays."""
+    program = trace(lambda x: ((x @ x) @ x) @ x, np.zeros((2, 2)))
+    found = student.lifetimes(program, fuse(program))
+    made = [each.output for each in program.equations]
+    seen = sorted([made.index(x), life.first, life.last, life.size] for x, life in found.items())
+    expect(seen, [[0, 0, 1, 64], [1, 1, 2, 64]], hint="32 bytes are rounded up to 64; an output has no lifetime")
+
+
+@visible("loops.plan_memory", section=PLACES)
+def a_view(student: SimpleNamespace) -> None:
+    """A product is in memory as long as its transpose is read, which has no memory of its own."""
+    program = trace(lambda x: ((x @ x).T, (x @ x).T @ x @ x), np.zeros((2, 2)))
+    found = student.lifetimes(program, [Group((each,)) for each in program.equations])
+    made = [each.output for each in program.equations]
+    seen = sorted([made.index(x), life.first, life.last] for x, life in found.items())
+    hint = "base_of(program) says whose memory a view shows; what an output shows stays, too"
+    expect(seen, [[2, 2, 4], [4, 4, 5]], hint=hint)
+
+
+@visible("loops.plan_memory", section=PLACES)
+def places(student: SimpleNamespace) -> None:
+    """Values that are there at the same time lie beside each other; others share."""
+    values: Any = {"a": Lifetime(64, 0, 1), "b": Lifetime(192, 1, 2), "c": Lifetime(128, 2, 3), "d": Lifetime(64, 3, 4)}
+    found = student.plan_memory(values)
+    for x in values:
+        for y in values:
+            apart = found[x] + values[x].size <= found[y] or found[y] + values[y].size <= found[x]
+            seen = apart or x == y or not values[x].meets(values[y])
+            expect(seen, True, hint=f"{x} and {y} are there at one step, and overlap")
+    expect(peak(values, found), 320, hint="place the largest one first, each as low as it fits")
+
+
+@visible("loops.plan_memory", section=PLACES)
+def a_gap(student: SimpleNamespace) -> None:
+    """A small value fits below one that lies high."""
+    values: Any = {
+        "a": Lifetime(256, 0, 1),
+        "b": Lifetime(192, 0, 3),
+        "c": Lifetime(128, 3, 5),
+        "d": Lifetime(64, 3, 4),
+    }
+    expect(peak(values, student.plan_memory(values)), 448, hint="look for room from the lowest place on")
+
+
+@visible("loops.emit", section=SOURCE)
+def a_loop(student: SimpleNamespace) -> None:
+    """The source of x * row + column, run by Python, for a (2, 3) array."""
+    x, row, column = np.arange(6.0).reshape(2, 3), np.array([1.0, 2.0, 3.0]), np.array([[10.0], [20.0]])
+    program = trace(lambda x, row, column: (x * row, x * row + column), x, row, column)
+    (group,) = fuse(program)
+    outs = np.zeros((2, 3)), np.zeros((2, 3))
+    source = student.emit(group, program.outputs)
+    with hinting("look at print(loops.emit(group, outputs))", SyntaxError, NameError, TypeError):
+        loop = by_python(source)
+    with hinting("the index is 0 along an axis of size 1; axes are aligned at the right", IndexError):
+        loop(x, row, column, *outs)
+    seen = [out.tolist() for out in outs]
+    expect(seen, [(x * row).tolist(), (x * row + column).tolist()], hint="read, compute, write each output")
+
+
+@visible("loops.emit", section=SOURCE)
+def a_number(student: SimpleNamespace) -> None:
+    """An array without axes has no `for`, and the index ()."""
+    x, out = np.array(3.0), np.zeros(())
+    program = trace(lambda x: x * 2.0 + 1.0, x)
+    (group,) = fuse(program)
+    by_python(student.emit(group, program.outputs))(x, out)
+    expect(out.tolist(), 7.0, hint="x[()] reads the element of an array without axes")
+
+
+@visible("loops.emit", section=SOURCE)
+def numbers_with_types(student: SimpleNamespace) -> None:
+    """Beside float32, 0.5 is written as np.float32(0.5), and infinity as np.inf inside."""
+    x = np.zeros(1, np.float32)
+    program = trace(lambda x: symbols.maximum(x * 0.5, float("-inf")), x)
+    (group,) = fuse(program)
+    source = student.emit(group, program.outputs)
+    expect("np.float32(0.5)" in source, True, hint="type_of_numbers(equation) names the type")
+    out = np.ones(1, np.float32)
+    with hinting("np.float32(-np.inf)", NameError):
+        by_python(source)(x, out)
+    expect(out.tolist(), [0.0], hint="-np.inf")
+
+
+@visible("loops.emit", section=SOURCE)
+def sixty_names(student: SimpleNamespace) -> None:
+    """A loop of sixty equations needs sixty names."""
+
+    def f(x: Any) -> Any:
+        for _ in range(60):
+            x = x + 1.0
+        return x
+
+    x, out = np.zeros(1), np.zeros(1)
+    program = trace(f, x)
+    (group,) = fuse(program)
+    with hinting("names with numbers, such as e0, e1, are no words of Python", SyntaxError):
+        by_python(student.emit(group, program.outputs))(x, out)
+    expect(out.tolist(), [60.0], hint="every name is used for one thing")
+
+
+@visible("loops.compile_program", section=TOGETHER)
+def a_softmax(student: SimpleNamespace) -> None:
+    """A softmax, compiled, gives what its program gives, and an earlier result stays."""
+
+    def f(x: Any) -> Any:
+        e = symbols.exp(x - x.max(axis=1, keepdims=True))
+        return e / e.sum(axis=1, keepdims=True), 3.0
+
+    x = np.array([[0.0, 1.0], [2.0, 2.0]])
+    program = trace(f, x)
+    with hinting("an output may be a number of Python", KeyError):
+        run = student.compile_program(program, by_python)
+        found = run(x)
+    expect(found[0].tolist(), program.run(x)[0].tolist(), hint="run the steps in order", tolerance=1e-12)
+    run(x + np.array([[0.0, 1.0]]))
+    expect(found[0].tolist(), program.run(x)[0].tolist(), hint="new arrays for the outputs in each call")
+
+
+@visible("loops.compile_program", section=TOGETHER)
+def loops_built(student: SimpleNamespace) -> None:
+    """x * 1 * 2 + 1 is one loop, which is built before the first call, and once."""
+    built: list[str] = []
+
+    def build(source: str) -> Any:
+        built.append(source)
+        return by_python(source)
+
+    def f(x: Any) -> Any:
+        symbols.exp(x.sum())
+        return x * 1.0 * 2.0 + 1.0
+
+    run = student.compile_program(trace(f, np.zeros(2)), build)
+    expect(len(built), 1, hint="simplify, fuse, and build each loop before you return the function")
+    run(np.zeros(2))
+    run(np.zeros(2))
+    expect(len(built), 1, hint="build outside of the function that you return")
+
+
+@visible("loops.compile_program", section=TOGETHER)
+def values_in_the_block(student: SimpleNamespace) -> None:
+    """Results on the way are parts of one block of bytes, each seen with its type."""
+    owners = set()
+
+    def build(source: str) -> Any:
+        loop = by_python(source)
+
+        def watched(*arrays: Any) -> None:
+            owner = arrays[-1]
+            while owner.base is not None:
+                owner = owner.base
+            owners.add(id(owner))
+            kept.append(owner)
+            loop(*arrays)
+
+        return watched
+
+    kept: list[Any] = []
+    x = np.ones((2, 2), np.float32)
+    program = trace(lambda x: (x * 2.0).sum() * 2.0, x)
+    found = student.compile_program(program, build)(x)[0]
+    expect(found.tolist(), 16.0, hint="block[place : place + x.nbytes].view(x.dtype).reshape(x.shape)")
+    expect(
+        kept[0].dtype == np.uint8, True, hint="np.empty(peak(...), np.uint8), and parts of it for values with a place"
+    )

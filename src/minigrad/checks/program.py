@@ -1,0 +1,158 @@
+"""Visible tests of functions that become programs: recording, keeping, simplifying."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from minigrad import symbols
+from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.runner import visible
+from minigrad.program import bind, trace
+
+__all__: list[str] = []
+
+SYMBOLS = "11 'A function on symbols'"
+KINDS = "11 'A program for each kind'"
+LESS = "11 'What need not be computed'"
+
+
+def ops(program: Any) -> list[str]:
+    """Return the names of a program's operations."""
+    return [each.op for each in program.equations]
+
+
+@visible("program.trace", section=SYMBOLS)
+def two_equations(student: SimpleNamespace) -> None:
+    """x * 2 + 1 of a float32 array is two equations, in this order, and each result is float32."""
+    program = student.trace(lambda x: x * 2.0 + 1.0, np.zeros(3, np.float32))
+    expect(ops(program), ["mul", "add"], hint="append each equation to self.equations")
+    types = [each.output.type for each in program.equations]
+    expect(types, ["float32[3]", "float32[3]"], hint="result_of(op, *operands, **options)")
+    expect(program.run(np.ones(3, np.float32))[0].tolist(), [3.0, 3.0, 3.0], hint="hand the operands on in their order")
+
+
+@visible("program.trace", section=SYMBOLS)
+def a_sum_along_an_axis(student: SimpleNamespace) -> None:
+    """The sum of a (2, 3) array along axis 1 has shape (2,), and its equation knows the axis."""
+    program = student.trace(lambda x: x.sum(axis=1), np.zeros((2, 3)))
+    (equation,) = program.equations
+    expect(dict(equation.options), {"axis": 1, "keepdims": False}, hint="hand the options to the equation")
+    expect(equation.output.type, "float64[2]", hint="hand the options to result_of as well")
+
+
+@visible("program.trace", section=SYMBOLS)
+def results_and_arguments(student: SimpleNamespace) -> None:
+    """A tuple of results is several outputs, and an argument that is no array is no input."""
+    program = student.trace(lambda x, n: (x * n, x), np.zeros(2), 3)
+    expect([len(program.inputs), len(program.outputs)], [1, 2], hint="a symbol for each array, the others as they are")
+
+
+@visible("program.trace", section=SYMBOLS)
+def a_captured_array(student: SimpleNamespace) -> None:
+    """An array that is used twice is one constant, which keeps the values of the recording."""
+    weights = np.array([1.0, 2.0])
+    program = student.trace(lambda x: (x * weights + weights, weights), np.zeros(2))
+    expect(len(program.constants), 1, hint="self.captured says which arrays were met; compare with `is`")
+    weights[0] = 100.0
+    expect(program.run(np.ones(2))[0].tolist(), [2.0, 4.0], hint="keep a copy, np.array(x)")
+
+
+@visible("program.trace", section=SYMBOLS)
+def an_if(student: SimpleNamespace) -> None:
+    """`if x > 0` is a TypeError whose sentence names `where`."""
+    try:
+        student.trace(lambda x: x if x > 0.0 else -x, np.zeros(()))
+    except TypeError as error:
+        expect("where" in str(error), True, hint="say in the sentence what to use instead: where")
+        return
+    raise Expectation(None, None, "nothing was raised", "refuse() has to raise a TypeError", None)
+
+
+@visible("program.jit", section=KINDS)
+def recorded_once(student: SimpleNamespace) -> None:
+    """Three calls with arrays of one kind record the function once."""
+    calls: list[int] = []
+
+    def f(x: Any) -> Any:
+        calls.append(1)
+        return x * 2.0
+
+    quick = student.Jitted(f)
+    found = [quick(np.full(2, value)).tolist() for value in (1.0, 2.0, 3.0)]
+    expect(found, [[2.0, 2.0], [4.0, 4.0], [6.0, 6.0]], hint="call what is kept with the arrays of this call")
+    expect(len(calls), 1, hint="look into self.kept first")
+    expect([quick.hits, quick.misses], [2, 1], hint="a hit is a call that found its program")
+
+
+@visible("program.jit", section=KINDS)
+def other_kinds(student: SimpleNamespace) -> None:
+    """Another shape, another type and another number need programs of their own."""
+    quick = student.Jitted(lambda x, n: (x * n, x.sum()))
+    given = [(np.ones(2), 1.0), (np.ones(3), 1.0), (np.ones(2, np.float32), 1.0), (np.ones(2), 2.0), (np.ones(2), 1)]
+    for x, n in given:
+        quick(x, n)
+    expect(quick.misses, 5, hint="shape and dtype; else value and repr")
+
+
+@visible("program.jit", section=KINDS)
+def what_is_built(student: SimpleNamespace) -> None:
+    """What runs is what `build` has made of the program; several outputs stay a tuple."""
+    quick = student.Jitted(lambda x: x * 2.0, lambda program: lambda x: (x, x, len(program.equations)))
+    found = quick(np.ones(1))
+    expect(isinstance(found, tuple) and found[2], 1, hint="self.build(trace(self.f, *args))")
+
+
+@visible("program.simplify", section=LESS)
+def folded(student: SimpleNamespace) -> None:
+    """With w known, (x * 1) * exp(w * 2) is one equation; x * 1 is none."""
+
+    def f(x: Any, w: Any) -> Any:
+        return (x * 1.0) * symbols.exp(w * 2.0), x * 1.0
+
+    small = student.fold(bind(trace(f, np.zeros(2), np.zeros(2)), 1, np.zeros(2)))
+    expect(ops(small), ["mul"], hint="put what you compute among the known constants; put x in the place of x * 1")
+    expect([y.tolist() for y in small.run(np.array([2.0, 3.0]))], [[2.0, 3.0]] * 2, hint="the outputs as well")
+
+
+@visible("program.simplify", section=LESS)
+def not_folded(student: SimpleNamespace) -> None:
+    """x * 0 stays, for infinity, and integers times 1.0, which are floats."""
+    x = np.array([np.inf])
+    found = student.fold(trace(lambda x: x * 0.0, x)).run(x)[0]
+    expect(bool(np.isnan(np.asarray(found)).all()), True, hint="infinity times 0 is nan: leave the equation")
+    n = np.array([2])
+    expect(str(student.fold(trace(lambda x: x * 1.0, n)).run(n)[0].dtype), "float64", hint="compare the dtypes")
+
+
+@visible("program.simplify", section=LESS)
+def merged(student: SimpleNamespace) -> None:
+    """exp(exp(x)) - exp(exp(x)) needs two exponentials, not four; two random draws stay two."""
+
+    def f(x: Any) -> Any:
+        return symbols.exp(symbols.exp(x)) - symbols.exp(symbols.exp(x))
+
+    small = student.merge(trace(f, np.zeros(2)))
+    expect(ops(small), ["exp", "exp", "sub"], hint="replace operands first, then look for an equal equation")
+    expect(student.merge(trace(lambda x: (x * 2.0, x * 2.0), np.zeros(1))).run(np.ones(1))[1].tolist(), [2.0])
+    draws = student.merge(trace(lambda x: symbols.rand_like(x) - symbols.rand_like(x), np.zeros(2)))
+    expect(len(draws.equations), 3, hint="OPS[op].pure is False for random numbers")
+    sums = student.merge(trace(lambda x: (x.sum(axis=0), x.sum(axis=1)), np.zeros((2, 2))))
+    expect(len(sums.equations), 2, hint="the options belong to the key")
+
+
+@visible("program.simplify", section=LESS)
+def pruned(student: SimpleNamespace) -> None:
+    """A chain that nobody reads goes, with its constant; the inputs and a random draw stay."""
+    weights = np.zeros(2)
+
+    def f(x: Any, y: Any) -> Any:
+        symbols.exp(y * weights)
+        symbols.rand_like(x)
+        return x * 2.0
+
+    small = student.prune(trace(f, np.zeros(2), np.zeros(2)))
+    expect(ops(small), ["rand_like", "mul"], hint="go through the equations from the last to the first")
+    expect([len(small.inputs), len(small.constants)], [2, 0], hint="inputs stay, constants that nobody reads go")
