@@ -19,9 +19,10 @@ class Program:
         special: Whether inputs hold infinities, nan and both zeros.
         empty: Whether an axis may be empty.
         steps: How many operations it has.
+        outputs: How many of their values it returns.
     """
 
-    def __init__(self, seed, dtype=mg.float64, special=False, empty=False, steps=14):
+    def __init__(self, seed, dtype=mg.float64, special=False, empty=False, steps=14, outputs=3):
         self.rng, self.numbers = random.Random(seed), np.random.default_rng(seed)
         self.dtype, self.special = dtype, special
         self.sizes = [*SIZES, 0] if empty else SIZES
@@ -37,7 +38,7 @@ class Program:
                 values.append(step(values))
         self.has_single = any(x.dtype == mg.float32 for x in values)
         places = range(len(self.inputs), len(values))
-        self.outputs = self.rng.sample(places, 3)
+        self.outputs = self.rng.sample(places, outputs)
 
     def __call__(self, *inputs):
         values = list(inputs)
