@@ -738,7 +738,7 @@ def test_one_block(student):
                 x = (x * 2.0).sum(axis=0, keepdims=True) + x
             return x
 
-        seen = []
+        seen: list[np.ndarray] = []
 
         def build(source):
             loop = mg.loops.by_python(source)

@@ -99,8 +99,8 @@ def attend(q: Any, k: Any, v: Any, block: int = 64, causal: bool = False) -> Any
         causal: As for `scores_of`.
 
     Returns:
-        An array of shape (n, w), of the type that all three have: for each query the mean of the values with the weights
-        of softmax. No array on the way has more than n times ``max(block, d, w)`` elements.
+        An array of shape (n, w), of the type that all three have: for each query the mean of the values with the
+        weights of softmax. No array on the way has more than n times ``max(block, d, w)`` elements.
 
     >>> minigrad.attention.attend(np.ones((1, 2)), np.ones((3, 2)), np.array([[1.0], [3.0], [5.0]]), block=2)
     array([[3.]])
