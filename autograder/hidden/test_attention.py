@@ -58,12 +58,12 @@ def test_types_of_the_state(student):
     )
 
 
-@online(group="values", because="attention.attention: 'the mean of the values with the weights of softmax'")
-def test_attention(student):
+@online(group="values", because="attention.attend: 'the mean of the values with the weights of softmax'")
+def test_attend(student):
     """Attention in blocks gives what the formula gives, whatever the blocks; the last one may be shorter."""
 
     def observe(mg, q, k, v):
-        return [mg.attention.attention(q, k, v, block=block).tolist() for block in (1, 3, 7, 100)]
+        return [mg.attention.attend(q, k, v, block=block).tolist() for block in (1, 3, 7, 100)]
 
     q, k, v = np.random.default_rng(1).normal(size=(3, 7, 4))
     expect(
@@ -143,7 +143,7 @@ def test_causal(student):
 
     def observe(mg, q, k, v):
         with np.errstate(all="ignore"):
-            return [mg.attention.attention(q, k, v, block=block, causal=True).tolist() for block in (1, 2, 6)]
+            return [mg.attention.attend(q, k, v, block=block, causal=True).tolist() for block in (1, 2, 6)]
 
     q, k, v = np.random.default_rng(2).normal(size=(3, 6, 4))
     expect(
@@ -154,7 +154,7 @@ def test_causal(student):
     )
 
 
-@online(group="blocks", because="attention.attention: 'No array on the way has more than n times ``max(block, d, w)``'")
+@online(group="blocks", because="attention.attend: 'No array on the way has more than n times ``max(block, d, w)``'")
 def test_memory(student):
     """The table of all scores is never there."""
 
@@ -165,7 +165,7 @@ def test_memory(student):
             def __array_finalize__(self, origin):
                 seen.append(self.size)
 
-        mg.attention.attention(q.view(Watched), q, q, block=block)
+        mg.attention.attend(q.view(Watched), q, q, block=block)
         return max(seen) <= len(q) * block
 
     expect(

@@ -113,11 +113,11 @@ def test_one_constant_for_one_array(student):
         weights = np.array([1.0, 2.0])
         other = weights * 10.0
         program = mg.program.trace(lambda x: (x * weights + other) * weights - other, x)
-        return [len(program.constants), program.run(x)[0].tolist()]
+        return [len(program.constants), program.run(x)[0].tolist(), [len(each.reads()) for each in program.equations]]
 
     expect(
         student(observe, np.array([1.0, 2.0])),
-        [2, [1.0, 28.0]],
+        [2, [1.0, 28.0], [2, 2, 2, 2]],
         hint="self.captured keeps the arrays that were met: compare with `is`",
         misconception="captured-twice",
     )

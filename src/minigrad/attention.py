@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["attention", "begin", "online_softmax", "plain_attention", "scores_of"]
+__all__ = ["attend", "begin", "online_softmax", "plain_attention", "scores_of"]
 
 
 def begin(rows: int, width: int, dtype: Any) -> tuple[Any, Any, Any]:
@@ -80,15 +80,15 @@ def online_softmax(state: tuple[Any, Any, Any], scores: Any, values: Any) -> tup
     """
     ### BEGIN SOLUTION
     largest, total, weighted = state
-    new = np.maximum(largest, scores.max(axis=1, initial=-np.inf))
-    shift = np.where(new == -np.inf, 0, new).astype(new.dtype)
+    new = np.maximum(largest, scores.max(axis=1))
+    shift = np.where(new == -np.inf, 0, new)
     scale = np.exp(largest - shift)
     weights = np.exp(scores - shift[:, None])
     return new, total * scale + weights.sum(axis=1), weighted * scale[:, None] + weights @ values
     ### END SOLUTION
 
 
-def attention(q: Any, k: Any, v: Any, block: int = 64, causal: bool = False) -> Any:
+def attend(q: Any, k: Any, v: Any, block: int = 64, causal: bool = False) -> Any:
     """Return attention without the table of all scores.
 
     Args:
@@ -99,10 +99,10 @@ def attention(q: Any, k: Any, v: Any, block: int = 64, causal: bool = False) -> 
         causal: As for `scores_of`.
 
     Returns:
-        An array of shape (n, w) and of the type of q: for each query the mean of the values with the weights of
-        softmax. No array on the way has more than n times ``max(block, d, w)`` elements.
+        An array of shape (n, w), of the type that all three have: for each query the mean of the values with the
+        weights of softmax. No array on the way has more than n times ``max(block, d, w)`` elements.
 
-    >>> minigrad.attention.attention(np.ones((1, 2)), np.ones((3, 2)), np.array([[1.0], [3.0], [5.0]]), block=2)
+    >>> minigrad.attention.attend(np.ones((1, 2)), np.ones((3, 2)), np.array([[1.0], [3.0], [5.0]]), block=2)
     array([[3.]])
     """
     ### BEGIN SOLUTION

@@ -94,8 +94,7 @@ def fuse(program: Program) -> list[Group]:
     def sources(equations: Sequence[Equation]) -> set[int]:
         return {home[x] for each in equations for x in each.reads() if x in home}
 
-    def needs(groups: set[int]) -> set[int]:
-        """Return the groups, and all that they need."""
+    def needs(groups: set[int]) -> set[int]:  # the groups, and all that they need
         found = groups.union(*(sources(members[group]) for group in groups))
         return found if found == groups else needs(found)
 
@@ -381,13 +380,11 @@ def compile_program(
             if loop is not None:
                 known.update((x, room(x)) for x in written)
                 loop(*[known[x] for x in [*group.reads(), *written]])
-                continue
-            y = call(first.op, *[known[x] if isinstance(x, Var) else x for x in first.operands], **first.options)
-            if first.output in places:
-                known[first.output] = room(first.output)
-                known[first.output][...] = y
             else:
-                known[first.output] = y
+                y = known[first.output] = call(first.op, *[known[x] for x in first.operands], **first.options)
+                if first.output in places:
+                    known[first.output] = room(first.output)
+                    known[first.output][...] = y
         return tuple(known[x] if isinstance(x, Var) else x for x in program.outputs)
 
     return run

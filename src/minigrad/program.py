@@ -78,7 +78,7 @@ class Recorder:
                 raise ValueError("trace: this symbol belongs to another recording, whose function has kept it")
             return x.var
         if not is_array(x):
-            if not isinstance(x, bool | int | float):
+            if not isinstance(x, int | float):
                 raise TypeError(f"trace: programs compute with arrays and numbers, not with a {type(x).__name__}")
             return x
         for seen, (var, _) in zip(self.captured, self.constants, strict=True):
@@ -270,7 +270,7 @@ def fold(program: Program) -> Program:
             same[each.output] = kept
         else:
             equations.append(equation)
-    return Program(program.inputs, list(known.items()), equations, replaced(program.outputs, same))
+    return Program(program.inputs, [*known.items()], equations, replaced(program.outputs, same))
     ### END SOLUTION
 
 

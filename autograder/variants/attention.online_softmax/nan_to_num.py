@@ -3,7 +3,7 @@
 
 def online_softmax(state, scores, values):
     largest, total, weighted = state
-    new = np.maximum(largest, scores.max(axis=1, initial=-np.inf))
+    new = np.maximum(largest, scores.max(axis=1))
     shift = new.copy()
     shift[np.isneginf(new)] = 0.0
     scale = np.exp(largest - shift)
@@ -11,7 +11,7 @@ def online_softmax(state, scores, values):
     return (new, total * scale + weights.sum(axis=1), weighted * scale[:, None] + weights @ values)
 
 
-def attention(q, k, v, block=64, causal=False):
+def attend(q, k, v, block=64, causal=False):
     state = begin(len(q), v.shape[1], q.dtype)
     for first in range(0, len(k), block):
         keys, values = (k[first:first + block], v[first:first + block])

@@ -4,13 +4,13 @@
 def online_softmax(state, scores, values):
     largest, total, weighted = state
     new = scores.max(axis=1)
-    shift = np.where(new == -np.inf, 0, new).astype(new.dtype)
+    shift = np.where(new == -np.inf, 0, new)
     scale = np.exp(largest - shift)
     weights = np.exp(scores - shift[:, None])
     return (new, total * scale + weights.sum(axis=1), weighted * scale[:, None] + weights @ values)
 
 
-def attention(q, k, v, block=64, causal=False):
+def attend(q, k, v, block=64, causal=False):
     state = begin(len(q), v.shape[1], q.dtype)
     for first in range(0, len(k), block):
         keys, values = (k[first:first + block], v[first:first + block])

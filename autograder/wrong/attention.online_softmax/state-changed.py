@@ -3,8 +3,8 @@
 
 def online_softmax(state, scores, values):
     largest, total, weighted = state
-    new = np.maximum(largest, scores.max(axis=1, initial=-np.inf))
-    shift = np.where(new == -np.inf, 0, new).astype(new.dtype)
+    new = np.maximum(largest, scores.max(axis=1))
+    shift = np.where(new == -np.inf, 0, new)
     scale = np.exp(largest - shift)
     weights = np.exp(scores - shift[:, None])
     total *= scale
@@ -15,7 +15,7 @@ def online_softmax(state, scores, values):
     return (largest, total, weighted)
 
 
-def attention(q, k, v, block=64, causal=False):
+def attend(q, k, v, block=64, causal=False):
     state = begin(len(q), v.shape[1], q.dtype)
     for first in range(0, len(k), block):
         keys, values = (k[first:first + block], v[first:first + block])

@@ -25,12 +25,10 @@ def compile_program(program, build=compiled):
             if loop is not None:
                 known.update(((x, room(x)) for x in written))
                 loop(*[known[x] for x in [*group.reads(), *written]])
-                continue
-            y = call(first.op, *[known[x] if isinstance(x, Var) else x for x in first.operands], **first.options)
-            if first.output in places:
-                known[first.output] = room(first.output)
-                known[first.output][...] = y
             else:
-                known[first.output] = y
+                y = known[first.output] = call(first.op, *[known[x] for x in first.operands], **first.options)
+                if first.output in places:
+                    known[first.output] = room(first.output)
+                    known[first.output][...] = y
         return tuple((known[x] if isinstance(x, Var) else x for x in program.outputs))
     return run

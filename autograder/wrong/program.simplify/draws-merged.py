@@ -21,7 +21,7 @@ def fold(program):
             same[each.output] = kept
         else:
             equations.append(equation)
-    return Program(program.inputs, list(known.items()), equations, replaced(program.outputs, same))
+    return Program(program.inputs, [*known.items()], equations, replaced(program.outputs, same))
 
 
 def merge(program):

@@ -14,7 +14,7 @@ class Recorder:
                 raise ValueError('trace: this symbol belongs to another recording, whose function has kept it')
             return x.var
         if not is_array(x):
-            if not isinstance(x, bool | int | float):
+            if not isinstance(x, int | float):
                 raise TypeError(f'trace: programs compute with arrays and numbers, not with a {type(x).__name__}')
             return x
         for seen, (var, _) in zip(self.captured, self.constants, strict=True):

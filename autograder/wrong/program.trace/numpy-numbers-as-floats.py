@@ -13,7 +13,7 @@ class Recorder:
             if x.recorder is not self:
                 raise ValueError('trace: this symbol belongs to another recording, whose function has kept it')
             return x.var
-        if isinstance(x, bool | int | float):
+        if isinstance(x, int | float):
             return x if type(x) is not np.float64 else float(x)
         if not is_array(x):
             if True:

@@ -54,7 +54,7 @@ def in_blocks(student: SimpleNamespace) -> None:
     student.online_softmax(state, q @ q.T, q)
     expect(float(state[1].sum()), 0.0, hint="make new arrays: the given state stays")
     for causal in (False, True):
-        found = student.attention(q, q, q, block=3, causal=causal)
+        found = student.attend(q, q, q, block=3, causal=causal)
         expect(str(found.dtype), "float32", hint="q.dtype is the type of the state")
         weights = np.exp(scores_of(q, q, 0, causal))
         wanted = (weights / weights.sum(axis=1, keepdims=True) @ q).tolist()
@@ -72,5 +72,5 @@ def no_table(student: SimpleNamespace) -> None:
             sizes.append(self.size)
 
     q = np.zeros((40, 2))
-    student.attention(q.view(Watched), q, q, block=8)
+    student.attend(q.view(Watched), q, q, block=8)
     expect(max(sizes) <= 320, True, hint="take block keys at a time")
