@@ -51,8 +51,8 @@ def no_circle(student: SimpleNamespace) -> None:
         return e / e.sum(), e - symbols.log(e.sum())
 
     groups = student.fuse(trace(f, np.zeros(3)))
-    for first, group in enumerate(groups):
-        made = {each.output for later in groups[first + 1 :] for each in later.equations}
+    for place, group in enumerate(groups):
+        made = {each.output for later in groups[place + 1 :] for each in later.equations}
         late = [each.op for each in group.equations if made.intersection(each.reads())]
         expect(late, [], hint="a group must stand behind all that it needs, and must not need itself through others")
     expect(len(groups), 5, hint="join wherever it is allowed")
@@ -89,14 +89,14 @@ def a_view(student: SimpleNamespace) -> None:
 @visible("loops.plan_memory", section=PLACES)
 def places(student: SimpleNamespace) -> None:
     """Values that are there at the same time lie beside each other; others share."""
-    values: Any = {"a": Lifetime(64, 0, 1), "b": Lifetime(192, 1, 2), "c": Lifetime(128, 2, 3), "d": Lifetime(64, 3, 4)}
-    found = student.plan_memory(values)
-    for x in values:
-        for y in values:
-            apart = found[x] + values[x].size <= found[y] or found[y] + values[y].size <= found[x]
-            seen = apart or x == y or not values[x].meets(values[y])
+    lives: Any = {"a": Lifetime(64, 0, 1), "b": Lifetime(192, 1, 2), "c": Lifetime(128, 2, 3), "d": Lifetime(64, 3, 4)}
+    found = student.plan_memory(lives)
+    for x in lives:
+        for y in lives:
+            apart = found[x] + lives[x].size <= found[y] or found[y] + lives[y].size <= found[x]
+            seen = apart or x == y or not lives[x].meets(lives[y])
             expect(seen, True, hint=f"{x} and {y} are there at one step, and overlap")
-    expect(peak(values, found), 320, hint="place the largest one first, each as low as it fits")
+    expect(peak(lives, found), 320, hint="place the largest one first, each as low as it fits")
 
 
 @visible("loops.plan_memory", section=PLACES)

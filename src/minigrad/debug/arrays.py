@@ -249,7 +249,7 @@ class Recorded(np.lib.mixins.NDArrayOperatorsMixin):
             if isinstance(out, Recorded):
                 out._touch_all(WRITE)
         if outputs:
-            return outputs[0] if len(outputs) == 1 else outputs
+            return outputs if len(outputs) > 1 else outputs[0]
         return self._watcher.adopt(found)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -65,8 +65,8 @@ class Trace:
                 same |= {id(zeros[id(x)]): x for x in known} | {id(array): result}
                 same |= {id(x): None for x in _arrays_in(options)}
                 result._ctx = self._context(concrete._ctx, same, outputs, saved)
-        equation = Equation(function, operands, _exchanged(options, variables), tuple(outputs), tuple(saved))
-        self.equations.append(equation)
+        given = _exchanged(options, variables)
+        self.equations.append(Equation(function, operands, given, tuple(outputs), tuple(saved)))
         return result
 
     def _context(self, ctx: Any, same: dict[int, Any], outputs: list[Var], saved: list[tuple[Any, ...]]) -> Any:

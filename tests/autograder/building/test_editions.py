@@ -411,8 +411,11 @@ GIVEN = {("mlp.SGD", "module.py", "parameter.value.grad = None")}
 """`Module.zero_grad` is public, and the same loop: what the optimizer adds is `step`."""
 BUILT_ON = {("fast_ops", "tensor_ops.py")}
 """Parallel loops are made of the loops of an earlier lesson, by the student's own hand."""
-INTERFACE = ("ctx.save_for_backward(", "reduce_dim: int,", "@staticmethod", "def backward(ctx: Any, d_output: Any)")
-"""How lines begin that whoever writes a tensor function or a kernel writes, because others call it."""
+INTERFACE = (
+    *("ctx.save_for_backward(", "reduce_dim: int,", "@staticmethod", "def backward(ctx: Any, d_output: Any)"),
+    *("for each in program.equations:", "if isinstance(x, Var):", "raise TypeError("),
+)
+"""How lines begin that whoever writes a tensor function, a kernel or a pass writes, because others call it."""
 
 
 def test_the_answer_to_an_exercise_is_nowhere_in_its_edition(course):
