@@ -609,20 +609,26 @@ def test_as_the_program(student):
             p = e / e.sum(axis=1, keepdims=True)
             return p, (p.T @ (x * 2.0)).reshape(6), 3.0
 
+        built = []
+
+        def build(source):
+            built.append(source)
+            return mg.loops.by_python(source)
+
         program = mg.program.trace(f, x)
         try:
-            run = mg.loops.compile_program(program, mg.loops.by_python)
+            run = mg.loops.compile_program(program, build)
             found = run(x)
         except KeyError:
             return "KeyError"
-        return [type(found).__name__, *(y.tolist() if hasattr(y, "tolist") else y for y in found)]
+        return [built != [], type(found).__name__, *(y.tolist() if hasattr(y, "tolist") else y for y in found)]
 
     x, w = np.random.default_rng(3).normal(size=(4, 2)), np.random.default_rng(4).normal(size=(2, 3))
     h = np.tanh(x @ w)
     p = np.exp(h) / np.exp(h).sum(1, keepdims=True)
     expect(
         student(observe, x, w),
-        ["tuple", p.tolist(), (p.T @ (x * 2.0)).reshape(6).tolist(), 3.0],
+        [True, "tuple", p.tolist(), (p.T @ (x * 2.0)).reshape(6).tolist(), 3.0],
         hint="an output may be a number of Python, which is no variable",
         misconception="numbers-looked-up",
     )
