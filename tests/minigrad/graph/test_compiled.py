@@ -232,6 +232,31 @@ def test_results_can_be_changed():
         assert_close([each for each in results if each is not y], before)
 
 
+def test_results_of_the_interpreter_can_be_changed():
+    """The interpreter's results are arrays of their own as well, apart from constants; what shows an input stays so."""
+    constant = mg.ones(3, 3)
+
+    def f(x):
+        y = x + 1.0
+        return y, x + 1.0, y.T, y[0], y[:1].expand(3, 3), constant, constant.T, 7, x, x.T
+
+    x = tensor(3, 3, dtype=mg.float32)
+    with mg.backend("python"):
+        found = mg.jit(f)(x)
+    graph = optimize(trace(f, x))
+    for results in (graph.run(x.numpy()), [y.numpy() if isinstance(y, mg.Tensor) else y for y in found]):
+        *own, number, same, turned = results
+        assert number == 7 and np.shares_memory(same, x.numpy()) and np.shares_memory(turned, x.numpy())
+        others = [*own, x.numpy(), constant.numpy(), *[array for _, array in graph.constants]]
+        assert [
+            (i, j) for i, y in enumerate(own) for j in range(i + 1, len(others)) if np.shares_memory(y, others[j])
+        ] == []
+        for y in own:
+            before = y.copy()
+            y += 1.0
+            np.testing.assert_array_equal(y, before + 1.0)
+
+
 # --- donated memory ---------------------------------------------------------------------------------------------
 
 
