@@ -210,7 +210,7 @@ def _owner(array: Any) -> int:
     """Return what two arrays have in common that share memory; 0 for what is no array."""
     while isinstance(getattr(array, "base", None), np.ndarray):
         array = array.base
-    return id(getattr(array, "storage", array)) if hasattr(array, "strides") else 0
+    return id(array) if hasattr(array, "strides") else 0
 
 
 def _letters(n: int) -> str:
