@@ -93,10 +93,8 @@ class _Entry:
             return None
         try:
             results = self._run(*arrays)
-        except MemoryError:
-            raise
         except Exception as error:
-            if self._has_run:
+            if self._has_run or isinstance(error, MemoryError):
                 raise
             self._failed = True
             _say_uncompiled("a function", error)
@@ -191,6 +189,8 @@ class Jitted(Generic[Result]):
         def opened(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
             return self._fun(*[x.value if isinstance(x, _Static) else x for x in given], **named)
 
+        if call.device == "both":
+            raise ValueError("jit: tensors on different devices have no graph; move some with .to(device)")
         opened.__name__ = getattr(self._fun, "__name__", type(self._fun).__name__)
         graph, wants_gradients = traced(opened, leaves, call.structure, call.device)
         donated = self._places_of_donated(call.structure, leaves)

@@ -118,7 +118,8 @@ class Graph:
             *arrays: A NumPy array for each input.
 
         Returns:
-            The leaves of the result, arrays in place of tensors.
+            The leaves of the result, arrays in place of tensors. They share memory with inputs at most: not with each
+            other, not with constants.
 
         Raises:
             ValueError: If arrays do not fit the inputs.
@@ -139,7 +140,8 @@ class Graph:
             options = replaced(equation.options, values.get) if equation.options else equation.options
             results = compute(equation.op, operands, options, equation.saved)
             values.update(zip(equation.outputs, results, strict=True))
-        return [values[y] if isinstance(y, Var) else y for y in self.outputs]
+        results = [values[y] if isinstance(y, Var) else y for y in self.outputs]
+        return _apart(results, arrays, [array for _, array in self.constants])
 
     def _names(self) -> dict[Var, str]:
         of_equations = [v for equation in self.equations for v in equation.outputs]
@@ -190,6 +192,25 @@ class Graph:
         return self._form() == other._form() if isinstance(other, Graph) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _apart(results: Sequence[Any], inputs: Sequence[Any], constants: Sequence[Any]) -> list[Any]:
+    """Return results, each of which can be changed in place: copies of those that show the memory of another one."""
+    given, taken = set(map(_owner, inputs)), set(map(_owner, constants))
+    found = []
+    for y in results:
+        owner = _owner(y)
+        repeats = any(step == 0 and n > 1 for n, step in zip(y.shape, y.strides, strict=True)) if owner else False
+        found.append(y.copy() if repeats or owner in taken else y)
+        taken |= {owner} - given - {0}
+    return found
+
+
+def _owner(array: Any) -> int:
+    """Return what two arrays have in common that share memory; 0 for what is no array."""
+    while isinstance(getattr(array, "base", None), np.ndarray):
+        array = array.base
+    return id(array) if hasattr(array, "strides") else 0
 
 
 def _letters(n: int) -> str:

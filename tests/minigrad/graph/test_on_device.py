@@ -216,6 +216,8 @@ def test_forms_on_both_devices():
     assert "the tensors are on cpu, and were on cuda" in quick.explain(x.cpu(), x.cpu())
     with pytest.raises(ValueError, match="operands are on different devices"):
         quick(x, x.cpu())
+    with pytest.raises(ValueError, match="tensors on different devices have no graph"):
+        quick.source(x, x.cpu())
     assert quick.cache_info() == (0, 1, 1)
 
 
