@@ -8,6 +8,7 @@ from autograder.results import pictures
 from minigrad import Scalar, datasets, debug, draw, ones, tensor, tour, zeros
 from minigrad.debug import cuda_races
 from minigrad.graph import trace
+from minigrad.loops import Lifetime
 from minigrad.machine._numba import cuda, numba
 from minigrad.module import Module, Parameter
 from minigrad.tensor_data import TensorData
@@ -123,6 +124,13 @@ SVG = {
     "permute": lambda: draw.permute(np.arange(24).reshape(2, 3, 4), (2, 0, 1)),
     "broadcast": lambda: draw.broadcast((4, 1, 2), (4, 2)),
     "program": lambda: draw.program(_backward_pass()),
+    "memory_plan": lambda: draw.memory_plan(
+        {"a": Lifetime(256, 0, 1), "b": Lifetime(192, 0, 3), "c": Lifetime(128, 3, 5), "d": Lifetime(64, 3, 4)},
+        {"a": 0, "b": 256, "c": 0, "d": 128},
+    ),
+    "timeline": lambda: draw.timeline(
+        {"NumPy": [("matmul", 2e-3), ("tanh", 1e-3), ("mul", 1e-4)], "compiled": [("matmul", 2e-3), ("loop", 4e-4)]}
+    ),
     "broadcast, a clash": lambda: draw.broadcast((2, 3), (2,)),
     "broadcast, large sizes": lambda: draw.broadcast((1000, 1, 28), (3, 128, 1)),
     "reduction": lambda: draw.reduction((2, 3, 4), 1),

@@ -6,11 +6,13 @@ import inspect
 import math
 import random
 
+import numpy as np
 import pytest
 
 import minigrad
 from minigrad import (
     Scalar,
+    attention,
     autodiff,
     batching,
     datasets,
@@ -19,10 +21,12 @@ from minigrad import (
     exercises,
     functional,
     functions,
+    loops,
     mlp,
     module,
     nn,
     operators,
+    program,
     standing_aside,
     trees,
 )
@@ -132,6 +136,17 @@ def use_functions_of_functions():
     batching.vmap(lambda x: (x + x).sum(0))(minigrad.ones(2, 3))
 
 
+def use_compiler():
+    """Record, keep, simplify and compile a function, and compute attention in blocks, as in lesson 11."""
+    x = np.ones((2, 3))
+    f = program.jit(lambda x: x * 1.0 + (x * 2.0).sum())
+    f(x)
+    traced = program.trace(f.f, x)
+    small = program.prune(program.merge(program.fold(traced)))
+    loops.compile_program(small, loops.by_python)(x)
+    attention.attend(x, x, x, block=1)
+
+
 WORKLOADS = {
     "00_fundamentals": [use_scalars, use_helpers, use_network],
     "01_numerical_derivatives": [use_differences],
@@ -144,6 +159,7 @@ WORKLOADS = {
     "08_gpu": [compute("cuda")],
     "09_networks": [use_layers],
     "10_transforms": [use_functions_of_functions],
+    "11_compiler": [use_compiler],
 }
 
 
