@@ -1,5 +1,6 @@
 """Installing a student's objects: every caller sees them, the quick twins stand aside, and all of it can be undone."""
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -145,6 +146,8 @@ def use_compiler():
     small = program.prune(program.merge(program.fold(traced)))
     loops.compile_program(small, loops.by_python)(x)
     attention.attend(x, x, x, block=1)
+    with contextlib.suppress(TypeError):
+        program.trace(lambda x: bool(x > 0.0), x)
 
 
 WORKLOADS = {
