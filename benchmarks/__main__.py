@@ -1,7 +1,7 @@
 """Run minigrad beside its peers, print the ratios, and write benchmarks/RESULTS.md: `make bench`.
 
 With words, `python -m benchmarks softmax matmul`, only the lines that have one of them in their names run, and nothing
-is written; `grading` is the table of graders.
+is written; `compiling`, `memory` and `grading` are tables of their own.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import gpu, grading_section, scalar_section, start_section, tensor_section
+from benchmarks import compile_section, gpu, grading_section, scalar_section, start_section, tensor_section
 from benchmarks.lines import COMPILED, LINES
 from benchmarks.report import RESULTS, Section, machine, write
 
+TABLES = ("compiling", "memory", "grading")
 STACK = 512 * 1024 * 1024  # bytes, for micrograd's recursion on the chain
 
 
@@ -28,15 +29,18 @@ def everything() -> tuple[list[Iterator[str | Section]], int]:
         scalar_section.section(programs),
         tensor_section.times_section(list(LINES)),
         tensor_section.compiled_section(list(COMPILED)),
+        compile_section.section(),
         tensor_section.training_section(),
         tensor_section.memory_section(),
+        tensor_section.compiled_memory_section(),
         start_section.section(),
         grading_section.section(sizes),
         gpu.section(),
     ]
     on_gpu = 0 if gpu.why_not() else 15
     lines = len(programs) + len(LINES) + len(COMPILED)
-    return sections, lines + 4 + 1 + len(start_section.STARTS) + sizes.steps + on_gpu
+    compiling = len(compile_section.NAMES) * len(compile_section.PEERS)
+    return sections, lines + compiling + 4 + 2 + len(start_section.STARTS) + sizes.steps + on_gpu
 
 
 def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
@@ -47,9 +51,18 @@ def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
     sections += [tensor_section.times_section(chosen)] if chosen else []
     of_jit = [name for name in COMPILED if any(word in name for word in words)]
     sections += [tensor_section.compiled_section(of_jit)] if of_jit else []
-    sizes = grading_section.Sizes()
-    sections += [grading_section.section(sizes)] if "grading" in words else []
-    return sections, len(chosen) + len(of_jit) + len(programs) + (sizes.steps if "grading" in words else 0)
+    steps = len(chosen) + len(of_jit) + len(programs)
+    if "compiling" in words:
+        sections.append(compile_section.section())
+        steps += len(compile_section.NAMES) * len(compile_section.PEERS)
+    if "memory" in words:
+        sections += [tensor_section.memory_section(), tensor_section.compiled_memory_section()]
+        steps += 2
+    if "grading" in words:
+        sizes = grading_section.Sizes()
+        sections.append(grading_section.section(sizes))
+        steps += sizes.steps
+    return sections, steps
 
 
 def main(words: list[str]) -> None:
@@ -58,7 +71,7 @@ def main(words: list[str]) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     sections, steps = some(words) if words else everything()
     if not sections:
-        names = [*LINES, *COMPILED, *(program.name for program in scalar_section.programs()), "grading"]
+        names = [*LINES, *COMPILED, *(program.name for program in scalar_section.programs()), *TABLES]
         sys.exit(f"benchmarks: no line has {' or '.join(words)} in its name; there are:\n  " + "\n  ".join(names))
     done = []
     with Progress(*columns, console=console, transient=True) as progress:

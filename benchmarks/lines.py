@@ -5,11 +5,14 @@ A program is written once, for a library with PyTorch's names; NumPy's, where th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks import compiled, networks, tensors
+import numpy as np
+
+from benchmarks import compiled, networks, steps, tensors
 
 __all__ = ["COMPILED", "LINES", "Line"]
 
@@ -26,6 +29,7 @@ class Line:
         limits: For each peer, the largest share of its time that minigrad may take.
         beside: Peers that are shown without a limit.
         work: Floating-point operations of one run, where the rate is of interest.
+        moved: Bytes that one run has to read and write at least, where the memory's bandwidth is of interest.
         divide: How many operations one run consists of, where the time of one is of interest.
     """
 
@@ -34,6 +38,7 @@ class Line:
     limits: dict[str, float]
     beside: tuple[str, ...] = ()
     work: float = 0.0
+    moved: float = 0.0
     divide: int = 1
     peers: tuple[str, ...] = field(init=False)
 
@@ -130,6 +135,7 @@ def _small() -> list[Line]:
 
 def _compiled() -> list[Line]:
     beside = ("minigrad, eager", "numpy", "numexpr")
+    compilers = {"jax": 1.0, "torch, compiled": 1.0}
 
     def pair(
         name: str,
@@ -138,17 +144,33 @@ def _compiled() -> list[Line]:
         limits: tuple[float, float],
         peers: tuple[str, ...] = beside,
     ) -> list[Line]:
-        forward, both = ({"torch": limit, "jax": 1.0} for limit in limits)
+        forward, both = ({"torch": limit} | compilers for limit in limits)
+        read, written = sum(map(math.prod, shapes)), math.prod(np.broadcast_shapes(*shapes))
         return [
-            Line(f"jit: {name}, forward", compiled.compiled(program, shapes), forward, peers),
-            Line(f"jit: {name}, with gradients", compiled.compiled(program, shapes, True), both, beside[:1]),
+            Line(
+                f"jit: {name}, forward",
+                compiled.compiled(program, shapes),
+                forward,
+                peers,
+                moved=8.0 * (read + written),
+            ),
+            Line(
+                f"jit: {name}, with gradients",
+                compiled.compiled(program, shapes, True),
+                both,
+                beside[:1],
+                moved=8.0 * 2 * read,
+            ),
         ]
 
     def sigmoid(size: int, limits: tuple[float, float]) -> list[Line]:
         return pair(f"sigmoid(a * b + c), 1e{len(str(size)) - 1}", "sigmoid", [(size,)] * 3, limits)
 
     square = (1024, 1024)
+    large = [(10_000_000,)] * 2
+    near = {"jax": 1.1, "torch, compiled": 1.1}  # where BLAS decides
     return [
+        pair("a + 2 * b, 1e7: the memory's bandwidth", "triad", large, (1.0, 1.0))[0],
         *sigmoid(1_000, (0.6, 0.25)),
         *sigmoid(100_000, (0.6, 0.3)),
         *sigmoid(10_000_000, (1 / 8, 1 / 6)),
@@ -156,8 +178,28 @@ def _compiled() -> list[Line]:
         *pair("(1000, 1) * (1, 1000)", "product", [(1000, 1), (1, 1000)], (0.5, 0.12)),
         *pair("softmax 1024 x 1024", "softmax", [square], (1.0, 1.0), beside[:2]),
         *pair("layer norm 1024 x 1024", "layer norm", [square, (1024,), (1024,)], (1.0, 1.0), beside[:2]),
-        Line("jit: a step of Adam, 204,000 numbers", compiled.adam_step, {"torch": 1.0, "jax": 1.0}, beside[:2]),
-        Line("jit: an epoch on Xor, 50 points, batches of 10", compiled.xor_epoch, {"jax": 1.0}, beside[:1]),
+        Line("jit: a step of Adam, 204,000 numbers", steps.adam, {"torch": 1.0} | compilers, beside[:2]),
+        Line(
+            "jit: an epoch on Xor, 50 points, batches of 10", steps.xor_epoch, {"torch": 1 / 3} | compilers, beside[:1]
+        ),
+        Line(
+            "jit: a step of LeNet, 16 images of 28 x 28",
+            steps.lenet("float64"),
+            {"torch": 0.85} | compilers,
+            beside[:1],
+        ),
+        Line(
+            "jit: a step of LeNet, 16 images of 28 x 28, float32",
+            steps.lenet("float32"),
+            {"torch": 0.85} | compilers,
+            beside[:1],
+        ),
+        Line(
+            "jit: a step of a transformer's block, 8 texts of 64 tokens, width 64, float32",
+            steps.transformer_block,
+            {"torch": 1.0} | near,
+            beside[:1],
+        ),
     ]
 
 

@@ -24,6 +24,7 @@ COMPILERS = {
     "minigrad": "minigrad",
     "minigrad, eager": "benchmarks.eager",
     "torch": "torch",
+    "torch, compiled": "benchmarks.torch_compiled",
     "numpy": "numpy",
     "jax": "jax",
     "numexpr": "numexpr",
@@ -87,6 +88,10 @@ class Worker:
         """Return the bytes that the process holds now, and the most that it ever held."""
         return dict(self._ask("memory"))
 
+    def peak_of_a_run(self) -> int:
+        """Return the most bytes that the process holds during one run of the line that was built last."""
+        return int(self._ask("peak_of_a_run"))
+
     def call(self, function: str, *arguments: Any) -> Any:
         """Return what a function ``module.name`` of the benchmarks returns for this library."""
         return self._ask("call", function, *arguments)
@@ -131,6 +136,11 @@ class _Inside:
 
     def memory(self) -> dict[str, int]:
         return process_memory()
+
+    def peak_of_a_run(self) -> int:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        self.run()
+        return process_memory()["peak"]
 
     def call(self, function: str, *arguments: Any) -> Any:
         module, name = function.split(".")

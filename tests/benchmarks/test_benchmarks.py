@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 
+import numpy as np
 import pytest
 
 from benchmarks import __main__, grading_section, start_section, tensor_section
@@ -107,13 +109,32 @@ def test_a_process_runs_lines_and_survives_an_error(library):
 
 
 @pytest.mark.full("kernels are compiled", share=3)
-@pytest.mark.parametrize("library", ["minigrad", "minigrad, eager", "torch"])
+@pytest.mark.parametrize("library", ["minigrad", "minigrad, eager", "torch", "jax"])
 def test_compiled_programs_run(library):
-    """The programs for compilers are built and timed, with jit and without it."""
+    """The programs for compilers are built and timed, with jit and without it; a run's peak of memory is known."""
     with Worker(library) as worker:
         for name in ("jit: sigmoid(a * b + c), 1e3, with gradients", "jit: a step of Adam, 204,000 numbers"):
             worker.build(name)
             assert 1e-8 < worker.seconds() < 5.0
+        assert worker.peak_of_a_run() > 10_000_000
+
+
+@pytest.mark.full("training steps are compiled by each library", share=6)
+@pytest.mark.parametrize("name", [name for name in COMPILED if "epoch" in name or "a step of" in name])
+def test_libraries_take_the_same_steps(name):
+    """What is compared is the same training: after two steps all libraries have the same loss, or the same state."""
+
+    def after_two_steps(library):
+        step = COMPILED[name].program(importlib.import_module(COMPILERS[library]))
+        step()
+        found = step()
+        leaves = found if isinstance(found, list) else [found]
+        return [np.asarray(x.detach() if hasattr(x, "detach") else x, dtype=np.float64) for x in leaves]
+
+    wanted = after_two_steps("torch")
+    for library in ("minigrad", "minigrad, eager", "jax"):
+        for x, y in zip(after_two_steps(library), wanted, strict=True):
+            np.testing.assert_allclose(x, y, rtol=2e-5 if "float32" in name else 1e-9)
 
 
 @pytest.mark.full("processes of benchmarks are started", share=3)
