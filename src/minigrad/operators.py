@@ -556,7 +556,7 @@ def erf(x: float) -> float:
     return math.erf(x)
 
 
-FORMS["erf"] = Form(numpy="error_function", float_line="math_erf({0})", is_dear=True)
+FORMS["erf"] = Form(numpy="error_function", float_line="erf({0})", is_dear=True)
 
 
 def gelu(x: float) -> float:
@@ -571,7 +571,7 @@ def gelu(x: float) -> float:
     return 0.5 * x * math.erfc(-x / math.sqrt(2.0))
 
 
-FORMS["gelu"] = Form(numpy="gelu", float_line="half * {0} * math_erfc(-{0} * root_half)", is_dear=True)
+FORMS["gelu"] = Form(numpy="gelu", float_line="half * {0} * erfc(-{0} * root_half)", is_dear=True)
 
 
 # --- derivatives times an upstream derivative ---------------------------------------------------------------

@@ -33,7 +33,24 @@ def exact(name, x):
             return np.where(x >= 0, 1 / (1 + power), power / (1 + power))
         if name == "softplus":
             return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+        if name in ("erf", "erfc"):
+            return by_mpmath(name, x)
         return getattr(np, name)(x)
+
+
+def by_mpmath(name, x):
+    """Apply a function of mpmath, which sympy and so PyTorch bring along; NumPy has no error function."""
+    mpmath = pytest.importorskip("mpmath", reason="mpmath, which PyTorch brings along, is not installed")
+
+    def one(number):
+        if number == 0 and name == "erf":
+            return number  # mpmath's zero has no sign
+        value = getattr(mpmath, name)(mpmath.mpf(str(number)))
+        return np.longdouble(mpmath.nstr(value, 25))
+
+    with mpmath.workdps(30):
+        # Beyond 100 both functions are what they are at 100, to 4000 digits.
+        return np.array([one(number) for number in np.clip(x, -100, 100)], x.dtype)
 
 
 def arguments(name, dtype, rng):
@@ -44,6 +61,10 @@ def arguments(name, dtype, rng):
         parts = [spread, rng.uniform(0.5, 2.0, 40_000), 1 + rng.normal(0, 1e-4, 5_000)]
     elif name == "log1p":
         parts = [spread, -(10.0 ** rng.uniform(-30, 0, 10_000)), rng.uniform(-1, 1, 20_000)]
+    elif name in ("erf", "erfc"):
+        end = 1.05 * np.sqrt(-np.log(info.smallest_subnormal))
+        small = spread[spread < 1.0][::20]
+        parts = [rng.uniform(-end, end, 1_500), rng.normal(0, 1, 1_500), small, -small]
     else:
         end = 1.05 * np.log(np.finfo(dtype).max)
         small = spread[spread < 1.0]
@@ -55,7 +76,7 @@ def arguments(name, dtype, rng):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", NAMES)
 def test_results_are_within_two_units_in_the_last_place(name, dtype):
-    """Over the whole range, subnormal results included, no result is further than 2 ulp from the true value."""
+    """Over the whole range, subnormal results included, no result is further than 2 ulp from the true value; erfc 4."""
     x = arguments(name, dtype, np.random.default_rng(7))
     wanted = exact(name, x)
     with np.errstate(over="ignore"):
@@ -63,7 +84,7 @@ def test_results_are_within_two_units_in_the_last_place(name, dtype):
     finite = np.isfinite(rounded)
     unit = np.spacing(np.abs(rounded[finite])).astype(wanted.dtype)
     error = np.abs(computed(name, x)[finite].astype(wanted.dtype) - wanted[finite]) / unit
-    assert float(error.max()) <= 2.0, x[finite][error.argmax()]
+    assert float(error.max()) <= (4.0 if name == "erfc" else 2.0), x[finite][error.argmax()]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

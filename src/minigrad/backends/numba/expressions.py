@@ -119,7 +119,7 @@ class Formula:
         if self.dtype.kind == "f":
             names |= vector.functions(self.dtype)
             names |= {"half": number(0.5), "root_half": number(math.sqrt(0.5))}
-            names |= {f"math_{name}": getattr(math, name) for name in ("cos", "erf", "erfc", "pow", "sin", "sqrt")}
+            names |= {f"math_{name}": getattr(math, name) for name in ("cos", "pow", "sin", "sqrt")}
         names |= self.constants
         names |= {name: compile_function(f) for name, f in self.functions.items()}
         return names
