@@ -307,8 +307,9 @@ class Session:
         """
         if self._dead is not None:
             return Observation(ok=False, failure=Failure("killed", self._dead.message))
-        left = self._time.left()
-        allowed = min(self.box.limits.test_seconds if seconds is None else seconds, left)
+        wanted = self.box.limits.test_seconds if seconds is None else seconds
+        left = self._time.left(enough=wanted)
+        allowed = min(wanted, left)
         if not left:
             return self._lose("timeout", f"the submission used up its {self._allowed:g} s")
         late = f"the submission used up its {self._allowed:g} s"

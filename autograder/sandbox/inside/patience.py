@@ -53,10 +53,14 @@ class Patience:
         """When it ends, as far as is known, on the clock `time.monotonic`."""
         return self._begun + self.seconds + self._given
 
-    def left(self) -> float:
-        """Seconds to its end, which has come when there are none."""
+    def left(self, enough: float = 0.0) -> float:
+        """Seconds to its end, which has come when there are none.
+
+        Args:
+            enough: Where there are more seconds than this, it is not asked how many more have been lost to waiting.
+        """
         left = self.end - _monotonic()
-        if left > 0:
+        if left > enough:
             return left
         free = self._free()
         lost = min(self._lost() - self._before, (MOST - 1) * (self.seconds + free))

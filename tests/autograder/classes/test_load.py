@@ -85,6 +85,13 @@ def test_sleeping_is_not_waiting(box):
     assert not patience.left() or waited() - begun > 0.05  # else this very process was kept waiting
 
 
+def test_what_was_lost_is_asked_for_before_too_little_is_left():
+    """A question that needs two seconds gets them if they were lost to waiting, although one is left without those."""
+    patience = Patience(1.0, lambda: 5.0, 0.0)
+    assert patience.left() <= 1.0
+    assert 2.0 < patience.left(enough=2.0) <= 6.0
+
+
 def test_what_was_lost_is_given_back(monkeypatch):
     """A limit ends later by what was lost, up to so many times itself."""
     lost, clock = iter([0.0, 100.0, 100.0]), iter([0.0, 0.011, 0.011, 0.01 * MOST, 0.01 * MOST])
