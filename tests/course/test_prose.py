@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
+from stated import ELSEWHERE, agrees, computed, in_code, in_output, stated, value_of
 from visible import COURSE
 
 import minigrad
@@ -210,6 +211,30 @@ def test_names_of_pytorch_that_the_text_mentions_exist(name):
     """A function or class of PyTorch's exists by the name that the text gives it."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
     assert [each for each in re.findall(r"`(torch(?:\.\w+)+)", prose(LESSONS[name])) if not found(each)] == []
+
+
+@each_lesson
+def test_numbers_that_the_text_states_come_from_somewhere(name):
+    """A number in the prose stands in the lesson's code, is printed by its examples, or is computed in `stated.py`."""
+    text, words = LESSONS[name], section_free(LESSONS[name])
+    code = [
+        *(cell[2] for cell in CELL.finditer(text)),
+        *(block[3] for block in FENCE.finditer(text)),
+        *CODE.findall(words),
+    ]
+    known, printed = in_code("\n".join(code)), in_output(name)
+    elsewhere = {
+        number
+        for number in stated(CODE.sub("code", words))
+        if value_of(number) not in known and not any(agrees(number, value) for value in printed)
+    }
+    assert elsewhere == ELSEWHERE.get(name, {}).keys()
+    wrong = [
+        f"{number}: {expression} is {computed(expression)}"
+        for number, expression in ELSEWHERE.get(name, {}).items()
+        if expression and not agrees(number, computed(expression))
+    ]
+    assert wrong == []
 
 
 @each_lesson

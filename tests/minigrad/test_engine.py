@@ -154,6 +154,18 @@ def test_large_tensors_differentiate_as_small_ones(size):
     assert np.allclose(c.grad.numpy(), (w * np.exp(-x) * s * (1 - s)).sum())
 
 
+@pytest.mark.parametrize("size", [3, 5_000, 50_000])
+def test_paths_that_meet_leave_other_gradients_alone(walk, size):
+    """Where a sum hands one gradient to two inputs, what one of them receives besides is not added to the other's."""
+    rng = np.random.default_rng(2)
+    u, v = rng.normal(size=size), rng.normal(size=size)
+    a, b = (mg.tensor(np.ones(size), requires_grad=True) for _ in range(2))
+    before = a * 2.0  # made before the sum: its gradient arrives later
+    ((a + b) * mg.tensor(u) + before * mg.tensor(v)).sum().backward()
+    assert np.allclose(a.grad.numpy(), u + 2.0 * v)
+    assert np.allclose(b.grad.numpy(), u)
+
+
 def test_quick_rules_are_the_rules():
     """Every quick twin of a rule returns what the rule in `functions` returns."""
     rng = np.random.default_rng(1)

@@ -18,7 +18,7 @@ from autograder.gradebook import recording
 from autograder.gradebook.recording import Recorder, hidden_of
 from autograder.judging.judge import Judge
 from autograder.regrading import hidden_tests
-from autograder.results.ledger import entries
+from autograder.results.ledger import LEDGER, entries
 
 LATE = "2027-03-01 10:00:00.000000 UTC"
 
@@ -147,6 +147,41 @@ def test_a_gradebook_that_cannot_be_read_is_said_in_a_sentence(both, monkeypatch
         monkeypatch.setattr(recording.Gradebook, "find_submission", locked)
         with pytest.raises(CourseError, match="someone else may be writing to it: give the same command again"):
             recorder.is_recorded("ada", [entry for entry in entries(quick, "week0") if entry.student == "ada"])
+
+
+def test_what_the_gradebook_refuses_is_nowhere(both, monkeypatch, tmp_path):
+    """Rows come before files, and files before the ledger: where the rows are refused, neither of both changes."""
+    shutil.copytree(both[1].parent, tmp_path / "refused")
+    course = tmp_path / "refused" / "course"
+    found = [entry for entry in entries(course, "week0") if entry.student == "ada"]
+    for recorded in (course / "autograded" / "ada", course / LEDGER / "week0" / "ada"):
+        shutil.rmtree(recorded)
+    before, kept = files(course), [*entries(course, "week0")]
+
+    def locked(*_arguments):
+        raise OperationalError("commit", {}, sqlite3.OperationalError("database is locked"))
+
+    with Recorder(course, "week0") as recorder:
+        recorder.add("ada", found)
+        with monkeypatch.context() as patch:
+            patch.setattr(recording._Batch, "finish", locked)
+            with pytest.raises(CourseError, match="give the same command again"):
+                recorder.commit()
+        assert (files(course), [*entries(course, "week0")]) == (before, kept)
+        recorder.add("ada", found)
+    assert files(course).keys() > before.keys()
+    assert len([*entries(course, "week0")]) == len(kept) + len(found)
+
+
+def test_a_notebook_handed_in_at_another_time_is_recorded_again(both, tmp_path):
+    """The same notebook with a later timestamp is not what the gradebook holds: whether it is late is decided anew."""
+    shutil.copytree(both[1].parent, tmp_path / "later")
+    course = tmp_path / "later" / "course"
+    found = [entry for entry in entries(course, "week0") if entry.student == "ada"]
+    with Recorder(course, "week0") as recorder:
+        assert recorder.is_recorded("ada", found)
+        (course / "submitted" / "ada" / "week0" / "timestamp.txt").write_text(LATE)
+        assert not recorder.is_recorded("ada", found)
 
 
 def test_hidden_tests_lie_where_the_course_says(both, monkeypatch, tmp_path):

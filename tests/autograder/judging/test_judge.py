@@ -320,6 +320,17 @@ def test_a_cell_that_ran_out_of_time_is_not_run_again(judge, course, monkeypatch
     assert "def less" in first.source and "while" not in first.source
 
 
+def test_an_answer_that_never_ends_earns_nothing_whichever_exercise_comes_first(judge, course):
+    """Another exercise's endless answer is not run again, but its own judgement runs it as it stands."""
+    cells = [solution_cell(FIRST, ARITHMETIC), solution_cell(SECOND, f"while True: pass\n{COMPARISON}")]
+    given_up = {}
+    assert judge.grade_exercise(course.exercise(FIRST), cells, given_up).full
+    assert {index: outcome.status for index, outcome in given_up.items()} == {1: "timeout"}
+    after, alone = (judge.grade_exercise(course.exercise(SECOND), cells, before) for before in (given_up, {}))
+    assert after.earned == alone.earned == 0
+    assert "did not end" in after.reason
+
+
 def test_only_points_are_asked_for(course, tmp_path):
     """Where only points count, a group that has lost them is not examined further, and other groups are."""
     again = HIDDEN.replace('group="special"', 'group="values"').replace("-2.0)", "-3.0)")
@@ -409,6 +420,32 @@ def test_results_follow_from_the_code_that_reads_notebooks(course, hidden, tmp_p
     assert Judge(course, hidden=hidden).fingerprint.state(lesson) == before
     (copy / folder / "new_module.py").write_text("# changed\n")
     assert Judge(course, hidden=hidden).fingerprint.state(lesson) != before
+
+
+def test_results_follow_from_all_that_grading_is_told(course, hidden, tmp_path):
+    """Another seed, isolation, limit, package, object, group, edition or test counts; points of a group do not."""
+    (tmp_path / "test_operators.py").write_text(HIDDEN.replace("7.5", "8.5"))
+
+    def follows(places=hidden, isolation="auto", shrink=1.0, edition="e", told=None, **changed):
+        exercise = dataclasses.replace(course.exercise(FIRST), **changed)
+        exercises = {**course.exercises, FIRST: exercise}
+        other = dataclasses.replace(course, exercises=exercises, **(told or {}))
+        return Fingerprint(other, places, isolation, shrink).follows(exercise, edition)
+
+    assert follows() == follows(groups={"values": 1.0, "special": 0.5}, points=1.5)
+    changes = [
+        {"places": tmp_path},
+        {"isolation": "landlock"},
+        {"shrink": 2.0},
+        {"edition": "f"},
+        {"told": {"seed": course.seed + 1}},
+        {"told": {"limits": {**course.limits, "memory_mb": 900}}},
+        {"limits": {"test_seconds": 2.0}},
+        {"uses": ("numba",)},
+        {"objects": ("operators.add",)},
+        {"groups": {"values": 3.0}},
+    ]
+    assert [each for each in changes if follows(**each) == follows()] == []
 
 
 def test_whatever_judging_imports_is_among_the_code_that_results_follow_from():

@@ -14,7 +14,7 @@ from autograder.course import Course
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.proof.borrow.programs import patterns, slots_of
-from autograder.proof.borrow.searching import FINE, search, stale
+from autograder.proof.borrow.searching import FINE, Leak, Searched, search, stale
 from autograder.sandbox import SandboxUnavailable, choose
 
 COURSE = load_course(ROOT / "course")
@@ -113,3 +113,15 @@ def test_the_command_prints_the_table(tmp_path: Path) -> None:
     assert "operators.higher_order" in result.output and "programs" in result.output
     assert CliRunner().invoke(app, ["attack", "operators.nothing", *options]).exit_code == 2
     assert FINE.is_file()
+
+
+def test_the_command_ends_with_an_error_where_something_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leak that may not stay is printed and makes the exit code 1; one that is listed makes it 0."""
+    leak = Leak("operators.relu", "operators:max", "f(x, 0.0)", 0.5)
+    for leaks, code in (((leak,), 1), ((replace(leak, fine="it is the exercise's idea"),), 0)):
+        found = Searched("operators.higher_order", 9, 3, 1, leaks, 0.1)
+        monkeypatch.setattr("autograder.proof.borrow.searching.search", lambda *_, found=found: found)
+        options = ["--borrow", "--course", str(ROOT / "course")]
+        result = CliRunner().invoke(app, ["attack", "operators.higher_order", *options], env={"COLUMNS": "160"})
+        assert result.exit_code == code, result.output
+        assert ("operators.relu: operators:max earns 0.5 points: f(x, 0.0)" in result.output) == bool(code)

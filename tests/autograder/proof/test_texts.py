@@ -1,8 +1,10 @@
 """Every trusted step of the grader takes time in proportion to a student's text, or is ended."""
 
 import pytest
+from typer.testing import CliRunner
 
-from autograder.proof.attack.texts import MOST, STEPS, texts, worst_of
+from autograder.cli import app
+from autograder.proof.attack.texts import MOST, STEPS, Worst, texts, worst_of
 
 
 @pytest.mark.no_cover  # its times are looked at
@@ -14,6 +16,15 @@ def test_no_text_of_the_largest_size_takes_long(step):
     """No text that repeats what parsers go over again and again costs more than a bounded time."""
     worst = worst_of(step)
     assert worst.seconds < 2 * MOST, worst  # twice what is asked of an idle machine
+
+
+@pytest.mark.parametrize(("seconds", "code"), [(0.5 * MOST, 0), (1.5 * MOST, 1)])
+def test_the_command_ends_with_an_error_where_a_step_takes_long(monkeypatch, seconds, code):
+    """`autograder attack --texts` prints the longest time of each step; one above the bound makes the exit code 1."""
+    monkeypatch.setattr("autograder.proof.attack.texts.worst_of", lambda step: Worst(step, "a`" * 9, seconds))
+    result = CliRunner().invoke(app, ["attack", "--texts"], env={"COLUMNS": "160"})
+    assert result.exit_code == code, result.output
+    assert all(step.name in result.output for step in STEPS) and f"{seconds:.2f} s" in result.output
 
 
 def test_texts_have_the_size_that_is_asked_for():

@@ -307,6 +307,25 @@ SQUEEZES = {
 }
 
 
+def test_the_kernel_bounds_each_process(jail):
+    """In each isolation files, address space, processes, descriptors and core dumps are bounded, with no way back."""
+    megabyte = 1 << 20
+    bounds = {
+        "FSIZE": LIMITS.file_mb * megabyte,
+        "AS": LIMITS.memory_mb * megabyte,
+        "NOFILE": 256,
+        "CORE": 0,
+        "MSGQUEUE": 0,
+    }
+    cell = f"""
+    import resource
+    for name, most in {bounds!r}.items():
+        assert resource.getrlimit(getattr(resource, f"RLIMIT_{{name}}")) == (most, most), name
+    assert {LIMITS.processes} <= resource.getrlimit(resource.RLIMIT_NPROC)[1], "no bound is -1"
+    """
+    succeeded(jail, cell)
+
+
 @pytest.mark.parametrize("name", SQUEEZES)
 def test_no_session_can_bind_the_next_ones(jail, name):
     """The limits, priority, scheduling and processors of the worker are out of a session's reach."""
@@ -377,9 +396,10 @@ def test_no_attribute_of_the_scratch_outlives_a_session(jail):
         assert session.cells[0].ok, session.cells[0]
 
 
-def test_the_network_is_another(jail):
-    """Behind the refusal of sockets stands a second wall: a network namespace that only the sandbox is in."""
+@pytest.mark.parametrize("kind", ["cgroup", "ipc", "mnt", "net", "pid", "uts"])
+def test_the_namespaces_are_others(jail, kind):
+    """Behind the refusal of sockets, mounts and shared memory stands a second wall: the sandbox's own namespaces."""
     if jail.isolation.name == "landlock":
-        pytest.skip("landlock has no network namespace; sockets are refused there as everywhere")
-    here = os.readlink("/proc/self/ns/net")
-    succeeded(jail, f'import os\nassert os.readlink("/proc/self/ns/net") != {here!r}')
+        pytest.skip("landlock has no namespaces; what leads out is refused there as everywhere")
+    here = os.readlink(f"/proc/self/ns/{kind}")
+    succeeded(jail, f'import os\nassert os.readlink("/proc/self/ns/{kind}") != {here!r}')

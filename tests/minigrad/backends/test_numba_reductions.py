@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from minigrad.backends.numba import NumbaBackend, reductions
+from minigrad.backends.numba.reductions import BLOCK
 from minigrad.machine._numba import numba
 
 BACKEND = NumbaBackend()
@@ -30,6 +31,15 @@ def test_every_set_of_axes(kernel, shape):
         out = BACKEND.reduce(kernel, x, axes, np.float64)
         assert out.shape == tuple(n for i, n in enumerate(shape) if i not in axes) and out.flags.writeable
         np.testing.assert_allclose(out, FOLD[kernel].reduce(x, axis=axes), rtol=1e-12)
+
+
+@pytest.mark.parametrize("length", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1])
+def test_rows_of_whole_blocks(length):
+    """Rows that end with a block, or just before or behind its end, are folded, and kept, behind another axis."""
+    x = RNG.normal(size=(2, 3, length))
+    for axes in ((1,), (2,), (1, 2)):
+        out = BACKEND.reduce("add", x, axes, np.float64)
+        np.testing.assert_allclose(out, x.sum(axis=axes), rtol=1e-12, atol=1e-12)
 
 
 def test_folding_nothing_copies():

@@ -75,6 +75,37 @@ def test_another_engine_goes_on():
     assert play._losses[20] < play._losses[19]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_another_rate_takes_part_at_once(engine):
+    """A change of the learning rate keeps numbers and epoch, and the next step is as many times as long."""
+    usual, other = (widgets.playground(data="simple", hidden=[3], engine=engine) for _ in range(2))
+    for play in (usual, other):
+        play.step(2)
+    other.rate = 7.0 * usual.rate
+    assert other.epoch == 2
+    moves = []
+    for play in (usual, other):
+        before = play._numbers
+        play.step()
+        moves.append([new - old for new, old in zip(play._numbers.weights, before.weights, strict=True)])
+    for short, long in zip(*moves, strict=True):
+        assert np.abs(short).max() > 0.0
+        assert long == pytest.approx(7.0 * short, rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_another_optimizer_takes_part_at_once(engine):
+    """A change to Adam keeps numbers and epoch; its first step moves each number by the rate, whatever the slope is."""
+    play = widgets.playground(data="simple", hidden=[3], activation="tanh", engine=engine, rate=0.25)
+    play.step(2)
+    before = play._numbers
+    play.optimizer = "Adam"
+    assert "Adam" in play.said and play.epoch == 2
+    play.step()
+    for new, old in zip(play._numbers.weights, before.weights, strict=True):
+        assert np.abs(new - old) == pytest.approx(np.full(old.shape, 0.25), rel=1e-3)
+
+
 @pytest.mark.parametrize(("name", "value"), [("data", "diag"), ("hidden", [3]), ("activation", "tanh"), ("seed", 5)])
 def test_what_begins_anew(name, value):
     """Another set, another network or another seed starts at epoch 0."""

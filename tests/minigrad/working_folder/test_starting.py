@@ -18,8 +18,10 @@ from pathlib import Path
 import pytest
 from lesson_versions import NEW, OLD, answer
 from notebooks_by_hand import code, exercise, find, load, markdown, notebook, save, texts
+from typer.testing import CliRunner
 
 from minigrad.checks import CheckReport, CheckResult
+from minigrad.cli import app
 from minigrad.errors import MinigradError
 from minigrad.tutor import progressing
 from minigrad.working_folder import lab, starting, submitting
@@ -313,6 +315,13 @@ def test_lab_without_a_folder_or_without_jupyterlab(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MinigradError, match=r"JupyterLab is not installed; .*pip install jupyterlab"):
         lab.run(tmp_path)
+
+
+def test_labs_exit_code_is_the_commands(tmp_path, monkeypatch):
+    """Where JupyterLab ends with an error, so does `minigrad lab`."""
+    for status in (0, 7):
+        monkeypatch.setattr(lab, "run", lambda folder, status=status, **_: status)
+        assert CliRunner().invoke(app, ["lab", str(tmp_path)]).exit_code == status
 
 
 def free_port():

@@ -1,0 +1,116 @@
+"""The numbers that the lessons' prose states, and where each comes from.
+
+A number is looked at if it has a decimal point, an exponent or at least three digits. It stands in the lesson's code,
+or its examples print it (`printed.json`), or `ELSEWHERE` says what it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import operator
+import re
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+from printing import NUMBER as PRINTED
+from printing import RECORD
+
+from minigrad.data import sets
+
+__all__ = ["ELSEWHERE", "agrees", "computed", "in_code", "in_output", "stated", "value_of"]
+
+NUMBERS_OF_THE_MLP = "(2 + 1) * 16 + (16 + 1) * 16 + (16 + 1)"
+
+ELSEWHERE: dict[str, dict[str, str]] = {
+    "00_fundamentals": {
+        "337": NUMBERS_OF_THE_MLP,
+        "754": "",
+        "0.1": "",
+        "0.2": "",
+        "0.3": "",
+        "1024": "2**10",
+        "2048": "2**11",
+        "1.8": "sys.float_info.max / 1e308",
+        "100000.00000133288": "functools.reduce(operator.add, [0.1] * 10**6)",
+        "100000.0": "np.full(10**6, 0.1).sum()",
+        "100,000.01": "",  # PyTorch's sum of a million numbers of float32
+        "100,958.34": "np.cumsum(np.full(10**6, 0.1, np.float32))[-1]",
+    },
+    "01_numerical_derivatives": {
+        "3.01": "",
+        "0.08": "8 * 0.01",
+        "2e-16": "sys.float_info.epsilon",
+        "1.9e-6": "math.ulp(1e10)",
+        "1.2e-4": "math.ulp(1e12)",
+        "6e-6": "sys.float_info.epsilon ** (1 / 3)",
+    },
+    "02_chain_rule": {"9e-13": "0.25**20"},
+    "03_backprop": {"1.2": "1 - 2 * 1.1", "337": NUMBERS_OF_THE_MLP},
+    "04_strides": {"337": NUMBERS_OF_THE_MLP, "200": "", "500": "", "5000": ""},
+    "05_broadcasting": {"100": "", "300": "100 * 3"},
+    "06_tensor_autograd": {"337": NUMBERS_OF_THE_MLP, "0.9999999999999999": "1.0 + 1e-6 - 1e-6"},
+    "07_parallel_cpu": {
+        "500,003": "",
+        "2048": "",
+        "8192": "1024 * 8",
+        "16384": "2048 * 8",
+        "0.1": "",
+        "0.9": "1 - 0.1",
+        "0.109": "0.1 + 0.9 / 100",
+        "32,768": "",  # PyTorch's GRAIN_SIZE
+    },
+    "08_gpu": {"128": ""},
+    "09_networks": {
+        "1,437": "1797 - sets.TEST_DIGITS",
+        "360": "sets.TEST_DIGITS",
+        "224": "",
+        "2,110": "(64 + 1) * 28 + (28 + 1) * 10",
+    },
+    "10_transforms": {"0.2": "2 / 10"},
+    "11_compiler": {"2016": "", "256": "8192**2 * 4 / 2**20", "10.5": "21 / 2"},
+}
+"""Numbers that are neither in a lesson's code nor in its output: how each is computed; nothing if it is assumed."""
+
+_NUMBER = re.compile(r"(?<![\w.,^])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)")
+_IN_CODE = re.compile(r"\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?")
+_EXPONENT = re.compile(r"\^\{[^}]*\}")
+_SCOPE = {"functools": functools, "math": math, "np": np, "operator": operator, "sets": sets, "sys": sys}
+
+
+def stated(prose: str) -> Iterator[str]:
+    """The numbers of a text, as they are written there, but small whole ones and exponents of formulas."""
+    for found in _NUMBER.findall(_EXPONENT.sub("", prose)):
+        number = found.rstrip(",")
+        if "." in number or "e" in number or len(number) >= 3:
+            yield number
+
+
+def value_of(number: str) -> float:
+    """The value of a number as prose or code writes it."""
+    return float(re.sub("[,_]", "", number))
+
+
+def agrees(number: str, value: float) -> bool:
+    """Return whether a written number is a value, rounded to the digits that are written; its sign does not count."""
+    digits, _, exponent = number.partition("e")
+    last = 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+    return abs(abs(value) - value_of(number)) <= 0.5000001 * last
+
+
+def computed(expression: str) -> float:
+    """The value of an expression of `ELSEWHERE`."""
+    return float(eval(expression, dict(_SCOPE)))
+
+
+def in_code(code: str) -> set[float]:
+    """The numbers of some code."""
+    return set(map(value_of, _IN_CODE.findall(code)))
+
+
+def in_output(lesson: str) -> list[float]:
+    """The numbers that a lesson's examples print."""
+    lines = json.loads(RECORD.read_text(encoding="utf-8")).get(lesson, [])
+    return [float(number) for line in lines for number in PRINTED.findall(line)]
