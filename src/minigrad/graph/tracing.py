@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.backends import arrays, guarded
+from minigrad.backward import changes
 from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Several, Var
@@ -40,7 +41,8 @@ class Trace:
         self.device: str = device if parent is None else parent.device
         self.captured: dict[int, tuple[Var, TracedTensor]] = {}
         self.equations: list[Equation] = []
-        self.constants: dict[int, tuple[Var, Any, Tensor]] = {}
+        self._constants: dict[int, _Constant] = {}
+        self._older: list[_Constant] = []
         self.is_running = True
         self.wants_gradients = False
 
@@ -132,10 +134,15 @@ class Trace:
                 f"with .to({self.device!r})"
             )
         self.wants_gradients |= _is_behind_leaf(x)
-        if id(x) not in self.constants:
-            array = arrays.to_host(x._array.copy())
-            self.constants[id(x)] = (Var(x.shape, x.dtype), array, x)  # x is kept, so that the id stays its own
-        return self.constants[id(x)][0]
+        known = self._constants.get(id(x))
+        if known is None or known.has_changed():
+            self._older += [known] if known else []
+            known = self._constants[id(x)] = _Constant(x)
+        return known.var
+
+    def constants(self) -> tuple[tuple[Var, Any], ...]:
+        """Return the captured tensors: the value of each, and its array."""
+        return tuple((each.var, each.array) for each in (*self._older, *self._constants.values()))
 
     def emit_several(
         self, function: type[Several], inputs: Sequence[Any], options: dict[str, Any], results: Sequence[Var]
@@ -148,6 +155,20 @@ class Trace:
     def draw(self, numbers: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
         """Add an equation that draws random numbers."""
         return self.emit(Draw, (), {"numbers": numbers, "shape": tuple(shape)})
+
+
+class _Constant:
+    """A captured tensor, as it was when it was used."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.var = Var(tensor.shape, tensor.dtype)
+        self.array = arrays.to_host(tensor._array.copy())
+        self._tensor, self._memory, self._tick = tensor, tensor._array, next(changes.ticks)
+
+    def has_changed(self) -> bool:
+        """Return whether the tensor was changed in place since then, so that the next use is of another value."""
+        owner = changes.owner_of(self._memory)
+        return self._tensor._array is not self._memory or changes.modified.get(id(owner), 0) > self._tick
 
 
 def _is_behind_leaf(x: Tensor) -> bool:
@@ -245,8 +266,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         mapped.anywhere.pop()
         mapped.running.draw, mapped.running.maps = before, maps
         run.is_running = False
-    constants = tuple((var, array) for var, array, _ in run.constants.values())
-    return Graph(tuple(inputs), constants, tuple(run.equations), outputs, tree)
+    return Graph(tuple(inputs), run.constants(), tuple(run.equations), outputs, tree)
 
 
 def _name_of(fun: Any) -> str:

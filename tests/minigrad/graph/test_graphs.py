@@ -53,6 +53,23 @@ def test_trees_numbers_and_captured_tensors():
     np.testing.assert_array_equal(found["same"], np.ones(3))
 
 
+def test_captured_tensors_that_change_during_the_trace():
+    """Each use of a captured tensor is of the value that it had then, as without a trace."""
+
+    def f(x):
+        state = mg.zeros(3)
+        y = x + state
+        state += 1.0
+        z = x * state
+        state[0] = 5.0
+        return y, z, x - state, x - state
+
+    graph = trace(f, X)
+    assert len(graph.constants) == 3
+    for found, wanted in zip(graph.run(X.numpy()), f(X), strict=True):
+        np.testing.assert_array_equal(found, wanted.numpy())
+
+
 def test_run_refuses_other_types():
     """The interpreter names the types that it takes."""
     with pytest.raises(ValueError, match=r"takes \(float32\[2,3\]\), not \(float64\[2,3\]\)"):
