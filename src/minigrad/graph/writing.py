@@ -14,11 +14,12 @@ from minigrad import tensor_functions
 from minigrad.backends import arrays
 from minigrad.backends.fused import Loop
 from minigrad.backends.numba import splitting
-from minigrad.graph.elements import is_view
+from minigrad.graph.elements import is_view, shares_memory
 from minigrad.graph.fusing import Fused
 from minigrad.graph.lowering import lower
 from minigrad.graph.planning import Plan
 from minigrad.graph.program import Equation, Graph, Var, compute, replaced, variables_in
+from minigrad.transforms.checkpointing import Barrier
 
 __all__ = ["Writer"]
 
@@ -102,7 +103,7 @@ class Writer:
                 found.append(self.named(y))
                 continue
             root, repeats = y, False
-            while root in made and is_view(made[root]):
+            while root in made and shares_memory(made[root]):
                 repeats |= made[root].op is tensor_functions.Expand
                 root = made[root].operands[0]
             found.append(f"{self.names[y]}.copy()" if repeats or root in taken else self.names[y])
@@ -145,6 +146,8 @@ class Writer:
     def _equation(self, equation: Equation) -> None:
         if equation.op is Fused:
             self._fused(equation)
+        elif equation.op is Barrier:
+            self.lines.append(f"{self.names[equation.outputs[0]]} = {self.names[equation.operands[0]]}")
         elif is_view(equation):
             if equation.outputs[0] in self.looked_at:
                 self.flush()
