@@ -126,7 +126,7 @@ class TracedTensor(AbstractTensor):
         self._fn = self._ctx = self._grad = self._extra = None
         self._inputs = ()
         self._tick = next(ticks)
-        self.requires_grad = False
+        self.requires_grad = self._is_own = False
 
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
@@ -157,6 +157,18 @@ class TracedTensor(AbstractTensor):
     def detach(self) -> Tensor:
         """Return the same value, cut off the graph of gradients."""
         return TracedTensor(self._trace, self._var)
+
+    def own(self, d: Tensor) -> Any:
+        """Return a gradient as a value that nobody else has, also one that depends on no input of the trace."""
+        trace = max(_all_traced((self, d)), key=lambda x: x._trace.depth)._trace
+        own: Any = trace.emit(tensor_functions.Clone, (d,), {})
+        own._is_own = True
+        return own
+
+    def __iadd__(self, other: Any) -> Any:  # type: ignore[misc]
+        if not self._is_own:
+            raise refuse(_CHANGED)
+        return super().__iadd__(other)
 
     def clone(self) -> Tensor:
         """Return a copy."""
@@ -274,8 +286,8 @@ _REFUSED = {
 }
 for _name in (*(n for n in vars(InPlace) if n.endswith("_") and not n.startswith("_")), "__setitem__"):
     _REFUSED[_name] = f"{_name} changes a traced tensor in place; use the operation that makes a new tensor"
-for _name in ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"):
-    _REFUSED[_name] = "`+=` and its kin change a traced tensor in place; write x = x + y"
+_CHANGED = "`+=` and its kin change a traced tensor in place; write x = x + y"
+_REFUSED |= dict.fromkeys(("__isub__", "__imul__", "__itruediv__", "__ipow__"), _CHANGED)
 
 
 def _refused(message: str) -> Callable[..., Any]:

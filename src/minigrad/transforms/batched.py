@@ -60,6 +60,7 @@ class BatchedTensor(AbstractTensor):
         self._fn = self._ctx = self._grad = self._extra = None
         self._inputs = ()
         self._tick = next(ticks)
+        self._is_own = False
 
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
