@@ -124,7 +124,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
         return rule
 
-    return first.structure.unflatten(with_derivatives("cond", made, leaves, behind, pull, push))
+    return first.structure.unflatten(with_derivatives("cond", made, leaves, behind, pull, push, first, second))
 
 
 def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:

@@ -159,6 +159,35 @@ def test_random_numbers_in_a_scan():
     assert [e.op.__name__ for e in graph.equations].count("Scan") == 2
 
 
+DRAWING = {
+    "scan": lambda x: scan(lambda c, x: (c + x * mg.rand(3), None), x[0], x)[0].sum(),
+    "cond": lambda x: cond(x.sum() > 0, lambda x: (x * mg.rand(5, 3)).sum(), lambda x: x.sum(), x),
+    "scan in scan": lambda x: scan(
+        lambda c, row: (scan(lambda c, e: (c + e * mg.rand().double(), None), c, row)[0], None), x.sum(), x
+    )[0],
+}
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_random_numbers_have_no_derivative_in_a_trace(name):
+    """The derivative would run the function again, with other numbers; without a trace there is one run."""
+    fun = DRAWING[name]
+    for derivative in (grad(fun), lambda x: jvp(fun, (x,), (x,))):
+        with pytest.raises(TraceError, match=rf"{name[:4]}: the function draws random numbers, .*; draw them before"):
+            trace(derivative, X)
+    assert grad(fun)(X).shape == X.shape
+
+
+def test_random_numbers_that_are_handed_in():
+    """Drawn before, they are those of the value and of its derivative."""
+
+    def handed_in(x):
+        return scan(lambda c, each: (c + each[0] * each[1], None), x[0], (x, mg.rand(5, 3).double()))[0].sum()
+
+    value, change = interpreted(lambda x: jvp(handed_in, (x,), (x,)))(X)
+    assert value == pytest.approx(change)
+
+
 def test_inside_vmap():
     """Under vmap a loop runs as Python's own."""
     batch = mg.stack([X, X * 2.0])
