@@ -273,7 +273,7 @@ def _all_traced(x: Any) -> Iterator[TracedTensor]:
 _NUMBER = "asks for the value of a traced tensor, which is unknown until the graph runs; compute with the tensor itself"
 _REFUSED = {
     "__bool__": "`if`, `while`, `and`, `or` and `not` cannot ask for the truth of a traced tensor; use "
-    "minigrad.where(condition, a, b), or pass the value as a static argument",
+    "minigrad.where(condition, a, b), minigrad.graph.cond or while_loop, or pass the value as a static argument",
     **{name: f"{name.strip('_')}() {_NUMBER}" for name in ("__float__", "__int__", "item", "tolist", "numpy")},
     "__index__": f"an index {_NUMBER}; in x[i] such a tensor may stand",
     "__array__": "NumPy's functions cannot take a traced tensor; use those of minigrad",

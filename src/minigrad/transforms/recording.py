@@ -23,7 +23,7 @@ from minigrad.transforms import scalars
 from minigrad.transforms.batched import BatchedTensor, expose, hide, levels_of
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-__all__ = ["Recording", "detached", "is_variable", "link", "zeros_like"]
+__all__ = ["Recording", "detached", "held", "is_variable", "link", "zeros_like"]
 
 
 class _Input(Function):
