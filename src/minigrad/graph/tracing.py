@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from minigrad.tensors import Tensor, mapped
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
 
-__all__ = ["Trace", "trace", "traced", "traced_in"]
+__all__ = ["Constant", "Trace", "trace", "traced", "traced_in"]
 
 
 class Trace:
@@ -41,8 +42,8 @@ class Trace:
         self.device: str = device if parent is None else parent.device
         self.captured: dict[int, tuple[Var, TracedTensor]] = {}
         self.equations: list[Equation] = []
-        self._constants: dict[int, _Constant] = {}
-        self._older: list[_Constant] = []
+        self._constants: dict[int, Constant] = {}
+        self._older: list[Constant] = []
         self.is_running = True
         self.wants_gradients = False
 
@@ -137,12 +138,12 @@ class Trace:
         known = self._constants.get(id(x))
         if known is None or known.has_changed():
             self._older += [known] if known else []
-            known = self._constants[id(x)] = _Constant(x)
+            known = self._constants[id(x)] = Constant(x)
         return known.var
 
-    def constants(self) -> tuple[tuple[Var, Any], ...]:
-        """Return the captured tensors: the value of each, and its array."""
-        return tuple((each.var, each.array) for each in (*self._older, *self._constants.values()))
+    def constants(self) -> list[Constant]:
+        """Return the captured tensors."""
+        return [*self._older, *self._constants.values()]
 
     def emit_several(
         self, function: type[Several], inputs: Sequence[Any], options: dict[str, Any], results: Sequence[Var]
@@ -157,18 +158,24 @@ class Trace:
         return self.emit(Draw, (), {"numbers": numbers, "shape": tuple(shape)})
 
 
-class _Constant:
-    """A captured tensor, as it was when it was used."""
+class Constant:
+    """A captured tensor, as it was when it was used.
+
+    Attributes:
+        tensor: The tensor.
+        var: The value that stands for it.
+        array: Its elements then.
+    """
 
     def __init__(self, tensor: Tensor) -> None:
         self.var = Var(tensor.shape, tensor.dtype)
         self.array = arrays.to_host(tensor._array.copy())
-        self._tensor, self._memory, self._tick = tensor, tensor._array, next(changes.ticks)
+        self.tensor, self._memory, self._tick = tensor, tensor._array, next(changes.ticks)
 
     def has_changed(self) -> bool:
         """Return whether the tensor was changed in place since then, so that the next use is of another value."""
         owner = changes.owner_of(self._memory)
-        return self._tensor._array is not self._memory or changes.modified.get(id(owner), 0) > self._tick
+        return self.tensor._array is not self._memory or changes.modified.get(id(owner), 0) > self._tick
 
 
 def _is_behind_leaf(x: Tensor) -> bool:
@@ -237,10 +244,10 @@ def trace(fun: Callable[..., Any], *args: Any) -> Graph:
 
 def traced(
     fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef, device: str = "cpu"
-) -> tuple[Graph, bool]:
-    """Return the graph of a function for a device, and whether a captured tensor wants gradients."""
+) -> tuple[Graph, Trace]:
+    """Return the graph of a function for a device, and its trace."""
     run = Trace(device=device)
-    return traced_in(run, fun, leaves, structure), run.wants_gradients
+    return traced_in(run, fun, leaves, structure), run
 
 
 def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef) -> Graph:
@@ -257,7 +264,8 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
     try:
         returned = fun(*structure.unflatten(given))
         results, tree = tree_flatten(returned)
-        if not any(isinstance(y, Tensor) for y in results):
+        is_number = not inputs and results and all(isinstance(y, Real) for y in results)  # of numbers alone
+        if not any(isinstance(y, Tensor) for y in results) and not is_number:
             raise TraceError(
                 f"trace: {_name_of(fun)} returns no tensor ({_shown(returned)}); return tensors or trees of them"
             )
@@ -266,7 +274,8 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         mapped.anywhere.pop()
         mapped.running.draw, mapped.running.maps = before, maps
         run.is_running = False
-    return Graph(tuple(inputs), run.constants(), tuple(run.equations), outputs, tree)
+    constants = tuple((each.var, each.array) for each in run.constants())
+    return Graph(tuple(inputs), constants, tuple(run.equations), outputs, tree)
 
 
 def _name_of(fun: Any) -> str:
