@@ -14,7 +14,7 @@ import ctypes
 import math
 import struct
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -201,7 +201,7 @@ class _OnProcessors(Writer):
 
     def load(self) -> dict[str, Any]:
         """Return what the lines refer to; the kernel is compiled now if it was not yet."""
-        scope = dict(self.scope)
+        scope = super().load()
         if self.calls:
             kernel = self._load()
             scope["kernel"], scope["of_threads"] = _QUICK(kernel.address), kernel
@@ -295,7 +295,7 @@ class _OnProcessors(Writer):
 
 
 class _Inside:
-    """A graph inside of an equation, compiled when it is first run.
+    """A graph inside of an equation, compiled with the graph around it.
 
     Args:
         graph: The graph.
@@ -305,13 +305,9 @@ class _Inside:
     def __init__(self, graph: Graph, device: str) -> None:
         self._graph, self._device = graph, device
 
-    @cached_property
-    def _function(self) -> Callable[..., Any]:
-        return Program(self._graph, device=self._device).load()
-
-    def run(self, *arrays: Any) -> Sequence[Any]:
-        """Compute the graph's outputs."""
-        return self._function(*arrays)  # type: ignore[no-any-return]
+    def load(self) -> None:
+        """Compile it."""
+        self.run: Callable[..., Sequence[Any]] = Program(self._graph, device=self._device).load()
 
 
 def _writer(graph: Graph, donated: Sequence[int], device: str) -> Writer:

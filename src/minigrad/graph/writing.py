@@ -36,6 +36,7 @@ class Writer:
         names: The name of each value.
         scope: What the lines refer to.
         lines: The lines.
+        inner: What runs the graphs inside of equations.
         read: The inputs that loops read: they must lie in row-major order.
         results: The text of each result.
     """
@@ -45,6 +46,7 @@ class Writer:
         self.names = {v: f"v_{name}" for v, name in graph._names().items()}
         self.scope: dict[str, Any] = {"compute": compute, "expand": arrays.expand, "replaced": replaced}
         self.lines: list[str] = []
+        self.inner: list[Any] = []
         self.looked_at = self._run_time_values()
         self.read = [v for v in graph.inputs if v in self._read_by_loops()]
         for v, array in graph.constants:
@@ -88,8 +90,10 @@ class Writer:
         raise NotImplementedError
 
     def load(self) -> dict[str, Any]:
-        """Return what the lines refer to, with the loops compiled."""
-        raise NotImplementedError
+        """Return what the lines refer to, with the loops compiled, those of graphs inside of equations first."""
+        for each in self.inner:
+            each.load()
+        return dict(self.scope)
 
     # --- values ---------------------------------------------------------------------------------------------------
 
@@ -174,6 +178,7 @@ class Writer:
         shown = [self.names[x] if isinstance(x, Var) else self.named(x) for x in operands]
         left = ", ".join(self.names[v] for v in outputs)
         graphs = {name: self.inside(x) for name, x in equation.options.items() if isinstance(x, Graph)}
+        self.inner += graphs.values()
         options = self.named(equation.options | graphs)
         variables = dict.fromkeys(variables_in(equation.options))
         if variables:

@@ -14,7 +14,7 @@ import minigrad as mg
 from minigrad import nn
 from minigrad.backends import guarded
 from minigrad.backends.numba import compiler, fused, splitting
-from minigrad.graph import optimize, trace
+from minigrad.graph import cond, optimize, scan, trace
 from minigrad.graph.compiled import Program
 from minigrad.transforms import grad, vmap
 
@@ -281,6 +281,25 @@ def test_failure_to_compile(monkeypatch):
         warnings.simplefilter("error")
         assert_close(quick(x), (x * 2.0).exp() + 17.25)
     assert quick.cache_info() == (1, 1, 1)
+
+
+def test_failure_to_compile_a_loop(monkeypatch):
+    """The same for graphs inside of equations: one warning, and the interpreter runs all of them."""
+
+    def fun(x):
+        def step(c, x):
+            return cond(x.sum() > 0.0, lambda: (c * 3.0 + x).exp(), lambda: (c * 5.0 - x).exp()), None
+
+        return scan(step, mg.zeros(3).double(), x)[0]
+
+    def fail(*args, **options):
+        raise RuntimeError("the compiler is out of order")
+
+    monkeypatch.setattr(compiler, "kernel", fail)
+    quick, x = mg.jit(fun), -tensor(4, 3).abs()
+    with pytest.warns(RuntimeWarning, match="runs uncompiled") as said:
+        assert_close([quick(x), quick(x)], [fun(x), fun(x)])
+    assert len(said) == 1 and said[0].filename == __file__
 
 
 def test_no_constant_is_kept_alive():
