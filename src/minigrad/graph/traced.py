@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from minigrad.graph.program import Var
     from minigrad.graph.tracing import Trace
 
-__all__ = ["Draw", "TracedTensor", "method_of", "refuse"]
+__all__ = ["LEFT", "Draw", "TracedTensor", "method_of", "refuse"]
 
 _HERE = str(Path(__file__).parents[1])
 
@@ -46,6 +46,12 @@ def refuse(message: str) -> TraceError:
     return TraceError(f"trace: {message} ({Path(path).name}, line {number}{': ' if text else ''}{text})")
 
 
+LEFT = (
+    "a traced tensor is used outside of its trace, perhaps because the function kept it in a list or an attribute; "
+    "return it from the function"
+)
+
+
 class _Unknown(NoArray):
     """Stands where a tensor has its array, with its shape and type."""
 
@@ -53,6 +59,8 @@ class _Unknown(NoArray):
 
     def to_host(self) -> Any:
         """Refuse: something asks for the elements."""
+        if mapped.running.draw is None:
+            raise refuse(LEFT)
         raise refuse(
             f"an operation asks for the elements of a traced tensor of shape {self.shape}, which are unknown until the "
             "graph runs; use an operation of minigrad, or call the function without jit"

@@ -13,7 +13,7 @@ from minigrad.backward import changes
 from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Several, Var
-from minigrad.graph.traced import Draw, TracedTensor, refuse
+from minigrad.graph.traced import LEFT, Draw, TracedTensor, refuse
 from minigrad.tensors import Tensor, mapped
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
@@ -123,9 +123,7 @@ class Trace:
             if x._trace.is_running and x._trace.depth < self.depth:
                 return self.captured.setdefault(id(x), (Var(x.shape, x.dtype), x))[0]
             if x._trace is not self or not self.is_running:
-                raise refuse(
-                    "a traced tensor belongs to a trace that has ended or to another one; return it from there"
-                )
+                raise refuse(LEFT)
             return x._var
         if isinstance(x, BatchedTensor):
             raise refuse("a captured tensor must belong to no vmap from outside; pass it as an argument")

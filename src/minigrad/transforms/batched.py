@@ -32,6 +32,11 @@ class _Example(NoArray):
 
     def to_host(self) -> Any:
         """Refuse: an operation without a batching rule asks for the elements."""
+        if not mapped.running.maps:
+            raise BatchingError(
+                "vmap: a batched tensor is used outside of its vmap, perhaps because the function kept it in a list or "
+                "an attribute; return it from the function"
+            )
         raise BatchingError(
             f"vmap: an operation asks for the elements of a batched tensor of shape {self.shape}, or writes it into a "
             "tensor that is not batched; use operations that make new tensors, or map the other tensor too"

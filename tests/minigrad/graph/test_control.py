@@ -289,5 +289,5 @@ def test_a_tensor_that_escapes():
         scan(lambda c, x: (kept.append(c * 2.0) or c, None), x[0], x)
         return kept[0] + x
 
-    with pytest.raises(TraceError, match="belongs to a trace that has ended"):
+    with pytest.raises(TraceError, match="used outside of its trace"):
         trace(f, X)

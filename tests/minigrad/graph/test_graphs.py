@@ -153,8 +153,10 @@ def test_a_trace_that_has_ended():
     """A tensor that was kept from a trace is refused, and nothing is left behind."""
     kept = []
     trace(lambda x: kept.append(x) or x + 1, X)
-    with pytest.raises(TraceError, match="ended"):
-        trace(lambda x: x + kept[0], X)
+    uses = [lambda: trace(lambda x: x + kept[0], X), lambda: kept[0] + 1, lambda: X * kept[0], lambda: kept[0].sum()]
+    for use in uses:
+        with pytest.raises(TraceError, match=r"used outside of its trace, .* a list or an attribute; return it from"):
+            use()
     assert (X + 1.0).tolist() == trace(lambda x: x + 1.0, X).run(X.numpy())[0].tolist()
     assert not mapped.anywhere
 
@@ -172,6 +174,7 @@ CASES = {
     "rows": lambda x: x.T.reshape(6)[1::2],
     "view_after_permute": lambda x: x.T.contiguous().view(2, 3),
     "expand": lambda x: x[:, None].expand(2, 4, 3),
+    "broadcast_to": lambda x: x.broadcast_to(2, 2, 3),
     "std": lambda x: x.std(dim=1),
     "join": lambda x: mg.cat([x, mg.ones(1, 3), x.flip(0)]),
     "numpys_number": lambda x: np.float64(2.0) * x - np.float32(0.1),

@@ -98,6 +98,7 @@ OPERATIONS = {
     "length": lambda x: x * len(x),
     "squeeze": lambda x: x.unsqueeze(0).squeeze(),
     "flatten": lambda x: x.flatten(),
+    "broadcast_to": lambda x: x[0].broadcast_to(3, 2) * x.broadcast_to((2, 2, 2)).sum(),
     "transpose": lambda x: x.T @ x,
     "vector product": lambda x: x[0] @ x.T,
     "expand": lambda x: x.expand(2, -1, -1),
@@ -344,6 +345,13 @@ def test_a_function_that_returns_no_tensor():
     vmap(lambda x: kept.append(x) or x)(X)
     with pytest.raises(BatchingError, match="belongs to another vmap, which has ended"):
         vmap(lambda x: _inner(x))(X)
+    for use in (
+        lambda: kept[0] + 1,
+        lambda: mg.ones(2) * kept[0],
+        lambda: mg.ones(2).add_(kept[0]),
+    ):
+        with pytest.raises(BatchingError, match=r"used outside of its vmap, .* a list or an attribute; return it from"):
+            use()
     assert re.fullmatch(r"BatchedTensor\(3 examples of shape \(2,\), dtype=float64\)", repr(kept[0]))
 
 
