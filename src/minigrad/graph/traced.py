@@ -66,6 +66,10 @@ class _Unknown(NoArray):
             "graph runs; use an operation of minigrad, or call the function without jit"
         )
 
+    def error(self, message: str) -> Exception:
+        """Return the error for something that a trace cannot do, with the line that asked for it."""
+        return refuse(message)
+
 
 # --- operations that are no functions of their own -------------------------------------------------------------
 

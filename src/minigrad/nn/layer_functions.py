@@ -197,7 +197,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """
     if num_classes == -1:
         if input.abstract:
-            raise ValueError("one_hot: under vmap and in a trace the largest number is unknown; give num_classes")
+            raise input._array.error("one_hot: the largest number is unknown here; give num_classes")
         num_classes = int(input.max().item()) + 1
     numbers = in_range(input, num_classes, "one_hot: there is no class {}; a row has {}")
     return (numbers.unsqueeze(-1) == input.from_host(np.arange(num_classes))).long()  # type: ignore[no-any-return]

@@ -50,6 +50,10 @@ class NoArray:
         """Refuse: an operation asks for the elements."""
         raise NotImplementedError
 
+    def error(self, message: str) -> Exception:
+        """Return the error for something that cannot be done without elements."""
+        raise NotImplementedError
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__array__":
             raise AttributeError(name)

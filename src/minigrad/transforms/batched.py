@@ -42,6 +42,10 @@ class _Example(NoArray):
             "tensor that is not batched; use operations that make new tensors, or map the other tensor too"
         )
 
+    def error(self, message: str) -> Exception:
+        """Return the error for something that has no one answer for a batch."""
+        return BatchingError(f"vmap: {message}")
+
 
 class BatchedTensor(AbstractTensor):
     """One element of a batch, as a function under `vmap` sees it.

@@ -30,6 +30,10 @@ class _Input(Function):
     """The identity: the node that stands for an input of a function that is differentiated."""
 
     raw = True
+    in_place = (
+        "an argument of a function that is differentiated is its caller's tensor, and stays as it is; change a clone() "
+        "of it, or use the operation that makes a new tensor"
+    )
 
     @staticmethod
     def forward(ctx: Any, a: Any) -> Any:

@@ -123,6 +123,8 @@ REFUSED = {
     (lambda x: x.relu_()): ("relu_", "x.relu_()"),
     (lambda x: mg.ones(2, 3).add_(x)): ("elements", "add_(x)"),
     (lambda x: mg.ones(int(x.sum()))): ("int()", "int(x.sum())"),
+    (lambda x: mg.tensor([x[0, 0], x[0, 1]])): ("minigrad.stack", "mg.tensor([x[0, 0], x[0, 1]])"),
+    (lambda x: mg.nn.functional.one_hot(x.long())): ("give num_classes", "one_hot(x.long())"),
     (lambda x: x.backward()): ("transforms.grad", "x.backward()"),
 }
 

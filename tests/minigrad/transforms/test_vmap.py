@@ -281,7 +281,15 @@ REFUSED = {
     "range": (lambda x: list(range(x[0].long())), "an index that is a batched tensor has no one value"),
     "mask": (lambda x: x[x > 0], "a mask of booleans may select another number of elements"),
     "nonzero": (lambda x: mg.where(x > 0), "asks for the elements of a batched tensor"),
-    "tensor of": (lambda x: mg.tensor([x[0], x[1]]), "asks for the elements of a batched tensor"),
+    "tensor of": (
+        lambda x: mg.tensor([x[0], x[1]]),
+        r"tensor\(\) copies numbers, .*; join tensors with minigrad.stack",
+    ),
+    "a copy by tensor": (lambda x: mg.tensor(x), r"vmap: tensor\(\) copies numbers, .* copy one with clone\(\)"),
+    "classes of one_hot": (
+        lambda x: F.one_hot(x.long()),
+        "one_hot: the largest number is unknown here; give num_classes",
+    ),
     "into a constant": (lambda x: mg.zeros(2).add_(x), "writes it into a tensor that is not batched"),
     "assigned to a constant": (lambda x: mg.zeros(2).__setitem__(0, x[0]), "writes it into a tensor that is not"),
     "place of an assignment": (lambda x: x.clone().__setitem__(x[0].long(), 1.0), "assignment to a place that differs"),
