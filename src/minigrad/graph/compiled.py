@@ -122,7 +122,7 @@ def rows(array: Any) -> Any:
 
 
 def separate(donated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    """Return donated arrays that results may be written to: copies of those that share memory with another argument.
+    """Return donated arrays that results may be written to: copies of those that share memory with another array.
 
     >>> import numpy as np
     >>> from minigrad.graph.compiled import separate
@@ -138,7 +138,7 @@ def separate(donated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
                     found[each] = donated[each].copy()
         if stop > end:
             end, owner = stop, n
-    return [x if x.flags.writeable else x.copy() for x in found]
+    return [x if x.flags.writeable and (x.base is None or not guarded.has_other_views(x)) else x.copy() for x in found]
 
 
 def _span(array: Any) -> tuple[int, int]:
