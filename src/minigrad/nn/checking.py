@@ -11,7 +11,16 @@ from minigrad.functions import Function
 from minigrad.nn.convolution import Windows, output_size
 from minigrad.tensors import Tensor
 
-__all__ = ["InRange", "as_tuple", "check_integers", "check_probability", "check_reduction", "check_size", "in_range"]
+__all__ = [
+    "InRange",
+    "as_tuple",
+    "check_integers",
+    "check_probability",
+    "check_reduction",
+    "check_running",
+    "check_size",
+    "in_range",
+]
 
 
 def as_tuple(name: str, value: object, count: int, least: int) -> Any:
@@ -50,6 +59,16 @@ def check_probability(name: str, p: float) -> None:
     """
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"{name}: p is {p}; a probability lies between 0 and 1")
+
+
+def check_running(input: Tensor, running_mean: Tensor | None) -> None:
+    """Refuse to update collected statistics by numbers that are unknown, before anything is changed."""
+    if input.abstract and running_mean is not None:
+        array: Any = input._array
+        raise array.error(
+            "batch_norm collects means and variances in place, which cannot be done here; call eval() on the module, "
+            "or make it with track_running_stats=False"
+        )
 
 
 def check_reduction(name: str, reduction: str) -> None:

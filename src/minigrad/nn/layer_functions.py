@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from minigrad import autodiff, functions, tensor_functions
-from minigrad.nn.checking import as_tuple, check_integers, check_size, in_range
+from minigrad.nn.checking import as_tuple, check_integers, check_running, check_size, in_range
 from minigrad.nn.convolution import Conv2d, Windows
 from minigrad.tensors import Tensor, need_tensors
 
@@ -239,6 +239,7 @@ def batch_norm(
             raise ValueError("batch_norm: evaluation needs running_mean and running_var")
         centred = input - running_mean.view(*column)
         return _scaled(centred, running_var.view(*column), eps, weight, bias, column)
+    check_running(input, running_mean)
     axes = (0, *range(2, input.ndim))
     count = input.numel() // input.shape[1] if input.shape[1] else 0
     if count < 2:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.errors import TraceError
+from minigrad.errors import BatchingError, TraceError
 from minigrad.transforms import checkpoint, grad, hessian, jvp, tree_leaves, value_and_grad, vmap
 
 X = mg.tensor([[0.5, -1.0, 2.0], [3.0, 0.0, -0.25]])
@@ -354,6 +354,23 @@ def test_arrays_are_arguments_too():
     quick = mg.jit(lambda x: mg.zeros(2, 3) + x)
     assert_equal(quick(X.numpy()), X)
     assert quick.graph(X.numpy()).inputs
+
+
+@pytest.mark.parametrize("transform", [mg.jit, vmap])
+def test_statistics_are_not_collected_by_halves(transform):
+    """A layer that collects statistics in place is refused before it has changed anything; in evaluation it works."""
+    layer = mg.nn.BatchNorm1d(3)
+    before = {name: buffer.clone() for name, buffer in layer.named_buffers()}
+    params = {name: p.detach() for name, p in layer.named_parameters()}
+    quick = transform(lambda x: mg.nn.functional_call(layer, params, x))
+    x = X if transform is mg.jit else mg.stack([X, X])
+    with pytest.raises((TraceError, BatchingError), match=r"collects means and variances in place, .*; call eval\(\)"):
+        quick(x)
+    assert all(buffer.equal(before[name]) for name, buffer in layer.named_buffers())
+    layer.eval()
+    assert_equal(quick(x), layer(x) if transform is mg.jit else mg.stack([layer(X), layer(X)]))
+    plain = mg.nn.BatchNorm1d(3, affine=False, track_running_stats=False)
+    assert_equal(mg.jit(lambda x: plain(x))(X), plain(X))
 
 
 def test_an_error_keeps_nothing():
