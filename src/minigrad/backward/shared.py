@@ -93,6 +93,9 @@ def fit_tensor(node: Tensor, d: Any) -> Tensor:
 def own_gradient(node: Tensor, d: Any) -> Tensor:
     """Fit a gradient to its tensor, as an object of its own that `+=` does not change for others."""
     d = fit_tensor(node, d)
+    abstract: Any = d if d.abstract else node if node.abstract else None
+    if abstract is not None:
+        return abstract.own(d)  # type: ignore[no-any-return]
     return d + 0.0 if grad_mode.enabled else node._of_array(arrays.contiguous(d._array))
 
 

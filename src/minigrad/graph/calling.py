@@ -13,6 +13,7 @@ import numpy as np
 
 from minigrad import autodiff, backends
 from minigrad.graph.compiled import Program
+from minigrad.graph.forms import Static
 from minigrad.graph.program import Var
 from minigrad.tensors import Tensor, mapped
 from minigrad.transforms.trees import PyTreeDef
@@ -75,7 +76,7 @@ class _Writer:
             self.open(child, each, leaves)
 
     def _leaf(self, name: str, leaf: Any) -> None:
-        if isinstance(leaf, Tensor | np.ndarray):
+        if isinstance(leaf, Tensor):
             v, given = self.inputs[self.count]
             self.count += 1
             self.miss_if(f"{name}.__class__ is not Tensor or ({name}.requires_grad and mode.enabled)")
@@ -87,7 +88,7 @@ class _Writer:
                 strides = self.object(np.empty(v.shape, v.dtype).strides if 0 not in v.shape else None)
                 self.lines.append(f"if {given}.strides != {strides}: {given} = rows({given})")
             return
-        value = getattr(leaf, "value", leaf)  # of a static argument
+        value = leaf.value if isinstance(leaf, Static) else leaf
         if type(value) not in (bool, float, int, str, type(None)) or value != value or value == 0.0:
             raise _CannotBeQuick
         known = self.object(value)

@@ -14,7 +14,7 @@ import ctypes
 import math
 import struct
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,7 +122,7 @@ def rows(array: Any) -> Any:
 
 
 def separate(donated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    """Return donated arrays that results may be written to: copies of those that share memory with another argument.
+    """Return donated arrays that results may be written to: copies of those that share memory with another array.
 
     >>> import numpy as np
     >>> from minigrad.graph.compiled import separate
@@ -138,7 +138,7 @@ def separate(donated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
                     found[each] = donated[each].copy()
         if stop > end:
             end, owner = stop, n
-    return [x if x.flags.writeable else x.copy() for x in found]
+    return [x if x.flags.writeable and (x.base is None or not guarded.has_other_views(x)) else x.copy() for x in found]
 
 
 def _span(array: Any) -> tuple[int, int]:
@@ -201,7 +201,7 @@ class _OnProcessors(Writer):
 
     def load(self) -> dict[str, Any]:
         """Return what the lines refer to; the kernel is compiled now if it was not yet."""
-        scope = dict(self.scope)
+        scope = super().load()
         if self.calls:
             kernel = self._load()
             scope["kernel"], scope["of_threads"] = _QUICK(kernel.address), kernel
@@ -295,7 +295,7 @@ class _OnProcessors(Writer):
 
 
 class _Inside:
-    """A graph inside of an equation, compiled when it is first run.
+    """A graph inside of an equation, compiled with the graph around it.
 
     Args:
         graph: The graph.
@@ -305,13 +305,9 @@ class _Inside:
     def __init__(self, graph: Graph, device: str) -> None:
         self._graph, self._device = graph, device
 
-    @cached_property
-    def _function(self) -> Callable[..., Any]:
-        return Program(self._graph, device=self._device).load()
-
-    def run(self, *arrays: Any) -> Sequence[Any]:
-        """Compute the graph's outputs."""
-        return self._function(*arrays)  # type: ignore[no-any-return]
+    def load(self) -> None:
+        """Compile it."""
+        self.run: Callable[..., Sequence[Any]] = Program(self._graph, device=self._device).load()
 
 
 def _writer(graph: Graph, donated: Sequence[int], device: str) -> Writer:

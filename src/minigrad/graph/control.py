@@ -1,8 +1,8 @@
 """Choices and loops that depend on data: `cond`, `scan`, `while_loop`, `fori_loop`, by JAX's names.
 
-On plain tensors they are Python's `if`, `for` and `while`. In a trace, where nobody knows the data yet, each becomes
-one equation with graphs inside of it. `cond` and `scan` can be differentiated there: the gradient of a choice is a
-choice, that of a scan a scan in the other direction.
+On plain tensors they are Python's `if`, `for` and `while`; under `vmap` too, with a choice for each example. In a
+trace, where nobody knows the data yet, each becomes one equation with graphs inside of it. `cond` and `scan` can be
+differentiated there: the gradient of a choice is a choice, that of a scan a scan in the other direction.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from minigrad.graph.inner import (
 )
 from minigrad.graph.program import Several
 from minigrad.graph.scanning import scan
-from minigrad.graph.traced import TracedTensor
-from minigrad.tensors import Tensor, creation
+from minigrad.tensors import Tensor, creation, mapped
+from minigrad.transforms.abstract import AbstractTensor
 from minigrad.transforms.arguments import check_callable
-from minigrad.transforms.recording import Recording
+from minigrad.transforms.batched import BatchedTensor
+from minigrad.transforms.recording import Recording, held
 from minigrad.transforms.trees import tree_flatten, tree_leaves
 
 __all__ = ["cond", "fori_loop", "scan", "while_loop"]
@@ -59,7 +60,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     """Return what one of two functions returns.
 
     Args:
-        pred: A number, truth value or tensor of one element. In a trace both functions are traced and one runs.
+        pred: A number, truth value or tensor of one element. In a trace both functions are traced and one runs. Under
+            `vmap` both run, and each example gets its own one's result.
         true_fun: Called with the operands where pred is not 0.
         false_fun: Called with them elsewhere. In a trace both must return trees of one structure, with the same types.
         *operands: Trees.
@@ -77,8 +79,10 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     check_callable("cond", false_fun)
     if isinstance(pred, Tensor) and pred.numel() != 1:
         raise TypeError(f"cond: pred has shape {tuple(pred.shape)}; give one value, for example by .any() or .all()")
-    if not isinstance(pred, TracedTensor):
+    if not isinstance(pred, AbstractTensor):
         return (true_fun if pred else false_fun)(*operands)
+    if mapped.running.maps:
+        return _selected(pred, true_fun(*operands), false_fun(*operands))
     leaves, structure = tensors_of(operands)
     outer = innermost([pred, *leaves])
     assert outer is not None
@@ -124,14 +128,28 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
         return rule
 
-    return first.structure.unflatten(with_derivatives("cond", made, leaves, behind, pull, push))
+    return first.structure.unflatten(with_derivatives("cond", made, leaves, behind, pull, push, first, second))
+
+
+def _selected(pred: Tensor, first: Any, second: Any) -> Any:
+    """Return, for each example of a vmap, the result that its condition chooses."""
+    results, tree = tensors_of(first)
+    others, other = tensors_of(second)
+    check_same("cond", "the result of false_fun", results, tree, others, other)
+    return tree.unflatten(_where(pred, results, others))
+
+
+def _where(condition: Tensor, first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+    condition = condition.reshape(()) != 0
+    return [creation.where(condition, x, y) for x, y in zip(first, second, strict=True)]
 
 
 def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
     """Apply a function to a value again and again, as long as a condition holds.
 
     Args:
-        cond_fun: Called with the value; returns a truth value.
+        cond_fun: Called with the value; returns a truth value. Under `vmap` the loop goes on until it is false for all
+            examples; those that have ended keep their values.
         body_fun: Called with the value; returns the next one, of the same structure, shapes and types.
         init_val: The first value: a tree.
 
@@ -149,12 +167,15 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     check_callable("while_loop", body_fun)
     carry, tree = tensors_of(init_val)
     outer = innermost(carry)
-    if outer is None:
-        while cond_fun(tree.unflatten(carry)):
+    while outer is None:
+        goes_on = cond_fun(tree.unflatten(carry))
+        outer = innermost([goes_on])  # the first value may be a number where the condition or the step is traced
+        if outer is None:
+            if not held(goes_on).any() if isinstance(goes_on, BatchedTensor) else not goes_on:
+                return tree.unflatten(carry)
             new, own = tensors_of(body_fun(tree.unflatten(carry)))
             check_same("while_loop", "the value that body_fun returns", carry, tree, new, own)
-            carry = new
-        return tree.unflatten(carry)
+            carry = _where(goes_on, new, carry) if isinstance(goes_on, BatchedTensor) else new
     form = tree_flatten((init_val,))[1]
     condition, body = (Inner(outer, fun, carry, form) for fun in (cond_fun, body_fun))
     check_same("while_loop", "the value that body_fun returns", carry, tree, body.graph.outputs, body.structure)
@@ -192,7 +213,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     10.0
     """
     check_callable("fori_loop", body_fun)
-    bounds = [x for x in (lower, upper) if isinstance(x, TracedTensor)]
+    bounds = [x for x in (lower, upper) if isinstance(x, AbstractTensor)]
     if bounds:
         start = creation.tensor(0, device=bounds[0].device) + lower
 

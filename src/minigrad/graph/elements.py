@@ -13,11 +13,12 @@ from minigrad.backends import arrays
 from minigrad.functions import Elementwise
 from minigrad.graph import traced
 from minigrad.graph.program import Equation, Var
+from minigrad.transforms.checkpointing import Barrier
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["FOLDS", "Element", "element_of", "fold_of", "is_view", "looked_at", "operands_of"]
+__all__ = ["FOLDS", "Element", "element_of", "fold_of", "is_view", "looked_at", "operands_of", "shares_memory"]
 
 Element = tuple[Any, "Expression"]
 """The type in which an expression is computed (None: any float, for truth values) and the expression."""
@@ -141,6 +142,16 @@ def is_view(equation: Equation) -> bool:
     if equation.op is tensor_functions.Index:
         return tensor_functions._is_basic(equation.options["key"])
     return equation.op in (tensor_functions.View, tensor_functions.Permute, tensor_functions.Expand)
+
+
+def shares_memory(equation: Equation) -> bool:
+    """Return whether an equation's result is the memory of its first operand: a view, or the same behind a barrier.
+
+    >>> from minigrad.graph.elements import shares_memory
+    >>> shares_memory(minigrad.graph.trace(lambda x: x.T, minigrad.zeros(3, 2)).equations[0])
+    True
+    """
+    return equation.op is Barrier or is_view(equation)
 
 
 def looked_at(equation: Equation, array: Any) -> Any:

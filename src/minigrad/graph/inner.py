@@ -9,10 +9,11 @@ import numpy as np
 
 from minigrad.autodiff import grad_mode
 from minigrad.backward.changes import ticks
+from minigrad.graph.passes import draws
 from minigrad.graph.program import Graph, Var
-from minigrad.graph.traced import TracedTensor
+from minigrad.graph.traced import TracedTensor, refuse
 from minigrad.graph.tracing import Trace, traced_in
-from minigrad.tensors import Tensor, creation
+from minigrad.tensors import Tensor, creation, mapped
 from minigrad.transforms.nodes import with_rules
 from minigrad.transforms.recording import is_variable, zeros_like
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, unlike
@@ -79,7 +80,12 @@ def _older_than(tick: int, tensors: Sequence[Any]) -> list[Any]:
 
 
 def innermost(leaves: Sequence[Any]) -> Trace | None:
-    """Return the innermost trace among traced tensors; None without any."""
+    """Return the innermost trace among traced tensors; None without any, or in a `vmap` inside of the trace.
+
+    There a loop runs as Python's own, for its function may take what differs from example to example from outside.
+    """
+    if mapped.running.maps:
+        return None
     found = [x._trace for x in leaves if isinstance(x, TracedTensor)]
     return max(found, key=lambda trace: trace.depth) if found else None
 
@@ -104,15 +110,33 @@ def check_same(name: str, what: str, old: Sequence[Any], tree: PyTreeDef, new: S
 
 
 def with_derivatives(
-    name: str, results: list[Any], inputs: Sequence[Any], others: Sequence[Any], pull: Any, push: Any
+    name: str, results: list[Any], inputs: Sequence[Any], others: Sequence[Any], pull: Any, push: Any, *parts: Inner
 ) -> list[Any]:
-    """Attach rules to results, where anything behind them wants derivatives."""
+    """Attach rules to results, where anything behind them wants derivatives.
+
+    The rules run the functions that were traced to `parts` again, which therefore must draw no random numbers.
+    """
     variables = [x for x in inputs if is_variable(x)]
     if not grad_mode.enabled or not (others or any(x.requires_grad for x in variables)):
         return results
     if not any(is_variable(y) for y in results):
         return results
+    if any(draws(each) for part in parts for each in part.graph.equations):
+        pull = push = _refused(name)
     return with_rules(name, results, variables, pull(others), push(others), others)
+
+
+def _refused(name: str) -> Callable[[Sequence[Any]], Callable[[list[Any]], list[Any]]]:
+    def with_others(others: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
+        def rule(given: list[Any]) -> list[Any]:
+            raise refuse(
+                f"{name}: the function draws random numbers, and its derivative would draw others; draw them before, "
+                "and hand them in"
+            )
+
+        return rule
+
+    return with_others
 
 
 def filled(values: Sequence[Any], like: Sequence[Any]) -> list[Any]:

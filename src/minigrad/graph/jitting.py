@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import functools
 import sys
+import types
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-import numpy as np
-
 from minigrad import backends
 from minigrad.autodiff import grad_mode
-from minigrad.backends import default_float
 from minigrad.graph.calling import MISS, quick_call
 from minigrad.graph.compiled import Program
+from minigrad.graph.explaining import Remembered, differences
+from minigrad.graph.forms import Call, Places, Static, form_of, paths_of, places_of, refused_structure
 from minigrad.graph.passes import optimize
 from minigrad.graph.planning import Plan, plan_for, plan_memory
 from minigrad.graph.preparing import prepare
-from minigrad.graph.program import Graph, Var, frozen
+from minigrad.graph.program import Graph, Var
 from minigrad.graph.tracing import traced
-from minigrad.layout import type_name
 from minigrad.tensors import Tensor, mapped
 from minigrad.transforms.arguments import check_callable
-from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten, tree_unflatten, unlike
+from minigrad.transforms.trees import PyTreeDef, tree_unflatten
 
 __all__ = ["CacheInfo", "Jitted", "jit"]
 
@@ -49,22 +48,16 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
-class _Call(NamedTuple):
-    """The form of a call: what its graph depends on."""
-
-    structure: PyTreeDef
-    specs: tuple[Any, ...]
-    float_type: Any
-    device: str
-
-
 class _Entry:
     """A graph, and the program that it was compiled to."""
 
-    def __init__(self, graph: Graph, wants_gradients: bool, donated: Sequence[int], device: str) -> None:
+    def __init__(
+        self, graph: Graph, wants_gradients: bool, remembered: Remembered, donated: Sequence[int], device: str
+    ) -> None:
         self.graph = graph
         self.device = device
         self.wants_gradients = wants_gradients
+        self.remembered = remembered
         self.donated = donated
         self.has_quick_call = False
         self._run: Callable[..., Sequence[Any]] | None = None
@@ -119,14 +112,18 @@ class Jitted(Generic[Result]):
     tensor([1., 1.])
     """
 
-    def __init__(self, fun: Callable[..., Result], static: tuple[int, ...], donated: tuple[int, ...] = ()) -> None:
+    def __init__(self, fun: Callable[..., Result], static: Places, donated: Places) -> None:
         self._fun = fun
         self._static = static
         self._donated = donated
         self._quick: list[Callable[[Any, Any], Any]] = []
-        self._entries: dict[_Call, _Entry] = {}
+        self._entries: dict[Call, _Entry] = {}
         self._hits = self._misses = 0
         functools.update_wrapper(self, fun, updated=())
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Return the function as a method: an object's class may hold it."""
+        return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Result:
         """Run the function from its graph; trace it first where the arguments have a form that is new."""
@@ -135,17 +132,21 @@ class Jitted(Generic[Result]):
             if found is not MISS:
                 self._hits += 1
                 return cast(Result, found)
-        call, leaves, tensors = self._form(args, kwargs)
-        recorded = grad_mode.enabled and any(isinstance(x, Tensor) and x.requires_grad for x in tensors)
+        call, leaves = form_of(args, kwargs, self._static)
+        tensors = [x for x in leaves if isinstance(x, Tensor)]
+        recorded = grad_mode.enabled and any(x.requires_grad for x in tensors)
         if recorded or mapped.anywhere or call.device == "both":
             return self._fun(*args, **kwargs)  # something differentiates, batches or traces this call
         if call.device == "cuda" and not backends.is_quick("cuda"):
             return self._fun(*args, **kwargs)
-        self._hits += call in self._entries
-        entry = self._entry(call, leaves)
+        entry = self._known(call)
+        if entry is None:
+            entry = self._trace(call, leaves)
+        else:
+            self._hits += 1
         if entry.wants_gradients and grad_mode.enabled:
             return self._fun(*args, **kwargs)
-        given = [x._array if isinstance(x, Tensor) else x for x in tensors]
+        given = [x._array for x in tensors]
         if call.device == "cuda":
             found = entry.run_on_device(given)
             if found is None:
@@ -158,51 +159,49 @@ class Jitted(Generic[Result]):
         wrapped = [Tensor(y) if isinstance(v, Var) else y for v, y in zip(entry.graph.outputs, results, strict=True)]
         return cast(Result, tree_unflatten(entry.graph.structure, wrapped))
 
-    def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Call, list[Any], list[Any]]:
-        """Return the form of a call, its leaves, and those of them that are tensors or arrays."""
-        if max(self._static, default=-1) >= len(args):
-            raise ValueError(
-                f"jit: static_argnums names argument {max(self._static)}, counted from 0, and the call has {len(args)}"
-                "; give static arguments by position"
-            )
-        boxed = tuple(_Static(x) if n in self._static else x for n, x in enumerate(args))
-        leaves, structure = tree_flatten((boxed, kwargs))
-        specs = tuple([_spec(x) for x in leaves])
-        tensors = [x for x in leaves if isinstance(x, Tensor | np.ndarray)]
-        return _Call(structure, specs, default_float(), _device_of(tensors)), leaves, tensors
+    def _known(self, call: Call) -> _Entry | None:
+        """Return what a form runs; None if it is new."""
+        try:
+            return self._entries.get(call)
+        except TypeError:
+            raise refused_structure(call.structure) from None
 
-    def _entry(self, call: _Call, leaves: Sequence[Any]) -> _Entry:
-        """Return the graph for a form, traced now if it is not there yet."""
-        if call not in self._entries:
-            self._entries[call] = self._trace(call, leaves)
-            self._misses += 1
-        return self._entries[call]
+    def _entry(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Entry:
+        """Return what a call runs, traced now if its form is new."""
+        call, leaves = form_of(args, kwargs, self._static)
+        return self._known(call) or self._trace(call, leaves)
 
-    def _add_quick_call(self, entry: _Entry, call: _Call, leaves: Sequence[Any]) -> None:
+    def _add_quick_call(self, entry: _Entry, call: Call, leaves: Sequence[Any]) -> None:
         """Compile a graph, and remember how to call it quickly."""
         entry.has_quick_call = True
         if entry.program is not None and not entry.wants_gradients:
             quick = quick_call(entry.program, call.structure, leaves, call.float_type)
             self._quick = [each for each in (quick, *self._quick) if each is not None][:MOST_QUICK]
 
-    def _trace(self, call: _Call, leaves: Sequence[Any]) -> _Entry:
+    def _trace(self, call: Call, leaves: Sequence[Any]) -> _Entry:
+        """Trace the function, and keep the graph."""
+
         def opened(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-            return self._fun(*[x.value if isinstance(x, _Static) else x for x in given], **named)
+            return self._fun(*map(_value, given), **{name: _value(x) for name, x in named.items()})
 
         if call.device == "both":
             raise ValueError("jit: tensors on different devices have no graph; move some with .to(device)")
         opened.__name__ = getattr(self._fun, "__name__", type(self._fun).__name__)
-        graph, wants_gradients = traced(opened, leaves, call.structure, call.device)
+        graph, run = traced(opened, leaves, call.structure, call.device)
         donated = self._places_of_donated(call.structure, leaves)
-        return _Entry(optimize(graph), wants_gradients, donated, call.device)
+        remembered = Remembered(self._fun, run.constants())
+        entry = _Entry(optimize(graph), run.wants_gradients, remembered, donated, call.device)
+        self._entries[call] = entry
+        self._misses += 1
+        return entry
 
     def _places_of_donated(self, structure: PyTreeDef, leaves: Sequence[Any]) -> list[int]:
         """Return which inputs of the graph, by number, belong to donated arguments."""
         counts = [child.num_leaves for child in structure.children[0].children]
         owners = [n for n, count in enumerate(counts) for _ in range(count)]
         owners += [-1] * (len(leaves) - len(owners))
-        inputs = [n for n, x in zip(owners, leaves, strict=True) if isinstance(x, Tensor | np.ndarray)]
-        return [place for place, n in enumerate(inputs) if n in self._donated]
+        inputs = [n for n, x in zip(owners, leaves, strict=True) if isinstance(x, Tensor)]
+        return [place for place, n in enumerate(inputs) if n in self._donated.numbers]
 
     def graph(self, *args: Any, **kwargs: Any) -> Graph:
         """Return the graph that a call runs, traced now if it is not there yet.
@@ -212,12 +211,13 @@ class Jitted(Generic[Result]):
         b: float32[2] = Mul a 2.0
         return b
         """
-        return self._entry(*self._form(args, kwargs)[:2]).graph
+        return self._entry(args, kwargs).graph
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the text of what a call runs: the loops that are compiled, and the function that calls them.
 
-        For tensors on a CUDA device these are the kernels, and the function that launches them.
+        For tensors on a CUDA device these are the kernels, and the function that launches them. Without arguments it is
+        the text of every graph that is there. `jit.source(f)` is the same.
 
         >>> f = minigrad.jit(lambda x: (2.0 * x).exp())
         >>> print(f.source(minigrad.zeros(2)))  # doctest: +ELLIPSIS
@@ -231,9 +231,9 @@ class Jitted(Generic[Result]):
                 store(p0, j, float32(t2))
         ...
         """
-        entry = self._entry(*self._form(args, kwargs)[:2])
-        program = Program(entry.graph, device=entry.device)
-        return f"{program.loops}\n\n{program.text}"
+        shown = list(self._entries.values()) if not args and not kwargs else []
+        programs = [Program(entry.graph, device=entry.device) for entry in shown or [self._entry(args, kwargs)]]
+        return "\n\n".join(f"{program.loops}\n\n{program.text}" for program in programs)
 
     def memory(self, *args: Any, **kwargs: Any) -> Plan:
         """Return how many bytes a call takes for what it computes: each value by itself, and as they are planned.
@@ -242,7 +242,7 @@ class Jitted(Generic[Result]):
         >>> f.memory(minigrad.zeros(100, 100))
         Plan(before=200000, after=120000)
         """
-        entry = self._entry(*self._form(args, kwargs)[:2])
+        entry = self._entry(args, kwargs)
         planned = plan_for(prepare(entry.graph), entry.donated, entry.device)
         return replace(planned, before=plan_memory(entry.graph).before)
 
@@ -272,6 +272,9 @@ class Jitted(Generic[Result]):
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """Say in one sentence whether a call would trace the function again, and why.
 
+        For a call that runs a graph it also tells of a variable or a captured tensor that has changed since the trace.
+        `jit.explain(f, ...)` is the same.
+
         >>> f = minigrad.jit(lambda x: x + 1.0)
         >>> f.explain(minigrad.zeros(2))
         'The function would be traced: it was not called yet.'
@@ -281,84 +284,36 @@ class Jitted(Generic[Result]):
         >>> f.explain(minigrad.zeros(3))
         'The function would be traced again: argument 0 is float32[3], and was float32[2].'
         """
-        call, _, _ = self._form(args, kwargs)
-        if call in self._entries:
-            return "The graph is there: a call with these arguments runs it."
+        call, leaves = form_of(args, kwargs, self._static)
+        entry, paths = self._known(call), paths_of(args, kwargs, self._static)
+        wanting = [path for path, x in zip(paths, leaves, strict=True) if isinstance(x, Tensor) and x.requires_grad]
+        if wanting and grad_mode.enabled:
+            return f"The function itself is called: {wanting[0]} wants gradients."
+        if call.device == "both":
+            return "The function itself is called: its tensors are on different devices."
+        if entry is not None and entry.wants_gradients and grad_mode.enabled:
+            return "The function itself is called: a tensor that it captures wants gradients."
+        if entry is not None:
+            changes = entry.remembered.changes()
+            changed = f", but {changes[0]}; give it as an argument, or call cache_clear()" if changes else ""
+            return f"The graph is there: a call with these arguments runs it{changed}."
         if not self._entries:
             return "The function would be traced: it was not called yet."
-        parts = [(f"argument {n}", _Static(x) if n in self._static else x) for n, x in enumerate(args)]
-        parts += [(f"argument {name}", x) for name, x in sorted(kwargs.items())]
-        paths = [path for name, x in parts for path, _ in leaves_by_path(x, name)]
-        found = min((_differences(call, known, paths) for known in reversed(self._entries)), key=len)
-        return f"The function would be traced again: {' and '.join(found[:2])}."
+        found = [(known.structure != call.structure, differences(call, known, paths)) for known in self._entries]
+        _, nearest = min(reversed(found), key=lambda each: (each[0], len(each[1])))
+        return f"The function would be traced again: {' and '.join(nearest[:2])}."
 
 
-class _Static:
-    """A static argument: a leaf of the arguments' tree, compared by its value."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def _device_of(tensors: Sequence[Any]) -> str:
-    """Return where all of some tensors and arrays are: "cpu", "cuda" or "both"."""
-    devices = {getattr(x, "device", "cpu") for x in tensors} or {"cpu"}
-    return devices.pop() if len(devices) == 1 else "both"
-
-
-def _spec(x: Any) -> Any:
-    """Return what a graph depends on, of a leaf: shape and type of a tensor, the value of anything else."""
-    if isinstance(x, Tensor | np.ndarray):
-        return "tensor", tuple(x.shape), x.dtype
-    value = x.value if isinstance(x, _Static) else x
-    try:
-        hash(value)
-    except TypeError:
-        raise TypeError(
-            f"jit: an argument is {type_name(value)}, which cannot be hashed; give tensors, trees of them, or values "
-            "that can be hashed, such as numbers, strings and tuples"
-        ) from None
-    return "static" if isinstance(x, _Static) else "value", frozen(value, {})
-
-
-def _shown(spec: Any) -> str:
-    return Var(*spec[1:]).type if spec[0] == "tensor" else repr(_thawed(spec[1]))
-
-
-def _thawed(value: Any) -> Any:
-    """Return the value that `frozen` has made hashable."""
-    kind, content = value
-    if kind in ("tuple", "list"):
-        return tuple(map(_thawed, content))
-    return float.fromhex(content) if kind is float else content
-
-
-def _differences(call: _Call, known: _Call, paths: Sequence[str]) -> list[str]:
-    """Return what a call has that another one had not."""
-    (given, named), (given_before, named_before) = call.structure.children, known.structure.children
-    if len(given.children) != len(given_before.children):
-        count, before = len(given.children), len(given_before.children)
-        return [f"it is called with {count} positional arguments, and was called with {before}"]
-    for n, (new, old) in enumerate(zip(given.children, given_before.children, strict=True)):
-        if new != old:
-            return [f"{unlike(new, old, f'argument {n}').replace(': ', ' is ', 1).replace(' and ', ', and was ')}"]
-    if named != named_before:
-        return [f"the keyword arguments are {named}, and were {named_before}"]
-    pairs = zip(paths, call.specs, known.specs, strict=True)
-    found = [f"{path} is {_shown(new)}, and was {_shown(old)}" for path, new, old in pairs if new != old]
-    if call.device != known.device:
-        found.append(f"the tensors are on {call.device}, and were on {known.device}")
-    if call.float_type != known.float_type:
-        found.append(f"the default type of floats is {call.float_type}, and was {known.float_type}")
-    return found
+def _value(x: Any) -> Any:
+    return x.value if isinstance(x, Static) else x
 
 
 def jit(
     fun: Callable[..., Result],
-    static_argnums: int | Sequence[int] = (),
-    donate_argnums: int | Sequence[int] = (),
+    static_argnums: int | Sequence[int] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    *,
+    static_argnames: str | Sequence[str] | None = None,
 ) -> Jitted[Result]:
     """Return the function, compiled: traced at the first call, and run as fused loops from then on.
 
@@ -369,13 +324,15 @@ def jit(
     Args:
         fun: A function of trees that returns a tree with tensors in it. It must not change tensors in place.
         static_argnums: Which positional arguments are compared as values, though they are trees or objects of any class
-            that can be hashed.
+            that can be hashed. Negative numbers count from the last one.
         donate_argnums: Which positional arguments are not needed any more: results may be written to their memory. Do
             not look at their tensors after the call; they may hold anything.
+        static_argnames: The same as static_argnums, by name.
 
     Raises:
         TraceError: When called, if the function cannot be traced; the message names the line.
         TypeError: When called, if an argument is neither tensor nor hashable.
+        ValueError: If the function has no such argument.
 
     Source: https://docs.jax.dev/en/latest/_autosummary/jax.jit.html
 
@@ -384,14 +341,12 @@ def jit(
     tensor(11.)
     """
     check_callable("jit", fun)
-    static, donated = _places("static_argnums", static_argnums), _places("donate_argnums", donate_argnums)
-    if set(static) & set(donated):
-        raise ValueError(f"jit: argument {min(set(static) & set(donated))} is static, so it has no memory to donate")
+    static = places_of("static", fun, static_argnums, static_argnames)
+    donated = places_of("donate", fun, donate_argnums)
+    both = static.numbers & donated.numbers
+    if both:
+        raise ValueError(f"jit: argument {min(both)} is static, so it has no memory to donate")
     return Jitted(fun, static, donated)
 
 
-def _places(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
-    places = (given,) if isinstance(given, int) else tuple(given)
-    if min(places, default=0) < 0:
-        raise ValueError(f"jit: {name} is {given!r}; give places counted from 0, such as 1 or (1, 2)")
-    return places
+jit.explain, jit.source = Jitted.explain, Jitted.source  # type: ignore[attr-defined]

@@ -44,7 +44,7 @@ class OnDevice(Writer):
 
     def load(self) -> dict[str, Any]:
         """Return what the lines refer to, with the kernels, which are compiled at their first launch."""
-        return self.scope | {f"launch_{n}": part.load() for n, part in enumerate(self.parts)}
+        return super().load() | {f"launch_{n}": part.load() for n, part in enumerate(self.parts)}
 
     def constant(self, array: Any) -> Any:
         """Return a copy on the device."""

@@ -18,6 +18,7 @@ from minigrad import functions, tensor_functions
 from minigrad.graph.program import Equation, Graph, Var, compute, frozen, replaced
 from minigrad.graph.traced import Draw
 from minigrad.tensors import Tensor
+from minigrad.transforms.checkpointing import Barrier
 
 __all__ = [
     "PASSES",
@@ -150,6 +151,8 @@ def bind(graph: Graph, *tensors: Tensor) -> Graph:
 def eliminate_common(graph: Graph) -> Graph:
     """Compute equal expressions once. Two draws of random numbers stay two, and so do 0.0 and -0.0.
 
+    What `minigrad.transforms.checkpoint` computes again stays behind a barrier.
+
     >>> from minigrad.graph import passes
     >>> passes.eliminate_common(minigrad.graph.trace(lambda x: x.exp() + x.exp(), minigrad.zeros(3)))
     a: float32[3]
@@ -161,7 +164,7 @@ def eliminate_common(graph: Graph) -> Graph:
     names: dict[Var, int] = defaultdict(itertools.count().__next__)
 
     def rewrite(equation: Equation) -> Any:
-        if draws(equation):
+        if draws(equation) or equation.op is Barrier:
             return None
         key = (equation.op, frozen(equation.operands, names), frozen(equation.options, names), equation.saved)
         if key in seen:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from minigrad import tensor_functions
-from minigrad.graph.elements import is_view
+from minigrad.graph.elements import shares_memory
 from minigrad.graph.fusing import Fused
 from minigrad.graph.lowering import lower
 from minigrad.graph.program import Equation, Graph, Var
@@ -65,7 +65,7 @@ class _Lives:
         for n, equation in enumerate(graph.equations):
             for v in equation.uses():
                 self.last[self.of(v)] = n
-            if is_view(equation):
+            if shares_memory(equation):
                 self.root[equation.outputs[0]] = self.of(equation.operands[0])
                 continue
             self.made.update((v, n) for v in equation.outputs)

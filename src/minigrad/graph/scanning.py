@@ -169,7 +169,8 @@ class _Scan:
         made: list[Any] = outer.emit_several(Scan, [*inner.captured, *self.carry, *self.xs], options, types)
         last = len(made) - n * keeps
         self.keeps = keeps
-        made = with_derivatives("scan", made, [*self.carry, *self.xs], inner.behind, self._pull(made), self._push(made))
+        given, rules = [*self.carry, *self.xs], (self._pull(made), self._push(made))
+        made = with_derivatives("scan", made, given, inner.behind, *rules, inner)
         self.kept = made[last:]
         return self.tree.unflatten(made[:n]), inner.structure.children[1].unflatten(made[n:last])
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from minigrad.graph.program import Var
     from minigrad.graph.tracing import Trace
 
-__all__ = ["Draw", "TracedTensor", "method_of", "refuse"]
+__all__ = ["LEFT", "Draw", "TracedTensor", "method_of", "refuse"]
 
 _HERE = str(Path(__file__).parents[1])
 
@@ -46,6 +46,12 @@ def refuse(message: str) -> TraceError:
     return TraceError(f"trace: {message} ({Path(path).name}, line {number}{': ' if text else ''}{text})")
 
 
+LEFT = (
+    "a traced tensor is used outside of its trace, perhaps because the function kept it in a list or an attribute; "
+    "return it from the function"
+)
+
+
 class _Unknown(NoArray):
     """Stands where a tensor has its array, with its shape and type."""
 
@@ -53,10 +59,16 @@ class _Unknown(NoArray):
 
     def to_host(self) -> Any:
         """Refuse: something asks for the elements."""
+        if mapped.running.draw is None:
+            raise refuse(LEFT)
         raise refuse(
             f"an operation asks for the elements of a traced tensor of shape {self.shape}, which are unknown until the "
             "graph runs; use an operation of minigrad, or call the function without jit"
         )
+
+    def error(self, message: str) -> Exception:
+        """Return the error for something that a trace cannot do, with the line that asked for it."""
+        return refuse(message)
 
 
 # --- operations that are no functions of their own -------------------------------------------------------------
@@ -126,7 +138,7 @@ class TracedTensor(AbstractTensor):
         self._fn = self._ctx = self._grad = self._extra = None
         self._inputs = ()
         self._tick = next(ticks)
-        self.requires_grad = False
+        self.requires_grad = self._is_own = False
 
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
@@ -157,6 +169,18 @@ class TracedTensor(AbstractTensor):
     def detach(self) -> Tensor:
         """Return the same value, cut off the graph of gradients."""
         return TracedTensor(self._trace, self._var)
+
+    def own(self, d: Tensor) -> Any:
+        """Return a gradient as a value that nobody else has, also one that depends on no input of the trace."""
+        trace = max(_all_traced((self, d)), key=lambda x: x._trace.depth)._trace
+        own: Any = trace.emit(tensor_functions.Clone, (d,), {})
+        own._is_own = True
+        return own
+
+    def __iadd__(self, other: Any) -> Any:  # type: ignore[misc]
+        if not self._is_own:
+            raise refuse(_CHANGED)
+        return super().__iadd__(other)
 
     def clone(self) -> Tensor:
         """Return a copy."""
@@ -261,7 +285,7 @@ def _all_traced(x: Any) -> Iterator[TracedTensor]:
 _NUMBER = "asks for the value of a traced tensor, which is unknown until the graph runs; compute with the tensor itself"
 _REFUSED = {
     "__bool__": "`if`, `while`, `and`, `or` and `not` cannot ask for the truth of a traced tensor; use "
-    "minigrad.where(condition, a, b), or pass the value as a static argument",
+    "minigrad.where(condition, a, b), minigrad.graph.cond or while_loop, or pass the value as a static argument",
     **{name: f"{name.strip('_')}() {_NUMBER}" for name in ("__float__", "__int__", "item", "tolist", "numpy")},
     "__index__": f"an index {_NUMBER}; in x[i] such a tensor may stand",
     "__array__": "NumPy's functions cannot take a traced tensor; use those of minigrad",
@@ -274,8 +298,8 @@ _REFUSED = {
 }
 for _name in (*(n for n in vars(InPlace) if n.endswith("_") and not n.startswith("_")), "__setitem__"):
     _REFUSED[_name] = f"{_name} changes a traced tensor in place; use the operation that makes a new tensor"
-for _name in ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"):
-    _REFUSED[_name] = "`+=` and its kin change a traced tensor in place; write x = x + y"
+_CHANGED = "`+=` and its kin change a traced tensor in place; write x = x + y"
+_REFUSED |= dict.fromkeys(("__isub__", "__imul__", "__itruediv__", "__ipow__"), _CHANGED)
 
 
 def _refused(message: str) -> Callable[..., Any]:

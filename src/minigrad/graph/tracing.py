@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from minigrad.backends import arrays, guarded
+from minigrad.backward import changes
 from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Several, Var
-from minigrad.graph.traced import Draw, TracedTensor, refuse
+from minigrad.graph.traced import LEFT, Draw, TracedTensor, refuse
 from minigrad.tensors import Tensor, mapped
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
 
-__all__ = ["Trace", "trace", "traced", "traced_in"]
+__all__ = ["Constant", "Trace", "trace", "traced", "traced_in"]
 
 
 class Trace:
@@ -40,7 +42,8 @@ class Trace:
         self.device: str = device if parent is None else parent.device
         self.captured: dict[int, tuple[Var, TracedTensor]] = {}
         self.equations: list[Equation] = []
-        self.constants: dict[int, tuple[Var, Any, Tensor]] = {}
+        self._constants: dict[int, Constant] = {}
+        self._older: list[Constant] = []
         self.is_running = True
         self.wants_gradients = False
 
@@ -120,9 +123,7 @@ class Trace:
             if x._trace.is_running and x._trace.depth < self.depth:
                 return self.captured.setdefault(id(x), (Var(x.shape, x.dtype), x))[0]
             if x._trace is not self or not self.is_running:
-                raise refuse(
-                    "a traced tensor belongs to a trace that has ended or to another one; return it from there"
-                )
+                raise refuse(LEFT)
             return x._var
         if isinstance(x, BatchedTensor):
             raise refuse("a captured tensor must belong to no vmap from outside; pass it as an argument")
@@ -132,10 +133,15 @@ class Trace:
                 f"with .to({self.device!r})"
             )
         self.wants_gradients |= _is_behind_leaf(x)
-        if id(x) not in self.constants:
-            array = arrays.to_host(x._array.copy())
-            self.constants[id(x)] = (Var(x.shape, x.dtype), array, x)  # x is kept, so that the id stays its own
-        return self.constants[id(x)][0]
+        known = self._constants.get(id(x))
+        if known is None or known.has_changed():
+            self._older += [known] if known else []
+            known = self._constants[id(x)] = Constant(x)
+        return known.var
+
+    def constants(self) -> list[Constant]:
+        """Return the captured tensors."""
+        return [*self._older, *self._constants.values()]
 
     def emit_several(
         self, function: type[Several], inputs: Sequence[Any], options: dict[str, Any], results: Sequence[Var]
@@ -148,6 +154,26 @@ class Trace:
     def draw(self, numbers: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
         """Add an equation that draws random numbers."""
         return self.emit(Draw, (), {"numbers": numbers, "shape": tuple(shape)})
+
+
+class Constant:
+    """A captured tensor, as it was when it was used.
+
+    Attributes:
+        tensor: The tensor.
+        var: The value that stands for it.
+        array: Its elements then.
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.var = Var(tensor.shape, tensor.dtype)
+        self.array = arrays.to_host(tensor._array.copy())
+        self.tensor, self._memory, self._tick = tensor, tensor._array, next(changes.ticks)
+
+    def has_changed(self) -> bool:
+        """Return whether the tensor was changed in place since then, so that the next use is of another value."""
+        owner = changes.owner_of(self._memory)
+        return self.tensor._array is not self._memory or changes.modified.get(id(owner), 0) > self._tick
 
 
 def _is_behind_leaf(x: Tensor) -> bool:
@@ -216,10 +242,10 @@ def trace(fun: Callable[..., Any], *args: Any) -> Graph:
 
 def traced(
     fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef, device: str = "cpu"
-) -> tuple[Graph, bool]:
-    """Return the graph of a function for a device, and whether a captured tensor wants gradients."""
+) -> tuple[Graph, Trace]:
+    """Return the graph of a function for a device, and its trace."""
     run = Trace(device=device)
-    return traced_in(run, fun, leaves, structure), run.wants_gradients
+    return traced_in(run, fun, leaves, structure), run
 
 
 def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef) -> Graph:
@@ -236,7 +262,8 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
     try:
         returned = fun(*structure.unflatten(given))
         results, tree = tree_flatten(returned)
-        if not any(isinstance(y, Tensor) for y in results):
+        is_number = not inputs and results and all(isinstance(y, Real) for y in results)  # of numbers alone
+        if not any(isinstance(y, Tensor) for y in results) and not is_number:
             raise TraceError(
                 f"trace: {_name_of(fun)} returns no tensor ({_shown(returned)}); return tensors or trees of them"
             )
@@ -245,7 +272,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         mapped.anywhere.pop()
         mapped.running.draw, mapped.running.maps = before, maps
         run.is_running = False
-    constants = tuple((var, array) for var, array, _ in run.constants.values())
+    constants = tuple((each.var, each.array) for each in run.constants())
     return Graph(tuple(inputs), constants, tuple(run.equations), outputs, tree)
 
 

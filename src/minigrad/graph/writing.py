@@ -14,11 +14,12 @@ from minigrad import tensor_functions
 from minigrad.backends import arrays
 from minigrad.backends.fused import Loop
 from minigrad.backends.numba import splitting
-from minigrad.graph.elements import is_view
+from minigrad.graph.elements import is_view, shares_memory
 from minigrad.graph.fusing import Fused
 from minigrad.graph.lowering import lower
 from minigrad.graph.planning import Plan
 from minigrad.graph.program import Equation, Graph, Var, compute, replaced, variables_in
+from minigrad.transforms.checkpointing import Barrier
 
 __all__ = ["Writer"]
 
@@ -35,6 +36,7 @@ class Writer:
         names: The name of each value.
         scope: What the lines refer to.
         lines: The lines.
+        inner: What runs the graphs inside of equations.
         read: The inputs that loops read: they must lie in row-major order.
         results: The text of each result.
     """
@@ -44,6 +46,7 @@ class Writer:
         self.names = {v: f"v_{name}" for v, name in graph._names().items()}
         self.scope: dict[str, Any] = {"compute": compute, "expand": arrays.expand, "replaced": replaced}
         self.lines: list[str] = []
+        self.inner: list[Any] = []
         self.looked_at = self._run_time_values()
         self.read = [v for v in graph.inputs if v in self._read_by_loops()]
         for v, array in graph.constants:
@@ -87,8 +90,10 @@ class Writer:
         raise NotImplementedError
 
     def load(self) -> dict[str, Any]:
-        """Return what the lines refer to, with the loops compiled."""
-        raise NotImplementedError
+        """Return what the lines refer to, with the loops compiled, those of graphs inside of equations first."""
+        for each in self.inner:
+            each.load()
+        return dict(self.scope)
 
     # --- values ---------------------------------------------------------------------------------------------------
 
@@ -102,7 +107,7 @@ class Writer:
                 found.append(self.named(y))
                 continue
             root, repeats = y, False
-            while root in made and is_view(made[root]):
+            while root in made and shares_memory(made[root]):
                 repeats |= made[root].op is tensor_functions.Expand
                 root = made[root].operands[0]
             found.append(f"{self.names[y]}.copy()" if repeats or root in taken else self.names[y])
@@ -145,6 +150,8 @@ class Writer:
     def _equation(self, equation: Equation) -> None:
         if equation.op is Fused:
             self._fused(equation)
+        elif equation.op is Barrier:
+            self.lines.append(f"{self.names[equation.outputs[0]]} = {self.names[equation.operands[0]]}")
         elif is_view(equation):
             if equation.outputs[0] in self.looked_at:
                 self.flush()
@@ -171,6 +178,7 @@ class Writer:
         shown = [self.names[x] if isinstance(x, Var) else self.named(x) for x in operands]
         left = ", ".join(self.names[v] for v in outputs)
         graphs = {name: self.inside(x) for name, x in equation.options.items() if isinstance(x, Graph)}
+        self.inner += graphs.values()
         options = self.named(equation.options | graphs)
         variables = dict.fromkeys(variables_in(equation.options))
         if variables:

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.nn.convolution import Windows, output_size
+import numpy as np
 
-__all__ = ["as_tuple", "check_probability", "check_reduction", "check_size"]
+from minigrad.backends import arrays
+from minigrad.functions import Function
+from minigrad.nn.convolution import Windows, output_size
+from minigrad.tensors import Tensor
+
+__all__ = [
+    "InRange",
+    "as_tuple",
+    "check_integers",
+    "check_probability",
+    "check_reduction",
+    "check_running",
+    "check_size",
+    "in_range",
+]
 
 
 def as_tuple(name: str, value: object, count: int, least: int) -> Any:
@@ -47,6 +61,16 @@ def check_probability(name: str, p: float) -> None:
         raise ValueError(f"{name}: p is {p}; a probability lies between 0 and 1")
 
 
+def check_running(input: Tensor, running_mean: Tensor | None) -> None:
+    """Refuse to update collected statistics by numbers that are unknown, before anything is changed."""
+    if input.abstract and running_mean is not None:
+        array: Any = input._array
+        raise array.error(
+            "batch_norm collects means and variances in place, which cannot be done here; call eval() on the module, "
+            "or make it with track_running_stats=False"
+        )
+
+
 def check_reduction(name: str, reduction: str) -> None:
     """Refuse a reduction that there is not.
 
@@ -67,3 +91,54 @@ def check_size(name: str, size: Any, kernel: Any, windows: Windows) -> None:
             f"{name}: no window of size {tuple(kernel)} with dilation {windows.dilation} fits into an image of size "
             f"{tuple(size)} with padding {windows.padding}"
         )
+
+
+def check_integers(name: str, what: str, x: Tensor) -> None:
+    """Refuse a tensor that holds no integers.
+
+    >>> from minigrad.nn.checking import check_integers
+    >>> check_integers("cross_entropy", "targets are classes", minigrad.ones(2))
+    Traceback (most recent call last):
+        ...
+    TypeError: cross_entropy: targets are classes, got a tensor of float32; convert it with .long()
+    """
+    if x.dtype.kind not in "iu":
+        raise TypeError(f"{name}: {what}, got a tensor of {x.dtype}; convert it with .long()")
+
+
+class _InRange(Function):
+    """The identity for numbers from 0 to less than a count; an error for others."""
+
+    raw = True
+    differentiable = False
+
+    @staticmethod
+    def forward(ctx: Any, numbers: Any, count: int, error: type[Exception], message: str) -> Any:
+        """Look at the numbers."""
+        wrong = np.asarray(arrays.to_host(numbers))
+        wrong = wrong[(wrong < 0) | (wrong >= count)]
+        if wrong.size:
+            raise error(message.format(int(wrong.flat[0]), count))
+        return numbers
+
+
+InRange = _InRange
+InRange.__name__ = "InRange"  # as graphs call it
+
+
+def in_range(numbers: Tensor, count: int, message: str, error: type[Exception] = ValueError) -> Any:
+    """Return numbers that are looked at where they are used as places: under vmap, and when a traced graph runs.
+
+    Args:
+        numbers: A tensor of integers.
+        count: What they must be less than; and at least 0.
+        message: What is said of a wrong number: the text has a place for it, and one for the count.
+        error: The class of the error.
+
+    >>> from minigrad.nn.checking import in_range
+    >>> in_range(minigrad.tensor([1, 3]), 3, "there is no row {}; the table has {}")
+    Traceback (most recent call last):
+        ...
+    ValueError: there is no row 3; the table has 3
+    """
+    return InRange.apply(numbers, count=count, error=error, message=message)

@@ -18,7 +18,13 @@ from minigrad.machine.first_use import first_use
 from minigrad.nn.checking import as_tuple, check_size
 from minigrad.nn.convolution import Pair, Windows
 from minigrad.nn.layer_functions import batch_norm, conv1d, conv2d, embedding, layer_norm, linear, one_hot
-from minigrad.nn.loss_functions import binary_cross_entropy_with_logits, mse_loss, nll_loss, rows_and_targets
+from minigrad.nn.loss_functions import (
+    binary_cross_entropy_with_logits,
+    mse_loss,
+    nll_loss,
+    nll_loss_of_each,
+    rows_and_targets,
+)
 from minigrad.nn.loss_rules import CrossEntropy
 from minigrad.nn.pool_functions import AvgPool2d, MaxPool2d
 from minigrad.nn.standing_in import as_tiles
@@ -290,8 +296,11 @@ def cross_entropy(
     >>> minigrad.nn.functional.cross_entropy(logits, minigrad.tensor([0, 1]), reduction="none")
     tensor([0.6931, 0.1269])
     """
-    if not is_quick() or getattr(target, "abstract", False):
-        dim = 1 if input.ndim > 1 else 0
+    dim = 1 if input.ndim > 1 else 0
+    if getattr(target, "abstract", False):
+        scores = log_softmax(input, dim)
+        return nll_loss_of_each("cross_entropy", scores, target, weight, ignore_index, reduction)
+    if not is_quick():
         return nll_loss(log_softmax(input, dim), target, weight, ignore_index, reduction)
     rows, places, factors = rows_and_targets("cross_entropy", input, target, weight, ignore_index, reduction)
     loss = CrossEntropy.apply(rows, target=places, factors=factors, reduction=reduction)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from minigrad import autodiff, functions, tensor_functions
-from minigrad.nn.checking import as_tuple, check_size
+from minigrad.nn.checking import as_tuple, check_integers, check_running, check_size, in_range
 from minigrad.nn.convolution import Conv2d, Windows
 from minigrad.tensors import Tensor, need_tensors
 
@@ -175,14 +175,9 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
             [1., 2.],
             [3., 4.]])
     """
-    if input.dtype.kind not in "iu":
-        raise TypeError(f"embedding: row numbers are integers, got a tensor of {input.dtype}; convert it with .long()")
-    # Under vmap nobody can look at the numbers here; the table itself refuses those of no row.
-    numbers = np.zeros(0) if input.abstract else np.asarray(input.detach().to("cpu").numpy())
-    if numbers.size and (numbers.min() < 0 or numbers.max() >= weight.shape[0]):
-        wrong = int(numbers.min() if numbers.min() < 0 else numbers.max())
-        raise IndexError(f"embedding: there is no row {wrong}; the table has {weight.shape[0]}")
-    rows = weight[input]
+    check_integers("embedding", "row numbers are integers", input)
+    numbers = in_range(input, weight.shape[0], "embedding: there is no row {}; the table has {}", IndexError)
+    rows: Tensor = weight[numbers]
     if padding_idx is None:
         return rows
     is_padding = (input == padding_idx).unsqueeze(-1)
@@ -200,15 +195,12 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     tensor([[0, 0, 1],
             [1, 0, 0]])
     """
-    if input.abstract:
-        if num_classes == -1:
-            raise ValueError("one_hot: under vmap the largest number is unknown; give num_classes")
-        return (input.unsqueeze(-1) == input.from_host(np.arange(num_classes))).long()
-    numbers = input.detach().to("cpu").numpy()
-    count = int(numbers.max()) + 1 if num_classes == -1 else num_classes
-    if numbers.size and (numbers.min() < 0 or numbers.max() >= count):
-        raise ValueError(f"one_hot: numbers from {numbers.min()} to {numbers.max()} for {count} classes")
-    return input.from_host((numbers[..., None] == np.arange(count)).astype(np.int64))
+    if num_classes == -1:
+        if input.abstract:
+            raise input._array.error("one_hot: the largest number is unknown here; give num_classes")
+        num_classes = int(input.max().item()) + 1
+    numbers = in_range(input, num_classes, "one_hot: there is no class {}; a row has {}")
+    return (numbers.unsqueeze(-1) == input.from_host(np.arange(num_classes))).long()  # type: ignore[no-any-return]
 
 
 def batch_norm(
@@ -247,6 +239,7 @@ def batch_norm(
             raise ValueError("batch_norm: evaluation needs running_mean and running_var")
         centred = input - running_mean.view(*column)
         return _scaled(centred, running_var.view(*column), eps, weight, bias, column)
+    check_running(input, running_mean)
     axes = (0, *range(2, input.ndim))
     count = input.numel() // input.shape[1] if input.shape[1] else 0
     if count < 2:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.nn.checking import check_reduction
+from minigrad.nn.checking import check_integers, check_reduction, in_range
 from minigrad.nn.loss_rules import BCEWithLogits, SquaredError
 from minigrad.tensors import Tensor, need_tensors
 
-__all__ = ["binary_cross_entropy_with_logits", "mse_loss", "nll_loss", "rows_and_targets"]
+__all__ = ["binary_cross_entropy_with_logits", "mse_loss", "nll_loss", "nll_loss_of_each", "rows_and_targets"]
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
@@ -28,6 +28,8 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     tensor(2.)
     """
     _check_same("mse_loss", input, target, reduction)
+    if reduction == "mean" and input.dtype.kind != "f" and target.dtype.kind != "f":
+        raise TypeError(f"mse_loss: a tensor of {input.dtype} has no mean of its type; convert it with .float()")
     return SquaredError.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
 
 
@@ -80,7 +82,7 @@ def nll_loss(
         reduction: "mean", "sum", or "none" for one loss for each target.
     """
     if getattr(target, "abstract", False):
-        return _nll_loss_of_each(input, target, weight, ignore_index, reduction)
+        return nll_loss_of_each("nll_loss", input, target, weight, ignore_index, reduction)
     rows, places, factors = rows_and_targets("nll_loss", input, target, weight, ignore_index, reduction)
     taken = rows[rows.from_host(np.arange(len(places))), rows.from_host(places)]
     losses = taken * rows.from_host(-factors)
@@ -90,12 +92,21 @@ def nll_loss(
     return total if reduction == "sum" else total / float(factors.sum())
 
 
-def _nll_loss_of_each(x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
-    """Compute the loss under `transforms.vmap`, where each example has targets that nobody can look at here."""
-    check_shapes("nll_loss", x, target, reduction)
+def nll_loss_of_each(
+    name: str, x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
+) -> Tensor:
+    """Compute the loss under `transforms.vmap` and in a trace, where nobody can look at the targets here.
+
+    >>> from minigrad.nn.loss_functions import nll_loss_of_each
+    >>> scores = minigrad.tensor([[-1.0, -2.0], [-3.0, -4.0]])
+    >>> nll_loss_of_each("nll_loss", scores, minigrad.tensor([0, 1]), None, -100, "none")
+    tensor([1., 4.])
+    """
+    axis = 1 if x.ndim > 1 else 0
+    check_targets(name, x, target, weight, reduction)
     counts = target != ignore_index
-    places = target * counts
-    taken = x.gather(1 if x.ndim > 1 else 0, places.unsqueeze(1 if x.ndim > 1 else 0))
+    places = in_range(target * counts, x.shape[axis], f"{name}: {NO_CLASS}")
+    taken = x.gather(axis, places.unsqueeze(axis))
     factors = counts.to(x.dtype) if weight is None else weight[places] * counts
     losses = -taken.view(*target.shape) * factors
     if reduction == "none":
@@ -103,8 +114,11 @@ def _nll_loss_of_each(x: Tensor, target: Tensor, weight: Tensor | None, ignore_i
     return losses.sum() if reduction == "sum" else losses.sum() / factors.sum()
 
 
-def check_shapes(name: str, x: Tensor, target: Tensor, reduction: str) -> None:
-    """Raise an error if scores and targets do not match."""
+NO_CLASS = "there is no class {}; the scores have {}"
+
+
+def check_targets(name: str, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str) -> None:
+    """Raise an error if scores, targets and the weights of classes do not match."""
     check_reduction(name, reduction)
     need_tensors(name, x, target)
     if not x.ndim or (x.shape[:1] + x.shape[2:] if x.ndim > 1 else ()) != tuple(target.shape):
@@ -112,6 +126,10 @@ def check_shapes(name: str, x: Tensor, target: Tensor, reduction: str) -> None:
             f"{name}: scores of shape {tuple(x.shape)} and targets of shape {tuple(target.shape)}; the targets must "
             "have the scores' shape without axis 1"
         )
+    check_integers(name, "targets are classes", target)
+    classes = x.shape[1 if x.ndim > 1 else 0]
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise ValueError(f"{name}: a weight of shape {tuple(weight.shape)} for {classes} classes")
 
 
 def rows_and_targets(
@@ -121,17 +139,13 @@ def rows_and_targets(
     need_tensors(name, x, target)
     if x.ndim == 1:
         x, target = x.unsqueeze(0), target.unsqueeze(0) if target.ndim == 0 else target
-    check_shapes(name, x, target, reduction)
+    check_targets(name, x, target, weight, reduction)
     places = target.detach().to("cpu").numpy().reshape(-1)
-    if places.dtype.kind not in "iu":
-        raise TypeError(f"{name}: targets are classes, got a tensor of {target.dtype}; convert it with .long()")
     classes = x.shape[1]
     counts = places != ignore_index
     wrong = places[counts & ((places < 0) | (places >= classes))]
     if wrong.size:
-        raise ValueError(f"{name}: there is no class {int(wrong[0])}; the scores have {classes}")
-    if weight is not None and tuple(weight.shape) != (classes,):
-        raise ValueError(f"{name}: a weight of shape {tuple(weight.shape)} for {classes} classes")
+        raise ValueError(f"{name}: {NO_CLASS.format(int(wrong[0]), classes)}")
     places = np.where(counts, places, 0)
     factors = counts.astype(x.dtype)
     if weight is not None:

@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 
 from minigrad import autodiff
 from minigrad.nn import functional
+from minigrad.nn.checking import check_running
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
@@ -94,6 +95,8 @@ class BatchNorm1d(Module):
             raise ValueError(f"{name} takes {ranks} axes, got shape {tuple(input.shape)}")
         if input.shape[1] != self.num_features:
             raise ValueError(f"{name} has {self.num_features} channels, got shape {tuple(input.shape)}: axis 1 differs")
+        if self.training:
+            check_running(input, self.running_mean)
 
     def _weight_of_this_batch(self) -> float:
         if not self.training or self.num_batches_tracked is None:

@@ -89,9 +89,18 @@ def tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None,
     return _made(array, requires_grad, device)
 
 
+def _elements(x: Tensor) -> Any:
+    if x.abstract:
+        raise x._array.error(
+            "tensor() copies numbers, which are unknown here; join tensors with minigrad.stack or minigrad.cat, and "
+            "copy one with clone()"
+        )
+    return arrays.to_host(x._array)
+
+
 def _array_of(data: Any) -> Any:
     if isinstance(data, Tensor):
-        return arrays.to_host(data._array)
+        return _elements(data)
     if isinstance(data, list | tuple):
         data = _without_tensors(data)
     try:
@@ -105,7 +114,7 @@ def _array_of(data: Any) -> Any:
 
 def _without_tensors(data: Any) -> Any:
     if isinstance(data, Tensor):
-        return arrays.to_host(data._array)
+        return _elements(data)
     if isinstance(data, list | tuple) and not _are_numbers(set(map(type, data))):
         return [_without_tensors(x) for x in data]
     return data

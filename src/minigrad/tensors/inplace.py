@@ -291,10 +291,11 @@ def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
         raise TypeError(f"{operation}: a tensor of {tensor._array.dtype} cannot keep gradients")
     view = _view(tensor)
     if view is not None and view.function not in tensor_functions.WRITE_BACK:
-        raise GraphError(
-            f"{operation}: this tensor is a view that {view.function.__name__}.forward returned, and the history of "
-            "the tensor that it looks at would not know of the change; clone() the view"
+        said = (
+            f"this tensor is a view that {view.function.__name__}.forward returned, and the history of the tensor that "
+            "it looks at would not know of the change; clone() the view"
         )
+        raise GraphError(f"{operation}: {getattr(view.function, 'in_place', said)}")
     if view is None and (tensor._fn is None or tensor._inputs is None) and guarded.has_other_views(tensor._array):
         raise GraphError(
             f"{operation}: this tensor is a view of another, whose history would not know of the change; assign to "

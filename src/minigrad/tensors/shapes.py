@@ -367,7 +367,13 @@ class Shapes(Types):
         """
         return self.expand(*other.shape)
 
-    broadcast_to = expand
+    def broadcast_to(self, *sizes: Any) -> Tensor:
+        """Return a view expanded to a shape: NumPy's name for `expand`.
+
+        >>> minigrad.zeros(3).broadcast_to(4, 3).shape
+        (4, 3)
+        """
+        return self.expand(*sizes)
 
     def flip(self, *dims: Any) -> Tensor:
         """Return a copy with the elements in reverse order along some axes.

@@ -50,6 +50,10 @@ class NoArray:
         """Refuse: an operation asks for the elements."""
         raise NotImplementedError
 
+    def error(self, message: str) -> Exception:
+        """Return the error for something that cannot be done without elements."""
+        raise NotImplementedError
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__array__":
             raise AttributeError(name)
@@ -59,9 +63,23 @@ class NoArray:
 class AbstractTensor(Tensor):
     """A tensor without elements. Its class says what an operation on it does."""
 
-    __slots__ = ()
+    __slots__ = ("_is_own",)
 
     abstract = True
+    _is_own: bool
+
+    def own(self, d: Tensor) -> Any:
+        """Return a gradient, d or one of this tensor, as a value that nobody else has: `+=` then makes a new one."""
+        own: Any = d + 0.0
+        own._is_own = True
+        return own
+
+    def __iadd__(self, other: Any) -> Any:  # type: ignore[misc]
+        if not self._is_own:
+            return self.add_(other)
+        total: Any = self + other
+        total._is_own = True
+        return total
 
     def __and__(self, other: object) -> Tensor:
         return self._logical("&", np.bitwise_and, other)

@@ -59,7 +59,7 @@ def positions(name: str, argnums: Any, count: int) -> tuple[int, ...]:
 
     Raises:
         TypeError: If argnums is neither an int nor a sequence of them.
-        ValueError: If there is no such argument.
+        ValueError: If there is no such argument, or one is named twice.
     """
     given = argnums if isinstance(argnums, tuple | list) else (argnums,)
     if not all(isinstance(n, int) and not isinstance(n, bool) for n in given):
@@ -71,7 +71,10 @@ def positions(name: str, argnums: Any, count: int) -> tuple[int, ...]:
                 f"{name}: argnums={argnums} needs at least {needed} positional arguments, but the call has {count}; "
                 "give the arguments by position, or change argnums"
             )
-    return tuple(n % count for n in given)
+    places = tuple(n % count for n in given)
+    if len(set(places)) < len(places):
+        raise ValueError(f"{name}: argnums={argnums} names an argument twice; name each one once")
+    return places
 
 
 def with_variables(trees: Sequence[Any]) -> Callable[[Sequence[Any]], list[Any]]:
@@ -105,7 +108,7 @@ def recorded(
         returned = fun(*put(inputs))
         aux = None
         if has_aux:
-            if not isinstance(returned, tuple) or len(returned) != 2:
+            if not isinstance(returned, tuple | list) or len(returned) != 2:
                 raise TypeError(
                     f"{name}: with has_aux=True the function must return a pair (result, aux), not "
                     f"{type_name(returned)}"
@@ -157,7 +160,7 @@ def changes_of(name: str, what: str, like: str, tree: Any, values: Sequence[Any]
             f"{name}: {what} and {like} must have the same structure, but differ at {unlike(own, structure)}"
         )
     pairs = zip(leaves_by_path(tree, what), values, strict=True)
-    return [_change(name, path, t, like, x) for (path, t), x in pairs]
+    return [_change(name, path, t, like + path.removeprefix(what), x) for (path, t), x in pairs]
 
 
 def _change(name: str, path: str, t: Any, like: str, x: Any) -> Any:
@@ -172,9 +175,9 @@ def _change(name: str, path: str, t: Any, like: str, x: Any) -> Any:
     if not isinstance(t, Tensor):
         raise TypeError(f"{name}: {path} is {type_name(t)}, but belongs to a tensor; give a tensor of shape {x.shape}")
     if t.shape != x.shape:
-        raise ValueError(f"{name}: {path} has shape {t.shape}, but {like} has {x.shape} there; they must be the same")
+        raise ValueError(f"{name}: {path} has shape {t.shape}, but {like} has {x.shape}; they must be the same")
     if t.dtype != x.dtype:
         raise TypeError(
-            f"{name}: {path} is a tensor of {t.dtype}, but {like} has {x.dtype} there; convert it with .to(dtype)"
+            f"{name}: {path} is a tensor of {t.dtype}, but {like} is one of {x.dtype}; convert it with .to(dtype)"
         )
     return t

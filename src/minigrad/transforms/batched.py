@@ -32,10 +32,19 @@ class _Example(NoArray):
 
     def to_host(self) -> Any:
         """Refuse: an operation without a batching rule asks for the elements."""
+        if not mapped.running.maps:
+            raise BatchingError(
+                "vmap: a batched tensor is used outside of its vmap, perhaps because the function kept it in a list or "
+                "an attribute; return it from the function"
+            )
         raise BatchingError(
             f"vmap: an operation asks for the elements of a batched tensor of shape {self.shape}, or writes it into a "
             "tensor that is not batched; use operations that make new tensors, or map the other tensor too"
         )
+
+    def error(self, message: str) -> Exception:
+        """Return the error for something that has no one answer for a batch."""
+        return BatchingError(f"vmap: {message}")
 
 
 class BatchedTensor(AbstractTensor):
@@ -60,6 +69,7 @@ class BatchedTensor(AbstractTensor):
         self._fn = self._ctx = self._grad = self._extra = None
         self._inputs = ()
         self._tick = next(ticks)
+        self._is_own = False
 
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:

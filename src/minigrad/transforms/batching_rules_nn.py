@@ -6,12 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.nn.checking import InRange
 from minigrad.nn.convolution import Conv2d, ConvInput, ConvWeight
 from minigrad.nn.loss_rules import BCEWithLogits, CrossEntropy, SquaredError
 from minigrad.nn.pool_functions import AvgPool2d, AvgSpread, MaxPool2d, WindowScatter, WindowTake
 from minigrad.transforms.batching_rules import Mine, Values, aligned, batch_size, batched, rule_for
 
 __all__: list[str] = []
+
+
+@rule_for(InRange)
+def _in_range(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -> Any:
+    return function.apply(*values, **options)
 
 
 def _merged(x: Any) -> Any:

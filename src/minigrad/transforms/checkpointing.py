@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from minigrad.autodiff import grad_mode
+from minigrad.functions import Function
 from minigrad.scalar import Scalar
+from minigrad.tensors import mapped
 from minigrad.tensors.random import default_generator
 from minigrad.transforms.arguments import check_callable
+from minigrad.transforms.batching_rules import batch_size, batched, rule_for
 from minigrad.transforms.nodes import with_rules
 from minigrad.transforms.recording import Recording, is_variable
 from minigrad.transforms.trees import tree_flatten
 
-__all__ = ["checkpoint"]
+__all__ = ["Barrier", "checkpoint"]
 
 
 def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,26 +57,27 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
                 every[place] = x
             return fun(*structure.unflatten(every), **kwargs), None
 
-        state = default_generator._random.bit_generator.state
-        first = Recording(run, variables)
+        draws = _Draws()
+        with draws.first():
+            first = Recording(run, variables)
         if not first.is_outer:
             return first.returned()[0]
         others = first.closed_over()
         wanted, count = [place for place, y in enumerate(first.results) if is_variable(y)], len(first.results)
 
-        def again() -> Recording:
-            with _drawing_from(state):
-                return Recording(run, variables)
+        def again(given: Sequence[Any]) -> Recording:
+            with draws.again():
+                return Recording(run, _after(given, variables))
 
         def pull(cotangents: list[Any]) -> list[Any]:
-            second, every = again(), [None] * count
+            second, every = again(cotangents), [None] * count
             for place, c in zip(wanted, cotangents, strict=True):
                 every[place] = c
             return second.pull(every, others)
 
         def push(tangents: list[Any]) -> list[Any]:
             own, more = tangents[: len(variables)], zip(others, tangents[len(variables) :], strict=True)
-            changes = again().push(own, [(x, t) for x, t in more if t is not None])
+            changes = again(tangents).push(own, [(x, t) for x, t in more if t is not None])
             return [changes[place] for place in wanted]
 
         return first.tree(with_rules("checkpoint", first.results, variables, pull, push, others))
@@ -81,12 +85,80 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
     return recomputed
 
 
+class Barrier(Function):
+    """The identity, in a trace: what is computed from its result is not taken from what was computed before."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, after: Any) -> Any:
+        """Return a; it is not there before another value is."""
+        return a
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """The gradient goes on to a."""
+        return d_output, None
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """The change of a comes through."""
+        return tangents[0]
+
+
+@rule_for(Barrier)
+def _barrier(function: Any, values: Sequence[Any], mine: Sequence[bool], options: dict[str, Any]) -> Any:
+    return function.apply(batched(values[0], mine[0], batch_size(values, mine)), values[1])
+
+
+def _after(given: Sequence[Any], variables: Sequence[Any]) -> Sequence[Any]:
+    """Return variables to compute with again, once a derivative is given.
+
+    In a trace equal expressions are computed once, so the second run would be the first one, kept until it is needed.
+    """
+    after = next((d for d in given if d is not None), None)
+    if mapped.running.draw is None or after is None:
+        return variables
+    return [Barrier.apply(x, after.detach()) for x in variables]
+
+
+class _Draws:
+    """The random numbers of a run, for a second run that gets the same.
+
+    In a trace they are values of the graph, which are drawn when it runs.
+    """
+
+    def __init__(self) -> None:
+        self._state = default_generator._random.bit_generator.state
+        self._draw = mapped.running.draw
+        self._traced: list[Any] = []
+
+    def first(self) -> AbstractContextManager[None]:
+        """Remember what is drawn."""
+        return _drawing(self._remembered if self._draw else None)
+
+    def _remembered(self, numbers: Any, shape: tuple[int, ...]) -> Any:
+        assert self._draw is not None
+        self._traced.append(self._draw(numbers, shape))
+        return self._traced[-1]
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Draw the same numbers."""
+        source, values = default_generator._random.bit_generator, iter(self._traced)
+        now, source.state = source.state, self._state
+        try:
+            with _drawing((lambda numbers, shape: next(values)) if self._draw else None):
+                yield
+        finally:
+            source.state = now
+
+
 @contextmanager
-def _drawing_from(state: Any) -> Iterator[None]:
-    """Let the default generator draw again from a state of before."""
-    source = default_generator._random.bit_generator
-    now, source.state = source.state, state
+def _drawing(draw: Any) -> Iterator[None]:
+    """Let random numbers come from a function; None for the generators themselves."""
+    before, mapped.running.draw = mapped.running.draw, draw
     try:
         yield
     finally:
-        source.state = now
+        mapped.running.draw = before

@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from minigrad import autodiff
 from minigrad.autodiff import grad_mode
 from minigrad.errors import FunctionError
 from minigrad.layout import type_name
@@ -16,7 +15,7 @@ from minigrad.tensors import Tensor, creation
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.nodes import with_rules
 from minigrad.transforms.recording import Recording, detached, is_variable, zeros_like
-from minigrad.transforms.trees import PyTreeDef, tree_flatten, unlike
+from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves, unlike
 
 __all__ = ["custom_jvp", "custom_vjp", "stop_gradient"]
 
@@ -50,9 +49,21 @@ class _Split:
         has_scalars = any(isinstance(x, Scalar) for x in leaves)
         self.leaves = [creation.tensor(x) if isinstance(x, float) and not has_scalars else x for x in leaves]
         self.trees = self.structure.unflatten(self.leaves)
-        rest = iter(self.trees)
-        self.args = [x if place in nondiff_argnums else next(rest) for place, x in enumerate(args)]
+        self._all, self._fixed_places = args, nondiff_argnums
+        self.args = self.arguments(self.leaves)
         self.places = [place for place, x in enumerate(self.leaves) if is_variable(x)]
+
+    def arguments(self, leaves: Sequence[Any]) -> list[Any]:
+        """Return all arguments, with other leaves."""
+        rest = iter(self.structure.unflatten(leaves))
+        return [x if place in self._fixed_places else next(rest) for place, x in enumerate(self._all)]
+
+    def with_variables(self, values: Sequence[Any]) -> list[Any]:
+        """Return all arguments, with other values in place of the variables."""
+        leaves = list(self.leaves)
+        for place, x in zip(self.places, values, strict=True):
+            leaves[place] = x
+        return self.arguments(leaves)
 
     @property
     def variables(self) -> list[Any]:
@@ -64,7 +75,7 @@ class _Split:
 
     def like_arguments(self, values: Sequence[Any]) -> Any:
         """Return values, or zeros for None, in the form of the arguments."""
-        leaves = [zeros_like(x) for x in self.leaves]
+        leaves: list[Any] = [zeros_like(x) for x in self.leaves]
         for place, value in zip(self.places, values, strict=True):
             leaves[place] = leaves[place] if value is None else value
         return self.structure.unflatten(leaves)
@@ -91,6 +102,20 @@ class _Custom:
                 f"{self._kind}: {self._name} has arguments that can only be given by name; make them positional"
             )
         return bound.args
+
+    def _value(self, split: _Split) -> Any:
+        """Return what the function itself gives for constants, without a graph."""
+        result = self.fun(*split.with_variables(detached(split.variables)))
+        self._refuse_closed_over(any(y.requires_grad for y in tree_leaves(result) if is_variable(y)))
+        return result
+
+    def _refuse_closed_over(self, is_wanted: bool) -> None:
+        """Refuse a function that takes a value from outside in which derivatives are asked: no rule gives them."""
+        if is_wanted:
+            raise FunctionError(
+                f"{self._kind}: {self._name} takes a value from outside that wants derivatives, and its rule gives "
+                "those in arguments only; make it an argument, or hand stop_gradient of it to the function"
+            )
 
     def _no_rule(self, method: str) -> FunctionError:
         return FunctionError(f"{self._kind}: {self._name} has no derivative rule yet; give it one with {method}")
@@ -161,8 +186,7 @@ class custom_jvp(_Custom):  # noqa: N801 (JAX's name)
         split = _Split(args, self.nondiff_argnums)
         if not split.is_wanted():
             return self.fun(*args)
-        with autodiff.no_grad():
-            leaves, structure = tree_flatten(self.fun(*split.args))
+        leaves, structure = tree_flatten(self._value(split))
         wanted = [place for place, y in enumerate(leaves) if is_variable(y)]
 
         def push(tangents: list[Any]) -> list[Any]:
@@ -231,10 +255,11 @@ class custom_vjp(_Custom):  # noqa: N801 (JAX's name)
         if not split.is_wanted():
             return self.fun(*args)
         if self._is_forward:  # fwd calls the function itself: what that keeps is computed when it is asked for
-            with autodiff.no_grad():
-                result, kept = self.fun(*split.args), None
+            result, kept = self._value(split), None
         else:
-            result, kept = self._forward(split.args)
+            run = Recording(lambda variables: self._forward(split.with_variables(variables)), split.variables)
+            self._refuse_closed_over(bool(run.closed_over()))
+            result, kept = run.tree(run.results), run.aux
         leaves, structure = tree_flatten(detached(result))  # or their graph would live as long as the result
         wanted = [place for place, y in enumerate(leaves) if is_variable(y)]
         is_late = self._is_forward

@@ -101,7 +101,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     results, aux = run.returned()
 
     def back(cotangents: Any) -> tuple[Any, ...]:
-        given = changes_of("vjp", "the cotangents", "the result", cotangents, run.results, run.structure)
+        given = changes_of("vjp", "the cotangent", "the result", cotangents, run.results, run.structure)
         return tuple(put(run.pull(given)))
 
     return (results, back, aux) if has_aux else (results, back)

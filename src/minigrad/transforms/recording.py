@@ -23,13 +23,17 @@ from minigrad.transforms import scalars
 from minigrad.transforms.batched import BatchedTensor, expose, hide, levels_of
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-__all__ = ["Recording", "detached", "is_variable", "link", "zeros_like"]
+__all__ = ["Recording", "detached", "held", "is_variable", "link", "zeros_like"]
 
 
 class _Input(Function):
     """The identity: the node that stands for an input of a function that is differentiated."""
 
     raw = True
+    in_place = (
+        "an argument of a function that is differentiated is its caller's tensor, and stays as it is; change a clone() "
+        "of it, or use the operation that makes a new tensor"
+    )
 
     @staticmethod
     def forward(ctx: Any, a: Any) -> Any:
@@ -121,27 +125,29 @@ class Recording:
         inputs: The nodes that stand for the inputs.
         results: The leaves of what the function returned, on the graph of the inputs.
         structure: Their tree.
+        aux: What the function returned beside the tree.
         is_outer: Whether something outside this run wants derivatives of the results.
     """
 
     inputs: list[Any]
     results: list[Any]
     structure: PyTreeDef
+    aux: Any
 
     def __init__(self, fun: Callable[..., Any], values: Sequence[Any]) -> None:
-        """Run a function of a list of values; it returns a tree, and anything beside it, see `aux`."""
+        """Run a function of a list of values; it returns a tree, and anything beside it."""
         self._since = next(ticks)
         recorded = grad_mode.enabled
         with autodiff.enable_grad():
             self.inputs = [link(x) for x in values]
-            returned, self._aux = fun(self.inputs)
+            returned, self.aux = fun(self.inputs)
         self.results, self.structure = tree_flatten(returned)
         self.is_outer = recorded and self._has_outer()
 
     def _has_outer(self) -> bool:
         """Return whether a leaf of the user's, or another transform's input, stands behind the results."""
         seen = set[int]()
-        everything = [*self.results, *tree_leaves(self._aux)]
+        everything = [*self.results, *tree_leaves(self.aux)]
         stack = [held(y) for y in everything if isinstance(y, Tensor) and y.requires_grad]
         while stack:
             node = stack.pop()
@@ -163,7 +169,7 @@ class Recording:
         for node in self.inputs:
             if isinstance(node, Scalar):
                 scalars.close(node)
-        results = (self.tree(self.results), self._aux)
+        results = (self.tree(self.results), self.aux)
         return results if self.is_outer else detached(results)
 
     def closed_over(self) -> list[Tensor]:

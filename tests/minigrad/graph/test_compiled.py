@@ -14,8 +14,9 @@ import minigrad as mg
 from minigrad import nn
 from minigrad.backends import guarded
 from minigrad.backends.numba import compiler, fused, splitting
-from minigrad.graph import optimize, trace
+from minigrad.graph import cond, optimize, scan, trace
 from minigrad.graph.compiled import Program
+from minigrad.nn import functional as F  # noqa: N812 (PyTorch's habit)
 from minigrad.transforms import grad, vmap
 
 KINDS = {"float64": {}, "float32": {"dtype": mg.float32}, "special": {"special": True}, "empty": {"empty": True}}
@@ -156,6 +157,32 @@ def test_zero_and_nan_as_numbers():
     assert quick.cache_info().misses == 5
 
 
+PLACES = {
+    "cross_entropy": (lambda x, t: F.cross_entropy(x, t), ValueError, "cross_entropy: there is no class {}; .* have 3"),
+    "nll_loss": (lambda x, t: F.nll_loss(x, t), ValueError, "nll_loss: there is no class {}; the scores have 3"),
+    "gradient": (lambda x, t: grad(lambda x: F.cross_entropy(x, t))(x), ValueError, "cross_entropy: there is no class"),
+    "embedding": (lambda x, t: F.embedding(t, x.T), IndexError, "embedding: there is no row {}; the table has 3"),
+    "one_hot": (lambda x, t: F.one_hot(t, 3) * x, ValueError, "one_hot: there is no class {}; a row has 3"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("place", [-1, 3, -100])
+def test_places_are_checked_when_a_graph_runs(name, place):
+    """A class or a row that does not exist is refused as without jit, and -1 is none; losses ignore the class -100."""
+    fun, error, said = PLACES[name]
+    x, right, wrong = tensor(2, 3), mg.tensor([2, 0]), mg.tensor([2, place])
+    quick = mg.jit(fun)
+    assert_close(quick(x, right), fun(x, right))
+    mapped = lambda x, t: vmap(fun)(mg.stack([x, x]), mg.stack([right, t]))  # noqa: E731
+    for run in (fun, quick, mapped):
+        if place == -100 and name not in ("embedding", "one_hot"):
+            assert_close(mapped(x, wrong)[1] if run is mapped else run(x, wrong), fun(x, wrong))
+            continue
+        with pytest.raises(error, match=said.format(place)):
+            run(x, wrong)
+
+
 def test_what_closes_the_quick_way():
     """Gradients, vmap, another backend, a tensor of another class: the right thing runs."""
     quick = mg.jit(lambda x: (x * x).sum())
@@ -281,6 +308,25 @@ def test_failure_to_compile(monkeypatch):
         warnings.simplefilter("error")
         assert_close(quick(x), (x * 2.0).exp() + 17.25)
     assert quick.cache_info() == (1, 1, 1)
+
+
+def test_failure_to_compile_a_loop(monkeypatch):
+    """The same for graphs inside of equations: one warning, and the interpreter runs all of them."""
+
+    def fun(x):
+        def step(c, x):
+            return cond(x.sum() > 0.0, lambda: (c * 3.0 + x).exp(), lambda: (c * 5.0 - x).exp()), None
+
+        return scan(step, mg.zeros(3).double(), x)[0]
+
+    def fail(*args, **options):
+        raise RuntimeError("the compiler is out of order")
+
+    monkeypatch.setattr(compiler, "kernel", fail)
+    quick, x = mg.jit(fun), -tensor(4, 3).abs()
+    with pytest.warns(RuntimeWarning, match="runs uncompiled") as said:
+        assert_close([quick(x), quick(x)], [fun(x), fun(x)])
+    assert len(said) == 1 and said[0].filename == __file__
 
 
 def test_no_constant_is_kept_alive():

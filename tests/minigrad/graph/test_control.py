@@ -159,11 +159,87 @@ def test_random_numbers_in_a_scan():
     assert [e.op.__name__ for e in graph.equations].count("Scan") == 2
 
 
-def test_inside_vmap():
-    """Under vmap a loop runs as Python's own."""
-    batch = mg.stack([X, X * 2.0])
-    wanted = mg.stack([scan(lambda c, x: (c + x, c * x), H, each)[1] for each in batch])
-    assert_equal(vmap(lambda xs: scan(lambda c, x: (c + x, c * x), H, xs)[1])(batch), wanted)
+DRAWING = {
+    "scan": lambda x: scan(lambda c, x: (c + x * mg.rand(3), None), x[0], x)[0].sum(),
+    "cond": lambda x: cond(x.sum() > 0, lambda x: (x * mg.rand(5, 3)).sum(), lambda x: x.sum(), x),
+    "scan in scan": lambda x: scan(
+        lambda c, row: (scan(lambda c, e: (c + e * mg.rand().double(), None), c, row)[0], None), x.sum(), x
+    )[0],
+}
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_random_numbers_have_no_derivative_in_a_trace(name):
+    """The derivative would run the function again, with other numbers; without a trace there is one run."""
+    fun = DRAWING[name]
+    for derivative in (grad(fun), lambda x: jvp(fun, (x,), (x,))):
+        with pytest.raises(TraceError, match=rf"{name[:4]}: the function draws random numbers, .*; draw them before"):
+            trace(derivative, X)
+    assert grad(fun)(X).shape == X.shape
+
+
+def test_random_numbers_that_are_handed_in():
+    """Drawn before, they are those of the value and of its derivative."""
+
+    def handed_in(x):
+        return scan(lambda c, each: (c + each[0] * each[1], None), x[0], (x, mg.rand(5, 3).double()))[0].sum()
+
+    value, change = interpreted(lambda x: jvp(handed_in, (x,), (x,)))(X)
+    assert value == pytest.approx(change)
+
+
+def looped(fun, batch):
+    return mg.stack([fun(x) for x in batch])
+
+
+FOR_EACH = {
+    "scan": lambda xs: scan(lambda c, x: (c + x, c * x), H, xs)[1],
+    "scan with what all share": lambda xs: scan(lambda c, x: (c + x * xs.sum(), c), H, X)[1],
+    "choice": lambda xs: cond(xs.sum() > 0.2, lambda x: x * 2.0, lambda x: -x, xs),
+    "choice by a number": lambda xs: cond(xs[0, 0].relu(), lambda x: x * 2.0, lambda x: -x, xs),
+    "while": lambda xs: while_loop(lambda v: v.sum() < 60.0, lambda v: v * 1.5 + 1.0, xs),
+    "as often as": lambda xs: fori_loop(0, (xs.abs().sum() * 2.0).long(), lambda i, v: v * 0.5 + i, xs),
+}
+
+
+@pytest.mark.parametrize("name", FOR_EACH)
+def test_inside_vmap(name):
+    """Each example gets what it gets alone: its own choice, and as many steps as it needs; gradients as well."""
+    fun, batch = FOR_EACH[name], mg.stack([X, X * -2.0, X * 0.1])
+    assert_equal(vmap(fun)(batch), looped(fun, batch))
+    slope = grad(lambda x: fun(x).sum())
+    assert_equal(vmap(slope)(batch), looped(slope, batch))
+    if name not in ("while", "as often as"):
+        assert_equal(interpreted(vmap(fun))(batch), looped(fun, batch))
+
+
+def test_a_traced_value_that_all_examples_share():
+    """A loop of a vmap in a trace hands on what is traced, and takes what differs from example to example."""
+
+    def f(h, xs, batch):
+        return vmap(lambda b: scan(lambda c, x: (c * b + x, c), h, xs)[1])(batch)
+
+    assert_equal(interpreted(f)(H, X, X[0]), f(H, X, X[0]))
+
+
+def test_a_choice_that_all_examples_share():
+    """Under vmap in a trace, a condition that is the same for all examples chooses for all."""
+    batch = mg.stack([X, X * -2.0])
+
+    def f(batch, p):
+        return vmap(lambda x: cond(p > 0.0, lambda x: x * 2.0, lambda x: -x, x))(batch)
+
+    for p in (1.0, -1.0):
+        assert_equal(interpreted(f)(batch, mg.tensor(p)), f(batch, p))
+
+
+def test_numbers_to_begin_with():
+    """The first value may be a number where the condition, the end or the step is traced."""
+    n, x = mg.tensor(4), mg.tensor(4.5)
+    assert_equal(interpreted(lambda n: fori_loop(0, n, lambda i, v: v + i, 0.0))(n), mg.tensor(6.0))
+    assert_equal(interpreted(lambda x: while_loop(lambda v: v < x, lambda v: v + 1.0, 0.0))(x), mg.tensor(5.0))
+    assert_equal(interpreted(lambda x: while_loop(lambda v: v < 9.0, lambda v: v + x, 0.0))(x), mg.tensor(9.0))
+    assert_equal(interpreted(lambda x: fori_loop(0, 3, lambda i, v: v + x, 0.0))(x), mg.tensor(13.5))
 
 
 REFUSED = {
@@ -213,5 +289,5 @@ def test_a_tensor_that_escapes():
         scan(lambda c, x: (kept.append(c * 2.0) or c, None), x[0], x)
         return kept[0] + x
 
-    with pytest.raises(TraceError, match="belongs to a trace that has ended"):
+    with pytest.raises(TraceError, match="used outside of its trace"):
         trace(f, X)

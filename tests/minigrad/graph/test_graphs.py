@@ -53,6 +53,23 @@ def test_trees_numbers_and_captured_tensors():
     np.testing.assert_array_equal(found["same"], np.ones(3))
 
 
+def test_captured_tensors_that_change_during_the_trace():
+    """Each use of a captured tensor is of the value that it had then, as without a trace."""
+
+    def f(x):
+        state = mg.zeros(3)
+        y = x + state
+        state += 1.0
+        z = x * state
+        state[0] = 5.0
+        return y, z, x - state, x - state
+
+    graph = trace(f, X)
+    assert len(graph.constants) == 3
+    for found, wanted in zip(graph.run(X.numpy()), f(X), strict=True):
+        np.testing.assert_array_equal(found, wanted.numpy())
+
+
 def test_run_refuses_other_types():
     """The interpreter names the types that it takes."""
     with pytest.raises(ValueError, match=r"takes \(float32\[2,3\]\), not \(float64\[2,3\]\)"):
@@ -106,6 +123,8 @@ REFUSED = {
     (lambda x: x.relu_()): ("relu_", "x.relu_()"),
     (lambda x: mg.ones(2, 3).add_(x)): ("elements", "add_(x)"),
     (lambda x: mg.ones(int(x.sum()))): ("int()", "int(x.sum())"),
+    (lambda x: mg.tensor([x[0, 0], x[0, 1]])): ("minigrad.stack", "mg.tensor([x[0, 0], x[0, 1]])"),
+    (lambda x: mg.nn.functional.one_hot(x.long())): ("give num_classes", "one_hot(x.long())"),
     (lambda x: x.backward()): ("transforms.grad", "x.backward()"),
 }
 
@@ -136,8 +155,10 @@ def test_a_trace_that_has_ended():
     """A tensor that was kept from a trace is refused, and nothing is left behind."""
     kept = []
     trace(lambda x: kept.append(x) or x + 1, X)
-    with pytest.raises(TraceError, match="ended"):
-        trace(lambda x: x + kept[0], X)
+    uses = [lambda: trace(lambda x: x + kept[0], X), lambda: kept[0] + 1, lambda: X * kept[0], lambda: kept[0].sum()]
+    for use in uses:
+        with pytest.raises(TraceError, match=r"used outside of its trace, .* a list or an attribute; return it from"):
+            use()
     assert (X + 1.0).tolist() == trace(lambda x: x + 1.0, X).run(X.numpy())[0].tolist()
     assert not mapped.anywhere
 
@@ -155,6 +176,7 @@ CASES = {
     "rows": lambda x: x.T.reshape(6)[1::2],
     "view_after_permute": lambda x: x.T.contiguous().view(2, 3),
     "expand": lambda x: x[:, None].expand(2, 4, 3),
+    "broadcast_to": lambda x: x.broadcast_to(2, 2, 3),
     "std": lambda x: x.std(dim=1),
     "join": lambda x: mg.cat([x, mg.ones(1, 3), x.flip(0)]),
     "numpys_number": lambda x: np.float64(2.0) * x - np.float32(0.1),

@@ -56,6 +56,7 @@ def test_aux_is_handed_on():
         assert (aux["x"].tolist(), aux["word"], aux["none"]) == ([2.0, 4.0], "kept", None)
         assert not aux["x"].requires_grad
     assert grad(f, has_aux=True)(X)[0].tolist() == [2.0, 4.0]
+    assert grad(lambda x: [square(x), "kept"], has_aux=True)(X)[1] == "kept"  # a list is a pair too, as in JAX
     assert hessian(f, has_aux=True)(X)[0].tolist() == [[2.0, 0.0], [0.0, 2.0]]
 
 
@@ -117,6 +118,7 @@ WRONG = {
     "argnums too large": (lambda: grad(square, 3)(X), ValueError, "argnums=3 needs at least 4 positional arguments"),
     "argnums too small": (lambda: grad(square, -2)(X), ValueError, "argnums=-2 needs at least 2 positional"),
     "argnums no int": (lambda: grad(square, "x")(X), TypeError, "argnums is 'x'; it must be an int or a tuple of ints"),
+    "argnums twice": (lambda: grad(square, (0, -1))(X), ValueError, r"argnums=\(0, -1\) names an argument twice"),
     "no aux": (lambda: grad(square, has_aux=True)(X), TypeError, r"must return a pair \(result, aux\), not Tensor"),
     "bare primals": (
         lambda: jvp(square, X, X),
@@ -132,12 +134,12 @@ WRONG = {
     "other shape": (
         lambda: jvp(square, (X,), (mg.ones(3),)),
         ValueError,
-        r"tangents\[0\] has shape \(3,\), but primals has \(2,\)",
+        r"jvp: tangents\[0\] has shape \(3,\), but primals\[0\] has \(2,\)",
     ),
     "other type": (
         lambda: jvp(square, (X,), (X.double(),)),
         TypeError,
-        r"tangents\[0\] is a tensor of float64, but primals has",
+        r"tangents\[0\] is a tensor of float64, but primals\[0\] is one of float32; convert it with",
     ),
     "a word as tangent": (
         lambda: jvp(square, (X,), ("x",)),
@@ -153,12 +155,17 @@ WRONG = {
     "cotangent": (
         lambda: vjp(square, X)[1](X),
         ValueError,
-        r"the cotangents has shape \(2,\), but the result has \(\)",
+        r"vjp: the cotangent has shape \(2,\), but the result has \(\)",
+    ),
+    "a cotangent deep inside": (
+        lambda: vjp(lambda x: {"a": x}, X)[1]({"a": mg.ones(3)}),
+        ValueError,
+        r"the cotangent\['a'\] has shape \(3,\), but the result\['a'\] has \(2,\)",
     ),
     "cotangents": (
         lambda: vjp(lambda x: (x, x), X)[1](X),
         TypeError,
-        "the cotangents and the result must have the same",
+        "the cotangent and the result must have the same",
     ),
     "an int to jvp": (lambda: jvp(square, (3,), (1.0,)), TypeError, r"jvp: primals\[0\] is the int 3"),
     "no rule": (

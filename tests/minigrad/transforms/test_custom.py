@@ -9,8 +9,21 @@ import pytest
 
 import minigrad as mg
 from minigrad import Scalar
+from minigrad.errors import FunctionError
 from minigrad.nn import functional as F  # noqa: N812 (PyTorch's habit)
-from minigrad.transforms import checkpoint, custom_jvp, custom_vjp, grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from minigrad.transforms import (
+    checkpoint,
+    custom_jvp,
+    custom_vjp,
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    stop_gradient,
+    vjp,
+    vmap,
+)
 
 X = mg.tensor([0.3, 0.7], dtype=mg.float64)
 
@@ -142,6 +155,35 @@ def test_functions_may_be_arguments():
         return f(*primals), 2.0 * tangents[0]
 
     assert grad(lambda x: app(lambda y: y**3, x))(5.0).item() == 2.0
+
+
+def closing_over(kind, y, by_itself):
+    """x y with a rule, where y comes from outside; the rule calls the function itself, or computes anew."""
+    f = kind(lambda x: x * y)
+    value = f if by_itself else (lambda x: x * y)
+    if kind is custom_jvp:
+        f.defjvp(lambda primals, tangents: (value(*primals), tangents[0] * y))
+    else:
+        f.defvjp(lambda x: (value(x), None), lambda _, d: (d * y,))
+    return f
+
+
+@pytest.mark.parametrize("by_itself", [True, False])
+@pytest.mark.parametrize("kind", [custom_jvp, custom_vjp])
+def test_what_a_rule_cannot_differentiate_is_refused(kind, by_itself):
+    """A value from outside that wants derivatives gets none by a rule: one sentence says so, in place of a 0."""
+    name, w = kind.__name__, mg.tensor(2.0, requires_grad=True)
+    for call in (
+        lambda: grad(lambda y: closing_over(kind, y, by_itself)(y * 1.0))(2.0),
+        lambda: grad(closing_over(kind, w, by_itself))(3.0),
+    ):
+        with pytest.raises(
+            FunctionError, match=rf"{name}: <lambda> takes a value from outside .*; make it an argument"
+        ):
+            call()
+    assert grad(lambda y: closing_over(kind, stop_gradient(y), by_itself)(y * 1.0))(2.0).item() == 2.0
+    assert grad(closing_over(kind, w.detach(), by_itself))(3.0).item() == 2.0
+    assert vmap(grad(closing_over(kind, w.detach(), by_itself)))(X).tolist() == [2.0, 2.0]
 
 
 # --- checkpoint ----------------------------------------------------------------------------------------------

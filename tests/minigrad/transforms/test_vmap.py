@@ -98,6 +98,7 @@ OPERATIONS = {
     "length": lambda x: x * len(x),
     "squeeze": lambda x: x.unsqueeze(0).squeeze(),
     "flatten": lambda x: x.flatten(),
+    "broadcast_to": lambda x: x[0].broadcast_to(3, 2) * x.broadcast_to((2, 2, 2)).sum(),
     "transpose": lambda x: x.T @ x,
     "vector product": lambda x: x[0] @ x.T,
     "expand": lambda x: x.expand(2, -1, -1),
@@ -280,7 +281,15 @@ REFUSED = {
     "range": (lambda x: list(range(x[0].long())), "an index that is a batched tensor has no one value"),
     "mask": (lambda x: x[x > 0], "a mask of booleans may select another number of elements"),
     "nonzero": (lambda x: mg.where(x > 0), "asks for the elements of a batched tensor"),
-    "tensor of": (lambda x: mg.tensor([x[0], x[1]]), "asks for the elements of a batched tensor"),
+    "tensor of": (
+        lambda x: mg.tensor([x[0], x[1]]),
+        r"tensor\(\) copies numbers, .*; join tensors with minigrad.stack",
+    ),
+    "a copy by tensor": (lambda x: mg.tensor(x), r"vmap: tensor\(\) copies numbers, .* copy one with clone\(\)"),
+    "classes of one_hot": (
+        lambda x: F.one_hot(x.long()),
+        "one_hot: the largest number is unknown here; give num_classes",
+    ),
     "into a constant": (lambda x: mg.zeros(2).add_(x), "writes it into a tensor that is not batched"),
     "assigned to a constant": (lambda x: mg.zeros(2).__setitem__(0, x[0]), "writes it into a tensor that is not"),
     "place of an assignment": (lambda x: x.clone().__setitem__(x[0].long(), 1.0), "assignment to a place that differs"),
@@ -289,7 +298,7 @@ REFUSED = {
     "requires_grad_": (lambda x: x.requires_grad_(), "cannot be made a leaf"),
     "running statistics": (
         lambda x: mg.nn.BatchNorm1d(2, dtype=mg.float64)(x.unsqueeze(0).expand(2, 2)),
-        "not batched",
+        r"batch_norm collects means and variances in place, .*; call eval\(\) on the module",
     ),
 }
 
@@ -344,6 +353,13 @@ def test_a_function_that_returns_no_tensor():
     vmap(lambda x: kept.append(x) or x)(X)
     with pytest.raises(BatchingError, match="belongs to another vmap, which has ended"):
         vmap(lambda x: _inner(x))(X)
+    for use in (
+        lambda: kept[0] + 1,
+        lambda: mg.ones(2) * kept[0],
+        lambda: mg.ones(2).add_(kept[0]),
+    ):
+        with pytest.raises(BatchingError, match=r"used outside of its vmap, .* a list or an attribute; return it from"):
+            use()
     assert re.fullmatch(r"BatchedTensor\(3 examples of shape \(2,\), dtype=float64\)", repr(kept[0]))
 
 

@@ -95,7 +95,7 @@ class CudaBackend:
             ValueError: If shapes do not broadcast.
             TypeError: If an input is an array on the host.
         """
-        given = [_on_device(x) for x in inputs]
+        given = _on_device(*inputs)
         shape = np.broadcast_shapes(*(x.shape for x in given if isinstance(x, DeviceArray)))
         out = allocate(shape, dtype)
         if _students_kernels() and expression[0] not in ("in", "const"):
@@ -165,7 +165,7 @@ class CudaBackend:
         Raises:
             ValueError: If the inner sizes differ.
         """
-        a, b = _on_device(a), _on_device(b)
+        a, b = _on_device(a, b)
         if a.shape[-1] != b.shape[-2]:
             raise ValueError(
                 f"matmul: {a.shape} times {b.shape}: the last axis of the first has size {a.shape[-1]}, "
@@ -191,8 +191,15 @@ def _inputs_of(expression: Expression) -> set[int]:
     return set().union(*map(_inputs_of, expression[1:]))
 
 
-def _on_device(x: Any) -> Any:
-    """Return a number or a device array; NumPy's numbers and arrays without axes go to the device."""
+def _on_device(*inputs: Any) -> list[Any]:
+    """Return numbers and device arrays; NumPy's numbers and arrays without axes go to the device."""
+    for x in inputs:
+        if not isinstance(x, DeviceArray | int | float) and hasattr(x, "to_host"):
+            x.to_host()  # of a tensor that has left its vmap or its trace: this says so
+    return [_one_on_device(x) for x in inputs]
+
+
+def _one_on_device(x: Any) -> Any:
     if isinstance(x, DeviceArray | int | float):
         return x
     if getattr(x, "shape", None) == ():
