@@ -17,6 +17,9 @@ __all__ = ["Effort"]
 _AGAIN = 0.5
 """Seconds after which it is said again, to code that takes every error for its own."""
 
+_open: list[Effort] = []
+"""Those whose blocks are running, each inside of the one before."""
+
 
 class Effort:
     """Seconds of this process's processor time for something, spent in one or several blocks.
@@ -34,7 +37,7 @@ class Effort:
 
     @contextmanager
     def spent(self) -> Iterator[None]:
-        """Run a block that may spend what is left; a block inside of it has its own bound.
+        """Run a block that may spend what is left; a block inside of it has its own bound, and counts for both.
 
         Raises:
             BaseException: Made by `ended`, if it spends more, or nothing was left.
@@ -53,6 +56,7 @@ class Effort:
 
         handler = signal.signal(signal.SIGVTALRM, ring)
         outer, _ = signal.setitimer(signal.ITIMER_VIRTUAL, begun, _AGAIN)
+        _open.append(self)
         try:
             try:
                 yield
@@ -61,6 +65,10 @@ class Effort:
         finally:
             left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
             signal.signal(signal.SIGVTALRM, handler)
+            _open.remove(self)
             self.left = min(self.left, left)
             if outer:
-                signal.setitimer(signal.ITIMER_VIRTUAL, max(1e-3, outer - begun + self.left), _AGAIN)
+                rest = outer - begun + self.left
+                if rest <= 0 and _open:
+                    _open[-1].left = 0.0  # its block may end before the clock rings
+                signal.setitimer(signal.ITIMER_VIRTUAL, max(1e-3, rest), _AGAIN)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 __all__ = [
+    "MAX_PARSED",
     "bound_by",
     "defined_names",
     "definitions_only",
@@ -20,6 +21,9 @@ __all__ = [
     "same_code",
 ]
 
+MAX_PARSED = 250_000
+"""Characters of the longest text that is parsed: a tree takes a thousand times the memory of its text."""
+
 _ESCAPE = re.compile(r"^([ \t]*)(?:[%!?].*|[\w.]+\?{1,2}[ \t]*|\w[\w., ]*=[ \t]*[%!].*)$", re.MULTILINE)
 
 
@@ -31,6 +35,8 @@ def parse(text: str) -> ast.Module | None:
 
 def python_of(text: str) -> tuple[ast.Module, str] | None:
     """The syntax tree and the text that it is of, with `pass` for lines of IPython's own language; None if none is."""
+    if len(text) > MAX_PARSED:
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for attempt in (text, _ESCAPE.sub(r"\1pass", text)):

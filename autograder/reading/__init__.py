@@ -24,11 +24,12 @@ from autograder.common.python_text import (
 )
 from autograder.reading.damaged import decode, has_marks, sides, whole_cells
 from autograder.reading.exports import is_archive, is_page, is_script, page_cells, script_cells
-from autograder.reading.student_files import MAX_BYTES, Unreadable, one_line, read_bytes, too_large
+from autograder.reading.student_files import MAX_BYTES, MAX_CODE, Unreadable, one_line, read_bytes, too_large
 from minigrad.exercises.marker import exercise_of
 
 __all__ = [
     "MAX_BYTES",
+    "MAX_CODE",
     "Attachment",
     "StudentCell",
     "StudentNotebook",
@@ -51,9 +52,6 @@ MAX_WORDS = 200_000
 
 MAX_CELLS = 2_000
 """Most cells of a notebook that are read; the course's have about a hundred."""
-
-MAX_CODE = 200_000
-"""Most characters of code that are read of a notebook; the course's have an eighth of that, with every answer."""
 
 EFFORT = 10.0
 """Processor time for reading one notebook, and for grafting it, in seconds; the largest that is whole takes one."""

@@ -12,13 +12,24 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import PurePosixPath
 
 from autograder.common.python_text import definitions_only
+from autograder.reading.student_files import MAX_CODE
 from minigrad.exercises.marker import exercise_of, marked_lines, named_on
 
-__all__ = ["DAMAGED", "SUFFIXES", "is_archive", "is_page", "is_script", "members", "page_cells", "script_cells"]
+__all__ = [
+    "DAMAGED",
+    "MAX_SCRIPT",
+    "SUFFIXES",
+    "is_archive",
+    "is_page",
+    "is_script",
+    "members",
+    "page_cells",
+    "script_cells",
+]
 
 SUFFIXES = frozenset({".py", ".txt", ".json", ".html", ".htm", ".zip", ""})
 """Endings of files that hold a notebook and are not called one."""
@@ -30,7 +41,13 @@ DAMAGED = (
 )
 
 MAX_MEMBERS = 200
+MAX_LISTED = 10_000
+"""Entries of an archive that holds nothing but a student's work."""
+
+_ENTRY = b"PK\x01\x02"
 MAX_BLOCKS = 2_001
+MAX_SCRIPT = 2_000_000
+"""Characters of a script that is read; it has no outputs, and the course's notebooks have fifty thousand."""
 
 _MARK = re.compile(r"^# (?:In ?\[[ \d*]*\]:?|%%.*)\s*$|^#%%.*$")
 _CODE = re.compile(r'<div class="[^"<>]{0,200}\bhl-(?:ipython|python)[^"<>]{0,200}">\s{0,9}<pre>')
@@ -48,22 +65,31 @@ def is_page(text: str) -> bool:
 
 
 def is_script(text: str) -> bool:
-    """Return whether a text is a Python script that holds exercises."""
+    """Return whether a text is a Python script that holds exercises, of a length that somebody may have written."""
+    if len(text) > MAX_SCRIPT:
+        return False
     return not text.lstrip().startswith(("{", "[")) and any(True for _ in marked_lines(text))
 
 
-def members(data: bytes, room: int) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the files in a zip archive, as many as there is room for; nothing is written anywhere.
+def members(data: bytes, room: int, suffixes: Container[str]) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of files in a zip archive, as many as there is room for; nothing is written anywhere.
+
+    Args:
+        data: The archive.
+        room: Bytes that its files may have together.
+        suffixes: The endings of the files that are unpacked, in small letters.
 
     Raises:
         ValueError: If the archive cannot be read.
     """
+    if data.count(_ENTRY) > MAX_LISTED:
+        raise ValueError(f"the archive has more than {MAX_LISTED:,} files")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for info in archive.infolist()[:MAX_MEMBERS]:
-                parts = PurePosixPath(info.filename).parts
-                hidden = any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts)
-                if info.is_dir() or hidden:
+                path = PurePosixPath(info.filename)
+                hidden = any(part.startswith((".", "__MACOSX")) and part != ".." for part in path.parts)
+                if info.is_dir() or hidden or path.suffix.lower() not in suffixes:
                     continue
                 with archive.open(info) as member:
                     content = member.read(room + 1)
@@ -78,13 +104,18 @@ def members(data: bytes, room: int) -> Iterator[tuple[str, bytes]]:
 def script_cells(text: str) -> list[str]:
     """The cells of a script: between the marks of an export, else from one exercise to its check.
 
-    Other text of a script without marks is examples: of those, the definitions alone.
+    Other text of a script without marks is examples: of those, the definitions alone, as far as code is read at all.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if any(_MARK.match(line) for line in lines):
         return _parted(lines, lambda line: _MARK.match(line) is not None, kept=False)
     parts = _parted(lines, lambda line: bool(named_on(line)) or line.startswith("check("), kept=True)
-    cells = (part if exercise_of(part) else definitions_only(part).strip("\n") for part in parts)
+    cells, room = [], MAX_CODE
+    for part in parts:
+        if exercise_of(part):
+            cells.append(part)
+        elif (room := room - len(part)) >= 0:
+            cells.append(definitions_only(part).strip("\n"))
     return [cell for cell in cells if cell]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
 
+from autograder.common.effort import Effort
 from autograder.reading import StudentNotebook, read_notebook
 from autograder.reading.exports import SUFFIXES, is_archive, members
 from autograder.reading.student_files import MAX_BYTES, MAX_WITH_OUTPUTS, Unreadable, one_line, without_outputs
@@ -36,7 +37,11 @@ MAX_KEPT = 50_000_000
 MAX_READ = 2 * MAX_WITH_OUTPUTS
 """Most bytes of a submission's notebooks that are gone over with their outputs."""
 
+EFFORT = 10.0
+"""Processor time for reading all notebooks of a submission, in seconds; a hundred ordinary ones take one."""
+
 TOO_MUCH = f"the notebooks handed in have more than {MAX_KEPT / 1e6:g} MB together; this one was not read"
+TOO_LONG = f"the files handed in took more than {EFFORT:g} s of processor time to read; this one was not read"
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class HandedIn:
     def __init__(self, files: Sequence[Path], submission: Path, lessons: Sequence[str]) -> None:
         self._submission = submission
         self._room, self._left_to_read = MAX_KEPT, MAX_READ
+        self._effort = Effort(EFFORT, lambda: Unreadable(TOO_LONG))
         by_name = sorted(files, key=lambda each: each.stem not in lessons)
         self.notebooks = [each for path in by_name if is_notebook(path) for each in self._read(path)]
         self._others = [path for path in by_name if not is_notebook(path) and path.name not in NBGRADER_FILES]
@@ -82,23 +88,28 @@ class HandedIn:
             self._left_to_read -= path.lstat().st_size
             if self._left_to_read < 0:
                 raise Unreadable(TOO_MUCH)
-            data = without_outputs(path)
-            if is_archive(data):
-                yield from self._members(data, place)
-            else:
-                yield self._candidate(data, place, stem, path.lstat().st_size)
+            with self._effort.spent():
+                data = without_outputs(path)
+                if is_archive(data):
+                    found = self._members(data, place)
+                else:
+                    found = [self._candidate(data, place, stem, path.lstat().st_size)]
+            yield from found
         except Unreadable as error:
             yield Candidate(place, stem, reason=str(error))
 
-    def _members(self, data: bytes, place: str) -> Iterator[Candidate]:
+    def _members(self, data: bytes, place: str) -> list[Candidate]:
         """The notebooks of an archive; nothing of it is written to the disk."""
+        found: list[Candidate] = []
         try:
-            for name, content in members(data, self._room):
-                path = PurePosixPath(name)
-                if path.suffix.lower() in (SUFFIXES | {".ipynb"}) and not is_archive(content):
-                    yield self._candidate(content, one_line(f"{place}: {name}"), _stem(path))
+            for name, content in members(data, self._room, SUFFIXES | {".ipynb"}):
+                if is_archive(content):
+                    self._room -= len(content)
+                else:
+                    found.append(self._candidate(content, one_line(f"{place}: {name}"), _stem(PurePosixPath(name))))
         except ValueError as error:
-            yield Candidate(place, place, reason=str(error))
+            found.append(Candidate(place, place, reason=str(error)))
+        return found
 
     def _candidate(self, data: bytes, place: str, stem: str, size: int = 0) -> Candidate:
         self._room -= len(data)

@@ -9,13 +9,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-__all__ = ["MAX_BYTES", "MAX_WITH_OUTPUTS", "Unreadable", "one_line", "read_bytes", "too_large", "without_outputs"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_CODE",
+    "MAX_WITH_OUTPUTS",
+    "Unreadable",
+    "one_line",
+    "read_bytes",
+    "too_large",
+    "without_outputs",
+]
 
 MAX_BYTES = 20_000_000
 """Largest notebook that is read; pictures in its outputs count."""
 
 MAX_WITH_OUTPUTS = 100_000_000
 """Largest notebook whose outputs are left out to read the rest; what nbgrader hands in at most."""
+
+MAX_CODE = 200_000
+"""Most characters of code that are read of a notebook; the course's have an eighth of that, with every answer."""
 
 _OUTPUTS = re.compile(rb'(\s*)"outputs": \[\r?\n?$')
 

@@ -18,6 +18,7 @@ _TERMINAL_INJECTION = 0x5412  # TIOCSTI
 _SYSTEM_CALL, _ARCHITECTURE, _FIRST_ARGUMENT, _FIRST_ARGUMENT_HIGH, _SECOND_ARGUMENT = 0, 4, 16, 20, 24
 _FOURTH_ARGUMENT = 40
 _MAP_ANONYMOUS, _MAP_SHARED = 0x20, 0x01
+_SET_DUMPABLE = 4  # PR_SET_DUMPABLE
 _LOCKS_AND_SIZES = (6, 7, 37, 38, 1031)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETPIPE_SZ
 
 _ARCHITECTURES = {
@@ -26,8 +27,8 @@ _ARCHITECTURES = {
     "arm64": (0xC00000B7, "aarch64"),
 }
 _SPECIAL = {
-    "x86_64": {"clone": 56, "clone3": 435, "ioctl": 16, "prlimit64": 302, "mmap": 9, "fcntl": 72},
-    "aarch64": {"clone": 220, "clone3": 435, "ioctl": 29, "prlimit64": 261, "mmap": 222, "fcntl": 25},
+    "x86_64": {"clone": 56, "clone3": 435, "ioctl": 16, "prlimit64": 302, "mmap": 9, "fcntl": 72, "prctl": 157},
+    "aarch64": {"clone": 220, "clone3": 435, "ioctl": 29, "prlimit64": 261, "mmap": 222, "fcntl": 25, "prctl": 167},
 }
 
 # name: (x86-64, AArch64); None where the architecture has no such call
@@ -129,7 +130,11 @@ def build_filter(shared_files: bool = False) -> bytes:
 
 def build_student_filter() -> bytes:
     """The program that a session's own processes enter, beside the sandbox's."""
-    return b"".join([*_refusing(_STUDENTS), _step(_RETURN, _ALLOW)])
+    program = _refusing(_STUDENTS)
+    # The relay counts how many areas a process's memory has; none may hide that.
+    program += [_step(_EQUAL, _SPECIAL[_family()]["prctl"], 0, 3), _step(_LOAD, _FIRST_ARGUMENT)]
+    program += [_step(_EQUAL, _SET_DUMPABLE, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
+    return b"".join([*program, _step(_RETURN, _ALLOW)])
 
 
 def _family() -> str:

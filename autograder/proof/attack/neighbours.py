@@ -47,7 +47,7 @@ def _reads(name: str, tries: str, text: str) -> Attack:
 
 
 def _holds(name: str, tries: str, text: str, naive: str = "memory") -> Attack:
-    """An attack that would say so if it held four gigabytes, one more than a session may have."""
+    """An attack that would say so if it held four gigabytes, more than a session may have."""
     body = "\n    ".join(text.strip().splitlines())
     told = f"raise RuntimeError({REACHED!r})"
     return Attack(name, tries, wrong_and(f"{_MEMORY}while held < 4 << 30:\n    {body}\n{told}"), naive=naive)
@@ -100,13 +100,6 @@ _HOLDING = (
         "area = mmap.mmap(-1, 1 << 26, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000)\n"
         "kept.append(area)\nheld += 1 << 26",
         naive="",
-    ),
-    _holds(
-        "family-of-four",
-        "four processes hold a part each",
-        "if os.fork() == 0:\n    part = bytearray(1 << 30)\n    part[::4096] = b'x' * (1 << 18)\n"
-        "    __import__('time').sleep(60)\nheld += 1 << 30\n__import__('time').sleep(0.3)",
-        naive="hangs",
     ),
     _holds(
         "full-sockets",
@@ -167,6 +160,68 @@ _HOLDING = (
         naive="",
     ),
 )
+
+_PARTS = """
+import ctypes, os, threading, time
+begun = time.monotonic()
+
+def hold(number):
+    time.sleep(0.2)
+    part = bytearray(320 << 20)
+    part[::4096] = b"x" * (80 << 10)
+    open(f"held-{number}", "w").close()
+    time.sleep(60)
+"""
+_FOUR = f"""{_PARTS}
+for number in range(4):
+    if os.fork() == 0:
+        hold(number)
+"""
+_FOUR_THREADS = f"""{_PARTS}
+for number in range(4):
+    if os.fork() == 0:
+        threading.Thread(target=hold, args=(number,)).start()
+        ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)
+"""
+
+_PROGRAM = """
+import os, struct, time
+begun = time.monotonic()
+code = bytes.fromhex("b8220000000f05ebf7")
+head = struct.pack("<16sHHIQQQIHHHHHH", b"\\x7fELF\\x02\\x01\\x01", 2, 62, 1, 0x400078, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+part = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120 + len(code), 120 + len(code), 4096)
+with open("program", "wb") as file:
+    file.write(head + part + code)
+os.chmod("program", 0o111)
+if os.fork() == 0:
+    os.execv("program", ["program"])
+"""
+
+_WAIT = "time.sleep(0.9)"
+_WAITED = f"if time.monotonic() > begun + 2.5: raise RuntimeError({REACHED!r})"
+"""Where a session is ended, its cells are run again, and nothing was held for so long."""
+_ALL_HELD = f"if sum(name[:5] == 'held-' for name in os.listdir()) == 4:\n    {_WAITED}"
+
+_TOGETHER = (
+    Attack(
+        "family-of-four",
+        "four processes hold a part each",
+        wrong_and(_FOUR, _WAIT, _WAIT, _WAIT, _ALL_HELD),
+        naive="hangs",
+    ),
+    Attack(
+        "ended-first-thread",
+        "four processes hold a part each, by a thread that goes on when the first one, which is asked, has ended",
+        wrong_and(_FOUR_THREADS, _WAIT, _WAIT, _WAIT, _ALL_HELD),
+        naive="hangs",
+    ),
+    Attack(
+        "hidden-program",
+        "a process runs a program that nobody may read, so that its memory cannot be looked at",
+        wrong_and(_PROGRAM, _WAIT, _WAIT, _WAIT, _WAITED),
+    ),
+)
+"""Each holds more than the gigabyte that a session may have here, or could."""
 
 _TAKING = (
     Attack(
@@ -249,4 +304,4 @@ if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7:
     ),
 )
 
-NEIGHBOURS = (*_OTHERS, *_READING, *_HOLDING, *_TAKING, *_READERS)
+NEIGHBOURS = (*_OTHERS, *_READING, *_HOLDING, *_TOGETHER, *_TAKING, *_READERS)

@@ -21,11 +21,12 @@ from autograder.gradebook.harmless import FILTERS, harmless
 from autograder.grafting.graft import graft
 from autograder.grafting.written import MAX_ANSWER
 from autograder.judging.watched import watched_cells
-from autograder.reading import MAX_CELL, MAX_CODE, Unreadable, read_notebook
+from autograder.reading import MAX_BYTES, MAX_CELL, MAX_CODE, Unreadable, read_notebook
 from autograder.reading.damaged import has_marks
-from autograder.reading.exports import page_cells, script_cells
+from autograder.reading.exports import MAX_SCRIPT, page_cells, script_cells
 from autograder.sandbox import SourceCell
 from autograder.telling import likeness
+from autograder.telling.classreport.gather import with_helpers
 from autograder.telling.report import clean
 
 __all__ = ["MOST", "STEPS", "Step", "Worst", "texts", "worst_of"]
@@ -152,8 +153,14 @@ def _read(data: bytes) -> object:
         return error
 
 
+def _parts(text: str) -> list[str]:
+    """A text as cells of the largest size."""
+    return [text[place : place + MAX_CELL] for place in range(0, len(text), MAX_CELL)]
+
+
 def _watch(text: str) -> object:
-    return watched_cells([SourceCell(text, "added"), SourceCell("def f(x): return n0", "solution", "a.f")], ["a.f"])
+    cells = [SourceCell(part, "added") for part in _parts(text)]
+    return watched_cells([*cells, SourceCell("def f(x): return n0", "solution", "a.f")], ["a.f"])
 
 
 STEPS = (
@@ -164,14 +171,18 @@ STEPS = (
     Step("a notebook is read", MAX_CODE, lambda text: _read(_notebook(text, cells=20))),
     Step(
         "a notebook that is none is read",
-        MAX_CODE,
+        MAX_BYTES,
         lambda text: _read(b'{"cells": [' + text.encode("utf-8", "replace")),
     ),
-    Step("conflict marks are looked for", MAX_CODE, has_marks),
-    Step("a script is cut into cells", MAX_CODE, script_cells),
-    Step("a page is cut into cells", MAX_CODE, page_cells),
+    Step(
+        "a script is read", MAX_SCRIPT, lambda text: _read(f"{text[40:]}\n# exercise: a.b\n".encode("utf-8", "replace"))
+    ),
+    Step("conflict marks are looked for", MAX_BYTES, has_marks),
+    Step("a script is cut into cells", MAX_SCRIPT, script_cells),
+    Step("a page is cut into cells", MAX_BYTES, page_cells),
     Step("a notebook is grafted", MAX_CODE, lambda text: graft(_notebook(text, cells=20), _master())),
-    Step("plain code is cut out for a witness", MAX_CELL, _watch),
+    Step("plain code is cut out for a witness", MAX_CODE, _watch),
+    Step("an answer's helpers are looked for", MAX_CODE, lambda text: with_helpers(["a", "n0; n1"], _parts(text))),
     Step("an answer is compared with others", MAX_CELL, lambda text: likeness.pairs({"ada": text, "bob": text + "\n"})),
     Step("an error is told", MAX_CELL, clean),
     Step("HTML is cleaned", MAX_ANSWER, harmless),

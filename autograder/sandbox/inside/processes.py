@@ -9,13 +9,14 @@ import os
 import signal
 from pathlib import Path
 
-__all__ = ["hold_back", "inhabitants", "memory_of", "running", "sweep"]
+__all__ = ["descriptions_of", "hold_back", "inhabitants", "memory_of", "running", "sweep"]
 
 _PROC = Path("/proc")
 _BUSY = 4  # tasks that may compute at once: a kernel's two threads, and whoever waits for them
 _LAST = 19  # the lowest priority there is
 # What a process has to itself: pages, those swapped out, huge ones, and the tables that say where its pages are.
 _COUNTED = ("RssAnon:", "RssShmem:", "VmSwap:", "HugetlbPages:", "VmPTE:")
+_AREA, _AREA_OF_ANCESTOR = 512, 64  # bytes with which the kernel describes an area; of each ancestor it keeps some, too
 
 
 def sweep(child: int, how: str) -> None:
@@ -40,21 +41,61 @@ def sweep(child: int, how: str) -> None:
 
 
 def running(pids: set[int]) -> set[int]:
-    """Those that have not ended yet."""
-    return {pid for pid in pids if _state(_PROC / str(pid)) not in {"", "Z", "X"}}
+    """Those that have not ended yet, as long as any of their threads goes on."""
+    return {pid for pid in pids if any(_state(task) not in {"", "Z", "X"} for task in _tasks(pid))}
 
 
 def memory_of(pids: set[int]) -> int:
     """Bytes that processes have to themselves, beside what each of them has of this one since it was forked."""
     own = _private("self")
-    return sum(max(0, _private(str(pid)) - own) for pid in pids)
+    return sum(max(0, _private(pid) - own) for pid in pids)
 
 
-def _private(pid: str) -> int:
-    """Bytes of a process that are no file's: a mapping that processes share counts for each of them that uses it."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        lines = (_PROC / pid / "status").read_text().splitlines()
-        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(_COUNTED))
+def _private(pid: int | str) -> int:
+    """Bytes of a process that are no file's: a mapping that processes share counts for each of them that uses it.
+
+    Its first thread may have ended, and has no memory then. Any other thread has all of it.
+    """
+    for task in _tasks(pid):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            lines = (task / "status").read_text().splitlines()
+            found = [int(line.split()[1]) * 1024 for line in lines if line.startswith(_COUNTED)]
+            if found:
+                return sum(found)
+    return 0
+
+
+def descriptions_of(pids: set[int], first: int) -> int:
+    """Bytes with which the kernel describes the memory of processes, whether or not there are pages in it.
+
+    A process may cut its memory into tens of thousands of areas, and each fork copies what is known of each of them
+    for each ancestor.
+
+    Args:
+        pids: The processes.
+        first: The one that was forked here, whose description may still be closed.
+
+    Raises:
+        PermissionError: If another one hides its description.
+    """
+    each = _AREA + _AREA_OF_ANCESTOR * len(pids)
+    return each * sum(_areas(pid, closed=pid == first) for pid in pids)
+
+
+def _areas(pid: int, closed: bool) -> int:
+    """The number of areas of a process's memory; 0 of one that is gone, or closed where it may be."""
+    for task in _tasks(pid):
+        try:
+            with (task / "maps").open("rb", buffering=0) as file:
+                found = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 16), b""))
+        except PermissionError:
+            if not closed:
+                raise
+        except OSError:
+            continue
+        else:
+            if found:
+                return found
     return 0
 
 
@@ -72,7 +113,7 @@ def hold_back(pids: set[int]) -> None:
             os.setpriority(os.PRIO_PROCESS, int(task.name), _LAST)
 
 
-def _tasks(pid: int) -> list[Path]:
+def _tasks(pid: int | str) -> list[Path]:
     with contextlib.suppress(OSError):
         return list((_PROC / str(pid) / "task").iterdir())
     return []

@@ -106,21 +106,30 @@ def _solutions(course: Course, entry: Entry) -> dict[str, str] | None:
             found[label["exercise"]] = source
         elif label.get("kind") == "added":
             added.append(source)
-    return {exercise: with_helpers(text, added) for exercise, text in found.items()}
+    return dict(zip(found, with_helpers(list(found.values()), added), strict=True))
 
 
-def with_helpers(answer: str, added: Sequence[str]) -> str:
-    """An answer, and behind it the cells that define names which it uses, itself or by one of them."""
-    defined = [helper_names(text) for text in added]
+def with_helpers(answers: Sequence[str], added: Sequence[str]) -> list[str]:
+    """Answers, each followed by the cells that define names which it uses, itself or by one of them.
+
+    Args:
+        answers: The texts of a notebook's solution cells.
+        added: Those of its added cells. Each is parsed once, however many answers there are.
+    """
+    helpers = [(helper_names(text), names_used(text)) for text in added]
+    return ["\n\n".join([answer, *(added[number] for number in _needed(answer, helpers))]) for answer in answers]
+
+
+def _needed(answer: str, helpers: Sequence[tuple[set[str], set[str]]]) -> list[int]:
     kept = set[int]()
-    waiting = [answer]
+    waiting = [names_used(answer)]
     while waiting:
-        used = names_used(waiting.pop())
-        for number, names in enumerate(defined):
-            if number not in kept and names & used:
+        used = waiting.pop()
+        for number, (defined, uses) in enumerate(helpers):
+            if number not in kept and defined & used:
                 kept.add(number)
-                waiting.append(added[number])
-    return "\n\n".join([answer, *(added[number] for number in sorted(kept))])
+                waiting.append(uses)
+    return sorted(kept)
 
 
 def _known(course: Course, exercise: str) -> Iterator[str]:

@@ -254,13 +254,27 @@ class Grid(Runtime):
         key = place if scope == "shared" else (*place, thread.number)
         dynamic = scope == "shared" and shape in (0, (0,))
         if scope == "shared" and key in self.arrays:
-            return self.arrays[key]
+            return self._again(self.arrays[key], () if dynamic else shape, dtype)
         if dtype.kind not in _DTYPES:
             raise ValueError(f"cuda.{scope}.array holds numbers, such as numba.float64, not {dtype}")
         raw = self._dynamic(dtype) if dynamic else np.empty(shape, dtype=dtype)
         root = Root(poisoned(raw), "", scope, frame.f_lineno, set())
         found = self.arrays[key] = Recorded(raw, root, self)
         return found
+
+    def _again(self, known: Recorded, shape: Any, dtype: Any) -> Recorded:
+        """Return the array that another thread's call has made, if this call asks for the same one.
+
+        A compiler has to know the shape. Here it could carry a thread's value to all others.
+        """
+        asked = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+        if (asked and asked != known._raw.shape) or dtype != known._raw.dtype:
+            raise ValueError(
+                f"cuda.shared.array gives all threads of a block one array: the first one made it with the shape "
+                f"{known._raw.shape} of {known._raw.dtype}, and {self.thread} asks for {asked or known._raw.shape} of "
+                f"{dtype}; both are constants"
+            )
+        return known
 
     def _dynamic(self, dtype: Any) -> Any:
         """Return dynamic shared memory, all of whose arrays begin at one place."""

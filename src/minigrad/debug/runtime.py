@@ -157,6 +157,8 @@ class Runtime:
                 return function
             if _is_students(function):
                 return self._rewritten_or_direct(function)
+        if getattr(function, "__self__", None) is self:  # inside of a partial function that was followed
+            return function
         if isinstance(function, types.MethodType) and _is_students(function):
             return functools.partial(self.call, function.__func__, function.__self__)
         if isinstance(function, functools.partial):
@@ -170,15 +172,17 @@ class Runtime:
         if function in (np.empty, np.empty_like):
             return lambda *args, **kwargs: self.adopt(poisoned(raw_of(function(*args, **kwargs))))
         return lambda *args, **kwargs: self.adopt(
-            function(*map(self._followed, args), **{key: self._followed(value) for key, value in kwargs.items()})
+            _complete(function, *map(self._followed, args), **{key: self._followed(kwargs[key]) for key in kwargs})
         )
 
     def _followed(self, value: Any) -> Any:
-        """Return a student's function that is given to one of Python or NumPy as one that is rewritten when called."""
+        """Return a function that is given to one of Python or NumPy as one that goes through here when called.
+
+        A student's own is rewritten, and one of NumPy may hand out memory that another thread has used.
+        """
         function = unwrap(value)
-        if isinstance(function, types.FunctionType) and _is_students(function):
-            return functools.partial(self.call_at_once, value)
-        return value
+        is_students = isinstance(function, types.FunctionType) and _is_students(function)
+        return functools.partial(self.call_at_once, value) if is_students or isinstance(value, _CALLED) else value
 
     def _as_array(self, function: Any, array: Any, *args: Any, **kwargs: Any) -> Any:
         """Stand in for ``np.asarray``, which can return the very same memory."""
@@ -257,6 +261,7 @@ class Runtime:
         self.findings.add((kind, line, function), None, lambda: race)
 
 
+_CALLED = (types.BuiltinFunctionType, types.MethodType, functools.partial, np.ufunc, type(np.empty_like))
 _KEPT = frozenset(
     (np.empty, np.empty_like, np.zeros, np.array, print, *(f for f in vars(math).values() if callable(f)))
 )
@@ -266,6 +271,20 @@ def _is_students(function: object) -> bool:
     """Return whether a function is followed: not those of Python, NumPy and Numba, nor these here."""
     module = function.__module__ or ""
     return module.partition(".")[0] not in _LIBRARIES and not module.startswith("minigrad.debug.")
+
+
+def _complete(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function. Where it is to leave elements out, these are not what was in that memory before."""
+    found = function(*args, **kwargs)
+    if kwargs.get("where", True) is True or kwargs.get("out") is not None:
+        return found
+    if isinstance(function, np.ufunc) and len(args) > function.nin:
+        return found
+    made = [raw_of(each) for each in (found if isinstance(found, tuple) else (found,))]
+    if not all(isinstance(each, np.ndarray) for each in made):
+        return found
+    out = tuple(poisoned(np.empty_like(each)) for each in made)
+    return function(*args, **kwargs, out=out if isinstance(found, tuple) else out[0])
 
 
 def _silent(*args: object, **kwargs: object) -> None:

@@ -242,7 +242,7 @@ COPIED = {
     "comment": answer(5) + "#" * 300_000,
     "constants": answer(5) + "0;" * 3_000 + "0\n",
     "first": "def g(a, b, c):\n    return a\n\n\n" + answer(5),
-    "helper": with_helpers("def f(x):\n    return _f(x)", ["y = 3", answer(5).replace("def f", "def _f")]),
+    "helper": with_helpers(["def f(x):\n    return _f(x)"], ["y = 3", answer(5).replace("def f", "def _f")])[0],
 }
 
 
@@ -261,4 +261,4 @@ def test_what_is_too_long_to_compare_is_named():
 def test_helpers_of_helpers():
     """A cell is taken along if its names are used, and what it uses itself; others are not."""
     cells = ["def one():\n    return two()", "def two():\n    return 2", "def three():\n    return 3"]
-    assert with_helpers("f = one", cells) == "\n\n".join(["f = one", *cells[:2]])
+    assert with_helpers(["f = one"], cells) == ["\n\n".join(["f = one", *cells[:2]])]

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from autograder.course.loading import load_course
 from autograder.gradebook.nbgrader_hooks import GraftingCollect, tidy
 from autograder.grafting.collecting import is_clean, recorded, take_in
 from autograder.grafting.graft import slots_of
+from autograder.reading import exports, handed_in
+from autograder.reading.handed_in import HandedIn
 
 WHEN = "2027-01-01 10:00:00.000000 UTC"
 
@@ -267,6 +270,38 @@ def test_an_archive_that_cannot_be_read(taken, submission, course, damage):
     (submission / "work.zip").write_bytes(damage(archive({"00_numbers.ipynb": notebook(course, text=ARITHMETIC)})))
     said, _ = taken()
     assert any("no notebook 00_numbers.ipynb" in sentence and "work.zip" in sentence for sentence in said)
+
+
+def test_archives_of_what_nobody_reads(taken, submission):
+    """A file of another kind is not unpacked, in whatever number of archives it stands."""
+    bomb = archive({"x.bin": bytes(20_000_000)})
+    for number in range(60):
+        (submission / f"{number}.zip").write_bytes(bomb)
+    begun = time.process_time()
+    taken()
+    assert time.process_time() - begun < 2.0
+
+
+def test_an_archive_of_ten_thousand_files(taken, submission):
+    """It is refused before its list is read."""
+    (submission / "work.zip").write_bytes(archive({f"{number}.py": "" for number in range(exports.MAX_LISTED + 1)}))
+    assert taken()
+    (found,) = HandedIn([submission / "work.zip"], submission, ["00_numbers"])._read(submission / "work.zip")
+    assert found.reason == "the archive has more than 10,000 files"
+
+
+def test_files_that_take_long_to_read_together(submission, monkeypatch):
+    """What is left when the time for a submission is used up is not read, and the sentence says so."""
+    monkeypatch.setattr(handed_in, "EFFORT", 0.3)
+    for number in range(20):
+        (submission / f"{number}.py").write_text("a;" * 50_000 + "\n# exercise: operators.add\nx = 1")
+    files = sorted(submission.iterdir())
+    read = [each for path in files for each in HandedIn(files[:0], submission, [])._read(path)]
+    assert all(each.notebook is not None for each in read)  # each of them by itself
+    together = HandedIn(files, submission, [])
+    found = [each for path in files for each in together._read(path)]
+    assert found[0].notebook is not None
+    assert "of processor time to read" in found[-1].reason
 
 
 def test_paths_in_an_archive_lead_nowhere(taken, submission, course, tmp_path):

@@ -1,7 +1,9 @@
 """What a student's data costs the grader itself is bounded by its size, whatever form it has."""
 
+import contextlib
 import json
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -9,9 +11,10 @@ from fake_session import FakeSession, pack
 
 from autograder import reading
 from autograder.common.effort import Effort
+from autograder.common.python_text import python_of
 from autograder.common.wording import in_words
 from autograder.judging.plugin import MAX_REASON, HiddenTests, run_hidden_tests
-from autograder.reading import Unreadable, damaged, read_notebook
+from autograder.reading import Unreadable, damaged, exports, read_notebook
 from autograder.results.pictures.paper import label
 from autograder.sandbox.inside import patience, wire
 from minigrad.checks import expectation
@@ -168,6 +171,17 @@ def test_an_inner_effort_leaves_the_outer_one():
     assert inner.left > 20
 
 
+def test_what_an_inner_effort_spends_is_spent_of_the_outer_one():
+    """Also where the outer block does nothing beside the inner one, time after time."""
+    outer, blocks = Effort(0.1, Spent), 0
+    with contextlib.suppress(Spent):
+        while blocks < 20:
+            with outer.spent(), Effort(30.0, KeyError).spent():
+                sum(range(3_000_000))
+            blocks += 1
+    assert blocks < 10 and outer.left == 0.0
+
+
 def test_effort_outside_of_the_main_thread():
     """There it bounds nothing, and breaks nothing."""
     done = []
@@ -215,6 +229,22 @@ def test_a_file_that_takes_long_to_read_is_refused(monkeypatch):
     monkeypatch.setattr(reading, "_document", endless)
     with pytest.raises(Unreadable, match="of processor time to read"):
         read_notebook(b"{}")
+
+
+def test_a_script_of_millions_of_statements():
+    """Of the text before its first exercise no more is parsed than is read of code: a tree takes much memory."""
+    text = "a;" * 1_000_000 + "\n# exercise: operators.arithmetic\ndef add(x, y):\n    return x + y\n"
+    begun = time.process_time()
+    assert exports.script_cells(text[2_000_000:]) == exports.script_cells(text)
+    assert python_of(text) is None
+    assert time.process_time() - begun < 1.0
+
+
+def test_a_script_longer_than_anybody_writes():
+    """It is no notebook, and nothing of it is looked at."""
+    text = "# exercise: operators.arithmetic\nx = 1\n" * (exports.MAX_SCRIPT // 30)
+    with pytest.raises(Unreadable, match="not a notebook"):
+        read_notebook(text.encode())
 
 
 def test_white_space_behind_a_picture():

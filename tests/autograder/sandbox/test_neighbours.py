@@ -1,5 +1,6 @@
 """Nothing of one submission is within reach of the next one, and none can take more of the machine than its share."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -307,6 +308,35 @@ while True:
     area.madvise(mmap.MADV_DONTNEED)
     keep(area, 1 << 19)
 """,
+    "a process whose first thread has ended": """
+for _ in range(4):
+    if os.fork() == 0:
+        def hold():
+            time.sleep(0.3)
+            area = bytearray(1 << 28)
+            touch(area, 1 << 28)
+            time.sleep(60)
+        threading.Thread(target=hold, daemon=True).start()
+        libc.syscall(ctypes.c_long(60 if os.uname().machine == "x86_64" else 93), 0)
+rest()
+""",
+    "areas without pages": """
+libc.mmap.restype = ctypes.c_void_p
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+size = 64_000 * PAGE
+base = libc.mmap(None, ctypes.c_size_t(size), 3, 0x22, -1, 0)
+for generation in range(9):
+    for at in range(base, base + size, 2 * PAGE):
+        ctypes.c_char.from_address(at).value = 1
+        if generation == 0:
+            libc.mprotect(at + PAGE, PAGE, 0)
+    libc.madvise(base, size, mmap.MADV_DONTNEED)
+    if generation < 8 and os.fork():
+        break
+time.sleep(4.0)  # these are counted once in a second
+rest()
+""",
     "environment of programs": """
 for _ in range(12):
     if os.fork() == 0:
@@ -321,6 +351,32 @@ for _ in range(8):
 rest()
 """,
 }
+
+
+HIDDEN = """
+import os, struct, time
+code = bytes.fromhex("b8220000000f05ebf7")  # pause, again and again
+head = struct.pack("<16sHHIQQQIHHHHHH", b"\\x7fELF\\x02\\x01\\x01", 2, 62, 1, 0x400078, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+part = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120 + len(code), 120 + len(code), 4096)
+with open("program", "wb") as file:
+    file.write(head + part + code)
+os.chmod("program", 0o111)
+if os.fork() == 0:
+    os.execv("program", ["program"])
+time.sleep(3)
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the program is one for x86-64")
+@pytest.mark.full("programs hold memory in each kind of sandbox", share=6)
+@pytest.mark.parametrize("isolation", available(("bubblewrap", "namespaces")))
+def test_a_process_that_hides_its_memory_ends_its_session(small: dict[str, Sandbox], isolation: str) -> None:
+    """A program that may not be read keeps others from seeing its memory: the session does not go on with it."""
+    box = small[isolation]
+    with run(box, added(HIDDEN)) as session:
+        outcome = session.cells[0]
+    assert outcome.status == "memory", outcome
+    assert works(box)
 
 
 @pytest.mark.full("programs hold memory in each kind of sandbox", share=6)

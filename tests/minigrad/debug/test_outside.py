@@ -195,6 +195,48 @@ def test_fresh_memory_holds_no_news():
     assert set(cuda_races(kernel, 1, SIZE, np.zeros(SIZE), NUMBERS).args[0].tolist()) == {float(SIZE)}
 
 
+def test_an_array_of_all_threads_has_one_shape():
+    """The shape of a shared array cannot tell the others a thread's value; a compiler has to know it anyway."""
+
+    def kernel(out, a):
+        i = cuda.threadIdx.x
+        box = cuda.shared.array(int(a[i]), numba.float64)
+        out[i] = len(box)
+
+    with pytest.raises(ValueError, match=r"the shape \(1,\) of float64, and thread 1 of block 0 asks for \(2,\)"):
+        cuda_races(kernel, 1, SIZE, np.zeros(SIZE), NUMBERS)
+
+
+USED = 77.0
+FRESH = {
+    "a call by map": lambda: next(map(np.empty, (41,))),
+    "a call by reduce": lambda: functools.reduce(np.empty, (41, np.float64)),
+    "a call by a partial function that map calls": lambda: next(map(functools.partial(np.empty, 41), (np.float64,))),
+    "what an operation leaves out": lambda: np.add([False] * 41, 0.0, where=False),
+    "what an outer operation leaves out": lambda: np.add.outer([False] * 41, 0.0, where=False),
+    "what an operation that map calls leaves out": lambda: next(
+        map(functools.partial(np.add, where=False), ([False] * 41,), (0.0,))
+    ),
+}
+
+
+@pytest.mark.parametrize("means", FRESH)
+def test_no_thread_finds_what_another_one_has_let_go_of(means):
+    """Memory that NumPy has used before tells no values, whoever asks for it and however it is called."""
+    take = FRESH[means]
+
+    def kernel(out, a):
+        i = cuda.threadIdx.x
+        if i == 0:
+            used = np.full(41, USED)
+            used = 0  # noqa: F841
+        cuda.syncthreads()
+        if i > 0:
+            out[i] = take()[5]
+
+    assert USED not in cuda_races(kernel, 1, 2, np.zeros(2), NUMBERS).args[0].tolist()
+
+
 class Noted:
     """A watcher that remembers what was touched."""
 
