@@ -7,6 +7,7 @@ draw.bytes_and_seconds({"gelu": [(168e6, 0.020), (16e6, 0.004)]}, bandwidth=10e9
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from minigrad.draw.plots import INK, LINES, Picture, canvas
 
@@ -64,7 +65,7 @@ def bytes_and_seconds(measured: Mapping[str, Sequence[tuple[float, float]]], ban
     told = []
     for i, (name, ways) in enumerate(measured.items()):
         sizes, seconds = [size / 1e6 for size, _ in ways], [1e3 * time for _, time in ways]
-        style = {"marker": _MARKERS[i % len(_MARKERS)], "color": LINES[i % len(LINES)]}
+        style: dict[str, Any] = {"marker": _MARKERS[i % len(_MARKERS)], "color": LINES[i % len(LINES)]}
         ax.plot(sizes, seconds, "-", linewidth=1.2, markersize=6.0, label=name, **style)
         told.append(f"{name}: {', '.join(f'{a:.3g} MB in {b:.3g} ms' for a, b in zip(sizes, seconds, strict=True))}")
     if bandwidth is not None:
