@@ -5,8 +5,10 @@ import math
 import numpy as np
 
 from autograder.results import pictures
-from minigrad import Scalar, datasets, debug, draw, ones, tensor, tour, zeros
+from minigrad import Scalar, datasets, debug, draw, ones, program, tensor, tour, zeros
+from minigrad.checks.standins import leaf, result
 from minigrad.debug import cuda_races
+from minigrad.dual import Dual
 from minigrad.graph import trace
 from minigrad.loops import Lifetime
 from minigrad.machine._numba import cuda, numba
@@ -53,6 +55,19 @@ def _tensors():
     y = x * w + b
     loss = y.sum()
     return draw.expression_graph(loss, x=x, w=w, b=b, y=y, loss=loss)
+
+
+def _both_lanes():
+    """A value that two paths reach, with tangents and gradients."""
+    x = leaf("x = 2")
+    square, wave = result("u = x^2 = 4", (x, 4.0)), result("v = sin x = 0.909", (x, -0.4161))
+    return draw.expression_graph(result("y = u v = 3.637", (square, 0.9093), (wave, 4.0)), moving=x)
+
+
+def _simplified():
+    """A program of which a pass has struck out much."""
+    given = program.trace(lambda x: x * 1.0 + (x * 1.0) * np.ones(3), np.zeros(3))
+    return draw.program(given, kept=program.simplify(given))
 
 
 def _shifted(out, a):
@@ -116,6 +131,12 @@ SVG = {
     "expression_graph, wider than a page": _wide_graph,
     "expression_graph, crossing edges": _crossing,
     "expression_graph, tensors": _tensors,
+    "expression_graph, both lanes": _both_lanes,
+    "dual": lambda: draw.dual(Dual(Dual(16.0, 32.0, 1), Dual(32.0, 48.0, 1), 2)),
+    "passes": lambda: draw.passes({(m, n): (n, m) for m in (1, 2, 100) for n in (1, 2, 100)}),
+    "flattened": lambda: draw.flattened([{"w": "w0 (1, 8)", "b": None}, ({"w": 1.0, "b": 2.0},)]),
+    "batched": lambda: draw.batched((3,), examples=5),
+    "batched, two axes": lambda: draw.batched((2, 3), examples=4),
     "strides": lambda: draw.strides(TABLE[1:, 1::2], highlight=(1, 0)),
     "strides, used several times": lambda: draw.strides(
         TensorData(np.array([12.5, -11.25, 10.0, 7.0, 8.0]), (3, 3), (1, 1)), highlight=[(0, 1), (1, 0)]
@@ -124,6 +145,8 @@ SVG = {
     "permute": lambda: draw.permute(np.arange(24).reshape(2, 3, 4), (2, 0, 1)),
     "broadcast": lambda: draw.broadcast((4, 1, 2), (4, 2)),
     "program": lambda: draw.program(_backward_pass()),
+    "program, simplified": _simplified,
+    "running_softmax": lambda: draw.running_softmax([1.0, 3.0, -2.0, 5.0, 1e-5], block=2),
     "memory_plan": lambda: draw.memory_plan(
         {"a": Lifetime(256, 0, 1), "b": Lifetime(192, 0, 3), "c": Lifetime(128, 3, 5), "d": Lifetime(64, 3, 4)},
         {"a": 0, "b": 256, "c": 0, "d": 128},
@@ -138,6 +161,9 @@ SVG = {
     "permuted_gradient, a wrong way": lambda: draw.permuted_gradient((2, 2, 2), (1, 2, 0), back=(1, 2, 0)),
     "jacobians": lambda: draw.jacobians(
         {"x * x": lambda x: x * x, "x.T": lambda x: x.T, "x / 7": lambda x: x / 7}, TABLE[:2, :3] + 1.0, column=2
+    ),
+    "jacobians, a row": lambda: draw.jacobians(
+        {"x x": lambda x: np.outer(x, x)[:2].ravel()}, TABLE[0, 1:], column=1, row=2
     ),
     "matmul_shapes": lambda: draw.matmul_shapes(2, 3, 4),
     "iterations": lambda: draw.iterations(10, 4),
@@ -201,6 +227,10 @@ MATPLOTLIB = {
         {"NumPy": [1e-7, 1e-6, 1e-3], "yours": [1e-5, [1e-5, 2e-5, 3e-5], 2e-3]},
         bytes_per_element=24,
         bandwidth=2e10,
+    ),
+    "memory_over_time": lambda: draw.memory_over_time({"all kept": [1, 2, 3, 2, 1], "pieces": [1, 1, 2, 1]}, "tensors"),
+    "bytes_and_seconds": lambda: draw.bytes_and_seconds(
+        {"gelu": [(168e6, 0.02), (16e6, 0.004)], "softmax": [(6e7, 0.018), (4e7, 0.01)]}, bandwidth=10e9
     ),
     "runs": lambda: draw.runs({"cold": [0.05, 2e-6, 1.4e-6, 1.5e-6], "warm": [1.4e-6, 1.5e-6, 1.4e-6, 1.6e-6]}),
     "digits": lambda: draw.digits(np.arange(192).reshape(3, 8, 8) % 17, [1, 2, 3], [1, 7, 3]),

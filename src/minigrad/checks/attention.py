@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from minigrad.attention import begin, scores_of
-from minigrad.checks.expectation import expect
+from minigrad.checks.expectation import expect, expect_that
 from minigrad.checks.runner import visible
 
 __all__: list[str] = []
@@ -52,13 +52,18 @@ def in_blocks(student: SimpleNamespace) -> None:
     q = np.sin(np.arange(28.0)).reshape(7, 4).astype(np.float32)
     state = begin(7, 4, np.float32)
     student.online_softmax(state, q @ q.T, q)
-    expect(float(state[1].sum()), 0.0, hint="make new arrays: the given state stays")
+    stays = float(state[1].sum()) == 0.0
+    expect_that(
+        stays, "online_softmax has changed the state that it was given", "make new arrays: `a * b`, no `a *= b`"
+    )
     for causal in (False, True):
         found = student.attend(q, q, q, block=3, causal=causal)
         expect(str(found.dtype), "float32", hint="q.dtype is the type of the state")
         weights = np.exp(scores_of(q, q, 0, causal))
         wanted = (weights / weights.sum(axis=1, keepdims=True) @ q).tolist()
-        hint = "for each block: its keys and values, the scores with the number of its first key, the state"
+        hint = "k[first : first + block] is a block of keys, also at the end, where fewer are left"
+        if causal:
+            hint = "scores_of wants the number of the block's first key among all keys"
         expect(found.tolist(), wanted, hint=hint, tolerance=1e-5)
 
 
@@ -73,4 +78,5 @@ def no_table(student: SimpleNamespace) -> None:
 
     q = np.zeros((40, 2))
     student.attend(q.view(Watched), q, q, block=8)
-    expect(max(sizes) <= 320, True, hint="take block keys at a time")
+    hint = "take `block` keys at a time: 40 x 8 scores"
+    expect_that(max(sizes) <= 320, f"there was an array of {max(sizes)} elements, expected at most 320", hint)

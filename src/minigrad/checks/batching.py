@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.batching import Batched
-from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
 
@@ -60,7 +60,8 @@ def as_a_loop(student: SimpleNamespace) -> None:
 
     x = counted(3, 2)
     expect(student.vmap(f)(x).tolist(), [5.0, 25.0, 61.0], hint="one call of f, with a Batched")
-    expect(len(calls), 1, hint="call f once, with a Batched for each argument, and not in a loop")
+    hint = "call f once, with a Batched for each argument, and not in a loop"
+    expect_that(len(calls) == 1, f"f was called {len(calls)} times", hint)
     hint = "axis_to_front(x, 1) makes axis 1 count the examples"
     expect(student.vmap(f, in_axes=1)(x).tolist(), [35.0, 56.0], hint=hint)
 
@@ -77,9 +78,8 @@ def shared_arguments(student: SimpleNamespace) -> None:
 
     seen = student.vmap(f, in_axes=(None, 0))(w, x)
     expect(seen.tolist(), [5.0, 11.0, 17.0], hint="x.expand(examples, *x.shape)")
-    expect(
-        kinds, ["Batched"], hint="a Batched for this argument too, so that each example has a gradient of its own in it"
-    )
+    hint = "a Batched for this argument too, so that each example has a gradient of its own in it"
+    expect_that(kinds == ["Batched"], f"f got for the shared argument: {', '.join(kinds) or 'nothing'}", hint)
 
 
 @visible("batching.vmap", section=BATCH)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import dual
-from minigrad.checks.expectation import Expectation, expect, hinting
+from minigrad.checks.expectation import Expectation, expect, expect_that, hinting
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
 
@@ -117,8 +117,9 @@ def a_constant_is_lifted(student: SimpleNamespace) -> None:
     """3.0 becomes a Dual of the level asked for, with the tangent 0; a Dual of this level stays as it is."""
     x = dual.Dual(2.0, 1.0, 4)
     seen = student.lifted(3.0, 4)
-    expect([*parts(seen), seen.level], [3.0, 0.0, 4], hint="Dual(x, zero(x), level)")
-    expect(student.lifted(x, 4) is x, True, hint="it has this level already: return it")
+    expect(parts(seen), [3.0, 0.0], hint="make Dual(x, zero(x), level): a number that does not move")
+    expect_that(seen.level == 4, f"lifted(3.0, 4) has level {seen.level}", "Dual(x, zero(x), level) takes the level")
+    expect_that(student.lifted(x, 4) is x, "a Dual of level 4 became another one", "it has this level: return it")
 
 
 @visible("dual.jvp", section=DIRECTION)
@@ -142,8 +143,9 @@ def two_arguments(student: SimpleNamespace) -> None:
         return x * y
 
     seen = student.jvp(f, (3.0, 5.0), (1.0, 10.0))
-    expect(list(seen), [15.0, 35.0], hint="one call of f, with a Dual for each argument", when={(15.0, 5.0): "y moves"})
-    expect(len(calls), 1, hint="all arguments move at once: call f once")
+    when = {(15.0, 5.0): "y moves as well: give it its own tangent, which is 10 here"}
+    expect(list(seen), [15.0, 35.0], hint="one call of f, with a Dual for each argument", when=when)
+    expect_that(len(calls) == 1, f"f was called {len(calls)} times", "all arguments move at once: call f once")
 
 
 @visible("dual.jvp", section=LEVELS)

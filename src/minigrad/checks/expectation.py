@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["NO_RETURN", "PAIR", "Expectation", "expect", "hint_of", "hinting", "message_of"]
+__all__ = ["NO_RETURN", "PAIR", "Expectation", "expect", "expect_that", "hint_of", "hinting", "message_of"]
 
 NO_RETURN = "None is what a function gives without a `return`: is one missing?"
 PAIR = "`max(dim)` returns a pair, the largest values and where they were: take its `.values`"
@@ -100,6 +100,18 @@ def expect(
     if not secret and _short(got) == _short(want):  # as with a 3 of NumPy's in the place of a 3
         reason = f"got {_short(got)} of type {_kind(got)}{place}, expected one of type {_kind(want)}"
     raise Expectation(seen, wanted, reason, hint, misconception)
+
+
+def expect_that(holds: bool, reason: str, hint: str) -> None:
+    """Raise `Expectation` unless something holds.
+
+    Args:
+        holds: Whether it does.
+        reason: One sentence on what was seen instead.
+        hint: What to think about.
+    """
+    if not holds:
+        raise Expectation(holds, True, reason, hint, None)
 
 
 def _difference(seen: Any, wanted: Any, tolerance: float, place: str = "") -> tuple[str, Any, Any] | None:

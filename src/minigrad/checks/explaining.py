@@ -50,7 +50,7 @@ class Answer:
     def hint(self, error: BaseException, test: Callable[..., Any]) -> str:
         """Return the usual cause of an error that Python words for experts."""
         if isinstance(error, NameError):
-            return "Is the name spelt right, and was the cell with the imports run?"
+            return hint_of(error) or "Is the name spelt right, and was the cell with the imports run?"
         if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
             return hint_of(error) or "Something is None: a function gives None when a `return` is missing."
         if "ValuesAndIndices" in str(error):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import symbols
-from minigrad.checks.expectation import expect, hinting
+from minigrad.checks.expectation import expect, expect_that, hinting
 from minigrad.checks.runner import visible
 from minigrad.loops import Group, Lifetime, by_python, fuse, peak
 from minigrad.program import trace
@@ -54,8 +54,9 @@ def no_circle(student: SimpleNamespace) -> None:
     for place, group in enumerate(groups):
         made = {each.output for later in groups[place + 1 :] for each in later.equations}
         late = [each.op for each in group.equations if made.intersection(each.reads())]
-        expect(late, [], hint="a group must stand behind all that it needs, and must not need itself through others")
-    expect(len(groups), 5, hint="join wherever it is allowed")
+        hint = "a group must stand behind all that it needs, and must not need itself through others"
+        expect_that(not late, f"{' and '.join(late)} in group {place} read what a later group computes", hint)
+    expect_that(len(groups) == 5, f"{len(groups)} groups, expected 5: {words(groups)}", "join wherever it is allowed")
 
 
 @visible("loops.fuse", section=LOOPS)
@@ -94,9 +95,12 @@ def places(student: SimpleNamespace) -> None:
     for x in lives:
         for y in lives:
             apart = found[x] + lives[x].size <= found[y] or found[y] + lives[y].size <= found[x]
-            seen = apart or x == y or not lives[x].meets(lives[y])
-            expect(seen, True, hint=f"{x} and {y} are there at one step, and overlap")
-    expect(peak(lives, found), 320, hint="place the largest one first, each as low as it fits")
+            fine = apart or x == y or not lives[x].meets(lives[y])
+            hint = "values of which the lives meet must lie apart: both steps belong to a life"
+            expect_that(fine, f"{x} and {y} are there at one step, and overlap", hint)
+    size = peak(lives, found)
+    hint = "place the largest one first, each as low as it fits"
+    expect_that(size == 320, f"the block has {size} bytes, expected 320", hint)
 
 
 @visible("loops.plan_memory", section=PLACES)
@@ -108,7 +112,8 @@ def a_gap(student: SimpleNamespace) -> None:
         "c": Lifetime(128, 3, 5),
         "d": Lifetime(64, 3, 4),
     }
-    expect(peak(values, student.plan_memory(values)), 448, hint="look for room from the lowest place on")
+    size = peak(values, student.plan_memory(values))
+    expect_that(size == 448, f"the block has {size} bytes, expected 448", "look for room from the lowest place on")
 
 
 @visible("loops.emit", section=SOURCE)
@@ -121,10 +126,12 @@ def a_loop(student: SimpleNamespace) -> None:
     source = student.emit(group, program.outputs)
     with hinting("look at print(loops.emit(group, outputs))", SyntaxError, NameError, TypeError):
         loop = by_python(source)
-    with hinting("the index is 0 along an axis of size 1; axes are aligned at the right", IndexError):
+    hint = "arrays come in the order of group.reads(); the index is 0 along an axis of size 1, and there alone"
+    with hinting(hint, IndexError):
         loop(x, row, column, *outs)
-    seen = [out.tolist() for out in outs]
-    expect(seen, [(x * row).tolist(), (x * row + column).tolist()], hint="read, compute, write each output")
+    hint = "the last axis of row stands below the last axis of the loop: row[i1]"
+    expect(outs[0].tolist(), (x * row).tolist(), hint=hint)
+    expect(outs[1].tolist(), (x * row + column).tolist(), hint="write an element of each output")
 
 
 @visible("loops.emit", section=SOURCE)
@@ -133,7 +140,8 @@ def a_number(student: SimpleNamespace) -> None:
     x, out = np.array(3.0), np.zeros(())
     program = trace(lambda x: x * 2.0 + 1.0, x)
     (group,) = fuse(program)
-    by_python(student.emit(group, program.outputs))(x, out)
+    with hinting("x[()] reads the element of an array without axes", IndexError, SyntaxError):
+        by_python(student.emit(group, program.outputs))(x, out)
     expect(out.tolist(), 7.0, hint="x[()] reads the element of an array without axes")
 
 
@@ -144,9 +152,10 @@ def numbers_with_types(student: SimpleNamespace) -> None:
     program = trace(lambda x: symbols.maximum(x * 0.5, float("-inf")), x)
     (group,) = fuse(program)
     source = student.emit(group, program.outputs)
-    expect("np.float32(0.5)" in source, True, hint="type_of_numbers(equation) names the type")
+    hint = "a number is np.TYPE(repr), with the type that type_of_numbers(equation) names"
+    expect_that("np.float32(0.5)" in source, "the source has no np.float32(0.5)", hint)
     out = np.ones(1, np.float32)
-    with hinting("np.float32(-np.inf)", NameError):
+    with hinting("write np.float32(-np.inf): the source knows np, and no name inf", NameError):
         by_python(source)(x, out)
     expect(out.tolist(), [0.0], hint="-np.inf")
 
@@ -181,9 +190,11 @@ def a_softmax(student: SimpleNamespace) -> None:
     with hinting("an output may be a number of Python", KeyError):
         run = student.compile_program(program, by_python)
         found = run(x)
-    expect(found[0].tolist(), program.run(x)[0].tolist(), hint="run the steps in order", tolerance=1e-12)
+    wanted = program.run(x)[0].tolist()
+    expect(found[0].tolist(), wanted, hint="run the steps in order", tolerance=1e-12)
     run(x + np.array([[0.0, 1.0]]))
-    expect(found[0].tolist(), program.run(x)[0].tolist(), hint="new arrays for the outputs in each call")
+    stays = np.allclose(found[0], wanted, rtol=1e-12)
+    expect_that(stays, "a second call has changed the first one's result", "new arrays for the outputs in each call")
 
 
 @visible("loops.compile_program", section=TOGETHER)
@@ -200,10 +211,12 @@ def loops_built(student: SimpleNamespace) -> None:
         return x * 1.0 * 2.0 + 1.0
 
     run = student.compile_program(trace(f, np.zeros(2)), build)
-    expect(len(built), 1, hint="simplify, fuse, and build each loop before you return the function")
+    hint = "simplify, fuse, and build each loop, all before you return the function"
+    expect_that(len(built) == 1, f"{len(built)} loops were built before the first call, expected 1", hint)
     run(np.zeros(2))
     run(np.zeros(2))
-    expect(len(built), 1, hint="build outside of the function that you return")
+    hint = "build outside of the function that you return"
+    expect_that(len(built) == 1, f"after two calls {len(built)} loops were built", hint)
 
 
 @visible("loops.compile_program", section=TOGETHER)
@@ -227,8 +240,10 @@ def values_in_the_block(student: SimpleNamespace) -> None:
     kept: list[Any] = []
     x = np.ones((2, 2), np.float32)
     program = trace(lambda x: (x * 2.0).sum() * 2.0, x)
-    found = student.compile_program(program, build)(x)[0]
-    expect(found.tolist(), 16.0, hint="block[place : place + x.nbytes].view(x.dtype).reshape(x.shape)")
-    expect(
-        kept[0].dtype == np.uint8, True, hint="np.empty(peak(...), np.uint8), and parts of it for values with a place"
-    )
+    hint = "block[place : place + x.nbytes].view(x.dtype).reshape(x.shape)"
+    with hinting(hint, ValueError, TypeError):
+        found = student.compile_program(program, build)(x)[0]
+    expect(found.tolist(), 16.0, hint=hint)
+    reason = f"a value with a place was written to memory of its own, of {kept[0].dtype}"
+    hint = "np.empty(peak(...), np.uint8) is the block; take a part of it for each value with a place"
+    expect_that(kept[0].dtype == np.uint8, reason, hint)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import symbols
-from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.expectation import expect, expect_that, hinting
 from minigrad.checks.runner import visible
 from minigrad.program import bind, trace
 
@@ -24,11 +24,19 @@ def ops(program: Any) -> list[str]:
     return [each.op for each in program.equations]
 
 
+def outputs_of(program: Any, *arrays: Any) -> list[Any]:
+    """Return what a program computes, as lists; a program that has lost an equation gets a hint."""
+    hint = "where an equation goes, put what stands in its place into all operands behind it, and into the outputs"
+    with hinting(hint, KeyError, message="the program reads a variable that no equation computes"):
+        return [y.tolist() for y in program.run(*arrays)]
+
+
 @visible("program.trace", section=SYMBOLS)
 def two_equations(student: SimpleNamespace) -> None:
     """x * 2 + 1 of a float32 array is two equations, in this order, and each result is float32."""
     program = student.trace(lambda x: x * 2.0 + 1.0, np.zeros(3, np.float32))
-    expect(ops(program), ["mul", "add"], hint="append each equation to self.equations")
+    when = {("add", "mul"): "append each equation at the end of self.equations: they run from the first to the last"}
+    expect(ops(program), ["mul", "add"], hint="append each equation to self.equations", when=when)
     types = [each.output.type for each in program.equations]
     expect(types, ["float32[3]", "float32[3]"], hint="result_of(op, *operands, **options)")
     expect(program.run(np.ones(3, np.float32))[0].tolist(), [3.0, 3.0, 3.0], hint="hand the operands on in their order")
@@ -40,14 +48,19 @@ def a_sum_along_an_axis(student: SimpleNamespace) -> None:
     program = student.trace(lambda x: x.sum(axis=1), np.zeros((2, 3)))
     (equation,) = program.equations
     expect(dict(equation.options), {"axis": 1, "keepdims": False}, hint="hand the options to the equation")
-    expect(equation.output.type, "float64[2]", hint="hand the options to result_of as well")
+    hint = "result_of(op, *operands, **options) says what comes out; hand it the options as well"
+    expect(equation.output.type, "float64[2]", hint=hint)
 
 
 @visible("program.trace", section=SYMBOLS)
 def results_and_arguments(student: SimpleNamespace) -> None:
     """A tuple of results is several outputs, and an argument that is no array is no input."""
     program = student.trace(lambda x, n: (x * n, x), np.zeros(2), 3)
-    expect([len(program.inputs), len(program.outputs)], [1, 2], hint="a symbol for each array, the others as they are")
+    inputs, outputs = len(program.inputs), len(program.outputs)
+    expect_that(inputs == 1, f"the program has {inputs} inputs, expected 1", "symbols for arrays, all else as it is")
+    expect_that(
+        outputs == 2, f"the program has {outputs} outputs, expected 2", "every element of the tuple is an output"
+    )
 
 
 @visible("program.trace", section=SYMBOLS)
@@ -55,7 +68,9 @@ def a_captured_array(student: SimpleNamespace) -> None:
     """An array that is used twice is one constant, which keeps the values of the recording."""
     weights = np.array([1.0, 2.0])
     program = student.trace(lambda x: (x * weights + weights, weights), np.zeros(2))
-    expect(len(program.constants), 1, hint="self.captured says which arrays were met; compare with `is`")
+    count = len(program.constants)
+    hint = "self.captured says which arrays were met; compare with `is`"
+    expect_that(count == 1, f"the program has {count} constants for one array", hint)
     weights[0] = 100.0
     expect(program.run(np.ones(2))[0].tolist(), [2.0, 4.0], hint="keep a copy, np.array(x)")
 
@@ -66,9 +81,10 @@ def an_if(student: SimpleNamespace) -> None:
     try:
         student.trace(lambda x: x if x > 0.0 else -x, np.zeros(()))
     except TypeError as error:
-        expect("where" in str(error), True, hint="say in the sentence what to use instead: where")
+        hint = "say in the sentence what to use instead: where"
+        expect_that("where" in str(error), f"the sentence was {str(error)!r}", hint)
         return
-    raise Expectation(None, None, "nothing was raised", "refuse() has to raise a TypeError", None)
+    expect_that(False, "nothing was raised", "refuse() has to raise a TypeError")
 
 
 @visible("program.jit", section=KINDS)
@@ -81,20 +97,31 @@ def recorded_once(student: SimpleNamespace) -> None:
         return x * 2.0
 
     quick = student.Jitted(f)
-    found = [quick(np.full(2, value)).tolist() for value in (1.0, 2.0, 3.0)]
-    expect(found, [[2.0, 2.0], [4.0, 4.0], [6.0, 6.0]], hint="call what is kept with the arrays of this call")
-    expect(len(calls), 1, hint="look into self.kept first")
-    expect([quick.hits, quick.misses], [2, 1], hint="a hit is a call that found its program")
+    results = [quick(np.full(2, value)) for value in (1.0, 2.0, 3.0)]
+    hint = "a single output is handed out alone: outputs[0]"
+    expect_that(not isinstance(results[0], tuple), "a function of one result gave a tuple", hint)
+    hint = "call what is kept with the arrays of this call"
+    expect([each.tolist() for each in results], [[2.0, 2.0], [4.0, 4.0], [6.0, 6.0]], hint=hint)
+    expect_that(len(calls) == 1, f"f was recorded {len(calls)} times", "look into self.kept first")
+    reason = f"{quick.hits} hits and {quick.misses} misses, expected 2 and 1"
+    expect_that((quick.hits, quick.misses) == (2, 1), reason, "a hit is a call that found its program")
 
 
 @visible("program.jit", section=KINDS)
 def other_kinds(student: SimpleNamespace) -> None:
     """Another shape, another type and another number need programs of their own."""
     quick = student.Jitted(lambda x, n: (x * n, x.sum()))
-    given = [(np.ones(2), 1.0), (np.ones(3), 1.0), (np.ones(2, np.float32), 1.0), (np.ones(2), 2.0), (np.ones(2), 1)]
-    for x, n in given:
-        quick(x, n)
-    expect(quick.misses, 5, hint="shape and dtype; else value and repr")
+    given = {
+        "the first call": (np.ones(2), 1.0),
+        "another shape": (np.ones(3), 1.0),
+        "another type": (np.ones(2, np.float32), 1.0),
+        "another number": (np.ones(2), 2.0),
+        "1 in the place of 1.0": (np.ones(2), 1),
+    }
+    for number, (kind, args) in enumerate(given.items(), start=1):
+        quick(*args)
+        hint = "the spec of an array is its shape and dtype; that of all else its value and repr"
+        expect_that(quick.misses == number, f"no new program for {kind}", hint)
 
 
 @visible("program.jit", section=KINDS)
@@ -102,7 +129,8 @@ def what_is_built(student: SimpleNamespace) -> None:
     """What runs is what `build` has made of the program; several outputs stay a tuple."""
     quick = student.Jitted(lambda x: x * 2.0, lambda program: lambda x: (x, x, len(program.equations)))
     found = quick(np.ones(1))
-    expect(isinstance(found, tuple) and found[2], 1, hint="self.build(trace(self.f, *args))")
+    right = isinstance(found, tuple) and len(found) == 3 and found[2] == 1
+    expect_that(right, f"`build` made a function of three results, and got {found}", "self.build(trace(self.f, *args))")
 
 
 @visible("program.simplify", section=LESS)
@@ -114,17 +142,20 @@ def folded(student: SimpleNamespace) -> None:
 
     small = student.fold(bind(trace(f, np.zeros(2), np.zeros(2)), 1, np.zeros(2)))
     expect(ops(small), ["mul"], hint="put what you compute among the known constants; put x in the place of x * 1")
-    expect([y.tolist() for y in small.run(np.array([2.0, 3.0]))], [[2.0, 3.0]] * 2, hint="the outputs as well")
+    expect(outputs_of(small, np.array([2.0, 3.0])), [[2.0, 3.0]] * 2, hint="the outputs as well")
 
 
 @visible("program.simplify", section=LESS)
 def not_folded(student: SimpleNamespace) -> None:
     """x * 0 stays, for infinity, and integers times 1.0, which are floats."""
     x = np.array([np.inf])
-    found = student.fold(trace(lambda x: x * 0.0, x)).run(x)[0]
-    expect(bool(np.isnan(np.asarray(found)).all()), True, hint="infinity times 0 is nan: leave the equation")
+    (found,) = student.fold(trace(lambda x: x * 0.0, x)).run(x)
+    hint = "infinity times 0 is nan: leave the equation"
+    expect_that(bool(np.isnan(np.asarray(found)).all()), f"infinity * 0 gave {found}", hint)
     n = np.array([2])
-    expect(str(student.fold(trace(lambda x: x * 1.0, n)).run(n)[0].dtype), "float64", hint="compare the dtypes")
+    kind = student.fold(trace(lambda x: x * 1.0, n)).run(n)[0].dtype
+    hint = "x * 1.0 is x only if the result has the shape and the dtype of x"
+    expect_that(kind == np.float64, f"an integer times 1.0 has become {kind}", hint)
 
 
 @visible("program.simplify", section=LESS)
@@ -136,11 +167,12 @@ def merged(student: SimpleNamespace) -> None:
 
     small = student.merge(trace(f, np.zeros(2)))
     expect(ops(small), ["exp", "exp", "sub"], hint="replace operands first, then look for an equal equation")
-    expect(student.merge(trace(lambda x: (x * 2.0, x * 2.0), np.zeros(1))).run(np.ones(1))[1].tolist(), [2.0])
+    twice = student.merge(trace(lambda x: (x * 2.0, x * 2.0), np.zeros(1)))
+    expect(outputs_of(twice, np.ones(1)), [[2.0], [2.0]], hint="replace the outputs as well")
     draws = student.merge(trace(lambda x: symbols.rand_like(x) - symbols.rand_like(x), np.zeros(2)))
-    expect(len(draws.equations), 3, hint="OPS[op].pure is False for random numbers")
+    expect(ops(draws), ["rand_like", "rand_like", "sub"], hint="OPS[op].pure is False for random numbers")
     sums = student.merge(trace(lambda x: (x.sum(axis=0), x.sum(axis=1)), np.zeros((2, 2))))
-    expect(len(sums.equations), 2, hint="the options belong to the key")
+    expect(ops(sums), ["sum", "sum"], hint="sums along two axes differ: the options belong to the key")
 
 
 @visible("program.simplify", section=LESS)
@@ -154,5 +186,8 @@ def pruned(student: SimpleNamespace) -> None:
         return x * 2.0
 
     small = student.prune(trace(f, np.zeros(2), np.zeros(2)))
-    expect(ops(small), ["rand_like", "mul"], hint="go through the equations from the last to the first")
-    expect([len(small.inputs), len(small.constants)], [2, 0], hint="inputs stay, constants that nobody reads go")
+    when = {("mul",): "a random draw stays, also if nobody reads it: OPS[op].pure is False"}
+    expect(ops(small), ["rand_like", "mul"], hint="go through the equations from the last to the first", when=when)
+    count = len(small.inputs), len(small.constants)
+    hint = "inputs stay, constants that nobody reads go"
+    expect_that(count == (2, 0), f"{count[0]} inputs and {count[1]} constants are left, expected 2 and 0", hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.trees import LEAF, Structure
 
@@ -23,6 +23,7 @@ def leaves_in_order(student: SimpleNamespace) -> None:
     when = {
         (1.0, 2.0, 3.0): "the children of a dict stand in the order of its sorted keys",
         (3.0, None, 1.0, 2.0): "None is a container without children, not a leaf",
+        ((3.0, None), 1.0, 2.0): "a tuple is a container too: take it apart",
     }
     expect(list(found[0]), [3.0, 1.0, 2.0], hint="a first, then b", when=when)
 
@@ -30,15 +31,16 @@ def leaves_in_order(student: SimpleNamespace) -> None:
 @visible("trees.tree_map", section=TREE)
 def structures(student: SimpleNamespace) -> None:
     """A leaf has the structure LEAF; a container has its kind, its keys and those of its children."""
-    seen = [student.tree_flatten(tree)[1] for tree in (7.0, [7.0, None], {"y": 1.0, "x": ()})]
+    none = Structure(type(None))
     wanted = [
-        LEAF,
-        Structure(list, (0, 1), (LEAF, Structure(type(None)))),
-        Structure(dict, ("x", "y"), (Structure(tuple), LEAF)),
+        (7.0, LEAF, "a leaf has the structure LEAF"),
+        (None, none, "None has the structure Structure(type(None)), which is not that of a leaf"),
+        ([7.0, None], Structure(list, (0, 1), (LEAF, none)), "keys are (0, 1): tuples, of keys and of children"),
+        ({"y": 1.0, "x": ()}, Structure(dict, ("x", "y"), (Structure(tuple), LEAF)), "keys are sorted: ('x', 'y')"),
     ]
-    for each, right in zip(seen, wanted, strict=True):
-        if each != right:
-            raise Expectation(each, right, f"got {each}, expected {right}", "keys and children are tuples", None)
+    for tree, right, hint in wanted:
+        each = student.tree_flatten(tree)[1]
+        expect_that(each == right, f"the structure of {tree} is {each}, expected {right}", hint)
 
 
 @visible("trees.tree_map", section=TREE)

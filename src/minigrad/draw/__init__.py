@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from minigrad.draw.gradients import matmul_shapes as matmul_shapes
     from minigrad.draw.gradients import permuted_gradient as permuted_gradient
     from minigrad.draw.graph import expression_graph as expression_graph
+    from minigrad.draw.measured import bytes_and_seconds as bytes_and_seconds
+    from minigrad.draw.measured import memory_over_time as memory_over_time
     from minigrad.draw.networks import activations as activations
     from minigrad.draw.networks import convolution as convolution
     from minigrad.draw.networks import digits as digits
@@ -45,11 +47,16 @@ if TYPE_CHECKING:
     from minigrad.draw.programs import program as program
     from minigrad.draw.shared import shared_memory as shared_memory
     from minigrad.draw.steps import memory_plan as memory_plan
+    from minigrad.draw.steps import running_softmax as running_softmax
     from minigrad.draw.steps import timeline as timeline
     from minigrad.draw.storage import permute as permute
     from minigrad.draw.storage import strides as strides
     from minigrad.draw.timing import runs as runs
     from minigrad.draw.timing import timings as timings
+    from minigrad.draw.transforms import batched as batched
+    from minigrad.draw.transforms import dual as dual
+    from minigrad.draw.transforms import flattened as flattened
+    from minigrad.draw.transforms import passes as passes
 
 # fmt: off
 _home = {
@@ -59,14 +66,16 @@ _home = {
     "gpu": ("accesses", "blocks", "reads", "tiles"),
     "gradients": ("jacobians", "matmul_shapes", "permuted_gradient"),
     "graph": ("expression_graph",),
+    "measured": ("bytes_and_seconds", "memory_over_time"),
     "parallel": ("iterations", "races", "walk"),
     "programs": ("program",),
     "networks": ("activations", "convolution", "digits", "kernels", "tiled"),
     "plots": ("curves", "decision", "difference_errors", "elementary", "film", "partials", "secants", "sides"),
     "shared": ("shared_memory",),
-    "steps": ("memory_plan", "timeline"),
+    "steps": ("memory_plan", "running_softmax", "timeline"),
     "storage": ("permute", "strides"),
     "timing": ("runs", "timings"),
+    "transforms": ("batched", "dual", "flattened", "passes"),
 }
 # fmt: on
 _module_of = {name: module for module, names in _home.items() for name in names}

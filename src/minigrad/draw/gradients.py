@@ -65,7 +65,9 @@ def permuted_gradient(shape: Sequence[int], order: Sequence[int], *, back: Seque
     return _four(first, second, third, fourth, ways, verdict if wrong.any() else "", words)
 
 
-def jacobians(functions: Mapping[str, Callable[[Any], Any]], x: object, *, column: int | None = None) -> Drawing:
+def jacobians(
+    functions: Mapping[str, Callable[[Any], Any]], x: object, *, column: int | None = None, row: int | None = None
+) -> Drawing:
     """Draw for some functions the table of all their slopes at x: a line for each output, a column for each input.
 
     The slopes are measured, by central differences. Boxes without a number are 0.
@@ -73,10 +75,11 @@ def jacobians(functions: Mapping[str, Callable[[Any], Any]], x: object, *, colum
     Args:
         functions: Functions of an array, by the name to show.
         x: The array. Inputs and outputs are numbered in row-major order.
-        column: A column to mark.
+        column: A column to mark: what one run in forward mode gives.
+        row: A row to mark: what one pass in reverse mode gives.
 
     Raises:
-        ValueError: If a table has no elements or too many to be read, or there is no such column.
+        ValueError: If a table has no elements or too many to be read, or there is no such column or row.
 
     >>> print(minigrad.draw.jacobians({"square": lambda x: x * x}, np.array([1.0, 2.0])))
     Tables of slopes: square: output 0 has the slope 2 in input 0, output 1 has the slope 4 in input 1;
@@ -86,9 +89,12 @@ def jacobians(functions: Mapping[str, Callable[[Any], Any]], x: object, *, colum
     if column is not None and not 0 <= column < x.size:
         raise ValueError(f"draw.jacobians: column={column} is none of the {x.size} columns; they are counted from 0")
     tables = {name: _slopes(f, x, name) for name, f in functions.items()}
+    lines = min((len(table) for table in tables.values()), default=0)
+    if row is not None and not 0 <= row < lines:
+        raise ValueError(f"draw.jacobians: row={row} is none of the {lines} rows; they are counted from 0")
     parts, places, width, bottom = [], (MARGIN, MARGIN), 0.0, 0.0
     for name, table in tables.items():
-        panel = _Table(name, table, column)
+        panel = _Table(name, table, column, row)
         if places[0] > MARGIN and places[0] + panel.width > _WIDEST:
             places = (MARGIN, bottom + _GAP)
         parts += panel.parts(*places)
@@ -261,10 +267,11 @@ def _table_in_words(name: str, table: Array) -> str:
 class _Table:
     """One table with its name above, the numbers of inputs along the top and those of outputs at the side."""
 
-    def __init__(self, name: str, table: Array, column: int | None) -> None:
+    def __init__(self, name: str, table: Array, column: int | None, row: int | None) -> None:
         self._name = name
         self._table = table
         self._column = column
+        self._row = row
         longest = max(len(_shown(slope)) for slope in table.ravel())
         self._cell = max(24.0, longest * CHARACTER + 8.0)
         self._side = 22.0
@@ -286,6 +293,7 @@ class _Table:
             at = left + j * self._cell, top + i * 22.0
             marked = j == self._column
             kind = "mark" if marked and slope else "used" if slope else "cell"
+            kind = "other" if i == self._row and kind == "used" else kind
             (frames if kind == "mark" else parts).append(box(*at, self._cell, 22.0, kind))
             if slope:
                 style = "marked" if marked else "text"

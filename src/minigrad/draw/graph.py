@@ -3,6 +3,7 @@
     x = Scalar(5.0, name="x")
     a = 2.0 * x
     expression_graph(a * (3.0 * a), a=a)
+    expression_graph(a * (3.0 * a), moving=x)  # and the tangents of forward mode
 
 The derivatives are those that the library's present `backpropagate` passes on, watched at work: with your own engine
 in the library, the picture shows your engine.
@@ -38,11 +39,11 @@ _CHARACTER, _LINE, _ACROSS, _DOWN, _MARGIN = 7.3, 17.0, 78.0, 26.0, 14.0
 _STYLE = """
 .mg-paper{fill:#fff}.mg-box{fill:#f6f8fa;stroke:#57606a;stroke-width:1.2}.mg-leaf .mg-box{fill:#ddf4ff;stroke:#0550ae}
 .mg-constant .mg-box{fill:#fff;stroke:#8c959f;stroke-dasharray:3 3}.mg-result .mg-box{stroke-width:2.2}
-.mg-text{fill:#1f2328}.mg-back{fill:#a33a00;font-weight:600}.mg-edge{fill:none;stroke:#57606a;stroke-width:1.3}
+.mg-text{fill:#1f2328}.mg-back{fill:#a33a00;font-weight:600}.mg-ahead{fill:#0550ae;font-weight:600}.mg-edge{fill:none;stroke:#57606a;stroke-width:1.3}
 .mg-head{fill:#57606a}.mg-halo{stroke:#fff;stroke-width:4;paint-order:stroke}
 @media(prefers-color-scheme:dark){.mg-paper{fill:#161b22}.mg-box{fill:#22272e;stroke:#9ea7b3}
 .mg-leaf .mg-box{fill:#0c2d4d;stroke:#58a6ff}.mg-constant .mg-box{fill:#161b22;stroke:#768390}
-.mg-text{fill:#e6edf3}.mg-back{fill:#ffa657}.mg-edge{stroke:#9ea7b3}.mg-head{fill:#9ea7b3}.mg-halo{stroke:#161b22}}
+.mg-text{fill:#e6edf3}.mg-back{fill:#ffa657}.mg-ahead{fill:#79c0ff}.mg-edge{stroke:#9ea7b3}.mg-head{fill:#9ea7b3}.mg-halo{stroke:#161b22}}
 """
 
 
@@ -53,6 +54,7 @@ class ExpressionGraph:
         graph: The watched variables, the result first.
         names: Names given to variables, by unique id.
         gradients: Whether derivatives are shown.
+        moving: A leaf that moves with speed 1: each box then shows how fast its value moves.
 
     Attributes:
         least: Letters for which a box has room at least, so that pictures of one graph are of one size.
@@ -64,19 +66,39 @@ class ExpressionGraph:
 
     least = 0
 
-    def __init__(self, graph: Mapping[int, Watched], names: Mapping[int, str], gradients: bool) -> None:
+    def __init__(
+        self, graph: Mapping[int, Watched], names: Mapping[int, str], gradients: bool, moving: Any = None
+    ) -> None:
         self._graph = graph
         self.names = names
         self._gradients = gradients
         self._edges = [(parent.unique_id, key) for key, node in graph.items() for parent in node.parents]
         self._layout = lay_out(list(graph), self._edges)
+        self._tangents = {} if moving is None else self._moved_by(moving.unique_id)
         self._taken: list[_Place] = []
 
     @property
     def description(self) -> str:
         """The picture in words: one sentence for each variable, inputs first."""
+        return " ".join(self._sentence(self._graph[key]) for key in self._from_the_left())
+
+    def _from_the_left(self) -> list[int]:
+        """Return the keys of all variables, each behind its inputs."""
         across = {key: x for key, (x, _) in self._layout.places.items()}
-        return " ".join(self._sentence(self._graph[key]) for key in sorted(self._graph, key=lambda key: across[key]))
+        return sorted(self._graph, key=lambda key: across[key])
+
+    def _moved_by(self, leaf: int) -> dict[int, Any]:
+        """Return how fast each variable moves if one leaf moves with speed 1."""
+        speeds: dict[int, Any] = {}
+        for key in self._from_the_left():
+            node = self._graph[key]
+            if node.is_constant():
+                continue
+            speeds[key] = float(key == leaf)
+            if not node.is_leaf():
+                slopes = node.variable.chain_rule(1.0)
+                speeds[key] = sum(slope * speeds[parent.unique_id] for parent, slope in slopes)
+        return speeds
 
     @property
     def svg(self) -> str:
@@ -124,7 +146,7 @@ class ExpressionGraph:
         text, style = [], "mg-text"
         for i, line in enumerate(lines):
             if not line.startswith(_SPACE):  # further rows of a matrix look like its first
-                style = "mg-back" if line.startswith("grad") else "mg-text"
+                style = {"grad": "mg-back", "tangent": "mg-ahead"}.get(line.partition(" ")[0], "mg-text")
             weight = ' font-weight="700"' if i == 0 else ""
             base = y - height / 2 + 5.0 + _LINE * (i + 0.75)
             text.append(
@@ -215,6 +237,8 @@ class ExpressionGraph:
             lines.append(f"shape {shape}")
         if value and value != shape:
             lines.append(f"value {value}")
+        if node.unique_id in self._tangents:
+            lines.append(f"tangent {number(self._tangents[node.unique_id])}")
         if self._gradients:
             lines.append("grad " + (", then ".join(map(number, node.arrived)) or "none"))
         return lines
@@ -230,6 +254,8 @@ class ExpressionGraph:
         shape = _shape(node)
         of_shape = f", shape {shape}" if shape else ""
         value = f", value {_value(node)}" if _value(node) not in ("", shape) else ""
+        if node.unique_id in self._tangents:
+            value += f", tangent {number(self._tangents[node.unique_id])}"
         grad = f", derivative {' then '.join(map(number, node.arrived)) or 'none'}" if self._gradients else ""
         return f"{name} {words}{of_shape}{value}{grad}."
 
@@ -249,7 +275,9 @@ def _on_curve(start: tuple[float, float], end: tuple[float, float], t: float) ->
     return s**3 * xa + 3.0 * s * t * middle + t**3 * xb, ya + (yb - ya) * t * t * (3.0 - 2.0 * t)
 
 
-def expression_graph(result: Any, /, *, gradients: bool = True, gradient: Any = 1.0, **names: Any) -> ExpressionGraph:
+def expression_graph(
+    result: Any, /, *, gradients: bool = True, gradient: Any = 1.0, moving: Any = None, **names: Any
+) -> ExpressionGraph:
     """Draw the graph behind a result.
 
     Of a tensor the picture shows the shape, and its elements where they are few.
@@ -259,10 +287,13 @@ def expression_graph(result: Any, /, *, gradients: bool = True, gradient: Any = 
         gradients: Whether to run the library's present `backpropagate` and show what it passes on. The variables'
             own ``grad`` stays as it is.
         gradient: The derivative to start from. For a tensor of several elements it is a tensor of its shape.
+        moving: A leaf of numbers. Each box then shows the tangent of forward mode too: how fast its value moves when
+            this leaf moves with speed 1.
         **names: Names to show, ``a=a`` for the variable a.
 
     Raises:
-        ValueError: If the graph is too large to be read, or the gradient to start from has another shape.
+        ValueError: If the graph is too large to be read, the gradient to start from has another shape, or what is to
+            move is no leaf of the graph.
         TypeError: If the result, or a named object, is no variable.
         ExerciseNotDone: If the engine is still to be written. Draw with ``gradients=False`` then.
 
@@ -273,10 +304,12 @@ def expression_graph(result: Any, /, *, gradients: bool = True, gradient: Any = 
     """
     check_variables("expression_graph", result, names)
     graph = watch(result)
+    if moving is not None and not (moving.unique_id in graph and graph[moving.unique_id].is_leaf()):
+        raise ValueError("expression_graph: moving must be a leaf of the graph, such as the x of x * x")
     if gradients:
         with autodiff.no_grad():
             autodiff.backpropagate(graph[result.unique_id], start_of(result, gradient))
-    return ExpressionGraph(graph, {variable.unique_id: name for name, variable in names.items()}, gradients)
+    return ExpressionGraph(graph, {variable.unique_id: name for name, variable in names.items()}, gradients, moving)
 
 
 def start_of(result: Any, gradient: Any) -> Any:

@@ -83,11 +83,12 @@ _STYLE = """
 .mp-cell{fill:#fff;stroke:#8c959f}.mp-used{fill:#ddf4ff;stroke:#0550ae}.mp-other{fill:#d0d7de;stroke:#57606a}
 .mp-mark{fill:#ffe0c2;stroke:#a33a00;stroke-width:2.4}.mp-marked{fill:#7a2b00;font-weight:700}
 .mp-ghost{fill:none;stroke:#6e7781;stroke-dasharray:3 3}.mp-ghosttext{fill:#57606a}
+.mp-struck{fill:#57606a;text-decoration:line-through}
 .mp-way{fill:none;stroke:#57606a;stroke-width:1.4}.mp-head{fill:#57606a}
 .mp-bad{fill:#fff;stroke:#cf222e;stroke-width:2.6}.mp-badtext{fill:#b42318;font-weight:700}
 @media(prefers-color-scheme:dark){.mp-paper{fill:#161b22}.mp-text,.mp-bold{fill:#e6edf3}.mp-small{fill:#b1bac4}
 .mp-cell{fill:#161b22;stroke:#768390}.mp-used{fill:#0c2d4d;stroke:#58a6ff}.mp-other{fill:#3d444d;stroke:#9ea7b3}
-.mp-mark{fill:#4d2d0c;stroke:#ffa657}.mp-marked{fill:#ffc680}.mp-ghost{stroke:#9ea7b3}.mp-ghosttext{fill:#9ea7b3}
+.mp-mark{fill:#4d2d0c;stroke:#ffa657}.mp-marked{fill:#ffc680}.mp-ghost{stroke:#9ea7b3}.mp-ghosttext{fill:#9ea7b3}.mp-struck{fill:#9ea7b3}
 .mp-way{stroke:#9ea7b3}.mp-head{fill:#9ea7b3}.mp-bad{fill:#161b22;stroke:#ff7b72}.mp-badtext{fill:#ff7b72}}
 """
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minigrad.draw.layout import lay_out
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, text
 
 if TYPE_CHECKING:
     from minigrad.graph.program import Graph
+    from minigrad.symbols import Program
 
 __all__ = ["LARGEST", "program"]
 
@@ -20,11 +23,43 @@ _LONGEST = 40
 _ACROSS, _DOWN = 18.0, 24.0
 
 
-def program(graph: Graph) -> Drawing:
-    """Draw a graph of `minigrad.graph`: inputs blue, constants dashed, what the function returns orange.
+@dataclass(frozen=True)
+class _Boxes:
+    """The parts of a picture.
+
+    Attributes:
+        words: Two lines for each box: inputs first, then constants, then equations.
+        inputs: How many inputs there are.
+        before: How many inputs and constants.
+        edges: Pairs of boxes: the second reads the first.
+        returned: The boxes that the function returns.
+        gone: The boxes that are struck out.
+        told: The picture in words.
+    """
+
+    words: Sequence[tuple[str, str]]
+    inputs: int
+    before: int
+    edges: Sequence[tuple[int, int]]
+    returned: Collection[int]
+    gone: Collection[int]
+    told: str
+
+    def kind(self, number: int) -> str:
+        """Return the kind of a box."""
+        if number in self.gone:
+            return "ghost"
+        if number in self.returned:
+            return "mark"
+        return "used" if number < self.inputs else "ghost" if number < self.before else "cell"
+
+
+def program(graph: Graph | Program, *, kept: Program | None = None) -> Drawing:
+    """Draw a traced program: inputs blue, constants dashed, what the function returns orange.
 
     Args:
-        graph: From `minigrad.graph.trace`, or from a pass.
+        graph: From `minigrad.graph.trace`, from a pass, or from `minigrad.program.trace`.
+        kept: What a pass has made of a program of `minigrad.program`: equations that it has not kept are struck out.
 
     Raises:
         ValueError: If it has more than `LARGEST` inputs, constants and equations.
@@ -32,11 +67,16 @@ def program(graph: Graph) -> Drawing:
     >>> found = minigrad.graph.trace(lambda x: 2.0 * x, minigrad.zeros(3))
     >>> print(minigrad.draw.program(found))
     Program: a: float32[3]. b: float32[3] = Mul 2.0 a. return b.
+    >>> given = minigrad.program.trace(lambda x: x * 1.0 + x, np.zeros(3))
+    >>> print(minigrad.draw.program(given, kept=minigrad.program.simplify(given)))
+    Program: a: float64[3]. b = mul a 1.0: float64[3], struck out. c = add b a: float64[3]. return c.
     """
+    return _drawn(_of_graph(graph) if hasattr(graph, "structure") else _of_program(graph, kept))
+
+
+def _of_graph(graph: Any) -> _Boxes:
+    """Return the boxes for a graph of `minigrad.graph`."""
     lines = str(graph).split("\n")
-    rows = lines[:-1]
-    if len(rows) > LARGEST:
-        raise ValueError(f"program: the graph has {len(rows)} boxes, a picture at most {LARGEST}; print the graph")
     made = [*((v,) for v in graph.inputs), *((v,) for v, _ in graph.constants), *(e.outputs for e in graph.equations)]
     place = {v: number for number, values in enumerate(made) for v in values}
     before = len(made) - len(graph.equations)
@@ -44,9 +84,50 @@ def program(graph: Graph) -> Drawing:
         (place[v], before + number) for number, each in enumerate(graph.equations) for v in dict.fromkeys(each.uses())
     ]
     returned = {place[y] for y in graph.outputs if y in place}
-    layout = lay_out(range(len(rows)), edges)
-    words = [_words(row) for row in rows]
-    width = max(len(line) * (CHARACTER, SMALL)[i] for box_ in words for i, line in enumerate(box_)) + 18.0
+    words = [_words(row) for row in lines[:-1]]
+    return _Boxes(words, len(graph.inputs), before, edges, returned, (), " ".join(f"{line}." for line in lines))
+
+
+def _of_program(given: Any, kept: Any) -> _Boxes:
+    """Return the boxes for a program of `minigrad.program`."""
+    from minigrad.symbols import letters
+
+    made = [*given.inputs, *(v for v, _ in given.constants), *(each.output for each in given.equations)]
+    place = {v: number for number, v in enumerate(made)}
+    names = dict(zip(made, letters(), strict=False))
+    before = len(made) - len(given.equations)
+
+    def shown(x: Any) -> str:
+        return names.get(x) or repr(x)
+
+    rows = [names[v] for v in made[:before]]
+    for each in given.equations:
+        options = [f"{name}={value}" for name, value in each.options.items()]
+        rows.append(" ".join([f"{names[each.output]} =", each.op, *map(shown, each.operands), *options]))
+    left = set(made)
+    if kept is not None:
+        constants = {v for v, _ in kept.constants}
+        left = {*kept.inputs, *(v for v, _ in given.constants if v in constants)}
+        left.update(each.output for each in kept.equations)
+    gone = {place[v] for v in made if v not in left}
+    edges = [(place[v], place[each.output]) for each in given.equations for v in dict.fromkeys(each.reads())]
+    told = [f"{row}: {v.type}{', struck out' * (place[v] in gone)}." for row, v in zip(rows, made, strict=True)]
+    told.append(f"return {', '.join(map(shown, given.outputs))}.")
+    words = [
+        (row if len(row) <= _LONGEST else f"{row[: _LONGEST - 1]}…", v.type) for row, v in zip(rows, made, strict=True)
+    ]
+    return _Boxes(
+        words, len(given.inputs), before, edges, {place[y] for y in given.outputs if y in place}, gone, " ".join(told)
+    )
+
+
+def _drawn(boxes: _Boxes) -> Drawing:
+    if len(boxes.words) > LARGEST:
+        raise ValueError(
+            f"program: the graph has {len(boxes.words)} boxes, a picture at most {LARGEST}; print the graph"
+        )
+    layout = lay_out(range(len(boxes.words)), boxes.edges)
+    width = max(len(line) * (CHARACTER, SMALL)[i] for each in boxes.words for i, line in enumerate(each)) + 18.0
     height = 2.0 * LINE + 8.0
 
     def at(step: float, beside: float) -> tuple[float, float]:
@@ -59,16 +140,15 @@ def program(graph: Graph) -> Drawing:
         *firsts, last = pairwise(points)
         parts += [f'<path class="mp-way" d="M{x:.1f},{y:.1f}L{u:.1f},{v:.1f}"/>' for (x, y), (u, v) in firsts]
         parts.append(arrow(*last[0], *last[1]))
-    for number, (first, second) in enumerate(words):
+    for number, (first, second) in enumerate(boxes.words):
         x, y = at(*layout.places[number])
-        kind = "mark" if number in returned else "used" if number < len(graph.inputs) else "cell"
-        kind = "ghost" if len(graph.inputs) <= number < before and number not in returned else kind
-        parts.append(box(x - width / 2, y - height / 2, width, height, kind))
-        parts.append(text(x, y - 2.0, first, "marked" if number in returned else "bold"))
+        style = "struck" if number in boxes.gone else "marked" if number in boxes.returned else "bold"
+        parts.append(box(x - width / 2, y - height / 2, width, height, boxes.kind(number)))
+        parts.append(text(x, y - 2.0, first, style))
         parts.append(text(x, y + LINE - 4.0, second, "small"))
     right, bottom = at(*layout.size)
     size = right + width / 2 + MARGIN, bottom + height / 2 + MARGIN
-    return Drawing(*size, "Program", " ".join(f"{line}." for line in lines), parts)
+    return Drawing(*size, "Program", boxes.told, parts)
 
 
 def _words(row: str) -> tuple[str, str]:

@@ -1,20 +1,25 @@
-"""Pictures of a compiled program's steps: where its values lie from when to when, and how long each step takes.
+"""Pictures of a program's steps: where its values lie from when to when, how long each takes, what it carries on.
 
 draw.memory_plan(lifetimes, places)                 # a box for each value: steps to the right, bytes upwards
 draw.timeline({"eager": [("exp", 2e-3), ...]})      # a bar for each step, as long as it took
+draw.running_softmax([1.0, 3.0, 2.0], block=1)      # the largest score and the sum so far, block by block
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, box, text
+from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, label, text
 
-__all__ = ["MOST_VALUES", "memory_plan", "timeline"]
+__all__ = ["MOST_SCORES", "MOST_VALUES", "memory_plan", "running_softmax", "timeline"]
 
 MOST_VALUES = 24
 """Values in one picture whose names can still be read."""
+
+MOST_SCORES = 12
+"""Scores in one picture."""
 
 _HIGH, _WIDE = 260.0, 620.0
 _BAR = 26.0
@@ -90,3 +95,54 @@ def timeline(rows: Mapping[str, Sequence[tuple[str, float]]]) -> Drawing:
         told.append(f"{name}: {listed}, together {totals[name] * 1e3:.3f} ms.")
     size = left + _WIDE + MARGIN, 2 * MARGIN + len(rows) * (_BAR + LINE)
     return Drawing(*size, "Timeline", " ".join(told), parts)
+
+
+def running_softmax(scores: Sequence[float], block: int = 1) -> Drawing:
+    """Draw what a softmax in pieces carries from block to block: the largest score so far, and the sum so far.
+
+    Args:
+        scores: The scores of one row, finite numbers.
+        block: How many come together; the last block may be shorter.
+
+    Raises:
+        ValueError: If there are no scores or more than `MOST_SCORES`, or a block is empty.
+
+    >>> print(minigrad.draw.running_softmax([1.0, 3.0, 2.0, 2.0], block=2))
+    A softmax in pieces: after the scores 1, 3: largest 3, sum 1.135, all of it new. After the scores 2,
+    2: largest 3, sum 1.871, the old sum times 1.
+    """
+    if not 1 <= len(scores) <= MOST_SCORES or block < 1:
+        raise ValueError(f"draw.running_softmax: {len(scores)} scores in blocks of {block} cannot be drawn; "
+                         f"take 1 to {MOST_SCORES} scores and blocks of 1 or more")  # fmt: skip
+    names = ["scores", "largest so far, m", "old sum times", "sum so far, s"]
+    left = MARGIN + max(map(len, names)) * SMALL + 12.0
+    cell, high = 46.0, 26.0
+    wide = max(min(block, len(scores)) * cell, 84.0)
+    rows = [MARGIN, MARGIN + 54.0, MARGIN + 92.0, MARGIN + 130.0]
+    parts = [text(MARGIN, y + 17.0, name, "small", "start") for name, y in zip(names, rows, strict=True)]
+    told, before = [], -math.inf
+    for place, first in enumerate(range(0, len(scores), block)):
+        here, seen = scores[first : first + block], scores[: first + block]
+        largest, x = max(seen), left + place * (wide + 44.0)
+        total = math.fsum(math.exp(score - largest) for score in seen)
+        scale = label(math.exp(before - largest))
+        shown = [label(float(score)) for score in here]
+        start = x + (wide - len(here) * cell) / 2
+        for number, word in enumerate(shown):
+            parts.append(box(start + number * cell, rows[0], cell, high, "used"))
+            parts.append(text(start + (number + 0.5) * cell, rows[0] + 17.5, word))
+        parts.append(arrow(x + wide / 2, rows[0] + high, x + wide / 2, rows[1]))
+        for y, word in ((rows[1], label(float(largest))), (rows[3], label(total))):
+            parts.append(box(x, y, wide, high, "mark" if y == rows[3] else "cell"))
+            parts.append(text(x + wide / 2, y + 17.5, word, "marked" if y == rows[3] else "bold"))
+            if place:
+                parts.append(arrow(x - 42.0, y + high / 2, x - 2.0, y + high / 2))
+        parts.append(text(x + wide / 2, rows[2] + 17.5, f"x {scale}" if place else "-", "small"))
+        old = f"the old sum times {scale}" if place else "all of it new"
+        begin = "After" if place else "after"
+        told.append(
+            f"{begin} the scores {', '.join(shown)}: largest {label(float(largest))}, sum {label(total)}, {old}."
+        )
+        before = largest
+    width = left + len(told) * (wide + 44.0) - 44.0 + MARGIN
+    return Drawing(width, rows[3] + high + MARGIN, "A softmax in pieces", " ".join(told), parts)

@@ -18,6 +18,7 @@ import pytest
 import minigrad
 from minigrad import Scalar, autodiff, exercises, functions, operators
 from minigrad.checks import CheckReport, CheckResult, Expectation, check, expect, runner, standins, visible
+from minigrad.checks.expectation import expect_that, hinting
 from minigrad.errors import ExerciseNotDone, UnknownExercise
 from minigrad.exercises import syllabus
 
@@ -454,6 +455,31 @@ def test_errors_worded_for_experts_get_a_hint(body, hint, monkeypatch):
     (result,) = report_of(monkeypatch, call, gradient=student_code(f"def gradient(f, *vals):\n    {body}\n")).results
     assert result.hint.rstrip(".").endswith(hint.rstrip("."))
     assert bool(result.hint) == bool(hint)
+
+
+def test_a_check_may_know_better_why_a_name_is_missing(monkeypatch):
+    """As where it runs a source that the answer has written; `hinting` says what is missing there."""
+
+    def run_source(student):
+        """The source can be run."""
+        with hinting("the source knows np, and no name inf", NameError):
+            exec(student.gradient(), {})
+
+    gradient = student_code("def gradient():\n    return 'inf'\n")
+    (result,) = report_of(monkeypatch, run_source, gradient=gradient).results
+    assert result.hint == "the source knows np, and no name inf"
+
+
+def test_what_does_not_hold_is_told_in_a_sentence(monkeypatch):
+    """`expect_that` says what was seen, where a False would say nothing."""
+
+    def count(student):
+        """It is called once."""
+        expect_that(True, "never said", "never said")
+        expect_that(student.gradient() == 1, "it was called 2 times", "call it once")
+
+    (result,) = report_of(monkeypatch, count, gradient=student_code("def gradient():\n    return 2\n")).results
+    assert (result.passed, result.reason, result.hint) == (False, "it was called 2 times", "call it once")
 
 
 @pytest.mark.parametrize(

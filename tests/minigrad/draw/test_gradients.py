@@ -114,6 +114,20 @@ def test_the_marked_column():
     assert len({x for x, *_ in places(repeated, "mark")}) == 1
 
 
+def test_the_marked_row():
+    """A row has a look of its own; where it crosses the column, the column's."""
+    dense = jacobians({"dense": lambda x: np.array([x.prod(), x.sum()])}, X[0] + 1.0, column=1, row=0)
+    assert (len(places(dense, "mark")), len({y for _, y, *_ in places(dense, "other")})) == (2, 1)
+    assert len(places(jacobians({"square": lambda x: x * x}, X[0], row=2), "other")) == 1
+
+
+@pytest.mark.parametrize("row", [-1, 4])
+def test_a_row_that_is_not_there(row):
+    """One sentence says so."""
+    with pytest.raises(ValueError, match=rf"^draw.jacobians: row={row} is none of the 4 rows"):
+        jacobians({"f": lambda x: x * x}, np.zeros(4), row=row)
+
+
 def test_a_function_that_nothing_moves():
     """A table of zeros has no numbers, and says so."""
     picture = jacobians({"constant": lambda x: np.ones(2)}, X)

@@ -1,6 +1,7 @@
 """The picture of an expression's graph."""
 
 import itertools
+import math
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -9,7 +10,7 @@ import pytest
 from diamond import example, path_by_path
 from looking_into import SVG, texts
 
-from minigrad import Scalar, autodiff, draw, widgets
+from minigrad import Scalar, autodiff, draw, dual, widgets
 from minigrad.checks.standins import constant, leaf, result
 from minigrad.draw.graph import LARGEST, expression_graph
 from minigrad.draw.layout import lay_out
@@ -303,3 +304,33 @@ def test_what_is_no_variable(show, result, names):
     """One sentence names the picture, and what was given."""
     with pytest.raises(TypeError, match=rf"{show.__name__}: .* must be a Scalar or a Tensor, not (\[1\.0\]|2\.0)"):
         show(result, **names)
+
+
+# --- both lanes -------------------------------------------------------------------------------------------------------
+
+
+def test_tangents_run_to_the_right():
+    """Each box shows how fast it moves when a leaf moves with speed 1: both lanes end at one number."""
+    x = leaf("x")
+    a, b = result("a", (x, 4.0)), result("b", (x, -0.5))
+    shown = texts(expression_graph(result("y", (a, 0.25), (b, 4.0)), moving=x))
+    for name, tangent, gradient in (("x", 1, -1), ("a", 4, 0.25), ("b", -0.5, 4), ("y", -1, 1)):
+        start = shown.index(name)
+        assert shown[start + 1 : start + 3] == [f"tangent {tangent:g}", f"grad {gradient:g}"]
+
+
+def test_the_tangents_of_scalars_are_those_of_jvp():
+    """Another leaf stands still, and a constant has no tangent."""
+    x, y = Scalar(2.0, name="x"), Scalar(5.0, name="y")
+    found = str(expression_graph(x * y + 3.0 * x.sin(), moving=y, gradients=False))
+    tangent = dual.jvp(lambda y: 2.0 * y + 3.0 * math.sin(2.0), (5.0,), (1.0,))[1]
+    assert f"tangent {tangent:g}." in found and "3 is a constant." in " ".join(found.split())
+
+
+@pytest.mark.parametrize("moving", [Scalar(1.0), leaf("elsewhere")], ids=["a Scalar", "a leaf"])
+def test_what_moves_is_a_leaf_of_the_graph(moving):
+    """A number of another graph, or a result, cannot move by itself."""
+    x = Scalar(2.0)
+    for wrong in (moving, x * x):
+        with pytest.raises(ValueError, match="moving must be a leaf of the graph"):
+            expression_graph(x * x + 1.0, moving=wrong)

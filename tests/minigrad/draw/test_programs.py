@@ -2,9 +2,10 @@
 
 import re
 
+import numpy as np
 import pytest
 
-from minigrad import draw, ones, zeros
+from minigrad import draw, ones, program, symbols, zeros
 from minigrad.graph import optimize, trace
 from minigrad.transforms import grad
 
@@ -68,3 +69,40 @@ def test_long_equations_are_cut():
     graph = trace(lambda x: x.permute(0, 2, 1, 3, 4, 5, 6), zeros(1, 1, 1, 1, 1, 1, 1))
     ((_, first), (_, second)) = boxes(draw.program(graph))
     assert (first, second) == ("a", "b = Permute order=(0, 2, 1, 3, 4, 5, 6) a"[:39] + "…")
+
+
+# --- programs of lesson 11 --------------------------------------------------------------------------------------------
+
+
+def test_a_program_of_the_lesson_has_boxes_too():
+    """Inputs, constants, equations and results, with the names of the printed program."""
+    scale = np.ones(3)
+    given = program.trace(lambda x, y: symbols.exp(x * scale + y), np.zeros(3), np.zeros(3))
+    picture = draw.program(given)
+    assert boxes(picture) == [
+        ("used", "a"),
+        ("used", "b"),
+        ("ghost", "c"),
+        ("cell", "d = mul a c"),
+        ("cell", "e = add d b"),
+        ("mark", "f = exp e"),
+    ]
+    assert all(f" = {each.op} " in str(given) for each in given.equations)
+    assert picture.svg.count("<polygon") == 5
+
+
+def test_options_and_numbers_are_shown():
+    """A sum says its axis; an output may be a number."""
+    given = program.trace(lambda x: (x.sum(axis=1), 3.0), np.zeros((2, 3)))
+    assert "b = sum a axis=1 keepdims=False: float64[2]. return b, 3.0." in draw.program(given).description
+
+
+def test_what_a_pass_has_removed_is_struck_out():
+    """Equations that are gone, and constants that nobody reads any more; what is left looks as before."""
+    given = program.trace(lambda x, w: symbols.exp(x) * symbols.exp(w), np.zeros(3), np.zeros(3))
+    given = program.bind(given, 1, np.ones(3))
+    picture = draw.program(given, kept=program.simplify(given))
+    struck = re.findall(r'class="mp-struck"[^>]*>([^<]*)<', picture.svg)
+    assert struck == ["b", "d = exp b"]
+    assert ("cell", "c = exp a") in boxes(picture) and ("mark", "e = mul c d") in boxes(picture)
+    assert "d = exp b: float64[3], struck out." in picture.description

@@ -1,0 +1,200 @@
+"""The visible checks of lessons 10 and 11 name the mistake, or leave it to the hidden tests."""
+
+import pytest
+from visible import COURSE, check
+
+from autograder.proof.verify import ANSWERS
+
+EXERCISES = [each.id for lesson in ("10_transforms", "11_compiler") for each in COURSE.of_lesson(lesson)]
+
+KNOWN = [
+    ("dual.Dual", "cosine-without-minus", "cos: the tangent is -sin(2) times 10: mind the"),
+    ("dual.Dual", "difference-turned-round", "a' b comes first, a b' is taken away from it"),
+    ("dual.Dual", "divided-once", "divide by b twice: by b^2"),
+    ("dual.Dual", "exponent-not-lowered", "the slope of x^3 is 3 x^2, times 10"),
+    ("dual.Dual", "floats-only", "use the module's own sin, cos, exp and log, not"),
+    ("dual.Dual", "level-begins-at-1", "self.like(value, tangent) keeps the level;"),
+    ("dual.Dual", "logarithm-multiplied", "log: the tangent is 1/2 times 10"),
+    ("dual.Dual", "one-factor-moves", "the second number moves as well"),
+    ("dual.Dual", "own-value-instead-of-the-other", "each tangent is multiplied by the other"),
+    ("dual.Dual", "second-number-stays", "the second number moves as well"),
+    ("dual.Dual", "sign-of-the-divisor-lost", "what moves the divisor up moves the quotient"),
+    ("dual.Dual", "tangent-of-the-argument-forgotten", "exp: the slope alone; the chain rule multiplies"),
+    ("dual.Dual", "tangents-multiplied-in-a-sum", "the first number moves as well"),
+    ("dual.Dual", "tangents-multiplied", "the tangents are multiplied with each other;"),
+    ("dual.Dual", "zero-to-minus-one", "0 ** -1 divides by 0: give the exponent 0 a"),
+    ("dual.jvp", "first-argument-moves", "y moves as well: give it its own tangent, which"),
+    ("dual.jvp", "lower-level-taken", "both at the higher level, the first one first;"),
+    ("dual.jvp", "made-float", "the inner value is a Dual itself: keep it as it"),
+    ("dual.jvp", "one-call-for-each-argument", "all arguments move at once: call f once"),
+    ("dual.jvp", "one-level-for-all", "Dual(x, zero(x), level) takes the level"),
+    ("dual.jvp", "order-lost", "both at the higher level, the first one first;"),
+    ("dual.jvp", "tangent-taken-as-1", "this is the slope; the result moves with 6"),
+    ("functional.grad", "added-to-the-first", "a second call begins anew: nothing may be added"),
+    ("functional.grad", "callers-tensor-changed", "run on fresh(x) and leave x as it is"),
+    ("functional.grad", "cotangent-ignored", "the cotangent is 10: hand it to gradients()"),
+    ("functional.grad", "first-argument-always", "this is the gradient in argument 0; argnums is"),
+    ("functional.grad", "history-cut", "the inner argument was cut off the outer"),
+    ("functional.grad", "history-kept", "hand out finished(...) results"),
+    ("functional.grad", "outer-node-taken", "d/dx [x * d/dy (x y)] is 2 x, also where y is"),
+    ("functional.grad", "run-twice", "vjp gives the value as well: one run is enough"),
+    ("functional.grad", "vector-summed", "raise TypeError(...) unless value.shape is ()"),
+    ("functional.jacfwd", "columns-laid-as-rows", "jacfwd: J[i][j] is how fast result i moves with"),
+    ("functional.jacfwd", "one-pass-for-all", "jacrev: these are sums of both rows; take one"),
+    ("functional.jacfwd", "reverse-mode-twice", "jacfwd: a run with Duals, by dual.jvp, for each"),
+    ("functional.jacfwd", "run-for-each-row", "jacrev: one run, by vjp, and then a pass for"),
+    ("functional.jacfwd", "vectors-only", "jacfwd: view(*y.shape, *x.shape)"),
+    ("functional.hvp", "diagonal-alone", "a product has slopes of one element in another"),
+    ("functional.hvp", "gradient-on-the-diagonal", "this is the gradient on the diagonal; the slope"),
+    ("functional.hvp", "gradient-times-vector", "this is the gradient times v: the vector has to"),
+    ("functional.hvp", "length-taken", "the length of H v has no sign: take the sum of"),
+    ("functional.hvp", "never-made-shorter", "give v the length 1 in every step"),
+    ("functional.hvp", "rows-summed-first", "this is the sum of each row times v: the vector"),
+    ("trees.tree_map", "first-two-trees-only", "there may be three trees, or more"),
+    ("trees.tree_map", "leaves-counted", "compare the structures"),
+    ("trees.tree_map", "left-over-leaves", "raise a ValueError for too few leaves, and for"),
+    ("trees.tree_map", "none-is-a-leaf", "None is a container without children, not a leaf"),
+    ("trees.tree_map", "none-looks-like-a-leaf", "None has the structure Structure(type(None)),"),
+    ("trees.tree_map", "order-of-insertion", "the children of a dict stand in the order of"),
+    ("trees.tree_map", "pop-from-empty-list", "raise a ValueError for too few leaves, and for"),
+    ("trees.tree_map", "tuples-are-leaves", "a tuple is a container too: take it apart"),
+    ("trees.tree_map", "tuples-become-lists", "a tuple becomes a tuple again, and not a list"),
+    ("batching.vmap", "a-loop", "call f once, with a Batched for each argument,"),
+    ("batching.vmap", "axes-not-shifted", "count from the front, and add one for the axis"),
+    ("batching.vmap", "axis-0-always", "axis_to_front(x, 1) makes axis 1 count the"),
+    ("batching.vmap", "missing-axis-in-front", "aligned at the right, the 5 would meet the 2:"),
+    ("batching.vmap", "one-added-to-negative-axes", "an axis counted from the back has to be counted"),
+    ("batching.vmap", "rank-of-the-batch-only", "only a Batched gets further axes"),
+    ("batching.vmap", "shared-argument-not-repeated", "a Batched for this argument too, so that each"),
+    ("batching.vmap", "size-of-the-first", "compare the sizes before the call"),
+    ("functional.checkpoint", "everything-kept", "the first run is in forward, where nothing is"),
+    ("functional.checkpoint", "run-for-each-argument", "the first run is in forward, where nothing is"),
+    ("functional.checkpoint", "upstream-ignored", "d_output is 10: take it back, in the place of 1"),
+    ("program.trace", "captured-twice", "self.captured says which arrays were met;"),
+    ("program.trace", "constant-not-copied", "keep a copy, np.array(x)"),
+    ("program.trace", "every-symbol-is-true", "refuse() has to raise a TypeError"),
+    ("program.trace", "first-output-alone", "every element of the tuple is an output"),
+    ("program.trace", "no-way-out", "say in the sentence what to use instead: where"),
+    ("program.trace", "numbers-are-inputs", "symbols for arrays, all else as it is"),
+    ("program.trace", "options-lost", "hand the options to the equation"),
+    ("program.trace", "order-turned", "append each equation at the end of"),
+    ("program.trace", "type-of-the-first-operand", "result_of(op, *operands, **options) says what"),
+    ("program.jit", "always-a-tuple", "a single output is handed out alone: outputs[0]"),
+    ("program.jit", "counts-turned-round", "a hit is a call that found its program"),
+    ("program.jit", "equal-numbers-are-one", "the spec of an array is its shape and dtype;"),
+    ("program.jit", "never-built", "self.build(trace(self.f, *args))"),
+    ("program.jit", "recorded-each-time", "look into self.kept first"),
+    ("program.jit", "shape-ignored", "the spec of an array is its shape and dtype;"),
+    ("program.jit", "type-ignored", "the spec of an array is its shape and dtype;"),
+    ("program.jit", "value-ignored", "the spec of an array is its shape and dtype;"),
+    ("program.simplify", "chains-missed", "replace operands first, then look for an equal"),
+    ("program.simplify", "constants-kept", "inputs stay, constants that nobody reads go"),
+    ("program.simplify", "draw-removed", "a random draw stays, also if nobody reads it:"),
+    ("program.simplify", "draws-merged", "OPS[op].pure is False for random numbers"),
+    ("program.simplify", "inputs-dropped", "inputs stay, constants that nobody reads go"),
+    ("program.simplify", "last-of-a-chain-alone", "go through the equations from the last to the"),
+    ("program.simplify", "nothing-done-twice", "where an equation goes, put what stands in its"),
+    ("program.simplify", "one-step-only", "put what you compute among the known constants;"),
+    ("program.simplify", "options-ignored", "sums along two axes differ: the options belong"),
+    ("program.simplify", "outputs-left", "where an equation goes, put what stands in its"),
+    ("program.simplify", "times-zero-is-zero", "infinity times 0 is nan: leave the equation"),
+    ("program.simplify", "type-lost", "x * 1.0 is x only if the result has the shape"),
+    ("loops.fuse", "circle-closed", "a group must stand behind all that it needs,"),
+    ("loops.fuse", "joined-a-sum", "elementwise equations join groups of"),
+    ("loops.fuse", "last-group-alone", "join wherever it is allowed"),
+    ("loops.fuse", "one-each", "look for a group that the equation may join"),
+    ("loops.fuse", "one-outsider-alone", "a group must stand behind all that it needs,"),
+    ("loops.fuse", "order-of-birth", "a group must stand behind all that it needs,"),
+    ("loops.fuse", "shapes-mixed", "compare the shapes of the results"),
+    ("loops.plan_memory", "always-on-top", "place the largest one first, each as low as it"),
+    ("loops.plan_memory", "first-reader-ends", "base_of(program) says whose memory a view"),
+    ("loops.plan_memory", "in-order-of-birth", "place the largest one first, each as low as it"),
+    ("loops.plan_memory", "neighbours-share", "values of which the lives meet must lie apart:"),
+    ("loops.plan_memory", "nothing-shared", "place the largest one first, each as low as it"),
+    ("loops.plan_memory", "outputs-planned", "32 bytes are rounded up to 64; an output has no"),
+    ("loops.plan_memory", "shown-outputs-planned", "base_of(program) says whose memory a view"),
+    ("loops.plan_memory", "sizes-as-they-are", "32 bytes are rounded up to 64; an output has no"),
+    ("loops.plan_memory", "views-have-memory", "base_of(program) says whose memory a view"),
+    ("loops.plan_memory", "views-not-followed", "base_of(program) says whose memory a view"),
+    ("loops.emit", "aligned-at-the-left", "the last axis of row stands below the last axis"),
+    ("loops.emit", "index-beyond-the-end", "arrays come in the order of group.reads(); the"),
+    ("loops.emit", "index-of-nothing", "x[()] reads the element of an array without axes"),
+    ("loops.emit", "infinity-as-a-name", "write np.float32(-np.inf): the source knows np,"),
+    ("loops.emit", "letters-as-names", "names with numbers, such as e0, e1, are no"),
+    ("loops.emit", "numbers-of-64-bits", "a number is np.TYPE(repr), with the type that"),
+    ("loops.emit", "one-output-alone", "write an element of each output"),
+    ("loops.emit", "reads-turned", "arrays come in the order of group.reads(); the"),
+    ("attention.online_softmax", "double-precision", "q.dtype is the type of the state"),
+    ("attention.online_softmax", "first-key-not-told", "scores_of wants the number of the block's first"),
+    ("attention.online_softmax", "last-block-dropped", "k[first : first + block] is a block of keys,"),
+    ("attention.online_softmax", "maximum-of-the-block", "the maximum is that of all blocks so far"),
+    ("attention.online_softmax", "nan-in-hidden-rows", "-inf - (-inf) is nan: subtract 0 there"),
+    ("attention.online_softmax", "nothing-subtracted", "make both sums smaller by e to the power of"),
+    ("attention.online_softmax", "state-changed", "make new arrays: `a * b`, no `a *= b`"),
+    ("attention.online_softmax", "sums-not-rescaled", "make both sums smaller by e to the power of"),
+    ("attention.online_softmax", "whole-table", "take `block` keys at a time: 40 x 8 scores"),
+    ("loops.compile_program", "a-loop-for-each-equation", "simplify, fuse, and build each loop, all before"),
+    ("loops.compile_program", "built-in-each-call", "simplify, fuse, and build each loop, all before"),
+    ("loops.compile_program", "not-simplified", "simplify, fuse, and build each loop, all before"),
+    ("loops.compile_program", "numbers-looked-up", "an output may be a number of Python"),
+    ("loops.compile_program", "one-type-for-all", "block[place : place +"),
+    ("loops.compile_program", "plan-not-used", "np.empty(peak(...), np.uint8) is the block;"),
+    ("loops.compile_program", "results-written-over", "new arrays for the outputs in each call"),
+]
+
+HIDDEN = {
+    ("dual.Dual", "measured"),
+    ("dual.jvp", "result-not-lifted"),
+    ("dual.jvp", "zero-without-shape"),
+    ("functional.grad", "none-in-place-of-zeros"),
+    ("functional.grad", "one-element-accepted"),
+    ("functional.grad", "tuple-of-one-unpacked"),
+    ("functional.jacfwd", "single-precision"),
+    ("functional.hvp", "one-step-ahead"),
+    ("functional.hvp", "table-first"),
+    ("batching.vmap", "value-taken"),
+    ("functional.checkpoint", "history-cut"),
+    ("program.trace", "anything-is-a-number"),
+    ("program.trace", "constants-too-early"),
+    ("program.trace", "foreign-symbol-taken"),
+    ("program.trace", "numpy-numbers-as-floats"),
+    ("program.jit", "zeros-are-one"),
+    ("program.simplify", "draws-folded"),
+    ("program.simplify", "equal-numbers-merged"),
+    ("program.simplify", "minus-a-negative-zero"),
+    ("program.simplify", "plus-zero-removed"),
+    ("loops.fuse", "equations-asked-alone"),
+}
+"""Mistakes in corners that a lesson leaves to the hidden tests."""
+
+
+def report_on(id, mistake):
+    """The visible checks of a known-wrong answer."""
+    return check(id, (ANSWERS / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+
+
+def test_every_mistake_is_listed():
+    """There is a line above for each known-wrong answer of both lessons."""
+    files = {(file.parent.name, file.stem) for id in EXERCISES for file in (ANSWERS / "wrong" / id).glob("*.py")}
+    assert files == {(id, mistake) for id, mistake, _ in KNOWN} | HIDDEN
+
+
+@pytest.mark.parametrize(("id", "mistake", "words"), KNOWN, ids=[f"{id}/{mistake}" for id, mistake, _ in KNOWN])
+def test_the_hint_fits_the_mistake(id, mistake, words):
+    """Some check fails, and its hint speaks of this mistake."""
+    report = report_on(id, mistake)
+    assert any(words in result.hint for result in report.results if not result.passed), str(report)
+
+
+@pytest.mark.parametrize(("id", "mistake"), sorted((id, mistake) for id, mistake, _ in KNOWN))
+def test_each_failure_is_told_in_words(id, mistake):
+    """The first failing check has a hint, and no check says only that something was False."""
+    failed = [result for result in report_on(id, mistake).results if not result.passed]
+    assert failed[0].hint
+    assert [result.reason for result in failed if "got False, expected True" in result.reason] == []
+
+
+@pytest.mark.parametrize(("id", "mistake"), sorted(HIDDEN))
+def test_what_is_left_to_the_hidden_tests(id, mistake):
+    """The visible checks pass: their report says what they do not look at."""
+    assert report_on(id, mistake).passed
