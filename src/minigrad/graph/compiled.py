@@ -130,8 +130,12 @@ def separate(donated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     >>> separate([x], [y])[0] is x, separate([x], [x[1:]])[0] is x
     (True, False)
     """
+    every = (*donated, *others)
+    views = [x for x in every if x.base is not None]
+    if not views and len({*map(id, every)}) == len(every):  # each has memory of its own
+        return [x if x.flags.writeable else x.copy() for x in donated]
     found, end, owner = list(donated), 0, -1
-    for start, stop, n in sorted([(*_span(x), n) for n, x in enumerate((*donated, *others))]):
+    for start, stop, n in sorted([(*_span(x), n) for n, x in enumerate(every)]):
         if start < end:
             for each in (n, owner):
                 if each < len(found):
