@@ -40,7 +40,7 @@ def _scope(formula):
     names |= {"sigmoid": lambda x: number(operators.sigmoid(float(x))), "maximum": np.maximum, "minimum": np.minimum}
     names |= {"select": lambda c, x, y: x if c else y, "add_any_order": np.add, "mul_any_order": np.multiply}
     names |= {f"math_{n}": lambda *a, n=n: number(getattr(operators, n)(*map(float, a))) for n in ("sin", "cos", "pow")}
-    names |= {"math_erf": lambda x: number(math.erf(x)), "math_erfc": lambda x: number(math.erfc(x))}
+    names |= {"erf": lambda x: number(math.erf(x)), "erfc": lambda x: number(math.erfc(x))}
     names |= {"math_sqrt": np.sqrt, "pointer": Pointer, "load": lambda p, i: p[i], "uint8": np.uint8}
     names |= {"store_line": _store_line}
     names |= {"store": lambda p, i, x: p.__setitem__(i, x), "store_fence": lambda: None}
