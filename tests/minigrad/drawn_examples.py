@@ -7,7 +7,7 @@ import numpy as np
 from autograder.results import pictures
 from minigrad import Scalar, datasets, debug, draw, ones, tensor, tour, zeros
 from minigrad.debug import cuda_races
-from minigrad.graph import trace
+from minigrad.graph import optimize, trace
 from minigrad.loops import Lifetime
 from minigrad.machine._numba import cuda, numba
 from minigrad.module import Module, Parameter
@@ -124,6 +124,7 @@ SVG = {
     "permute": lambda: draw.permute(np.arange(24).reshape(2, 3, 4), (2, 0, 1)),
     "broadcast": lambda: draw.broadcast((4, 1, 2), (4, 2)),
     "program": lambda: draw.program(_backward_pass()),
+    "rewrite": lambda: draw.rewrite(_backward_pass(), optimize(_backward_pass())),
     "memory_plan": lambda: draw.memory_plan(
         {"a": Lifetime(256, 0, 1), "b": Lifetime(192, 0, 3), "c": Lifetime(128, 3, 5), "d": Lifetime(64, 3, 4)},
         {"a": 0, "b": 256, "c": 0, "d": 128},

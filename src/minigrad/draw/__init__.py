@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from minigrad.draw.plots import secants as secants
     from minigrad.draw.plots import sides as sides
     from minigrad.draw.programs import program as program
+    from minigrad.draw.programs import rewrite as rewrite
     from minigrad.draw.shared import shared_memory as shared_memory
     from minigrad.draw.steps import memory_plan as memory_plan
     from minigrad.draw.steps import timeline as timeline
@@ -60,7 +61,7 @@ _home = {
     "gradients": ("jacobians", "matmul_shapes", "permuted_gradient"),
     "graph": ("expression_graph",),
     "parallel": ("iterations", "races", "walk"),
-    "programs": ("program",),
+    "programs": ("program", "rewrite"),
     "networks": ("activations", "convolution", "digits", "kernels", "tiled"),
     "plots": ("curves", "decision", "difference_errors", "elementary", "film", "partials", "secants", "sides"),
     "shared": ("shared_memory",),

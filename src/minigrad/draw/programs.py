@@ -1,7 +1,8 @@
-"""The graph of a traced function as a picture: boxes for inputs and equations, arrows for what an equation reads."""
+"""Graphs of traced functions as pictures: boxes for inputs and equations, arrows for what an equation reads."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, 
 if TYPE_CHECKING:
     from minigrad.graph.program import Graph
 
-__all__ = ["LARGEST", "program"]
+__all__ = ["LARGEST", "program", "rewrite"]
 
 LARGEST = 60
 """Boxes of a picture that can still be read."""
@@ -33,7 +34,62 @@ def program(graph: Graph) -> Drawing:
     >>> print(minigrad.draw.program(found))
     Program: a: float32[3]. b: float32[3] = Mul 2.0 a. return b.
     """
-    lines = str(graph).split("\n")
+    lines = graph.lines()
+    parts, width, height = _drawn(graph, lines, MARGIN, MARGIN, {})
+    return Drawing(width + MARGIN, height + MARGIN, "Program", _told(lines), parts)
+
+
+def rewrite(before: Graph, after: Graph) -> Drawing:
+    """Draw what a pass does: the graph that it is given, what goes in red, and its result, what is new in grey.
+
+    Args:
+        before: A graph.
+        after: What a pass made of it.
+
+    Raises:
+        ValueError: If one of them has more than `LARGEST` inputs, constants and equations.
+
+    >>> from minigrad.graph import cancel_inverses, trace
+    >>> found = trace(lambda x: 2.0 * -(-x), minigrad.zeros(3))
+    >>> print(minigrad.draw.rewrite(found, cancel_inverses(found)))
+    Rewrite: before: a: float32[3]. b: float32[3] = Neg a. c: float32[3] = Neg b. d: float32[3] = Mul 2.0 c. return d. \
+after: a: float32[3]. b: float32[3] = Neg a. d: float32[3] = Mul 2.0 a. return d.
+    """
+    names = after.names(before.names())
+    old, new = before.lines(names), after.lines(names)
+    gone, come = (
+        {n: kind for n, line in enumerate(lines[:-1]) if line not in others}
+        for lines, others, kind in ((old, new, "bad"), (new, old, "other"))
+    )
+    top = MARGIN + 2.0 * LINE
+    parts, middle, height = _drawn(before, old, MARGIN, top, gone)
+    others, right, other_height = _drawn(after, new, middle + _BETWEEN, top, come)
+    heads = [text((MARGIN + middle) / 2, MARGIN + LINE, "before", "bold")]
+    heads.append(text((middle + _BETWEEN + right) / 2, MARGIN + LINE, "after", "bold"))
+    told = f"before: {_told(old)} after: {_told(new)}"
+    size = right + MARGIN, max(height, other_height) + MARGIN
+    return Drawing(*size, "Rewrite", told, [*heads, *parts, *others])
+
+
+_BETWEEN = 60.0
+
+
+def _told(lines: Sequence[str]) -> str:
+    return " ".join(f"{line}." for line in lines)
+
+
+def _drawn(
+    graph: Graph, lines: Sequence[str], left: float, top: float, kinds: Mapping[int, str]
+) -> tuple[list[str], float, float]:
+    """Return the parts of a graph's picture, and its right and lower ends.
+
+    Args:
+        graph: The graph.
+        lines: It, as it is printed.
+        left: Where the picture begins.
+        top: Where it begins, from above.
+        kinds: The kinds of boxes that are no ordinary ones, by their numbers.
+    """
     rows = lines[:-1]
     if len(rows) > LARGEST:
         raise ValueError(f"program: the graph has {len(rows)} boxes, a picture at most {LARGEST}; print the graph")
@@ -50,7 +106,7 @@ def program(graph: Graph) -> Drawing:
     height = 2.0 * LINE + 8.0
 
     def at(step: float, beside: float) -> tuple[float, float]:
-        return MARGIN + width / 2 + beside * (width + _ACROSS), MARGIN + height / 2 + step * (height + _DOWN)
+        return left + width / 2 + beside * (width + _ACROSS), top + height / 2 + step * (height + _DOWN)
 
     parts = []
     for route in layout.routes:
@@ -63,12 +119,12 @@ def program(graph: Graph) -> Drawing:
         x, y = at(*layout.places[number])
         kind = "mark" if number in returned else "used" if number < len(graph.inputs) else "cell"
         kind = "ghost" if len(graph.inputs) <= number < before and number not in returned else kind
+        kind = "mark" if kinds.get(number) == "other" and number in returned else kinds.get(number, kind)
         parts.append(box(x - width / 2, y - height / 2, width, height, kind))
-        parts.append(text(x, y - 2.0, first, "marked" if number in returned else "bold"))
+        parts.append(text(x, y - 2.0, first, {"mark": "marked", "bad": "badtext"}.get(kind, "bold")))
         parts.append(text(x, y + LINE - 4.0, second, "small"))
     right, bottom = at(*layout.size)
-    size = right + width / 2 + MARGIN, bottom + height / 2 + MARGIN
-    return Drawing(*size, "Program", " ".join(f"{line}." for line in lines), parts)
+    return parts, right + width / 2, bottom + height / 2
 
 
 def _words(row: str) -> tuple[str, str]:
