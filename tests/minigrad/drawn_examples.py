@@ -9,7 +9,7 @@ from minigrad import Scalar, datasets, debug, draw, ones, program, tensor, tour,
 from minigrad.checks.standins import leaf, result
 from minigrad.debug import cuda_races
 from minigrad.dual import Dual
-from minigrad.graph import trace
+from minigrad.graph import optimize, trace
 from minigrad.loops import Lifetime
 from minigrad.machine._numba import cuda, numba
 from minigrad.module import Module, Parameter
@@ -147,6 +147,7 @@ SVG = {
     "program": lambda: draw.program(_backward_pass()),
     "program, simplified": _simplified,
     "running_softmax": lambda: draw.running_softmax([1.0, 3.0, -2.0, 5.0, 1e-5], block=2),
+    "rewrite": lambda: draw.rewrite(_backward_pass(), optimize(_backward_pass())),
     "memory_plan": lambda: draw.memory_plan(
         {"a": Lifetime(256, 0, 1), "b": Lifetime(192, 0, 3), "c": Lifetime(128, 3, 5), "d": Lifetime(64, 3, 4)},
         {"a": 0, "b": 256, "c": 0, "d": 128},

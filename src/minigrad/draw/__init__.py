@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from minigrad.draw.plots import secants as secants
     from minigrad.draw.plots import sides as sides
     from minigrad.draw.programs import program as program
+    from minigrad.draw.programs import rewrite as rewrite
     from minigrad.draw.shared import shared_memory as shared_memory
     from minigrad.draw.steps import memory_plan as memory_plan
     from minigrad.draw.steps import running_softmax as running_softmax
@@ -68,7 +69,7 @@ _home = {
     "graph": ("expression_graph",),
     "measured": ("bytes_and_seconds", "memory_over_time"),
     "parallel": ("iterations", "races", "walk"),
-    "programs": ("program",),
+    "programs": ("program", "rewrite"),
     "networks": ("activations", "convolution", "digits", "kernels", "tiled"),
     "plots": ("curves", "decision", "difference_errors", "elementary", "film", "partials", "secants", "sides"),
     "shared": ("shared_memory",),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from minigrad.graph.program import Graph
     from minigrad.symbols import Program
 
-__all__ = ["LARGEST", "program"]
+__all__ = ["LARGEST", "program", "rewrite"]
 
 LARGEST = 60
 """Boxes of a picture that can still be read."""
 
 _LONGEST = 40
-_ACROSS, _DOWN = 18.0, 24.0
+_ACROSS, _DOWN, _BETWEEN = 18.0, 24.0, 60.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class _Boxes:
         returned: The boxes that the function returns.
         gone: The boxes that are struck out.
         told: The picture in words.
+        changed: The kinds of boxes that a pass removes or makes.
     """
 
     words: Sequence[tuple[str, str]]
@@ -44,13 +45,16 @@ class _Boxes:
     returned: Collection[int]
     gone: Collection[int]
     told: str
+    changed: Mapping[int, str] = field(default_factory=dict)
 
     def kind(self, number: int) -> str:
         """Return the kind of a box."""
         if number in self.gone:
             return "ghost"
-        if number in self.returned:
+        if number in self.returned and self.changed.get(number) != "bad":
             return "mark"
+        if number in self.changed:
+            return self.changed[number]
         return "used" if number < self.inputs else "ghost" if number < self.before else "cell"
 
 
@@ -71,12 +75,46 @@ def program(graph: Graph | Program, *, kept: Program | None = None) -> Drawing:
     >>> print(minigrad.draw.program(given, kept=minigrad.program.simplify(given)))
     Program: a: float64[3]. b = mul a 1.0: float64[3], struck out. c = add b a: float64[3]. return c.
     """
-    return _drawn(_of_graph(graph) if hasattr(graph, "structure") else _of_program(graph, kept))
+    boxes = _of_graph(graph, graph.lines(), {}) if hasattr(graph, "structure") else _of_program(graph, kept)
+    parts, right, bottom = _drawn(boxes, MARGIN, MARGIN)
+    return Drawing(right + MARGIN, bottom + MARGIN, "Program", boxes.told, parts)
 
 
-def _of_graph(graph: Any) -> _Boxes:
-    """Return the boxes for a graph of `minigrad.graph`."""
-    lines = str(graph).split("\n")
+def rewrite(before: Graph, after: Graph) -> Drawing:
+    """Draw what a pass does: the graph that it is given, what goes in red, and its result, what is new in grey.
+
+    Args:
+        before: A graph.
+        after: What a pass made of it.
+
+    Raises:
+        ValueError: If one of them has more than `LARGEST` inputs, constants and equations.
+
+    >>> from minigrad.graph import cancel_inverses, trace
+    >>> found = trace(lambda x: 2.0 * -(-x), minigrad.zeros(3))
+    >>> print(minigrad.draw.rewrite(found, cancel_inverses(found)))
+    Rewrite: before: a: float32[3]. b: float32[3] = Neg a. c: float32[3] = Neg b. d: float32[3] = Mul 2.0 c. return d. \
+after: a: float32[3]. b: float32[3] = Neg a. d: float32[3] = Mul 2.0 a. return d.
+    """
+    names = after.names(before.names())
+    old, new = before.lines(names), after.lines(names)
+    gone, come = (
+        {n: kind for n, line in enumerate(lines[:-1]) if line not in others}
+        for lines, others, kind in ((old, new, "bad"), (new, old, "other"))
+    )
+    top = MARGIN + 2.0 * LINE
+    first, second = _of_graph(before, old, gone), _of_graph(after, new, come)
+    parts, middle, height = _drawn(first, MARGIN, top)
+    others, right, other_height = _drawn(second, middle + _BETWEEN, top)
+    heads = [text((MARGIN + middle) / 2, MARGIN + LINE, "before", "bold")]
+    heads.append(text((middle + _BETWEEN + right) / 2, MARGIN + LINE, "after", "bold"))
+    size = right + MARGIN, max(height, other_height) + MARGIN
+    told = f"before: {first.told} after: {second.told}"
+    return Drawing(*size, "Rewrite", told, [*heads, *parts, *others])
+
+
+def _of_graph(graph: Any, lines: Sequence[str], changed: Mapping[int, str]) -> _Boxes:
+    """Return the boxes for a graph of `minigrad.graph`, whose lines are given."""
     made = [*((v,) for v in graph.inputs), *((v,) for v, _ in graph.constants), *(e.outputs for e in graph.equations)]
     place = {v: number for number, values in enumerate(made) for v in values}
     before = len(made) - len(graph.equations)
@@ -85,7 +123,8 @@ def _of_graph(graph: Any) -> _Boxes:
     ]
     returned = {place[y] for y in graph.outputs if y in place}
     words = [_words(row) for row in lines[:-1]]
-    return _Boxes(words, len(graph.inputs), before, edges, returned, (), " ".join(f"{line}." for line in lines))
+    told = " ".join(f"{line}." for line in lines)
+    return _Boxes(words, len(graph.inputs), before, edges, returned, (), told, changed)
 
 
 def _of_program(given: Any, kept: Any) -> _Boxes:
@@ -121,7 +160,8 @@ def _of_program(given: Any, kept: Any) -> _Boxes:
     )
 
 
-def _drawn(boxes: _Boxes) -> Drawing:
+def _drawn(boxes: _Boxes, left: float, top: float) -> tuple[list[str], float, float]:
+    """Return the parts of a picture that begins at (left, top), and its right and lower ends."""
     if len(boxes.words) > LARGEST:
         raise ValueError(
             f"program: the graph has {len(boxes.words)} boxes, a picture at most {LARGEST}; print the graph"
@@ -131,7 +171,7 @@ def _drawn(boxes: _Boxes) -> Drawing:
     height = 2.0 * LINE + 8.0
 
     def at(step: float, beside: float) -> tuple[float, float]:
-        return MARGIN + width / 2 + beside * (width + _ACROSS), MARGIN + height / 2 + step * (height + _DOWN)
+        return left + width / 2 + beside * (width + _ACROSS), top + height / 2 + step * (height + _DOWN)
 
     parts = []
     for route in layout.routes:
@@ -142,13 +182,13 @@ def _drawn(boxes: _Boxes) -> Drawing:
         parts.append(arrow(*last[0], *last[1]))
     for number, (first, second) in enumerate(boxes.words):
         x, y = at(*layout.places[number])
-        style = "struck" if number in boxes.gone else "marked" if number in boxes.returned else "bold"
-        parts.append(box(x - width / 2, y - height / 2, width, height, boxes.kind(number)))
+        kind = boxes.kind(number)
+        style = "struck" if number in boxes.gone else {"mark": "marked", "bad": "badtext"}.get(kind, "bold")
+        parts.append(box(x - width / 2, y - height / 2, width, height, kind))
         parts.append(text(x, y - 2.0, first, style))
         parts.append(text(x, y + LINE - 4.0, second, "small"))
     right, bottom = at(*layout.size)
-    size = right + width / 2 + MARGIN, bottom + height / 2 + MARGIN
-    return Drawing(*size, "Program", boxes.told, parts)
+    return parts, right + width / 2, bottom + height / 2
 
 
 def _words(row: str) -> tuple[str, str]:

@@ -133,15 +133,17 @@ class _Groups:
         return [self.equations[i] for i in sorted(wanted)]
 
     def _meets_outside(self, first: int, second: int) -> bool:
-        """Return whether a value of the first group goes through an outsider to the second."""
-        end = max(self.members[second])
+        """Return whether a value of the first group goes through an outsider to the second.
+
+        All groups behind it are looked at: one that begins late may hand its value on to a group that begins early.
+        """
         stack = [u for i in self.members[first] for u in self.users[i] if self.group[u] not in (first, second)]
         passed: set[int] = set()
         while stack:
             group = self.group[stack.pop()]
             if group == second:
                 return True
-            if group in passed or group == first or min(self.members[group]) > end:
+            if group in passed or group == first:
                 continue
             passed.add(group)
             stack += [u for i in self.members[group] for u in self.users[i]]
@@ -214,6 +216,7 @@ class _Groups:
                 left[each] -= 1
                 if not left[each]:
                     ready.add(each)
+        assert len(done) == len(nodes), "two groups need each other"
         return done
 
     def _with_views(self, ordered: Sequence[Equation]) -> list[Equation]:

@@ -8,7 +8,8 @@ return c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,12 +144,35 @@ class Graph:
         results = [values[y] if isinstance(y, Var) else y for y in self.outputs]
         return _apart(results, arrays, [array for _, array in self.constants])
 
-    def _names(self) -> dict[Var, str]:
-        of_equations = [v for equation in self.equations for v in equation.outputs]
-        return {v: _letters(n) for n, v in enumerate((*self.inputs, *(v for v, _ in self.constants), *of_equations))}
+    def names(self, known: Mapping[Var, str] | None = None) -> dict[Var, str]:
+        """Return a name for each value: letters in their order.
 
-    def __str__(self) -> str:
-        names = self._names()
+        Args:
+            known: Names that values have already, perhaps in another graph; the others get new ones.
+
+        >>> graph = minigrad.graph.trace(lambda x: 2.0 * x, minigrad.zeros(3))
+        >>> list(graph.names().values()), list(graph.names({graph.outputs[0]: "a"}).values())
+        (['a', 'b'], ['a', 'b'])
+        """
+        names = dict(known or {})
+        taken = set(names.values())
+        fresh = (name for name in map(_letters, itertools.count()) if name not in taken)
+        of_equations = [v for equation in self.equations for v in equation.outputs]
+        for v in (*self.inputs, *(v for v, _ in self.constants), *of_equations):
+            names[v] = names.get(v) or next(fresh)
+        return names
+
+    def lines(self, names: Mapping[Var, str] | None = None) -> list[str]:
+        """Return the lines of the printed graph: inputs, constants, equations, and what is returned.
+
+        Args:
+            names: The name of each value; None for letters in their order.
+
+        >>> graph = minigrad.graph.trace(lambda x: 2.0 * x, minigrad.zeros(3))
+        >>> graph.lines({graph.inputs[0]: "x", graph.outputs[0]: "y"})
+        ['x: float32[3]', 'y: float32[3] = Mul 2.0 x', 'return y']
+        """
+        names = self.names() if names is None else names
 
         def shown(x: Any) -> str:
             if isinstance(x, Var):
@@ -168,7 +192,10 @@ class Graph:
             left = ", ".join(f"{names[v]}: {v.type}" for v in each.outputs)
             operands = " ".join(map(shown, each.operands))
             lines.append(f"{left} = {each.op.__name__}{inside}{options} {operands}".rstrip())
-        return "\n".join((*lines, f"return {', '.join(map(shown, self.outputs))}"))
+        return [*lines, f"return {', '.join(map(shown, self.outputs))}"]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     __repr__ = __str__
 
@@ -179,7 +206,7 @@ class Graph:
 
     def _form(self) -> Any:
         """Return all that matters of the graph, comparable."""
-        names = self._names()
+        names = self.names()
         equations = tuple(
             (e.op, frozen(e.operands, names), frozen(e.options, names), tuple(v.type for v in e.outputs), e.saved)
             for e in self.equations

@@ -43,7 +43,7 @@ class Writer:
 
     def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
         self.graph, self.plan, self.inside = graph, plan, inside
-        self.names = {v: f"v_{name}" for v, name in graph._names().items()}
+        self.names = {v: f"v_{name}" for v, name in graph.names().items()}
         self.scope: dict[str, Any] = {"compute": compute, "expand": arrays.expand, "replaced": replaced}
         self.lines: list[str] = []
         self.inner: list[Any] = []

@@ -49,6 +49,27 @@ def test_a_gradient_is_a_program_too():
     assert len(boxes(draw.program(graph))) == len(graph.inputs) + len(graph.constants) + len(graph.equations)
 
 
+def test_a_rewrite_shows_what_goes_and_what_comes():
+    """Both graphs side by side: values keep their names, what goes is red, what is new is grey."""
+    found = trace(lambda x: (x.neg().neg().exp() * 2.0, x.exp()), zeros(3))
+    picture = draw.rewrite(found, optimize(found))
+    shown = [each for each in boxes(picture) if each[0] != "paper"]
+    before, after = shown[:6], shown[6:]
+    assert before == [
+        ("used", "a"),
+        ("bad", "b = Neg a"),
+        ("bad", "c = Neg b"),
+        ("bad", "d = Exp c"),
+        ("mark", "e = Mul d 2.0"),
+        ("bad", "f = Exp a"),
+    ]
+    assert after == [("used", "a"), ("mark", "d = Exp a"), ("mark", "e = Mul d 2.0")]
+    assert (
+        picture.description.startswith("before: a: float32[3]. b: ")
+        and " after: a: float32[3]. d: " in picture.description
+    )
+
+
 def test_a_large_program_is_refused():
     """The picture says so; in a notebook the graph shows itself as text then."""
 

@@ -5,6 +5,7 @@ import random
 import numpy as np
 
 import minigrad as mg
+from minigrad.nn import functional
 
 SIZES = (1, 2, 3, 4)
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 3e38)
@@ -124,7 +125,7 @@ for _name, _f in {
     "sin": lambda x: x.sin(),
     "sqrt": lambda x: (x * x + 0.25).sqrt(),
     "relu": lambda x: x.relu(),
-    "gelu": lambda x: mg.nn.functional.gelu(x),
+    "gelu": lambda x: functional.gelu(x),
     "square": lambda x: (x * 0.5) ** 2,
     "cube": lambda x: (x.tanh()) ** 3,
     "power": lambda x: (x.abs() + 0.1).minimum(4.0) ** 1.3,
@@ -137,6 +138,11 @@ for _name, _f in {
     "clone": lambda x: x.clone(),
     "above": lambda x: x > 0.123456,
     "below": lambda x: (x <= -0.3456789) | (x != x),
+    "cos": lambda x: x.cos(),
+    "erf": lambda x: x.erf(),
+    "reciprocal": lambda x: (x.square() + 0.5).reciprocal(),
+    "equal": lambda x: x == 0.25,
+    "less": lambda x: (x < 0.345678) ^ (x >= -0.765432),
     "total": lambda x: x.sum(),
     "mean": lambda x: x.mean() if x.numel() else x.sum(),
     "flat": lambda x: x.contiguous().view(-1) if x.numel() else x,
@@ -145,6 +151,9 @@ for _name, _f in {
 unary("not", lambda x: ~x, lambda x: x.dtype.kind == "b")
 unary("number", lambda x: x.to(mg.float64) * 0.3, lambda x: x.dtype.kind in "bi")
 unary("transposed", lambda x: x.permute(*reversed(range(x.ndim))), lambda x: x.ndim > 1)
+unary("flipped", lambda x: x.flip(0), lambda x: x.ndim > 0)
+unary("joined", lambda x: mg.cat([x, x.tanh()]), lambda x: is_float(x) and 0 < x.ndim < 3)
+unary("chosen_rows", lambda x: x[mg.tensor([0, -1, 0])], lambda x: x.ndim > 0 and x.shape[0] > 0)
 unary("part", lambda x: x[..., :1], lambda x: x.ndim > 0)
 unary("every_second", lambda x: x[::2], lambda x: x.ndim > 0)
 unary("more", lambda x: x.unsqueeze(0).expand(2, *x.shape), lambda x: x.ndim < 3)
@@ -190,6 +199,68 @@ def softmax(rng, values):
         return None
     axis, name = rng.randrange(values[n].ndim), rng.choice(["softmax", "log_softmax"])
     return lambda v: getattr(v[n].clamp(-30.0, 30.0), name)(axis)
+
+
+@op
+def products_of_elements(rng, values):
+    """A product of elements, or the logarithm of a sum of exponentials, over an axis."""
+    n = one(rng, values, lambda x: is_float(x) and x.ndim > 0 and x.numel())
+    if n is None:
+        return None
+    axis, name = rng.randrange(values[n].ndim), rng.choice(["prod", "logsumexp"])
+    return lambda v: getattr(v[n].clamp(-1.4, 1.4), name)(axis)
+
+
+def image(rng, values):
+    """The place of a matrix in which a window of two rows and columns fits."""
+    return one(rng, values, lambda x: is_float(x) and x.ndim == 2 and min(x.shape) > 1)
+
+
+@op
+def linear(rng, values):
+    """A linear layer with a bias."""
+    n = image(rng, values)
+    return None if n is None else lambda v: functional.linear(v[n].tanh(), v[n].flip(0).tanh(), v[n][:, 0].tanh())
+
+
+@op
+def convolution(rng, values):
+    """A convolution of an image of one channel with weights that are a part of it."""
+    n = image(rng, values)
+    if n is None:
+        return None
+    return lambda v: functional.conv2d(v[n][None, None].tanh(), v[n][None, None, :2, :2].tanh(), padding=1)[0, 0]
+
+
+@op
+def averages(rng, values):
+    """The average of each window."""
+    n = image(rng, values)
+    return None if n is None else lambda v: functional.avg_pool2d(v[n][None, None], 2, stride=1)[0, 0]
+
+
+@op
+def largest_of_windows(rng, values):
+    """The largest element of each window."""
+    n = image(rng, values)
+    return None if n is None else lambda v: functional.max_pool2d(v[n][None, None], 2, stride=1)[0, 0]
+
+
+@op
+def loss(rng, values):
+    """The loss of two values, or of one and of classes."""
+    n = one(rng, values, lambda x: is_float(x) and x.ndim == 2 and x.numel())
+    if n is None:
+        return None
+    kind, reduction = rng.choice(["squares", "logits", "classes", "classes"]), rng.choice(["mean", "sum", "none"])
+    if kind == "squares":
+        return lambda v: functional.mse_loss(v[n].tanh(), v[n].sin(), reduction=reduction)
+    if kind == "logits":
+        given = functional.binary_cross_entropy_with_logits
+        return lambda v: given(v[n].clamp(-30.0, 30.0), v[n].sigmoid(), reduction=reduction)
+    rows, classes = values[n].shape
+    targets = mg.tensor([rng.randrange(classes) for _ in range(rows)])
+    return lambda v: functional.cross_entropy(v[n].clamp(-30.0, 30.0), targets, reduction=reduction)
 
 
 @op

@@ -78,6 +78,21 @@ def test_no_outsider_in_between():
         known.update(each.outputs)
 
 
+def test_no_outsider_that_another_group_hides():
+    """The way back may lead through a group that begins before the one it comes back to, and ends behind it."""
+
+    def f(x, y):
+        doubled = x * 2.0
+        power = y.exp()
+        shifted = x * 3.0 + power.sum()
+        return shifted, power * (doubled @ doubled)[0, :3]
+
+    x, y = mg.ones(4, 4), mg.ones(3)
+    graph = fuse(trace(f, x, y))
+    assert sorted(ops(graph)) == ["Fused", "Fused", "Fused", "MatMul"]
+    same_bits(graph.run(x.numpy(), y.numpy()), [each.numpy() for each in f(x, y)])
+
+
 def test_what_is_dear_is_computed_once():
     """A product, a fold or an exp that two others need is in one group, and leaves it where both are not in it."""
     graph = fuse(optimize(trace(lambda x: (y := x.exp(), y.sum(0), (y * 2.0) @ y.T), X)))

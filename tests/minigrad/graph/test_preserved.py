@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from random_programs import OPS
 from random_programs import Program as RandomProgram
+from registry_samples import functions_of_tensors
 
 import minigrad as mg
 from minigrad.backends import guarded
 from minigrad.graph import expand, fold_last, fuse, optimize, push_broadcasts, shrink_constants, sum_repeated, trace
 from minigrad.graph.compiled import Program
 from minigrad.graph.passes import PASSES
-from minigrad.transforms import grad
+from minigrad.transforms import grad, jvp, tree_leaves
 
 SEEDS, CHUNK, STEPS, OUTPUTS = 500, 25, 30, 8
 DTYPES = {"float64": mg.float64, "float32": mg.float32}
@@ -71,25 +72,39 @@ def check_values(seed, dtype):
     close(f"loops {kind}", found, wanted, tolerance)
 
 
-def check_gradients(seed, dtype):
-    """Compare gradients of a program with what the loops of their graph compute; return whether there are any."""
-    program = RandomProgram(seed, dtype=DTYPES[dtype], steps=STEPS, outputs=OUTPUTS)
+def derivatives_of(program):
+    """Return functions for the gradient of a sum of a program's results, in all floats, and for its change."""
     places = tuple(n for n, x in enumerate(program.inputs) if x.dtype.kind == "f")
 
     def loss(*inputs):
         parts = [(y.double().tanh() ** 2).sum() for y in program(*inputs) if y.dtype.kind == "f"]
         return sum(parts, sum((inputs[n].double() ** 2).sum() for n in places))
 
-    if not places:
-        return False
-    slopes = grad(loss, places)
-    with guarded.ieee():
-        wanted = arrays_of(slopes(*program.inputs))
-        graph = optimize(trace(slopes, *program.inputs))
-        found = loops_in_python.run(Program(graph), *[x.numpy() for x in program.inputs])
+    def change(*inputs):
+        def moved(*floats):
+            every = list(inputs)
+            for place, x in zip(places, floats, strict=True):
+                every[place] = x
+            return loss(*every)
+
+        floats = tuple(inputs[place] for place in places)
+        return jvp(moved, floats, floats)
+
+    return [grad(loss, places), change] if places else []
+
+
+def check_gradients(seed, dtype):
+    """Compare derivatives of a program with what the loops of their graph compute; return whether there are any."""
+    program = RandomProgram(seed, dtype=DTYPES[dtype], steps=STEPS, outputs=OUTPUTS)
     kind, tolerance = ("float32", 1e-3) if program.has_single else ("float64", 1e-8)
-    close(f"gradients {kind}", found, wanted, tolerance)
-    return True
+    derivatives = derivatives_of(program)
+    for derivative in derivatives:
+        with guarded.ieee():
+            wanted = arrays_of(tree_leaves(derivative(*program.inputs)))
+            graph = optimize(trace(derivative, *program.inputs))
+            found = loops_in_python.run(Program(graph), *[x.numpy() for x in program.inputs])
+        close(f"gradients {kind}", found, wanted, tolerance)
+    return bool(derivatives)
 
 
 @pytest.mark.full("500 random programs of 30 operations each", share=20)
@@ -130,3 +145,20 @@ def test_every_operation_is_drawn_often(dtype):
     assert {len(program.ops) for program in programs} == {STEPS}
     count = Counter(op for program in programs for op in program.ops)
     assert {op: count[op] for op in OPS if count[op] < 20} == {}
+
+
+NOT_IN_GRAPHS = {"IndexPut", "ToDevice"}
+"""Changes in place and moves to another device are refused in a trace."""
+
+
+@pytest.mark.full("500 programs and their gradients are traced", share=10)
+@pytest.mark.no_cover
+def test_every_function_stands_in_many_graphs():
+    """Each function of the library is an equation at least 20 times, of a program or of its derivatives."""
+    count: Counter[str] = Counter()
+    for seed in range(SEEDS):
+        program = RandomProgram(seed, dtype=mg.float64, steps=STEPS, outputs=OUTPUTS)
+        for fun in (lambda *inputs, program=program: program(*inputs), *derivatives_of(program)):
+            count.update(each.op.__name__ for each in trace(fun, *program.inputs).equations)
+    names = {function.__name__ for function in functions_of_tensors()} - NOT_IN_GRAPHS
+    assert {name: count[name] for name in names if count[name] < 20} == {}
