@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from minigrad import backends, functions, standing_aside
+from minigrad import backends, functions, layout, standing_aside
 from minigrad.backends import arrays
+from minigrad.errors import IndexingError
 from minigrad.functions import Function
 
 if TYPE_CHECKING:
@@ -354,7 +355,12 @@ class Index(_Linear):
     def forward(ctx: TensorContext, a: Any, key: Any) -> Any:
         """Return a view for integers, slices and None, a copy for arrays."""
         ctx.key, ctx.shape = key, a.shape
-        return a[key] if _is_basic(key) else arrays.to_host(a)[key]
+        try:
+            return a[key] if _is_basic(key) else arrays.to_host(a)[key]
+        except IndexError as error:
+            if _is_basic(key):
+                layout.slice_view(a.shape, a.shape, key)  # which says what is wrong
+            raise IndexingError(f"cannot index shape {tuple(a.shape)}: {error}") from None
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Any) -> Any:

@@ -460,9 +460,12 @@ def test_what_the_documentation_says_differs(program, error):
 
 
 def test_integers_do_not_widen_a_layer_or_a_loss():
-    """Integer inputs and targets take the floating type of what they meet."""
+    """Integer inputs and targets take the floating type of what they meet; among themselves the default one."""
     assert mg.linear(mg.ones(2, 3).long(), leaf(mg, 4, 3)).dtype == mg.float32
     assert mg.nn.functional.mse_loss(leaf(mg, 3), mg.tensor([1, 2, 3])).dtype == mg.float32
+    for loss in (mg.nn.functional.mse_loss, mg.jit(mg.nn.functional.mse_loss)):
+        found = loss(mg.tensor([1, 2]), mg.tensor([2, 4]))
+        assert (found.item(), found.dtype) == (2.5, mg.float32)
 
 
 # --- tensors without axes, and empty lists of axes ----------------------------------------------------------

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from minigrad.errors import FunctionError
 from minigrad.graph.inner import (
     Inner,
@@ -21,8 +23,9 @@ from minigrad.graph.inner import (
     with_derivatives,
     with_values,
 )
-from minigrad.graph.program import Several
+from minigrad.graph.program import Several, Var
 from minigrad.graph.scanning import scan
+from minigrad.layout import type_name
 from minigrad.tensors import Tensor, creation, mapped
 from minigrad.transforms.abstract import AbstractTensor
 from minigrad.transforms.arguments import check_callable
@@ -154,7 +157,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
         init_val: The first value: a tree.
 
     Raises:
-        TypeError: If the value changes its form.
+        TypeError: If the value changes its form, or the condition is no truth value.
         FunctionError: In a trace, if derivatives are asked for: nobody knows how many steps there will be. Use `scan`.
 
     Source: https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html
@@ -168,7 +171,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     carry, tree = tensors_of(init_val)
     outer = innermost(carry)
     while outer is None:
-        goes_on = cond_fun(tree.unflatten(carry))
+        goes_on = _one_truth_value(cond_fun(tree.unflatten(carry)))
         outer = innermost([goes_on])  # the first value may be a number where the condition or the step is traced
         if outer is None:
             if not held(goes_on).any() if isinstance(goes_on, BatchedTensor) else not goes_on:
@@ -177,7 +180,8 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
             check_same("while_loop", "the value that body_fun returns", carry, tree, new, own)
             carry = _where(goes_on, new, carry) if isinstance(goes_on, BatchedTensor) else new
     form = tree_flatten((init_val,))[1]
-    condition, body = (Inner(outer, fun, carry, form) for fun in (cond_fun, body_fun))
+    condition = Inner(outer, lambda value: _one_truth_value(cond_fun(value)), carry, form)
+    body = Inner(outer, body_fun, carry, form)
     check_same("while_loop", "the value that body_fun returns", carry, tree, body.graph.outputs, body.structure)
     options = {
         "condition": condition.taking(condition.captured),
@@ -196,6 +200,17 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
         return rule
 
     return tree.unflatten(with_derivatives("while_loop", made, carry, body.behind, refused, refused))
+
+
+def _one_truth_value(x: Any) -> Any:
+    """Return what a condition has returned, if it is one truth value."""
+    is_one = isinstance(x, Tensor) and x.dtype == bool and x.numel() == 1
+    if not is_one and not isinstance(x, bool | np.bool_):
+        shown = Var(tuple(x.shape), x.dtype).type if isinstance(x, Tensor) else type_name(x)
+        raise TypeError(
+            f"while_loop: cond_fun returned {shown}; it must return one truth value, for example by .any() or .all()"
+        )
+    return x.reshape(()) if is_one else x
 
 
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:

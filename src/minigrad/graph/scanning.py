@@ -22,7 +22,7 @@ from minigrad.graph.inner import (
     with_values,
 )
 from minigrad.graph.program import Several, Var
-from minigrad.graph.tracing import Trace
+from minigrad.graph.tracing import Trace, trace
 from minigrad.layout import type_name
 from minigrad.tensors import creation
 from minigrad.transforms.arguments import check_callable
@@ -114,6 +114,8 @@ def _scan_now(
     f: Any, carry: list[Any], tree: PyTreeDef, xs: list[Any], of_xs: PyTreeDef, count: int, reverse: bool
 ) -> tuple[Any, Any]:
     """Run the steps one after the other."""
+    if not count:
+        return tree.unflatten(carry), _of_no_steps(f, carry, tree, xs, of_xs)
     collected: list[Any] = []
     structure = tree_flatten(None)[1]
     for i in reversed(range(count)) if reverse else range(count):
@@ -125,6 +127,21 @@ def _scan_now(
         collected.append(leaves)
     columns = list(zip(*(reversed(collected) if reverse else collected), strict=True))
     return tree.unflatten(carry), structure.unflatten([creation.stack(list(column)) for column in columns])
+
+
+def _of_no_steps(f: Any, carry: list[Any], tree: PyTreeDef, xs: list[Any], of_xs: PyTreeDef) -> Any:
+    """Return what no step collects: tensors whose first axis is empty, of the types that a trace of a step finds."""
+
+    def step(carry: list[Any], xs: list[Any]) -> Any:
+        value, y = _pair(f(tree.unflatten(carry), of_xs.unflatten(xs)))
+        leaves, structure = tensors_of(y)
+        return [*carry, *tensors_of(value)[0]], structure.unflatten(leaves)
+
+    graph = trace(step, carry, [np.empty(x.shape[1:], x.dtype) for x in xs])
+    types = [v for v in graph.outputs if isinstance(v, Var)]
+    collected = graph.structure.children[1]
+    found = types[len(types) - collected.num_leaves :]
+    return collected.unflatten([creation.zeros((0, *v.shape), dtype=v.dtype) for v in found])
 
 
 class _Scan:
@@ -154,7 +171,8 @@ class _Scan:
 
         inner = Inner(outer, body, like, form)
         if keeps and not any(x.requires_grad for x in (*self.carry, *self.xs, *inner.captured)):
-            inner.graph, keeps = replace(inner.graph, outputs=inner.graph.outputs[:-n] if n else ()), False
+            outputs = inner.graph.outputs
+            inner.graph, keeps = replace(inner.graph, outputs=outputs[: len(outputs) - n]), False
         results = inner.graph.outputs
         stacked = [((self.count, *v.shape), v.dtype) for v in results[n:]]
         options = {

@@ -14,7 +14,7 @@ from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Several, Var
 from minigrad.graph.traced import LEFT, Draw, TracedTensor, refuse
-from minigrad.tensors import Tensor, mapped
+from minigrad.tensors import Tensor, _check_shapes, mapped
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
 
@@ -57,7 +57,7 @@ class Trace:
         array = concrete._array
         shape = array.shape
         if issubclass(function, Elementwise):
-            shape = np.broadcast_shapes(*[getattr(x, "shape", ()) for x in inputs])
+            shape = _shape_of_all(function, inputs)
         result = TracedTensor(self, Var(tuple(shape), array.dtype))
         outputs, saved = [result._var], list[tuple[Any, ...]]()
         if concrete.requires_grad:
@@ -154,6 +154,15 @@ class Trace:
     def draw(self, numbers: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
         """Add an equation that draws random numbers."""
         return self.emit(Draw, (), {"numbers": numbers, "shape": tuple(shape)})
+
+
+def _shape_of_all(function: type[Function], inputs: Sequence[Any]) -> tuple[int, ...]:
+    """Return the shape to which inputs broadcast."""
+    try:
+        return np.broadcast_shapes(*[getattr(x, "shape", ()) for x in inputs])
+    except ValueError:
+        _check_shapes(function, inputs)
+        raise
 
 
 class Constant:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.backends import default_float
 from minigrad.nn.checking import check_integers, check_reduction, in_range
 from minigrad.nn.loss_rules import BCEWithLogits, SquaredError
 from minigrad.tensors import Tensor, need_tensors
@@ -28,8 +29,8 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     tensor(2.)
     """
     _check_same("mse_loss", input, target, reduction)
-    if reduction == "mean" and input.dtype.kind != "f" and target.dtype.kind != "f":
-        raise TypeError(f"mse_loss: a tensor of {input.dtype} has no mean of its type; convert it with .float()")
+    if input.dtype.kind != "f" and target.dtype.kind != "f":  # their mean is no integer
+        input = input.to(default_float())
     return SquaredError.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
 
 

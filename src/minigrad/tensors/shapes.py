@@ -401,12 +401,7 @@ class Shapes(Types):
             before, chosen = self._keys(key)
             if before is not None:
                 return self[before][chosen]
-        try:
-            part = tensor_functions.Index.apply(self, key=chosen)
-        except IndexError as error:
-            if tensor_functions._is_basic(chosen):
-                layout.slice_view(self.shape, self.shape, chosen)  # which says what is wrong
-            raise IndexingError(f"cannot index shape {self.shape}: {error}") from None
+        part = tensor_functions.Index.apply(self, key=chosen)
         if not cast(Any, self).requires_grad and _looks_at(part._array, _array(self)):
             view = changes.ViewOf(cast("Tensor", self), tensor_functions.Index, {"key": chosen})
             part._extra = {"view_of": view}  # for x[0] += what is recorded

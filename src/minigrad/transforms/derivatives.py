@@ -10,7 +10,7 @@ from minigrad.transforms.arguments import changes_of, recorded, with_variables
 from minigrad.transforms.recording import Recording, zeros_like
 from minigrad.transforms.trees import tree_structure
 
-__all__ = ["jvp", "linearize", "vjp"]
+__all__ = ["jvp", "linearize", "pushed", "vjp"]
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
@@ -35,14 +35,21 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> minigrad.transforms.jvp(lambda x: x * x, (x,), (change,))
     (tensor([1., 4.]), tensor([2., 2.]))
     """
-    for name, given in (("primals", primals), ("tangents", tangents)):
+    return pushed("jvp", fun, primals, tangents, has_aux)
+
+
+def pushed(name: str, fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> Any:
+    """Return what `jvp` returns, for a transform of another name."""
+    for what, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, tuple | list):
-            raise TypeError(f"jvp: {name} must be a tuple or a list of arguments, not {type_name(given)}; write (x,)")
-    run = _run("jvp", fun, primals, has_aux)
-    changes = _checked_tangents("jvp", primals, tangents, run)
+            raise TypeError(
+                f"{name}: {what} must be a tuple or a list of arguments, not {type_name(given)}; write (x,)"
+            )
+    run = _run(name, fun, primals, has_aux)
+    changes = _checked_tangents(name, primals, tangents, run)
     results, aux = run.returned()
-    pushed = run.tree(_filled(run, run.push(changes)))
-    return (results, pushed, aux) if has_aux else (results, pushed)
+    change = run.tree(_filled(run, run.push(changes)))
+    return (results, change, aux) if has_aux else (results, change)
 
 
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:

@@ -11,7 +11,7 @@ from minigrad.tensors import creation
 from minigrad.transforms.arguments import check_callable, positions, recorded, with_variables
 from minigrad.transforms.recording import Recording, is_variable
 
-__all__ = ["grad", "value_and_grad"]
+__all__ = ["grad", "gradient_of", "value_and_grad"]
 
 Argnums = int | Sequence[int]
 
@@ -40,11 +40,16 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
     >>> minigrad.transforms.grad(lambda x: f(x).sum())(minigrad.tensor([2.0, 3.0]))
     tensor([12., 18.])
     """
-    check_callable("grad", fun)
+    return gradient_of("grad", fun, argnums, has_aux)
+
+
+def gradient_of(name: str, fun: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
+    """Return what `grad` returns, for a transform of another name."""
+    check_callable(name, fun)
 
     @functools.wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        _, gradients, aux = _value_and_gradients("grad", fun, argnums, has_aux, args, kwargs)
+        _, gradients, aux = _value_and_gradients(name, fun, argnums, has_aux, args, kwargs)
         return (gradients, aux) if has_aux else gradients
 
     return gradient

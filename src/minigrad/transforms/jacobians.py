@@ -10,8 +10,8 @@ from typing import Any
 from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor, creation
 from minigrad.transforms.arguments import check_callable
-from minigrad.transforms.derivatives import jvp
-from minigrad.transforms.gradients import Argnums, grad, run_in
+from minigrad.transforms.derivatives import pushed
+from minigrad.transforms.gradients import Argnums, gradient_of, run_in
 from minigrad.transforms.recording import Recording, is_variable, zeros_like
 from minigrad.transforms.vmapping import vmap
 
@@ -74,7 +74,8 @@ def hessian(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
             [0., 2., 0.],
             [0., 0., 2.]])
     """
-    return jacfwd(jacrev(fun, argnums, has_aux), argnums, has_aux)
+    rows = _jacobian("hessian", fun, argnums, has_aux, _rows)
+    return _jacobian("hessian", rows, argnums, has_aux, _columns)
 
 
 def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -96,8 +97,9 @@ def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> minigrad.transforms.hvp(lambda x: (x**3).sum() + x.prod(), (x,), (v,))
     tensor([6., 1.])
     """
-    argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
-    return jvp(grad(fun, argnums), primals, tangents)[1]
+    several = isinstance(primals, tuple | list) and len(primals) != 1
+    argnums = tuple(range(len(primals))) if several else 0
+    return pushed("hvp", gradient_of("hvp", fun, argnums, False), primals, tangents, False)[1]
 
 
 def _jacobian(

@@ -189,8 +189,13 @@ def register_pytree_node(
         raise ValueError(f"register_pytree_node: {nodetype.__name__} is a container of trees already")
 
     def take_apart(x: Any) -> tuple[Sequence[Any], Any, Sequence[str]]:
-        children, rest = flatten_func(x)
-        children = tuple(children)
+        parts: Any = flatten_func(x)
+        if not isinstance(parts, tuple | list) or len(parts) != 2:
+            raise TypeError(
+                f"tree: flatten_func of {nodetype.__name__} returned {type(parts).__name__}; it must return a pair: "
+                "the children, and what else the object holds"
+            )
+        children, rest = tuple(parts[0]), parts[1]
         return children, rest, _places(children)
 
     _KINDS[nodetype] = _Kind(take_apart, lambda rest, children: unflatten_func(rest, tuple(children)))

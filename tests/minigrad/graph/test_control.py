@@ -140,6 +140,25 @@ def test_eager_arguments():
     assert float(total) == 6.0
 
 
+def test_no_steps():
+    """Nothing is collected, in tensors of the right shapes and types."""
+
+    def f(xs):
+        step = lambda c, x: ((c[0] + x, c[1] + 1), {"y": x * 2.0, "n": c[1], "none": None})  # noqa: E731
+        return scan(step, (mg.zeros(3).double(), 0), xs)
+
+    for run in (f, interpreted(f)):
+        (total, n), collected = run(X[:0])
+        assert np.asarray(total).shape == (3,) and int(n) == 0
+        y, m = (np.asarray(collected[name]) for name in ("y", "n"))
+        assert (y.shape, y.dtype, m.shape, m.dtype, collected["none"]) == ((0, 3), np.float64, (0,), np.int64, None)
+
+
+def test_nothing_is_handed_on():
+    """The value may be None, and what is collected is all that there is."""
+    assert_equal(interpreted(lambda xs: scan(lambda c, x: (c, x * 2.0), None, xs))(X), (None, X * 2.0))
+
+
 def test_an_end_that_is_traced():
     """The number of steps may be a traced tensor."""
     quick = mg.jit(lambda x, n: fori_loop(1, n, lambda i, v: v * 0.5 + i, x))
@@ -263,6 +282,16 @@ REFUSED = {
         TypeError,
         lambda x: while_loop(lambda v: v.sum() < 3, lambda v: v[0], x),
         "while_loop: the value that body_fun returns is",
+    ),
+    "many truth values": (
+        TypeError,
+        lambda x: while_loop(lambda v: v < 3, lambda v: v * 2.0, x),
+        r"while_loop: cond_fun returned bool\[5,3\]; it must return one truth value, for example by .any\(\)",
+    ),
+    "no truth value": (
+        TypeError,
+        lambda x: while_loop(lambda v: 3, lambda v: v * 2.0, x),
+        "while_loop: cond_fun returned int; it must return one truth value",
     ),
     "a derivative": (
         FunctionError,

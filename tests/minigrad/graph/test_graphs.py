@@ -1,10 +1,12 @@
 """Graphs of functions: what they hold, how they print and compare, and what cannot be traced."""
 
+import re
+
 import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.errors import TraceError
+from minigrad.errors import IndexingError, TraceError
 from minigrad.graph import Var, trace
 from minigrad.tensors import mapped
 from minigrad.transforms import grad
@@ -138,6 +140,35 @@ def test_what_depends_on_data_is_refused(fun):
     for wanted in (*REFUSED[fun], "test_graphs.py, line "):
         assert wanted in said
     assert "\n" not in said
+
+
+WRONG_SHAPES = {
+    "add": lambda x: x + mg.ones(2, 2),
+    "where": lambda x: mg.where(x > 0, x, mg.ones(4)),
+    "product": lambda x: x @ x,
+    "view": lambda x: x.view(5),
+    "axis": lambda x: x.sum(3),
+    "key": lambda x: x[7],
+    "keys": lambda x: x[0, mg.tensor([3, 0])],
+    "too many": lambda x: x[0, 0, 0],
+    "cat": lambda x: mg.cat([x, x[0]]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_SHAPES)
+def test_shapes_that_do_not_fit(name):
+    """A trace says of wrong shapes what the function says without one."""
+    with pytest.raises((ValueError, IndexError)) as eager:
+        WRONG_SHAPES[name](X)
+    with pytest.raises(type(eager.value), match=f"^{re.escape(str(eager.value))}$"):
+        trace(WRONG_SHAPES[name], X)
+
+
+def test_places_that_do_not_exist():
+    """A graph that runs says so of a place as the function does."""
+    graph = trace(lambda x, i: x[i], X, mg.tensor([0]))
+    with pytest.raises(IndexingError, match=r"cannot index shape \(2, 3\): index 7 is out of bounds for axis 0"):
+        graph.run(X.numpy(), np.array([7]))
 
 
 @pytest.mark.parametrize("result", [3, None, "text", ()])

@@ -270,7 +270,6 @@ def test_kernels_are_compiled_when_installed():
         (lambda: functional.embedding(mg.tensor([5]), mg.zeros(3, 2)), IndexError, "no row 5; the table has 3"),
         (lambda: functional.embedding(mg.zeros(2), mg.zeros(3, 2)), TypeError, "row numbers are integers"),
         (lambda: functional.one_hot(mg.tensor([3]), 3), ValueError, "no class 3; a row has 3"),
-        (lambda: functional.mse_loss(mg.tensor([1]), mg.tensor([2])), TypeError, "no mean of its type; .*float"),
         (lambda: functional.layer_norm(mg.zeros(2, 3), (2,)), ValueError, r"does not end in \(2,\)"),
         (lambda: functional.batch_norm(mg.zeros(1, 3), None, None, training=True), ValueError, "training needs 2"),
         (lambda: functional.batch_norm(mg.zeros(2, 3), None, None), ValueError, "evaluation needs running_mean"),

@@ -167,6 +167,12 @@ WRONG = {
         TypeError,
         "the cotangent and the result must have the same",
     ),
+    "a vector to hvp": (lambda: hvp(lambda x: x, (X,), (X,)), TypeError, "hvp: the function must return one number"),
+    "bare primals of hvp": (lambda: hvp(square, X, X), TypeError, r"hvp: primals must be a tuple .*; write \(x,\)"),
+    "tangents of hvp": (lambda: hvp(square, (X,), (mg.ones(3),)), ValueError, r"hvp: tangents\[0\] has shape \(3,\)"),
+    "integers to hessian": (lambda: hessian(square)(INTEGERS), TypeError, "hessian: argument 0 is a tensor of int64"),
+    "no function to hessian": (lambda: hessian(X), TypeError, "hessian: needs a function, not Tensor"),
+    "no aux of hessian": (lambda: hessian(square, has_aux=True)(X), TypeError, "hessian: with has_aux=True"),
     "an int to jvp": (lambda: jvp(square, (3,), (1.0,)), TypeError, r"jvp: primals\[0\] is the int 3"),
     "no rule": (
         lambda: custom_jvp(square)(X),

@@ -118,6 +118,10 @@ def test_custom_nodes_go_through_every_transform():
     assert vmap(lambda x: x.low, in_axes=(Interval(0, None, "rows"),))(rows).tolist() == [0.0, 1.0, 2.0]
     with pytest.raises(ValueError, match="Interval is a container of trees already"):
         register_pytree_node(Interval, tuple, list)
+    halved = type("Halved", (), {})
+    register_pytree_node(halved, lambda x: 3, lambda _, __: halved())
+    with pytest.raises(TypeError, match="flatten_func of Halved returned int; it must return a pair: the children"):
+        tree_leaves([halved()])
 
 
 @pytest.mark.parametrize("kind", [dict, Pair, Layer, list, tuple])
