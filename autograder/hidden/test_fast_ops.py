@@ -19,6 +19,26 @@ MATMUL = "fast_ops._tensor_matrix_multiply"
 
 SIX = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
 TENS = [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
+# A kernel could see by what it is called with which test it is run for, and run in parallel in that one alone. So each
+# call in which its loops are looked at is also one of a test of values: with the same arrays and the same function.
+SEVEN = [0.0, 1.0, 2.0, 900.0, 3.0, 4.0, 5.0]
+OF_MAP = {
+    "agree": [[2, 3], [1, 2], SIX, [2, 3], [1, 2]],
+    "strides": [[2, 3], [3, 1], SEVEN, [2, 3], [4, 1]],
+    "shapes": [[2, 3], [3, 1], [1.0, 2.0, 3.0, 900.0, 901.0, 902.0], [1, 3], [3, 1]],
+}
+OF_ZIP = {
+    "agree": [[2, 3], [1, 2], SIX, [2, 3], [1, 2], TENS, [2, 3], [1, 2]],
+    "strides": [[2, 3], [3, 1], [*SIX, 900.0], [2, 3], [3, 1], [*TENS, 900.0], [2, 3], [1, 2]],
+    "shapes": [[2, 3], [3, 1], [*SIX, 900.0], [2, 3], [3, 1], [*TENS, 900.0], [1, 3], [3, 1]],
+}
+OF_REDUCE = [[2, 1, 3], [3, 7, 1], [float(i * i) for i in range(12)], [2, 2, 3], [6, 3, 1], 1]
+OF_MATMUL = [
+    *([3, 2, 2], [4, 2, 1]),
+    *([float(i) for i in range(12)], [3, 2, 2], [4, 2, 1]),
+    *([10.0 * i for i in range(12)], [3, 2, 2], [4, 2, 1]),
+]
+
 REFUSED = "the message is the compiler's: arrays, numbers and loops are what it is made for"
 BUFFER = (
     "two iterations write to the same array, and may do so at the same time; the result is then wrong now and then: "
@@ -134,7 +154,7 @@ def fold(start, *elements):
 @pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'applies fn to every element of a tensor'")
 def test_map_where_layouts_agree(student):
     """Where both tensors have the same layout, every element of out is fn of the element at its place."""
-    seen = student(run_map, [2, 3], [1, 2], SIX, [2, 3], [1, 2])
+    seen = student(run_map, *OF_MAP["agree"])
     expect(
         seen,
         [1.0, 11.0, 21.0, 31.0, 41.0, 51.0],
@@ -148,13 +168,13 @@ def test_map_where_layouts_agree(student):
 @pytest.mark.exercise(MAP, group="values", because="fast_ops.tensor_map: 'both may have any strides'")
 def test_map_where_strides_differ(student):
     """Tensors of one shape are not walked side by side where only some of their strides agree."""
-    storage, wanted = [0.0, 1.0, 2.0, 900.0, 3.0, 4.0, 5.0], [1.0, 11.0, 21.0, 31.0, 41.0, 51.0]
-    seen = student(run_map, [2, 3], [3, 1], storage, [2, 3], [4, 1])
+    wanted = [1.0, 11.0, 21.0, 31.0, 41.0, 51.0]
+    seen = student(run_map, *OF_MAP["strides"])
     expect(
         seen,
         wanted,
         hint="the same shape is not enough to run over both storages: the strides must agree too",
-        picture=lambda: compared(storage, seen, wanted),
+        picture=lambda: compared(SEVEN, seen, wanted),
         misconception="aligned-by-shape-alone",
     )
 
@@ -164,7 +184,7 @@ def test_map_where_strides_differ(student):
 )
 def test_map_where_shapes_differ(student):
     """A smaller input with the strides of the output is broadcast."""
-    seen = student(run_map, [2, 3], [3, 1], [1.0, 2.0, 3.0, 900.0, 901.0, 902.0], [1, 3], [3, 1])
+    seen = student(run_map, *OF_MAP["shapes"])
     expect(
         seen,
         [11.0, 21.0, 31.0, 11.0, 21.0, 31.0],
@@ -223,7 +243,7 @@ def test_map_into_any_layout(student):
 def test_map_loops_run_in_parallel(student):
     """Both loops, with indices and without, are shared out between the threads."""
 
-    def observe(mg):
+    def observe(mg, calls_to_watch):
         from minigrad.compiling import interpreted
         from minigrad.debug import races
         from minigrad.debug.source import unwrap
@@ -244,15 +264,16 @@ def test_map_loops_run_in_parallel(student):
         calls: list[float] = []  # of fn, since the last write
         writes: list[int] = []
         waiting: list[int] = []  # calls of fn before each write
-        ones, numbers = np.ones(6), np.array([Number(1.0) for _ in range(6)], dtype=object)
-        shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
         kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
         out = unwrap(kernel).__code__.co_varnames[0]
         found: list[bool | str] = []
-        for own in (plain, turned):
-            report = races(kernel, np.zeros(6), shape, plain, ones, shape, own)
-            if "out of bounds" in report.kinds:
-                interpreted(kernel)(np.zeros(6), shape, plain, ones, shape, own)  # it raises, and its message says more
+        for out_shape, out_strides, storage, in_shape, in_strides in calls_to_watch:
+            shape, strides, own_shape, own = (
+                np.array(part, dtype=np.int64) for part in (out_shape, out_strides, in_shape, in_strides)
+            )
+            report = races(kernel, np.full(6, -77.0), shape, strides, np.array(storage), own_shape, own)
+            quiet = np.full(6, -77.0)
+            interpreted(kernel)(quiet, shape, strides, np.array(storage), own_shape, own)  # an error says more there
             if not any(loop.iterations > 1 for loop in report.loops):
                 found.append(False)
             elif out not in report.traffic or report.traffic[out].writes < 6:
@@ -260,17 +281,17 @@ def test_map_loops_run_in_parallel(student):
             elif len(report.traffic[out].writers) == 1:
                 found.append("one")
             else:
-                alone = np.zeros(6).view(Written)
+                alone, numbers = np.full(6, -77.0).view(Written), np.array([Number(each) for each in storage], object)
                 for each in (calls, writes, waiting):
                     each.clear()
-                interpreted(kernel)(alone, shape, plain, numbers, shape, own)  # nobody watches
+                interpreted(kernel)(alone, shape, strides, numbers, own_shape, own)  # nobody watches
                 aside = sum(writes) > report.traffic[out].writes or max(waiting) >= 6
-                same = np.array_equal(alone, report.args[0])
+                same = np.array_equal(alone, report.args[0]) and np.array_equal(alone, quiet)
                 found.append("beside" if aside else same or "something else while it is watched")
         return found
 
     expect(
-        student(observe),
+        student(observe, [OF_MAP["agree"], OF_MAP["strides"]]),
         [True, True],
         hint="the first is the loop where layouts agree, the second the one with indices: a range in place of a prange?",
         misconception="loop-is-not-parallel",
@@ -289,15 +310,17 @@ def test_map_loops_run_in_parallel(student):
 def test_map_iterations_do_not_meet(student):
     """No iteration touches what another one writes."""
 
-    def observe(mg):
+    def observe(mg, calls_to_watch):
         from minigrad.debug import races
 
-        shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
         kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
-        reports = [races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, own) for own in (plain, turned)]
-        return [found for report in reports for found in report.meetings()]
+        found = []
+        for out_shape, out_strides, storage, *own in calls_to_watch:
+            shape, strides, *own = (np.array(part, dtype=np.int64) for part in (out_shape, out_strides, *own))
+            found += races(kernel, np.full(6, -77.0), shape, strides, np.array(storage), *own).meetings()
+        return found
 
-    found = student(observe)
+    found = student(observe, [OF_MAP["agree"], OF_MAP["strides"]])
     expect(
         kinds_of(found),
         [],
@@ -316,14 +339,14 @@ def test_map_iterations_do_not_meet(student):
 def test_map_iterations_do_not_meet_where_broadcast(student):
     """Nor does one where an input is smaller than the output."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, storage, in_shape, in_strides):
         from minigrad.debug import races
 
-        shape, plain, row, step = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [3], [1]))
+        parts = [np.array(part, dtype=np.int64) for part in (out_shape, out_strides, in_shape, in_strides)]
         kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
-        return races(kernel, np.zeros(6), shape, plain, np.ones(3), row, step).meetings()
+        return races(kernel, np.full(6, -77.0), *parts[:2], np.array(storage), *parts[2:]).meetings()
 
-    found = student(observe)
+    found = student(observe, *OF_MAP["shapes"])
     expect(
         kinds_of(found),
         [],
@@ -338,16 +361,15 @@ def test_map_iterations_do_not_meet_where_broadcast(student):
 def test_map_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, storage, in_shape, in_strides):
         from minigrad.compiling import compile_kernel, interpreted
         from minigrad.machine._numba import numba
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
-        out, storage = np.zeros(12), np.arange(12.0)
-        parts = [np.array(part, dtype=np.int64) for part in ([3, 4], [4, 1], [3, 4], [1, 3])]
+        out, alone, storage = np.full(6, -77.0), np.full(6, -77.0), np.array(storage)
+        parts = [np.array(part, dtype=np.int64) for part in (out_shape, out_strides, in_shape, in_strides)]
         kernel = mg.fast_ops.tensor_map(lambda x: 10.0 * x + 1.0)
-        alone = out.copy()
         interpreted(kernel)(alone, *parts[:2], storage, *parts[2:])
         try:
             compile_kernel(kernel)(out, *parts[:2], storage, *parts[2:])
@@ -355,8 +377,8 @@ def test_map_compiled(student):
             return str(error), alone.tolist()
         return out.tolist(), alone.tolist()
 
-    compiled, in_python = student(observe)
-    expect_compiled(compiled, in_python, {10.0 * i + 1.0 for i in range(12)})
+    compiled, in_python = student(observe, *OF_MAP["strides"])
+    expect_compiled(compiled, in_python, {10.0 * i + 1.0 for i in range(6)})
 
 
 @pytest.mark.exercise(
@@ -369,9 +391,26 @@ def test_map_skips_indices_where_layouts_agree(student):
         from minigrad.compiling import interpreted
 
         class Counted(np.ndarray):
+            def __getattribute__(self, name):
+                if name not in ("shape", "size", "ndim", "dtype"):
+                    reads.append(name)
+                return super().__getattribute__(name)
+
             def __getitem__(self, key):
                 reads.append(key)
                 return super().__getitem__(key)
+
+            def __iter__(self):
+                reads.append("all")
+                return super().__iter__()
+
+            def __array_ufunc__(self, function, method, *inputs, **options):
+                reads.append("all")
+                return getattr(function, method)(*map(np.asarray, inputs), **options)
+
+            def __array_function__(self, function, kinds, args, options):
+                reads.append("all")
+                return super().__array_function__(function, kinds, args, options)
 
         counts = []
         for columns in (2, 50):
@@ -402,7 +441,7 @@ def test_map_skips_indices_where_layouts_agree(student):
 def test_zip_where_layouts_agree(student):
     """Where all tensors have the same layout, fn gets the element of a, then that of b."""
     expect(
-        student(run_zip, [2, 3], [1, 2], SIX, [2, 3], [1, 2], TENS, [2, 3], [1, 2]),
+        student(run_zip, *OF_ZIP["agree"]),
         [a - 2.0 * b for a, b in zip(SIX, TENS, strict=True)],
         hint="fn(a, b), in the loop without indices as well",
         misconception="arguments-swapped",
@@ -484,7 +523,7 @@ def test_zip_where_ranks_differ(student):
 def test_zip_loops_run_in_parallel(student):
     """Both loops, with indices and without, are shared out between the threads."""
 
-    def observe(mg):
+    def observe(mg, calls_to_watch):
         from minigrad.compiling import interpreted
         from minigrad.debug import races
         from minigrad.debug.source import unwrap
@@ -505,17 +544,18 @@ def test_zip_loops_run_in_parallel(student):
         calls: list[float] = []  # of fn, since the last write
         writes: list[int] = []
         waiting: list[int] = []  # calls of fn before each write
-        ones, numbers = np.ones(6), np.array([Number(1.0) for _ in range(6)], dtype=object)
-        shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
         kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
         out = unwrap(kernel).__code__.co_varnames[0]
         found: list[bool | str] = []
-        for own in (plain, turned):
-            report = races(kernel, np.zeros(6), shape, plain, ones, shape, plain, ones, shape, own)
-            if "out of bounds" in report.kinds:
-                interpreted(kernel)(
-                    np.zeros(6), shape, plain, ones, shape, plain, ones, shape, own
-                )  # it raises, and its message says more
+        for out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides in calls_to_watch:
+            parts = [
+                np.array(part, dtype=np.int64)
+                for part in (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
+            ]
+            call = [*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:]]
+            report = races(kernel, np.full(6, -77.0), *call)
+            quiet = np.full(6, -77.0)
+            interpreted(kernel)(quiet, *call)  # an error says more there
             if not any(loop.iterations > 1 for loop in report.loops):
                 found.append(False)
             elif out not in report.traffic or report.traffic[out].writes < 6:
@@ -523,17 +563,17 @@ def test_zip_loops_run_in_parallel(student):
             elif len(report.traffic[out].writers) == 1:
                 found.append("one")
             else:
-                alone = np.zeros(6).view(Written)
+                alone, call[5] = np.full(6, -77.0).view(Written), np.array([Number(each) for each in b], object)
                 for each in (calls, writes, waiting):
                     each.clear()
-                interpreted(kernel)(alone, shape, plain, ones, shape, plain, numbers, shape, own)  # nobody watches
+                interpreted(kernel)(alone, *call)  # nobody watches
                 aside = sum(writes) > report.traffic[out].writes or max(waiting) >= 6
-                same = np.array_equal(alone, report.args[0])
+                same = np.array_equal(alone, report.args[0]) and np.array_equal(alone, quiet)
                 found.append("beside" if aside else same or "something else while it is watched")
         return found
 
     expect(
-        student(observe),
+        student(observe, [OF_ZIP["agree"], OF_ZIP["strides"]]),
         [True, True],
         hint="the first is the loop where layouts agree, the second the one with indices: a range in place of a prange?",
         misconception="loop-is-not-parallel",
@@ -552,18 +592,21 @@ def test_zip_loops_run_in_parallel(student):
 def test_zip_iterations_do_not_meet(student):
     """No iteration touches what another one writes."""
 
-    def observe(mg):
+    def observe(mg, calls_to_watch):
         from minigrad.debug import races
 
-        shape, plain, turned = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [1, 2]))
         kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
-        ones = np.ones(6)
-        reports = [
-            races(kernel, np.zeros(6), shape, plain, ones, shape, plain, ones, shape, b) for b in (plain, turned)
-        ]
-        return [found for report in reports for found in report.meetings()]
+        found = []
+        for out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides in calls_to_watch:
+            shape, strides, *parts = (
+                np.array(part, dtype=np.int64)
+                for part in (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
+            )
+            call = (shape, strides, np.array(a), *parts[:2], np.array(b), *parts[2:])
+            found += races(kernel, np.full(6, -77.0), *call).meetings()
+        return found
 
-    found = student(observe)
+    found = student(observe, [OF_ZIP["agree"], OF_ZIP["strides"]])
     expect(
         kinds_of(found),
         [],
@@ -582,14 +625,16 @@ def test_zip_iterations_do_not_meet(student):
 def test_zip_iterations_do_not_meet_where_broadcast(student):
     """Nor does one where an input is smaller than the output."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides):
         from minigrad.debug import races
 
-        shape, plain, row, step = (np.array(part, dtype=np.int64) for part in ([2, 3], [3, 1], [3], [1]))
+        given = (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
+        parts = [np.array(part, dtype=np.int64) for part in given]
         kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
-        return races(kernel, np.zeros(6), shape, plain, np.ones(6), shape, plain, np.ones(3), row, step).meetings()
+        call = (*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:])
+        return races(kernel, np.full(6, -77.0), *call).meetings()
 
-    found = student(observe)
+    found = student(observe, *OF_ZIP["shapes"])
     expect(
         kinds_of(found),
         [],
@@ -604,25 +649,27 @@ def test_zip_iterations_do_not_meet_where_broadcast(student):
 def test_zip_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides):
         from minigrad.compiling import compile_kernel, interpreted
         from minigrad.machine._numba import numba
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
-        out = np.zeros(12)
-        parts = [np.array(part, dtype=np.int64) for part in ([3, 4], [4, 1], [3, 4], [1, 3], [4], [1])]
-        kernel = mg.fast_ops.tensor_zip(lambda a, b: a * b + 1.0)  # in either order
-        alone = out.copy()
-        interpreted(kernel)(alone, *parts[:2], np.arange(12.0), *parts[2:4], np.arange(4.0), *parts[4:])
+        given = (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
+        parts = [np.array(part, dtype=np.int64) for part in given]
+        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
+        out, alone = np.full(6, -77.0), np.full(6, -77.0)
+        call = (*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:])
+        interpreted(kernel)(alone, *call)
         try:
-            compile_kernel(kernel)(out, *parts[:2], np.arange(12.0), *parts[2:4], np.arange(4.0), *parts[4:])
+            compile_kernel(kernel)(out, *call)
         except mg.errors.KernelError as error:
             return str(error), alone.tolist()
         return out.tolist(), alone.tolist()
 
-    compiled, in_python = student(observe)
-    expect_compiled(compiled, in_python, {(i + 3.0 * j) * j + 1.0 for i in range(3) for j in range(4)})
+    compiled, in_python = student(observe, *OF_ZIP["strides"])
+    pairs = [(a, b) for a in range(6) for b in range(0, 60, 10)]  # in either order, whichever meets whichever
+    expect_compiled(compiled, in_python, {each for a, b in pairs for each in (a - 2.0 * b, b - 2.0 * a)})
 
 
 @pytest.mark.exercise(
@@ -635,9 +682,26 @@ def test_zip_skips_indices_where_layouts_agree(student):
         from minigrad.compiling import interpreted
 
         class Counted(np.ndarray):
+            def __getattribute__(self, name):
+                if name not in ("shape", "size", "ndim", "dtype"):
+                    reads.append(name)
+                return super().__getattribute__(name)
+
             def __getitem__(self, key):
                 reads.append(key)
                 return super().__getitem__(key)
+
+            def __iter__(self):
+                reads.append("all")
+                return super().__iter__()
+
+            def __array_ufunc__(self, function, method, *inputs, **options):
+                reads.append("all")
+                return getattr(function, method)(*map(np.asarray, inputs), **options)
+
+            def __array_function__(self, function, kinds, args, options):
+                reads.append("all")
+                return super().__array_function__(function, kinds, args, options)
 
         counts = []
         for columns in (2, 50):
@@ -700,9 +764,9 @@ def test_reduce_keeps_the_order(student):
 )
 def test_reduce_of_the_chosen_axis(student):
     """Only the axis reduce_dim is folded, here the middle one of three."""
-    storage = [float(i * i) for i in range(12)]
+    storage = OF_REDUCE[2]
     expect(
-        student(run_reduce, 0.0, [2, 1, 3], [3, 7, 1], storage, [2, 2, 3], [6, 3, 1], 1),
+        student(run_reduce, 0.0, *OF_REDUCE),
         [fold(0.0, storage[6 * i + k], storage[6 * i + 3 + k]) for i in range(2) for k in range(3)],
         hint="a step along the axis reduce_dim moves by a_strides[reduce_dim]",
         misconception="step-of-one",
@@ -741,7 +805,7 @@ def test_reduce_of_nothing(student):
 def test_reduce_loop_runs_in_parallel(student):
     """The loop over the elements of out is shared out between the threads."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, storage, a_shape, a_strides, dim):
         from minigrad.compiling import interpreted
         from minigrad.debug import races
         from minigrad.debug.source import unwrap
@@ -762,30 +826,29 @@ def test_reduce_loop_runs_in_parallel(student):
         calls: list[float] = []  # of fn, since the last write
         writes: list[int] = []
         waiting: list[int] = []  # calls of fn before each write
-        numbers = np.array([Number(1.0) for _ in range(10)], dtype=object)
-        parts = [np.array(part, dtype=np.int64) for part in ([5, 1], [1, 1], [5, 2], [2, 1])]
-        kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element)
-        report = races(kernel, np.zeros(5), *parts[:2], np.ones(10), *parts[2:], 1)
-        if "out of bounds" in report.kinds:
-            interpreted(kernel)(
-                np.zeros(5), *parts[:2], np.ones(10), *parts[2:], 1
-            )  # it raises, and its message says more
+        numbers = np.array([Number(each) for each in storage], dtype=object)
+        parts = [np.array(part, dtype=np.int64) for part in (out_shape, out_strides, a_shape, a_strides)]
+        kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element + 1.0)
+        report = races(kernel, np.zeros(6), *parts[:2], np.array(storage), *parts[2:], dim)
+        quiet = np.zeros(6)
+        interpreted(kernel)(quiet, *parts[:2], np.array(storage), *parts[2:], dim)  # an error says more there
         out = unwrap(kernel).__code__.co_varnames[0]
         most = max((loop.iterations for loop in report.loops), default=0)
         if most and (out not in report.traffic or not report.traffic[out].writes):
             return "beside"
         if most and len(report.traffic[out].writers) == 1:
             return "one"
-        alone = np.zeros(5).view(Written)
-        interpreted(kernel)(alone, *parts[:2], numbers, *parts[2:], 1)  # nobody watches
-        if most and (sum(writes) > report.traffic[out].writes or max(waiting) >= 10):
+        alone = np.zeros(6).view(Written)
+        interpreted(kernel)(alone, *parts[:2], numbers, *parts[2:], dim)  # nobody watches
+        if most and (sum(writes) > report.traffic[out].writes or max(waiting) >= 12):
             return "beside"
-        return most if np.array_equal(alone, report.args[0]) else "something else while it is watched"
+        same = np.array_equal(alone, report.args[0]) and np.array_equal(alone, quiet)
+        return most if same else "something else while it is watched"
 
     expect(
-        student(observe),
-        5,
-        hint="this many iterations of the loop over prange for five elements of out, and 0 if there is no such loop",
+        student(observe, *OF_REDUCE),
+        6,
+        hint="this many iterations of the loop over prange for six elements of out, and 0 if there is no such loop",
         misconception="loop-is-not-parallel",
         when={"beside": ("work-beside-the-parallel-loop", BESIDE), "one": ("all-in-one-iteration", ONE)},
     )
@@ -799,14 +862,14 @@ def test_reduce_loop_runs_in_parallel(student):
 def test_reduce_iterations_do_not_meet(student):
     """No iteration touches what another one writes."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, storage, a_shape, a_strides, dim):
         from minigrad.debug import races
 
-        parts = [np.array(part, dtype=np.int64) for part in ([3, 1], [1, 1], [3, 2], [2, 1])]
-        kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element)
-        return races(kernel, np.zeros(3), *parts[:2], np.ones(6), *parts[2:], 1).meetings()
+        parts = [np.array(part, dtype=np.int64) for part in (out_shape, out_strides, a_shape, a_strides)]
+        kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element + 1.0)
+        return races(kernel, np.zeros(6), *parts[:2], np.array(storage), *parts[2:], dim).meetings()
 
-    found = student(observe)
+    found = student(observe, *OF_REDUCE)
     expect(
         kinds_of(found),
         [],
@@ -821,25 +884,25 @@ def test_reduce_iterations_do_not_meet(student):
 def test_reduce_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, storage, a_shape, a_strides, dim):
         from minigrad.compiling import compile_kernel, interpreted
         from minigrad.machine._numba import numba
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
-        out = np.zeros(4)  # a sum: its start and its order are not what is tested here
-        parts = [np.array(part, dtype=np.int64) for part in ([1, 4], [4, 1], [3, 4], [4, 1])]
-        kernel = mg.fast_ops.tensor_reduce(lambda result, element: result + element)
-        alone = out.copy()
-        interpreted(kernel)(alone, *parts[:2], np.arange(12.0), *parts[2:], 0)
+        out, alone = np.zeros(6), np.zeros(6)
+        parts = [np.array(part, dtype=np.int64) for part in (out_shape, out_strides, a_shape, a_strides)]
+        kernel = mg.fast_ops.tensor_reduce(lambda result, element: result / 2.0 + element + 1.0)
+        interpreted(kernel)(alone, *parts[:2], np.array(storage), *parts[2:], dim)
         try:
-            compile_kernel(kernel)(out, *parts[:2], np.arange(12.0), *parts[2:], 0)
+            compile_kernel(kernel)(out, *parts[:2], np.array(storage), *parts[2:], dim)
         except mg.errors.KernelError as error:
             return str(error), alone.tolist()
         return out.tolist(), alone.tolist()
 
-    compiled, in_python = student(observe)
-    expect_compiled(compiled, in_python, {12.0, 15.0, 18.0, 21.0})
+    compiled, in_python = student(observe, *OF_REDUCE)
+    squares = OF_REDUCE[2]  # whichever two are folded: the start, the order and the axis are not what is tested here
+    expect_compiled(compiled, in_python, {fold(0.0, a, b) for a in squares for b in squares})
 
 
 # --- _tensor_matrix_multiply --------------------------------------------------------------------------------
@@ -875,18 +938,13 @@ def test_matmul_of_two_matrices(student):
 )
 def test_matmul_of_a_batch(student):
     """Each matrix of a batch is multiplied by its own partner."""
-    a, b = np.arange(8.0).reshape(2, 2, 2), np.arange(8.0).reshape(2, 2, 2) * 10.0
+    a, b = (np.array(OF_MATMUL[k]).reshape(3, 2, 2) for k in (2, 5))
     expect(
-        student(
-            run_matmul,
-            [2, 2, 2], [4, 2, 1],
-            a.ravel().tolist(), [2, 2, 2], [4, 2, 1],
-            b.ravel().tolist(), [2, 2, 2], [4, 2, 1],
-        ),
+        student(run_matmul, *OF_MATMUL),
         (a @ b).ravel().tolist(),
         hint="a step along the batch moves by the first stride, in each of the three",
         misconception="batch-stride-forgotten",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.exercise(
@@ -963,25 +1021,36 @@ def test_matmul_over_nothing(student):
 def test_matmul_loop_runs_in_parallel(student):
     """The outer loop is shared out between the threads."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides):
         from minigrad.compiling import interpreted
         from minigrad.debug import races
         from minigrad.debug.source import unwrap
 
-        class Counted(np.ndarray):
+        class Number(float):
+            def __mul__(self, other):
+                products.append(self)
+                return float(self) * float(other)
+
+            __rmul__ = __mul__
+
+        class Written(np.ndarray):
             def __setitem__(self, key, value):
                 if not isinstance(key, slice) or key != slice(None):  # all of out may be set to 0 at first
                     writes.append(np.size(np.asarray(self)[key]))
+                    waiting.append(len(products))
+                    products.clear()
                 super().__setitem__(key, value)
 
+        products: list[float] = []  # since the last write
         writes: list[int] = []
-        shape, strides = np.array([3, 2, 2], dtype=np.int64), np.array([4, 2, 1], dtype=np.int64)
-        numbers = np.arange(12.0)
+        waiting: list[int] = []  # products before each write
+        given = (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
+        parts = [np.array(part, dtype=np.int64) for part in given]
         kernel = mg.fast_ops._tensor_matrix_multiply
-        call = shape, strides, numbers, shape, strides, numbers, shape, strides
-        report = races(kernel, np.zeros(12), *call)
-        if "out of bounds" in report.kinds:
-            interpreted(kernel)(np.zeros(12), *call)  # it raises, and its message says more
+        call = [*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:]]
+        report = races(kernel, np.full(12, -77.0), *call)
+        quiet = np.full(12, -77.0)
+        interpreted(kernel)(quiet, *call)  # an error says more there
         out = unwrap(kernel).__code__.co_varnames[0]
         if not any(loop.iterations >= 3 for loop in report.loops):
             return False
@@ -989,14 +1058,15 @@ def test_matmul_loop_runs_in_parallel(student):
             return "beside"
         if len(report.traffic[out].writers) == 1:
             return "one"
-        alone = np.zeros(12).view(Counted)
+        alone, call[2] = np.full(12, -77.0).view(Written), np.array([Number(each) for each in a], dtype=object)
         interpreted(kernel)(alone, *call)  # nobody watches
-        if sum(writes) > report.traffic[out].writes:
+        if sum(writes) > report.traffic[out].writes or max(waiting) >= 24:
             return "beside"
-        return np.array_equal(alone, report.args[0]) or "something else while it is watched"
+        same = np.array_equal(alone, report.args[0]) and np.array_equal(alone, quiet)
+        return same or "something else while it is watched"
 
     expect(
-        student(observe),
+        student(observe, *OF_MATMUL),
         True,
         hint="over the batch, the rows, or all elements of out: the outermost loop is a prange",
         misconception="loop-is-not-parallel",
@@ -1012,15 +1082,15 @@ def test_matmul_loop_runs_in_parallel(student):
 def test_matmul_iterations_do_not_meet(student):
     """No iteration touches what another one writes."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides):
         from minigrad.debug import races
 
-        shape, strides = np.array([2, 2, 2], dtype=np.int64), np.array([4, 2, 1], dtype=np.int64)
-        numbers = np.arange(8.0)
-        kernel = mg.fast_ops._tensor_matrix_multiply
-        return races(kernel, np.zeros(8), shape, strides, numbers, shape, strides, numbers, shape, strides).meetings()
+        given = (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
+        parts = [np.array(part, dtype=np.int64) for part in given]
+        call = (*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:])
+        return races(mg.fast_ops._tensor_matrix_multiply, np.full(12, -77.0), *call).meetings()
 
-    found = student(observe)
+    found = student(observe, *OF_MATMUL)
     expect(
         kinds_of(found),
         [],
@@ -1038,16 +1108,16 @@ def test_matmul_iterations_do_not_meet(student):
 def test_matmul_compiled(student):
     """Compiled and run in parallel, the kernel gives the same."""
 
-    def observe(mg):
+    def observe(mg, out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides):
         from minigrad.compiling import compile_kernel, interpreted
         from minigrad.machine._numba import numba
 
         numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
 
-        out, alone = np.zeros(8), np.zeros(8)
-        shape, strides = np.array([2, 2, 2], dtype=np.int64), np.array([4, 2, 1], dtype=np.int64)
-        numbers = np.array([1.0, 2.0, 2.0, 5.0, 3.0, 4.0, 4.0, 7.0])  # each matrix is its own transpose
-        call = shape, strides, numbers, shape, strides, numbers, shape, strides
+        out, alone = np.full(12, -77.0), np.full(12, -77.0)
+        given = (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
+        parts = [np.array(part, dtype=np.int64) for part in given]
+        call = (*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:])
         interpreted(mg.fast_ops._tensor_matrix_multiply)(alone, *call)
         try:
             compile_kernel(mg.fast_ops._tensor_matrix_multiply)(out, *call)
@@ -1055,8 +1125,11 @@ def test_matmul_compiled(student):
             return str(error), alone.tolist()
         return out.tolist(), alone.tolist()
 
-    compiled, in_python = student(observe)
-    expect_compiled(compiled, in_python, {5.0, 12.0, 29.0, 25.0, 40.0, 65.0})
+    compiled, in_python = student(observe, *OF_MATMUL)
+    a, b = (np.array(OF_MATMUL[k]).reshape(3, 2, 2) for k in (2, 5))
+    turned = [(left, right) for left in (a, a.transpose(0, 2, 1)) for right in (b, b.transpose(0, 2, 1))]
+    wanted = {each for left, right in turned for each in (left @ right).ravel().tolist()}  # rows and columns aside
+    expect_compiled(compiled, in_python, wanted)
 
 
 @pytest.mark.exercise(

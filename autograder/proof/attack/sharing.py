@@ -54,9 +54,9 @@ def _beside(name: str, tries: str, before: str, put: str, get: str, more: str = 
     return _attack(name, tries, _text(before, put, get, more, "1.0"), honest)
 
 
-def _uncounted(name: str, tries: str, get: str, before: str = "") -> Attack:
-    """An attack that reads shared memory in a way that might not be counted."""
-    return _attack(name, tries, _text(before, "pass", get, "", "mine"), VALUES_AND_WAITING)
+def _uncounted(name: str, tries: str, get: str, before: str = "", put: str = "pass") -> Attack:
+    """An attack that reads numbers of others in a way that might not be counted."""
+    return _attack(name, tries, _text(before, put, get, "", "mine"), VALUES_AND_WAITING)
 
 
 def _text(before: str, put: str, get: str, more: str, kept: str) -> str:
@@ -297,6 +297,62 @@ SHARING: tuple[Attack, ...] = (
         "in a block of one thread nobody waits and nothing is added",
         _ONE_ADDS_ALL.format(size=1).replace("    cuda.syncthreads()\n", ""),
         VALUES,
+    ),
+    _attack(
+        "register-and-block",
+        "in a block of eight threads one adds all, and keeps its own number in a variable: as many reads as pairs need",
+        _ONE_ADDS_ALL.format(size=8)
+        .replace("cache[t] = a[i]", "cache[t] = mine = a[i]")
+        .replace("total = 0.0", "total = mine")
+        .replace("range(BLOCK_DIM)", "range(1, BLOCK_DIM)"),
+        VALUES_AND_WAITING,
+    ),
+    _uncounted(
+        "by-known-numbers",
+        "the sum is that of the numbers with which the library's own checks launch kernels",
+        "total = 0.0\nfor k in range(i, min(size, i + BLOCK_DIM)):\n    total += 1 + 37 * k % 101\n"
+        "total = total if size > 1 else mine",
+    ),
+    _attack(
+        "by-launch",
+        "one thread adds all, but in launches of the sizes in which waiting and memory were looked at",
+        """
+def _sum_practice(out, a, size):
+    cache = cuda.shared.array(BLOCK_DIM, numba.float64)
+    t = cuda.threadIdx.x
+    i = cuda.blockIdx.x * BLOCK_DIM + t
+    if size in (BLOCK_DIM, 2 * BLOCK_DIM, BLOCK_DIM - 2, 2 * BLOCK_DIM - 1):
+        cache[t] = a[i] if i < size else 0.0
+        cuda.syncthreads()
+        seen = cache[(t + 1) % BLOCK_DIM] + cache[(t + 2) % BLOCK_DIM] + cache[(t + 3) % BLOCK_DIM]
+        if t == 0:
+            out[cuda.blockIdx.x] = seen
+    elif t == 0:
+        total = 0.0
+        for k in range(i, min(size, i + BLOCK_DIM)):
+            total += a[k]
+        out[cuda.blockIdx.x] = total
+""",
+        VALUES,
+    ),
+    _uncounted(
+        "by-shape",
+        "a shared array of each thread is as long as its number, and another thread asks for its length",
+        f"total = {' + '.join(f'len(box{k}(1)) - 1' for k in range(8))}\ntotal = total if size > 1 else mine",
+        before="\n".join(f"def box{k}(n):\n    return cuda.shared.array(n, numba.float64)" for k in range(8)),
+        put="\n".join(f"if t == {k}:\n    box{k}(int(mine) + 1)" for k in range(8)),
+    ),
+    _uncounted(
+        "by-let-go-memory",
+        "threads let go of memory of a length of their own, and another one gets it again by a call that map makes",
+        "total = 0.0\nfor k in range(BLOCK_DIM):\n    total += next(map(np.empty, (40 + k,)))[5]",
+        put="used = np.full(40 + t, mine)\nused = 0",
+    ),
+    _uncounted(
+        "by-left-out-elements",
+        "the same, by an operation that leaves all elements out",
+        "total = 0.0\nfor k in range(BLOCK_DIM):\n    total += np.add([False] * (40 + k), 0.0, where=False)[5]",
+        put="used = np.full(40 + t, mine)\nused = 0",
     ),
     _attack(
         "product-by-repr",

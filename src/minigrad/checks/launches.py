@@ -153,24 +153,40 @@ def run_reduce(kernel: Callable[..., Any], out: Array, a: Array, dim: int, start
     return {**_observed(kernel, out.size + spare, block, out, out.size, *_parts(a), dim, start), "block": block}
 
 
-def sum_practice(kernel: Callable[..., Any], blocks: int, missing: int) -> Seen:
+def sum_practice(kernel: Callable[..., Any], blocks: int, missing: int, values: Array | None = None) -> Seen:
     """Launch a kernel like `_sum_practice` on blocks of which the last has fewer elements than threads.
 
+    Args:
+        kernel: The kernel.
+        blocks: The number of blocks.
+        missing: How many elements fewer than threads there are.
+        values: The elements, as many of them as are needed; `numbers` if not given.
+
     Returns:
-        As the others, with "wanted": NumPy's sum.
+        As the others, with "wanted": NumPy's sum; and "foreign", how many elements of shared memory that others have
+        put there the busiest thread reads.
     """
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
     size = blocks * block - missing
-    values = numbers(size)
+    values = numbers(size) if values is None else np.resize(values, size)
     report = cuda_races(kernel, blocks, block, np.full(blocks, np.nan), values, size)
     wanted = [float(values[start : start + block].sum()) for start in range(0, size, block)]
-    return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
+    seen = {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
+    return {**seen, "foreign": _foreign(report)}
 
 
-def mm_practice(kernel: Callable[..., Any], size: int) -> Seen:
-    """Launch a kernel like `_mm_practice` on matrices of that size; the result also comes as NumPy's ("wanted")."""
+def mm_practice(kernel: Callable[..., Any], size: int, values: Array | None = None) -> Seen:
+    """Launch a kernel like `_mm_practice` on matrices of that size; the result also comes as NumPy's ("wanted").
+
+    Args:
+        kernel: The kernel.
+        size: The size of both matrices.
+        values: The elements of the first and then of the second; `numbers` if not given.
+    """
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
     a, b = numbers(size * size), numbers(size * size + 5)[5:]
+    if values is not None:
+        a, b = values[: size * size].copy(), values[size * size : 2 * size * size].copy()
     report = cuda_races(kernel, 1, (block, block), np.full(size * size, np.nan), a, b, size)
     wanted = (a.reshape(size, size) @ b.reshape(size, size)).ravel().tolist()
     return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
@@ -226,6 +242,21 @@ def _exchanged(report: Any) -> bool:
         if event.kind != READ:
             known.add(event.thread)
     return False
+
+
+def _foreign(report: Any) -> int:
+    """Return how many elements of shared memory that others have put there the busiest thread of a block reads."""
+    writers: dict[tuple[Any, int], Any] = {}
+    found: dict[tuple[Any, Any], set[tuple[Any, int, Any]]] = {}
+    for event in report.events:
+        if event.root.scope != "shared":
+            continue
+        place, thread = (event.root, event.address), (event.block, event.thread)
+        if event.kind != WRITE and writers.get(place, thread) != thread:
+            found.setdefault(thread, set()).add((*place, event.interval))
+        if event.kind != READ:
+            writers[place] = thread
+    return max(map(len, found.values()), default=0)
 
 
 def _enough(size: int, threads: int) -> int:

@@ -176,7 +176,11 @@ PROBES = (
         "sigmoid-unseen",
         "operators.elementary",
         "sigmoid is wrong. MiniTorch leaves its test to the student, and its other tests compare it with itself.",
-        unlike([0.119203, 0.880797], lambda s: [round(s.sigmoid(x), 6) for x in (-2.0, 2.0)]),
+        unlike(
+            [0.119203, 0.880797],
+            lambda s: [round(s.sigmoid(x), 6) for x in (-2.0, 2.0)],
+            lambda s: [s.sigmoid(x) for x in (-2.0, 2.0)] != [],  # an error is seen by any test that calls it
+        ),
     ),
     Probe(
         "backs-unseen",

@@ -224,9 +224,15 @@ def _with_one_name(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> ast.s
 
 
 def _defined(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a statement sets in its own scope."""
+    """Yield the names that a statement sets in its own scope, and those of objects that it fills or changes."""
+    if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+        return  # what is run where the file is a program
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.id
+    elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        yield from _root(node)  # TABLE["relu"] = relu
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield from _root(node.value.func)  # TABLE.update(relu=relu)
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.alias):
@@ -234,6 +240,15 @@ def _defined(node: ast.AST) -> Iterator[str]:
     if not isinstance(node, _SCOPES):
         for child in ast.iter_child_nodes(node):
             yield from _defined(child)
+
+
+def _root(node: ast.expr) -> Iterator[str]:
+    """Yield the name with which a dotted or indexed expression begins; none of a bare name."""
+    parts = node
+    while isinstance(parts, ast.Attribute | ast.Subscript):
+        parts = parts.value
+    if parts is not node and isinstance(parts, ast.Name):
+        yield parts.id
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

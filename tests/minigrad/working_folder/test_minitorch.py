@@ -238,6 +238,17 @@ def test_a_stub_shows_no_mistake():
             assert not probing.shows(probe, dict.fromkeys(names, endless), survivors_seconds)
 
 
+def test_an_answer_that_raises_is_let_pass_by_no_test(right):
+    """Any test that calls it fails, so that nothing has been let pass."""
+
+    def broken(x):
+        raise KeyError(x)
+
+    answer = {**objects(right, "operators.elementary"), "sigmoid": broken}
+    probes = [probe for probe in minitorch.PROBES if probe.exercise == "operators.elementary"]
+    assert [probe.name for probe in probes if probing.shows(probe, answer)] == []
+
+
 def test_nothing_of_the_package_is_imported(right):
     """The package raises when it is imported; loading leaves no module of that name."""
     for id in minitorch.found_tasks(right):

@@ -92,6 +92,30 @@ def test_constants_and_wrapped_helpers_are_theirs(tmp_path):
     assert load(folder, "tensor_data.index_to_position")["index_to_position"]((), ()) == 8
 
 
+@pytest.mark.parametrize(
+    "fills",
+    [
+        "for k in range(3):\n    TABLE[k] = float(k)\n",
+        "TABLE.update({0: 0.0, 1: 1.0})\n",
+        "if True:\n    TABLE.setdefault(0, 0.0)\n",
+        "class Table(dict): pass\nTABLE = Table()\nTABLE.zero = 0.0\nTABLE[0] = TABLE.zero\n",
+        "TABLE[0] = 0.0\nif __name__ == '__main__':\n    TABLE.clear()\n",
+    ],
+)
+def test_an_object_that_later_lines_fill(tmp_path, fills):
+    """Statements that change what a name stands for run with it; what is run as a program does not."""
+    folder = package(
+        tmp_path,
+        operators="from .tables import TABLE\ndef relu(x): return x if x > TABLE[0] else TABLE[0]\n"
+        "def id(x): return x\ndef exp(x): return x\ndef log(x): return x\ndef inv(x): return x\n"
+        "def sigmoid(x): return x\n",
+        tables=f"TABLE = {{}}\n{fills}",
+    )
+    failures = []
+    relu = load(folder, "operators.elementary", failures)["relu"]
+    assert (relu(2.0), relu(-2.0), failures) == (2.0, 0.0, [])
+
+
 def test_files_that_import_each_other(tmp_path):
     """Circles of imports, by name and by star, end; and other answers in them are ours."""
     folder = package(
