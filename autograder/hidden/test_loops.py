@@ -418,7 +418,7 @@ def test_values_and_outputs(student):
         program = mg.program.trace(f, x, y)
         (group,) = mg.loops.fuse(program)
         loop = mg.loops.by_python(mg.loops.emit(group, program.outputs))
-        first, second = np.empty_like(x), np.empty_like(x)
+        first, second = np.full_like(x, 99.0), np.full_like(x, 99.0)
         loop(x, y, first, second)
         return [first.tolist(), second.tolist()]
 
@@ -439,7 +439,7 @@ def test_order_of_arguments(student):
         program = mg.program.trace(lambda x, y: mg.symbols.where(y < 0.0, x, y / x), x, y)
         (group,) = mg.loops.fuse(program)
         loop = mg.loops.by_python(mg.loops.emit(group, program.outputs))
-        out = np.empty_like(x)
+        out = np.full_like(x, 99.0)
         with np.errstate(all="ignore"):
             loop(y, x, out)
         return out.tolist()
@@ -464,7 +464,7 @@ def test_many_equations(student):
 
         program = mg.program.trace(f, x)
         (group,) = mg.loops.fuse(program)
-        out = np.empty_like(x)
+        out = np.full_like(x, 99.0)
         try:
             mg.loops.by_python(mg.loops.emit(group, program.outputs))(x, out)
         except Exception as error:
@@ -487,7 +487,7 @@ def test_broadcast_axes(student):
     def observe(mg, x, column, row):
         program = mg.program.trace(lambda x, column, row: x * column + row, x, column, row)
         (group,) = mg.loops.fuse(program)
-        out = np.empty(x.shape)
+        out = np.full(x.shape, 99.0)
         try:
             mg.loops.by_python(mg.loops.emit(group, program.outputs))(x, column, row, out)
         except IndexError:
@@ -510,7 +510,7 @@ def test_missing_axes(student):
     def observe(mg, x, row, number):
         program = mg.program.trace(lambda x, row, number: x * row + number, x, row, number)
         (group,) = mg.loops.fuse(program)
-        out = np.empty(x.shape)
+        out = np.full(x.shape, 99.0)
         loop = mg.loops.by_python(mg.loops.emit(group, program.outputs))
         loop(x, row, number, out)
         return out.tolist()
@@ -531,7 +531,7 @@ def test_loops_without_axes(student):
     def observe(mg, x):
         program = mg.program.trace(lambda x: x * 2.0, x)
         (group,) = mg.loops.fuse(program)
-        out = np.empty(())
+        out = np.full((), 99.0)
         try:
             mg.loops.by_python(mg.loops.emit(group, program.outputs))(x, out)
         except Exception as error:
@@ -555,7 +555,7 @@ def test_types_of_numbers(student):
 
         program = mg.program.trace(lambda x: mg.symbols.where(x < 3.0, x / 3.0 - x * 0.3333333, x * 0.1), x)
         (group,) = mg.loops.fuse(program)
-        out = np.empty_like(x)
+        out = np.full_like(x, 99.0)
         numba.njit(mg.loops.by_python(mg.loops.emit(group, program.outputs)))(x, out)
         return out.tolist()
 
@@ -580,7 +580,7 @@ def test_infinity(student):
             lambda x: mg.symbols.where(x < 0.0, -inf, mg.symbols.where(x < 1.0, inf, nan)) + x, x
         )
         (group,) = mg.loops.fuse(program)
-        out = np.empty_like(x)
+        out = np.full_like(x, 99.0)
         try:
             mg.loops.by_python(mg.loops.emit(group, program.outputs))(x, out)
         except NameError:
