@@ -75,7 +75,8 @@ def program(graph: Graph | Program, *, kept: Program | None = None) -> Drawing:
     >>> print(minigrad.draw.program(given, kept=minigrad.program.simplify(given)))
     Program: a: float64[3]. b = mul a 1.0: float64[3], struck out. c = add b a: float64[3]. return c.
     """
-    boxes = _of_graph(graph, graph.lines(), {}) if hasattr(graph, "structure") else _of_program(graph, kept)
+    given: Any = graph
+    boxes = _of_graph(given, given.lines(), {}) if hasattr(given, "structure") else _of_program(given, kept)
     parts, right, bottom = _drawn(boxes, MARGIN, MARGIN)
     return Drawing(right + MARGIN, bottom + MARGIN, "Program", boxes.told, parts)
 
