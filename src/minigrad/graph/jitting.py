@@ -80,20 +80,26 @@ class _Entry:
             return self.graph.run(*arrays)
         return self._run(*arrays)
 
-    def run_on_device(self, arrays: Sequence[Any]) -> Sequence[Any] | None:
-        """Run the program on a CUDA device; None where it could not be compiled, which the first run tells."""
+    def run_on_device(self, arrays: Sequence[Any], function: Callable[[], Result]) -> tuple[Sequence[Any] | None, Any]:
+        """Run the program on a CUDA device, where kernels are compiled at their first launch.
+
+        Returns:
+            The results and None; or None and the value of the function itself, where a kernel cannot be compiled. The
+            function tells a mistake of its caller's as well, such as a class that does not exist, by an error.
+        """
         if self._failed or self.program is None or self._run is None:
-            return None
+            return None, function()
         try:
             results = self._run(*arrays)
         except Exception as error:
             if self._has_run or isinstance(error, MemoryError):
                 raise
+            value = function()
             self._failed = True
             _say_uncompiled("a function", error)
-            return None
+            return None, value
         self._has_run = True
-        return results
+        return results, None
 
 
 def _say_uncompiled(what: str, error: Exception) -> None:
@@ -148,9 +154,9 @@ class Jitted(Generic[Result]):
             return self._fun(*args, **kwargs)
         given = [x._array for x in tensors]
         if call.device == "cuda":
-            found = entry.run_on_device(given)
+            found, value = entry.run_on_device(given, lambda: self._fun(*args, **kwargs))
             if found is None:
-                return self._fun(*args, **kwargs)
+                return cast(Result, value)
             results = found
         else:
             if backends.is_quick() and not entry.has_quick_call:

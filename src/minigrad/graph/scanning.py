@@ -22,7 +22,7 @@ from minigrad.graph.inner import (
     with_values,
 )
 from minigrad.graph.program import Several, Var
-from minigrad.graph.tracing import Trace, trace
+from minigrad.graph.tracing import Trace, traced
 from minigrad.layout import type_name
 from minigrad.tensors import creation
 from minigrad.transforms.arguments import check_callable
@@ -137,11 +137,13 @@ def _of_no_steps(f: Any, carry: list[Any], tree: PyTreeDef, xs: list[Any], of_xs
         leaves, structure = tensors_of(y)
         return [*carry, *tensors_of(value)[0]], structure.unflatten(leaves)
 
-    graph = trace(step, carry, [np.empty(x.shape[1:], x.dtype) for x in xs])
+    devices = {x.device for x in (*carry, *xs)} or {"cpu"}
+    leaves, structure = tree_flatten((carry, [np.empty(x.shape[1:], x.dtype) for x in xs]))
+    graph, run = traced(step, leaves, structure, devices.pop())
     types = [v for v in graph.outputs if isinstance(v, Var)]
     collected = graph.structure.children[1]
     found = types[len(types) - collected.num_leaves :]
-    return collected.unflatten([creation.zeros((0, *v.shape), dtype=v.dtype) for v in found])
+    return collected.unflatten([creation.zeros((0, *v.shape), dtype=v.dtype, device=run.device) for v in found])
 
 
 class _Scan:

@@ -280,6 +280,25 @@ def test_failure_to_compile(monkeypatch):
     assert quick.cache_info() == (1, 1, 1)
 
 
+def test_a_mistake_is_no_failure_to_compile():
+    """What the function itself refuses is told as it tells it; the graph runs for right arguments afterwards."""
+    x, right, wrong = tensor(2, 3), mg.tensor([2, 0], device="cuda"), mg.tensor([2, 3], device="cuda")
+    quick = mg.jit(lambda x, t: nn.functional.cross_entropy(x, t) * 3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(ValueError, match="there is no class 3; the scores have 3"):
+                quick(x, wrong)
+        assert_close(quick(x, right), nn.functional.cross_entropy(x, right) * 3.0)
+    assert next(iter(quick._entries.values()))._has_run
+
+
+def test_a_scan_without_steps():
+    """What nothing was collected in is on the device, too."""
+    _, ys = scan(lambda c, row: (c + row, c * row), tensor(3), tensor(2, 3)[:0])
+    assert (ys.device, ys.shape) == ("cuda", (0, 3))
+
+
 def test_training():
     """A step of gradient descent on the device, compiled, has the losses of the one on the CPU."""
     x, y, w = tensor(6, 3), tensor(6, 2), mg.zeros(3, 2, dtype=mg.float64, device="cuda")
