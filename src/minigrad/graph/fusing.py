@@ -52,7 +52,11 @@ def _views(graph: Graph) -> list[bool]:
 
 
 class _Groups:
-    """Equations of a graph, joined step by step."""
+    """Equations of a graph, joined step by step.
+
+    The groups stand in an order in which they could run. It tells in which direction values go. So to join two groups,
+    only those between them must be looked at.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -60,6 +64,8 @@ class _Groups:
         self.made = {v: i for i, each in enumerate(graph.equations) for v in each.outputs}
         self.space: dict[int, Space] = {}
         self.group: list[int] = list(range(len(self.equations)))
+        self.order: list[int | None] = list(self.group)
+        self.position: list[int] = list(self.group)
         self.members: dict[int, list[int]] = {i: [i] for i in self.group}
         self.views = _views(graph)
         for i, each in enumerate(self.equations):
@@ -114,8 +120,10 @@ class _Groups:
         members = sorted(self.members[first] + self.members[second])
         for space in sorted({self.space[first], self.space[second]}, key=lambda s: (-s[1], -math.prod(s[0]))):
             if lower(self.body(members), space) is not None:
-                if self._meets_outside(first, second) or self._meets_outside(second, first):
+                behind = self._behind(first, second)
+                if behind is None:
                     return False
+                self._put_together(first, second, behind)
                 self.space[second] = space
                 self.members[second] = members
                 del self.space[first], self.members[first]
@@ -132,22 +140,31 @@ class _Groups:
                 wanted.update(self._root(v)[1])
         return [self.equations[i] for i in sorted(wanted)]
 
-    def _meets_outside(self, first: int, second: int) -> bool:
-        """Return whether a value of the first group goes through an outsider to the second.
-
-        All groups behind it are looked at: one that begins late may hand its value on to a group that begins early.
-        """
-        stack = [u for i in self.members[first] for u in self.users[i] if self.group[u] not in (first, second)]
-        passed: set[int] = set()
+    def _behind(self, first: int, second: int) -> set[int] | None:
+        """Return the groups between two that need the one in front; None if a value goes through them to the other."""
+        front, back = sorted((first, second), key=self.position.__getitem__)
+        end = self.position[back]
+        found: set[int] = set()
+        stack = [front]
         while stack:
-            group = self.group[stack.pop()]
-            if group == second:
-                return True
-            if group in passed or group == first:
-                continue
-            passed.add(group)
-            stack += [u for i in self.members[group] for u in self.users[i]]
-        return False
+            for i in self.members[stack.pop()]:
+                for group in {self.group[u] for u in self.users[i]} - found:
+                    if group == back and self.group[i] != front:
+                        return None
+                    if group != front and self.position[group] < end:
+                        found.add(group)
+                        stack.append(group)
+        return found
+
+    def _put_together(self, first: int, second: int, behind: set[int]) -> None:
+        """Let the second group stand for both: in front of the groups between them that need the first one."""
+        start, end = sorted((self.position[first], self.position[second]))
+        between = [each for each in self.order[start : end + 1] if each is not None and each not in (first, second)]
+        before = [each for each in between if each not in behind]
+        ordered = [*before, second, *[each for each in between if each in behind]]
+        self.order[start : end + 1] = [*ordered, *[None] * (end + 1 - start - len(ordered))]
+        for place, each in enumerate(ordered, start):
+            self.position[each] = place
 
     # --- the new graph ------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from minigrad.graph import (
     expand,
     fold_last,
     fuse,
+    fusing,
     optimize,
     plan_memory,
     prepare,
@@ -91,6 +92,49 @@ def test_no_outsider_that_another_group_hides():
     graph = fuse(trace(f, x, y))
     assert sorted(ops(graph)) == ["Fused", "Fused", "Fused", "MatMul"]
     same_bits(graph.run(x.numpy(), y.numpy()), [each.numpy() for each in f(x, y)])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_groups_stand_in_an_order_in_which_they_can_run(seed):
+    """After all joins a value goes from one group to a later one, or stays in its own."""
+    program = Program(seed, steps=40, outputs=4)
+    groups = fusing._Groups(optimize(trace(lambda *inputs: program(*inputs), *program.inputs)))
+    groups.join_all()
+    for i, sources in enumerate(groups.sources):
+        for source in sources:
+            one, other = groups.group[source], groups.group[i]
+            assert one == other or groups.position[one] < groups.position[other]
+    assert all(groups.order[groups.position[group]] == group for group in groups.group)
+
+
+def test_a_long_chain_takes_no_more_time_for_each_equation():
+    """To join two groups, only those between them are looked at: four times as many equations, four times the work."""
+
+    def looked_at(length):
+        def chain(x):
+            for _ in range(length):
+                x = (x * 1.5).sin()
+            return x
+
+        groups, seen = fusing._Groups(trace(chain, mg.ones(3))), []
+        users, groups.users = groups.users, Counted(seen)
+        groups.users.extend(users)
+        groups.join_all()
+        return len(seen)
+
+    assert looked_at(800) < 6 * looked_at(200)
+
+
+class Counted(list):
+    """A list that notes what is read from it."""
+
+    def __init__(self, seen):
+        super().__init__()
+        self.seen = seen
+
+    def __getitem__(self, place):
+        self.seen.append(place)
+        return super().__getitem__(place)
 
 
 def test_what_is_dear_is_computed_once():
