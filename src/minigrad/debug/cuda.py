@@ -60,8 +60,8 @@ def cuda_races(
         runs: How many runs there are.
         steps: How many steps a run may take before it is stopped, which is a finding, too.
         shared_bytes: The size of dynamic shared memory.
-        constants: Numbers of arguments, from 0, that are arrays which nobody writes, such as shapes. Reading them is not
-            counted.
+        constants: Numbers of arguments, from 0, that are arrays which nobody writes, such as shapes: reading them is
+            not counted.
 
     Returns:
         The findings. A report with findings is true.
