@@ -22,7 +22,7 @@ from autograder.reading import one_line
 from autograder.reading.exports import DAMAGED
 from autograder.reading.handed_in import MAX_KEPT
 
-__all__ = ["OuterArchives"]
+__all__ = ["OuterArchives", "stem_of"]
 
 MAX_MEMBERS = 200_000
 """Files that are taken from one archive of a class."""
@@ -46,7 +46,7 @@ class OuterArchives(ExtractorPlugin):  # type: ignore[misc]  # nbgrader ships no
             self.log.warning("No files found in directory: %s", archive_path)
         for file in files:
             folder = target / file.relative_to(source).parent
-            name = file.name.removesuffix(".gz").removesuffix(".tgz").removesuffix(".tar").removesuffix(".zip")
+            name = stem_of(file.name)
             with self._told(file.name):
                 if zipfile.is_zipfile(file):
                     self._unpack(file.name, folder / name, _in_zip(file))
@@ -81,6 +81,11 @@ class OuterArchives(ExtractorPlugin):  # type: ignore[misc]  # nbgrader ships no
             yield
         except _UNUSABLE as error:
             self.log.error("%s was left out: %s", what, one_line(str(error)) or type(error).__name__)
+
+
+def stem_of(name: str) -> str:
+    """An archive's name without its endings: the folder that it is unpacked into."""
+    return name.removesuffix(".gz").removesuffix(".tgz").removesuffix(".tar").removesuffix(".zip")
 
 
 def _in_zip(file: Path) -> Iterator[tuple[str, float, Callable[[], IO[bytes]]]]:

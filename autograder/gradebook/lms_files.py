@@ -27,6 +27,9 @@ from nbgrader.plugins.zipcollect import FileNameCollectorPlugin
 from traitlets import Dict, Enum, TraitError, Unicode, default, validate
 
 from autograder.gradebook.archive_times import are_of_packing, keep_marked_late, members
+from autograder.gradebook.lms_archives import stem_of
+from autograder.reading import one_line
+from autograder.reading.student_files import is_id
 
 __all__ = ["PATTERN", "RosterCollector"]
 
@@ -117,11 +120,42 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
 
     def _match(self, filename: str) -> dict[str, str] | None:
         found: dict[str, str] | None = super()._match(filename)
+        if found and self._is_named_like_a_student(filename, found):
+            return None
         if found:
             found["student_id"] = self._student(_owner(found), filename)
+            if not is_id(found["student_id"]):
+                self._warn(f"{found['student_id']!r} cannot be a student's id; {one_line(filename)} was left out")
+                return None
             for name in ("number", "participant", "late"):
                 found.pop(name, None)
         return found
+
+    def _is_named_like_a_student(self, filename: str, found: dict[str, str]) -> bool:
+        """Return whether an archive's name says a student, as in hw1_2027_01_31.zip, and names in it say others."""
+        home = _home(filename)
+        first, _, rest = filename.partition("/extracted/")[2].partition("/")
+        if home is None or first not in self._archives_of(home):
+            return False
+        inner = re.match(self.named_regexp, f"{home}/extracted/{rest}")
+        if not inner or _owner(inner.groupdict()) == _owner(found):
+            return False
+        self._warn(
+            f"archive/{first}: its name is that of a student's file, and so are names in it, so that nothing tells "
+            "whose they are; rename it, as to class.zip, and collect again"
+        )
+        return True
+
+    def _archives_of(self, home: Path) -> set[str]:
+        """The names of the archives beside each other, without their endings."""
+        if home not in self._names:
+            files = (home / "archive").glob("*")
+            self._names[home] = {stem_of(each.name) for each in files if each.is_file() and each.suffix != ".ipynb"}
+        return self._names[home]
+
+    @cached_property
+    def _names(self) -> dict[Path, set[str]]:
+        return {}
 
     @cached_property
     def _taken(self) -> set[tuple[str, str]]:
@@ -281,7 +315,7 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
 
     def _own_times(self, archive: Path, zone: ZoneInfo | None, home: Path) -> Iterator[tuple[str, dt.datetime]]:
         """Student and time of each file of an archive, in its order."""
-        stem = archive.name.removesuffix(".gz").removesuffix(".zip").removesuffix(".tar")
+        stem = stem_of(archive.name)
         for member in members(archive, zone):
             place = f"{home}/extracted/{stem}/{member.name}"
             said = re.match(self.named_regexp, place)

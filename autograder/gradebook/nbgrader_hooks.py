@@ -13,8 +13,11 @@ exchanged at the places that it offers for that:
 from __future__ import annotations
 
 import atexit
+import datetime as dt
 import hashlib
 import json
+import os
+import pwd
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +38,7 @@ from autograder.grafting.graft import Grafted, grafted_from
 from autograder.grafting.tidying import ORIGINALS, clear_up, course_of, take_in_or_refuse, tidy
 from autograder.grafting.written import Marks, answers_of
 from autograder.reading import one_line
+from autograder.reading.student_files import is_id
 from autograder.results import Graded, Submission
 from autograder.results.causes import SEEN
 from autograder.results.changes import afresh, is_recorded_already
@@ -60,6 +64,9 @@ __all__ = [
 ]
 
 GRADES = ".grades"
+
+MOMENT = dt.timedelta(minutes=10)
+"""The longest time that handing in takes, from the time in a folder's name to the last file in it."""
 
 STANDS = (
     "it was given by other tests, points, limits or another library; `autograder regrade --diff` lists what today's "
@@ -102,16 +109,78 @@ def configure(config: Any, root: Path) -> None:
 
 
 class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships no types
-    """`nbgrader collect`, into a clean tree."""
+    """`nbgrader collect`, into a clean tree.
+
+    Everybody may make folders in the exchange, and their names say whose they are and when they were handed in. So a
+    name that cannot be read is left out, a folder counts for the student who owns it, and a time that the folder itself
+    contradicts is told.
+    """
+
+    src_records: list[dict[str, Any]]
 
     def copy_files(self) -> None:
         """Take all submissions in; one that the disk refuses does not keep the others out."""
         clear_up(Path(self.coursedir.root))
         put_dates(course_of(Path(self.coursedir.root)), self.coursedir.db_url, [self.coursedir.assignment_id])
         self.failed: list[str] = []
+        records = [each for each in self.src_records if each["username"]]
+        self.src_records = self._without_strangers(records) if any(map(self._is_owners, records)) else records
+        for record in self.src_records:
+            self._doubt_the_time(record)
         super().copy_files()
         if self.failed:
             self.fail(f"could not be collected: {', '.join(self.failed)}")
+
+    def _path_to_record(self, path: str) -> dict[str, Any]:
+        """Read a folder's name; one that says nobody's name, or no time, is told and nobody's."""
+        try:
+            found: dict[str, Any] = super()._path_to_record(path)
+            if not is_id(found["username"]):
+                raise ValueError("it names no student")
+        except (Exception, SystemExit) as error:  # whatever a text that is no time makes dateutil raise
+            self.log.error("%s: was left out of the exchange's folders: %s", one_line(Path(path).name), error)
+            found = {"username": "", "filename": Path(path).name, "timestamp": dt.datetime.min}
+        return found
+
+    def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """A student's folders, the newest first; another user's count only where none is the student's own."""
+        own = [each for each in records if self._is_owners(each)]
+        found: list[dict[str, Any]] = super()._sort_by_timestamp(self._without_strangers(records) if own else records)
+        return found
+
+    def _is_owners(self, record: dict[str, Any]) -> bool:
+        """Return whether a folder belongs to the user whom its name says."""
+        try:
+            owner = pwd.getpwuid(os.stat(os.path.join(self.inbound_path, record["filename"])).st_uid).pw_name
+        except (KeyError, OSError):
+            return False
+        return bool(owner == record["username"])
+
+    def _without_strangers(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if not self.check_owner:
+            return records
+        for record in records:
+            if not self._is_owners(record):
+                self.log.error(
+                    "%s: was left out: it belongs to another user than its name says; if that is meant, set "
+                    "c.ExchangeCollect.check_owner = False",
+                    one_line(record["filename"]),
+                )
+        return [record for record in records if self._is_owners(record)]
+
+    def _doubt_the_time(self, record: dict[str, Any]) -> None:
+        """Tell of a folder that is in time by its name, and was changed after the due date."""
+        try:
+            changed = os.stat(os.path.join(self.inbound_path, record["filename"])).st_ctime
+        except OSError:
+            return
+        when = dt.datetime.fromtimestamp(changed, dt.UTC).replace(tzinfo=None)
+        if self.duedate is not None and record["timestamp"] <= self.duedate < when - MOMENT:
+            self.log.warning(
+                "%s: is in time by its name, which whoever hands in can choose; the folder was changed at %s UTC",
+                one_line(record["filename"]),
+                f"{when:%Y-%m-%d %H:%M}",
+            )
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Take one submission in; the original stays under `originals/`."""

@@ -32,7 +32,8 @@ OF_ZIP = {
     "strides": [[2, 3], [3, 1], [*SIX, 900.0], [2, 3], [3, 1], [*TENS, 900.0], [2, 3], [1, 2]],
     "shapes": [[2, 3], [3, 1], [*SIX, 900.0], [2, 3], [3, 1], [*TENS, 900.0], [1, 3], [3, 1]],
 }
-OF_REDUCE = [[2, 1, 3], [3, 7, 1], [float(i * i) for i in range(12)], [2, 2, 3], [6, 3, 1], 1]
+SQUARES = [float(i * i) for i in range(12)]
+OF_REDUCE = [[2, 1, 3], [3, 7, 1], SQUARES, [2, 2, 3], [6, 3, 1], 1]
 OF_MATMUL = [
     *([3, 2, 2], [4, 2, 1]),
     *([float(i) for i in range(12)], [3, 2, 2], [4, 2, 1]),
@@ -404,7 +405,7 @@ def test_map_skips_indices_where_layouts_agree(student):
                 reads.append("all")
                 return super().__iter__()
 
-            def __array_ufunc__(self, function, method, *inputs, **options):
+            def __array_ufunc__(self, function, method, *inputs, **options):  # type: ignore[override]
                 reads.append("all")
                 return getattr(function, method)(*map(np.asarray, inputs), **options)
 
@@ -695,7 +696,7 @@ def test_zip_skips_indices_where_layouts_agree(student):
                 reads.append("all")
                 return super().__iter__()
 
-            def __array_ufunc__(self, function, method, *inputs, **options):
+            def __array_ufunc__(self, function, method, *inputs, **options):  # type: ignore[override]
                 reads.append("all")
                 return getattr(function, method)(*map(np.asarray, inputs), **options)
 
@@ -764,10 +765,9 @@ def test_reduce_keeps_the_order(student):
 )
 def test_reduce_of_the_chosen_axis(student):
     """Only the axis reduce_dim is folded, here the middle one of three."""
-    storage = OF_REDUCE[2]
     expect(
         student(run_reduce, 0.0, *OF_REDUCE),
-        [fold(0.0, storage[6 * i + k], storage[6 * i + 3 + k]) for i in range(2) for k in range(3)],
+        [fold(0.0, SQUARES[6 * i + k], SQUARES[6 * i + 3 + k]) for i in range(2) for k in range(3)],
         hint="a step along the axis reduce_dim moves by a_strides[reduce_dim]",
         misconception="step-of-one",
     )
@@ -901,8 +901,8 @@ def test_reduce_compiled(student):
         return out.tolist(), alone.tolist()
 
     compiled, in_python = student(observe, *OF_REDUCE)
-    squares = OF_REDUCE[2]  # whichever two are folded: the start, the order and the axis are not what is tested here
-    expect_compiled(compiled, in_python, {fold(0.0, a, b) for a in squares for b in squares})
+    # Whichever two are folded: the start, the order and the axis are not what is tested here.
+    expect_compiled(compiled, in_python, {fold(0.0, a, b) for a in SQUARES for b in SQUARES})
 
 
 # --- _tensor_matrix_multiply --------------------------------------------------------------------------------

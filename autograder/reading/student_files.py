@@ -14,6 +14,7 @@ __all__ = [
     "MAX_CODE",
     "MAX_WITH_OUTPUTS",
     "Unreadable",
+    "is_id",
     "one_line",
     "read_bytes",
     "too_large",
@@ -39,6 +40,11 @@ class Unreadable(Exception):
 def one_line(name: str) -> str:
     """A file's name without what would steer a terminal, break a line or fit into no file."""
     return " ".join("".join(each if each.isprintable() else " " for each in name).split())
+
+
+def is_id(name: str) -> bool:
+    """Return whether a text can be a student's id: the name of a folder, which leads nowhere else and can be shown."""
+    return bool(name.strip()) and name.isprintable() and not name.startswith(".") and not set(name) & {"/", "\\"}
 
 
 def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:

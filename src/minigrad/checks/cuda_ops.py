@@ -198,7 +198,8 @@ def sum_in_shared_memory(student: SimpleNamespace) -> None:
     seen = launches.sum_practice(student._sum_practice, 1, 0)
     _expect(seen, seen["wanted"], hint="add up in pairs, then pairs of pairs")
     expect(seen["reads"], 1, hint="how often one thread reads global memory: once is enough")
-    if seen["shared_reads"] > 2 * (seen["block"] - 1).bit_length() + 1:
+    steps = (seen["block"] - 1).bit_length()
+    if seen["shared_reads"] > 2 * steps + 1 or seen["foreign"] > 2 * steps:
         reason = f"one thread reads shared memory {seen['shared_reads']} times for {seen['block']} elements"
         raise Expectation(seen["shared_reads"], None, reason, "half of the threads add two numbers each", None)
 

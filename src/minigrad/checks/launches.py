@@ -83,9 +83,15 @@ def result(*shape: int, order: tuple[int, ...] | None = None) -> Array:
     return lying.transpose(np.argsort(order))
 
 
-def _parts(array: Array) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
+class _Sizes(tuple[int, ...]):
+    """A shape, or strides: kernels get them as arrays, as from `minigrad.backends.gpu`."""
+
+    __slots__ = ()
+
+
+def _parts(array: Array) -> tuple[Array, _Sizes, _Sizes]:
     data = TensorData.of(array)
-    return data._storage, data.shape, data.strides
+    return data._storage, _Sizes(data.shape), _Sizes(data.strides)
 
 
 _MEETINGS = 3
@@ -130,9 +136,11 @@ def _observed(kernel: Callable[..., Any], grid: Any, block: Any, out: Array, *ar
         "story", the first one in words; "line", where it was found; "left over", what a thread without an element did;
         and "reads", "writes", "shared_reads", of global and of shared memory, by the busiest thread.
     """
-    report = cuda_races(kernel, grid, block, *_parts(out), *args)
-    shape, strides = report.args[1:3]
-    seen = {**_summary(report), "out": TensorData(np.asarray(report.args[0]), shape, strides).array.tolist()}
+    given = (*_parts(out), *args)
+    sizes = [number for number, each in enumerate(given) if isinstance(each, _Sizes)]
+    arrays = (np.array(each, dtype=np.int64) if isinstance(each, _Sizes) else each for each in given)
+    report = cuda_races(kernel, grid, block, *arrays, constants=sizes)
+    seen = {**_summary(report), "out": TensorData(np.asarray(report.args[0]), *given[1:3]).array.tolist()}
     return {**seen, "left over": _left_over(report, block, out.size)} if each else seen
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import types
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ def cuda_races(
     runs: int = 2,
     steps: int = STEPS,
     shared_bytes: int = 0,
+    constants: Collection[int] = (),
 ) -> CudaReport:
     """Look for races in a CUDA kernel, by running its threads in Python with every access written down.
 
@@ -58,6 +60,8 @@ def cuda_races(
         runs: How many runs there are.
         steps: How many steps a run may take before it is stopped, which is a finding, too.
         shared_bytes: The size of dynamic shared memory.
+        constants: Numbers of arguments, from 0, that are arrays which nobody writes, such as shapes: reading them is
+            not counted.
 
     Returns:
         The findings. A report with findings is true.
@@ -74,7 +78,7 @@ def cuda_races(
     for number in range(max(1, runs)):
         run = Grid(findings, steps, random.Random(seed + number) if number else None, *sizes, shared_bytes)
         given = copies(args)
-        _run(run, function, given)
+        _run(run, function, given, constants)
         report.steps += run.used
         if number == 0:
             report.args = [raw_of(arg) for arg in given]
@@ -89,14 +93,14 @@ def cuda_races(
     return report
 
 
-def _run(run: Grid, function: types.FunctionType, given: list[Any]) -> None:
+def _run(run: Grid, function: types.FunctionType, given: list[Any], constants: Collection[int]) -> None:
     names = function.__code__.co_varnames
-    recorded = [
-        Recorded(arg, Root(arg, names[i] if i < len(names) else f"argument {i}"), run)
-        if isinstance(arg, np.ndarray)
-        else arg
-        for i, arg in enumerate(given)
-    ]
+    recorded = list(given)
+    for i, arg in enumerate(given):
+        if isinstance(arg, np.ndarray):
+            arg.flags.writeable = i not in constants
+            scope = "constant" if i in constants else "global"
+            recorded[i] = Recorded(arg, Root(arg, names[i] if i < len(names) else f"argument {i}", scope), run)
     with run.guarded():
         run.run(function, recorded)
 

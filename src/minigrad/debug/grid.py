@@ -324,7 +324,7 @@ class Grid(Runtime):
                 root.written.add(address)
             elif address not in root.written:
                 self._note_unwritten(root, address)
-        if scope == "local":
+        if scope in ("local", "constant"):
             return
         self.count(root, kind, thread.number)
         _count(thread.counts, scope, kind)

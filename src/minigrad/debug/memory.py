@@ -29,7 +29,7 @@ class Root:
     Attributes:
         raw: The memory.
         name: An argument's name, or the variable to which the array was first given.
-        scope: ``"global"``, ``"shared"`` or ``"local"``.
+        scope: ``"global"``, ``"shared"``, ``"local"`` or ``"constant"``.
         line: The line on which the kernel made it, or 0 for an argument.
         written: The addresses that have been written, where reading others is a mistake.
     """

@@ -1,5 +1,6 @@
 """Archives of Moodle and Canvas are collected: each file goes to the student whose it is."""
 
+import logging
 import os
 import shutil
 import stat
@@ -77,6 +78,28 @@ def test_whose_file_it_is(collector, path, student, file):
 def test_what_is_nobodys_is_left_out(collector, path):
     """A file without a student's name, and one that is no notebook in any form, is skipped."""
     assert collector.collect(f"{BASE}/{path}") is None
+
+
+@pytest.mark.parametrize("name", [".", "..", ".hidden"])
+def test_a_name_that_leads_to_another_folder_is_no_id(collector, name, caplog):
+    """Such a file is left out, and not written beside the submissions."""
+    collector.log = logging.getLogger("collector")
+    assert collector.collect(f"{BASE}/all/{name}{MOODLE}/x.ipynb") is None
+    assert "cannot be a student's id" in caplog.text
+
+
+def test_an_archive_that_is_named_like_a_student(collector, tmp_path, caplog):
+    """hw1_2027_01_31.zip is not of a student hw1; as a class's or as a student's archive it could mean another one."""
+    collector.log = logging.getLogger("collector")
+    home = tmp_path / "downloaded" / "module0"
+    (home / "archive").mkdir(parents=True)
+    (home / "archive" / "hw1_2027_01_31.zip").write_bytes(b"")
+    for inside in (f"Ada Lovelace{MOODLE}/x.ipynb", "lovelaceada_99_12345_x.ipynb"):
+        assert collector.collect(f"{home}/extracted/hw1_2027_01_31/{inside}") is None
+    assert caplog.text.count("rename it, as to class.zip") == 1
+    (home / "archive" / "lovelaceada_99_12345_work.zip").write_bytes(b"")
+    own = collector.collect(f"{home}/extracted/lovelaceada_99_12345_work/x.ipynb")
+    assert own == {"student_id": "s01", "file_id": "work/x.ipynb"}
 
 
 def test_zip_collect(tmp_path, root):

@@ -9,6 +9,7 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -16,6 +17,7 @@ from deep_folders import deep
 from flushing import Flushes
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import parse_utc
 from traitlets.config import Config
 from two_lessons import ARITHMETIC, make_course
 
@@ -148,6 +150,92 @@ def test_one_strange_submission_does_not_stop_the_class(folder, course, monkeypa
     clean = folder / "strange" / "ben" / "week0" / "00_numbers.ipynb"
     record = recorded(folder / "originals" / "ben" / "week0", "00_numbers", clean.read_bytes())
     assert record is not None and "could not be taken in" in record["unreadable"]
+
+
+def owned(monkeypatch, owners):
+    """Let folders of the exchange belong to the users that a part of their names says."""
+    users = sorted({*owners.values(), "root"})
+    look = os.stat
+
+    def stat(path, *args, **options):
+        found = look(path, *args, **options)
+        owner = next((who for part, who in owners.items() if part in str(path)), None)
+        if owner is None:
+            return found
+        return os.stat_result((*found[:4], 50_000 + users.index(owner), *found[5:]))
+
+    monkeypatch.setattr("autograder.gradebook.nbgrader_hooks.os.stat", stat)
+    names = {50_000 + number: SimpleNamespace(pw_name=name) for number, name in enumerate(users)}
+    monkeypatch.setattr("autograder.gradebook.nbgrader_hooks.pwd.getpwuid", names.__getitem__)
+
+
+@pytest.fixture
+def exchange(folder, course, monkeypatch):
+    """Folders that are handed in to an empty exchange; what was collected of them is gone afterwards."""
+    # nbgrader starts `alembic` by its bare name
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    inbound = folder / "exchange" / "minigrad" / "inbound"
+    shutil.rmtree(inbound, ignore_errors=True)
+
+    def hand(name, text=ARITHMETIC):
+        (inbound / name).mkdir(parents=True)
+        (inbound / name / "00_numbers.ipynb").write_text(notebook(course, text=text))
+
+    yield hand
+    for place in (inbound, folder / "theirs", folder / "originals"):
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def collected(folder):
+    """The students who were collected, with the texts of their answers, and what was logged."""
+    collect = collector(folder, "theirs")
+    collect.start()
+    found = {}
+    for path in (folder / "theirs").glob("*/week0/00_numbers.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        found[path.parts[-3]] = next(cell.source for cell in cells if cell.source.startswith("# exercise"))
+    return found
+
+
+def test_a_folder_in_the_exchange_that_cannot_be_read_costs_no_one_else(folder, exchange, caplog):
+    """Everybody may make folders there: one that names no time, nobody, or another folder is left out and told."""
+    exchange(f"ada+week0+{WHEN}+x1")
+    for name in ("eve+week0+never+x", "eve+week0+", f" +week0+{WHEN}+x", f"a\nb+week0+{WHEN}+x"):
+        exchange(name)
+    assert set(collected(folder)) == {"ada"}
+    assert caplog.text.count("was left out of the exchange's folders") == 4
+
+
+def test_nobody_hands_in_for_another_one(folder, exchange, monkeypatch, caplog):
+    """A newer folder in someone's name that another user made is no submission of that student."""
+    exchange(f"ada+week0+{WHEN}+x1")
+    exchange("ada+week0+2027-01-02 10:00:00.000000 UTC+x2", "def add(x, y):\n    return 0")
+    exchange(f"bob+week0+{WHEN}+x3")
+    owned(monkeypatch, {"x1": "ada", "x2": "eve", "x3": "eve"})
+    found = collected(folder)
+    assert set(found) == {"ada"} and "return 0" not in found["ada"]
+    assert caplog.text.count("it belongs to another user than its name says") == 2
+
+
+def test_where_all_folders_belong_to_one_user_names_count(folder, exchange, monkeypatch):
+    """As on a hub on which everybody is the same user."""
+    exchange(f"ada+week0+{WHEN}+x1")
+    exchange(f"bob+week0+{WHEN}+x3")
+    owned(monkeypatch, {"x1": "jovyan", "x3": "jovyan"})
+    assert set(collected(folder)) == {"ada", "bob"}
+
+
+@pytest.mark.parametrize(("due", "told"), [("2027-06-01", 0), ("2026-06-01", 0), ("2026-08-01", 1)])
+def test_a_time_that_the_folder_contradicts_is_told(folder, exchange, monkeypatch, caplog, due, told):
+    """Whoever hands in chooses the folder's name; when it was changed, the system says."""
+    exchange("ada+week0+2026-07-01 10:00:00.000000 UTC+x1")
+    collect = collector(folder, "theirs")
+    collect.coursedir.assignment_id = "week0"
+    collect.init_src()
+    collect.duedate = parse_utc(due)
+    for record in collect.src_records:
+        collect._doubt_the_time(record)
+    assert caplog.text.count("which whoever hands in can choose") == told
 
 
 def test_worked_on_beats_untouched(taken, submission, course):

@@ -195,6 +195,24 @@ def test_fresh_memory_holds_no_news():
     assert set(cuda_races(kernel, 1, SIZE, np.zeros(SIZE), NUMBERS).args[0].tolist()) == {float(SIZE)}
 
 
+def test_constants_are_arrays_that_nobody_counts_or_writes():
+    """Shapes are arrays of all threads: reading them is no traffic, and no value passes between threads in them."""
+
+    def reads(out, shape):
+        out[cuda.grid(1)] = shape[0] + shape.shape[0]
+
+    def writes(out, shape):
+        shape[0] = cuda.grid(1)
+
+    shape = np.array([7, 2])
+    report = cuda_races(reads, 1, SIZE, np.zeros(SIZE), shape, constants=[1])
+    assert report.args[0].tolist() == [9.0] * SIZE
+    assert (report.most.global_reads, report.most.global_writes) == (0, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        cuda_races(writes, 1, SIZE, np.zeros(SIZE), shape, constants=[1])
+    assert shape.flags.writeable
+
+
 def test_an_array_of_all_threads_has_one_shape():
     """The shape of a shared array cannot tell the others a thread's value; a compiler has to know it anyway."""
 
