@@ -48,6 +48,10 @@ def differences(call: Call, known: Call, paths: Sequence[str]) -> list[str]:
         found.append(f"the tensors are on {call.device}, and were on {known.device}")
     if call.float_type != known.float_type:
         found.append(f"the default type of floats is {call.float_type}, and was {known.float_type}")
+    if call.state[0] != known.state[0]:
+        found.append(f"the backend is {call.state[0]!r}, and was {known.state[0]!r}")
+    elif call.state != known.state:
+        found.append("other answers stand in the library than before")
     return found
 
 
