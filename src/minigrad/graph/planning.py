@@ -134,7 +134,11 @@ def _is_product(equation: Equation) -> bool:
 
 
 def _overwritten(equation: Equation) -> Iterable[tuple[Var, Var]]:
-    """Go through results and inputs of a fused equation that are written and read element by element alike."""
+    """Go through results and inputs of a fused equation that are written and read element by element alike.
+
+    A value that is the same for many rows is left out: each thread reads it for its own rows, after another one may
+    have written the result.
+    """
     if equation.op is not Fused:
         return
     body = equation.options["body"]
@@ -143,7 +147,10 @@ def _overwritten(equation: Equation) -> Iterable[tuple[Var, Var]]:
         return
     loop = lowered.writing(body.outputs)
     outside = dict(zip(body.inputs, equation.operands, strict=True))
+    rows = loop.shape[: len(loop.shape) - loop.folded]
     for v, written in zip(equation.outputs, loop.outputs, strict=True):
+        if any(n > 1 and step == 0 for n, step in zip(rows, written.strides, strict=False)):
+            continue
         for root, read in zip(lowered.inputs, loop.inputs, strict=True):
             same = read.strides == written.strides and read.dtype == written.dtype and not read.offset
             if same and lowered.inputs.count(root) == 1 and root.shape == v.shape:

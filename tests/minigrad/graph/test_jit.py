@@ -229,7 +229,7 @@ def test_the_backend_is_part_of_the_form():
 
 
 def test_answers_are_part_of_the_form():
-    """While a student's rule stands in the library, that is traced; the graph of before comes back with the library's."""
+    """While a student's rule stands in the library, that is traced; behind it, the graph of before is there again."""
 
     class Mul(mg.functions.Mul):
         @staticmethod
