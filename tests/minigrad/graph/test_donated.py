@@ -14,6 +14,7 @@ from minigrad.backends.numba import fused
 from minigrad.graph import optimize, trace
 from minigrad.graph.compiled import Program
 from minigrad.transforms import tree_map, value_and_grad
+from minigrad.transforms.checkpointing import Barrier
 
 # --- donated memory ---------------------------------------------------------------------------------------------
 
@@ -87,6 +88,16 @@ def test_a_donated_number_that_many_rows_read(size):
     donating = mg.jit(step, donate_argnums=(0, 1))
     for _ in range(3):
         assert_close(donating(x.clone(), mg.tensor(5.0)), step(x, mg.tensor(5.0)))
+
+
+def test_donated_and_read_behind_a_barrier():
+    """What `checkpoint` computes again reads the same memory under another name."""
+    x = tensor(4, 4)
+    fun = lambda x: x * 2.0 + Barrier.apply(x, x.sum()).T  # noqa: E731
+    donating = mg.jit(fun, donate_argnums=0)
+    assert_close(donating(x.clone()), x * 2.0 + x.T)
+    temporary = mg.jit(lambda x: fun(x @ x) @ x)
+    assert_close(temporary(x), ((x @ x) * 2.0 + (x @ x).T) @ x)
 
 
 @pytest.mark.parametrize("seed", range(40))
