@@ -15,6 +15,7 @@ from minigrad.backends import arrays
 from minigrad.graph.forms import Call
 from minigrad.graph.program import Var, frozen
 from minigrad.graph.tracing import Constant
+from minigrad.nn.module import Module
 from minigrad.transforms.trees import unlike
 
 __all__ = ["Remembered", "differences"]
@@ -112,7 +113,10 @@ def _same(x: Any, y: Any) -> bool:
 
 
 def _variables_of(fun: Any) -> Iterator[tuple[str, Any]]:
-    """Go through the variables outside of a function, and of functions that it calls, that hold numbers or words."""
+    """Go through the variables outside of a function, and of functions that it calls, that hold numbers or words.
+
+    Of a module it is whether the module is in training.
+    """
     stack, seen = [fun], set[int]()
     while stack:
         each = _plain(stack.pop())
@@ -122,6 +126,8 @@ def _variables_of(fun: Any) -> Iterator[tuple[str, Any]]:
         for name, value in _outside(each):
             if isinstance(value, bool | int | float | str | None):
                 yield name, value
+            elif isinstance(value, Module):
+                yield f"{name}.training", value.training
             else:
                 stack.append(value)
 

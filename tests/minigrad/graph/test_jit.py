@@ -370,6 +370,16 @@ def test_explanations_of_what_a_graph_remembers(monkeypatch):
     assert_equal(quick(X), fun(X))
 
 
+def test_explanations_of_a_mode():
+    """A graph keeps the mode in which a module was: dropout goes on in evaluation, and the sentence says why."""
+    layer = mg.nn.Dropout(0.5)
+    quick = mg.jit(lambda x: layer(x))
+    quick(X)
+    layer.eval()
+    assert "layer.training is False now, and the graph has True; give it as an argument" in quick.explain(X)
+    assert (quick(mg.ones(1000)) == 0.0).any() == False  # noqa: E712 (another form is traced in the new mode)
+
+
 def test_explanations_of_calls_without_a_graph():
     """Where the function itself is called, the sentence says so."""
     leaf = W.clone().requires_grad_()
