@@ -13,6 +13,7 @@ true, it calls the student's own function.
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,7 @@ __all__ = [
     "is_ours",
     "on_change",
     "replaced",
+    "state",
     "twin",
     "use_twins",
 ]
@@ -37,6 +39,8 @@ CUT = "cut.txt"
 """The file in an edition's package that lists the functions without their bodies; the whole library has none."""
 
 _modules: frozenset[str] = frozenset()
+_state = 0
+_states = itertools.count(1)
 _MISSING: Any = object()
 EVERYTHING = ("*",)
 """For a twin that stands aside while anything at all is replaced."""
@@ -176,10 +180,21 @@ def on_change(listener: Callable[[], None]) -> None:
     _listeners.append(listener)
 
 
+def state() -> int:
+    """Return a number that tells what is replaced now: 0 for nothing, and another one after each installation.
+
+    >>> from minigrad import standing_aside
+    >>> standing_aside.state()
+    0
+    """
+    return _state
+
+
 def replaced(names: Iterable[str]) -> None:
     """Take note of everything that is replaced now, by dotted names such as ``"autodiff.chain_rule"``."""
-    global _modules
+    global _modules, _state
     _modules = frozenset(name.rpartition(".")[0] for name in names)
+    _state = next(_states) if _modules else 0
     for listener in _listeners:
         listener()
     choose_twins()

@@ -113,7 +113,7 @@ class _Writer:
 
 
 def quick_call(
-    program: Program, structure: PyTreeDef, leaves: Sequence[Any], float_type: Any
+    program: Program, structure: PyTreeDef, leaves: Sequence[Any], float_type: Any, state: Any
 ) -> Callable[[Any, Any], Any] | None:
     """Return a function of positional and keyword arguments that runs a program; None for forms it cannot be quick for.
 
@@ -122,13 +122,15 @@ def quick_call(
         structure: The tree of the arguments: positional ones, named ones.
         leaves: Its leaves, in this form.
         float_type: The default type of floats for which it was traced.
+        state: The backend, and what stood in the library.
     """
     writer = _Writer(program, program.scope())
     positional, named = structure.children
     try:
         if named.children:
             raise _CannotBeQuick
-        writer.miss_if(f"kwargs or anywhere or not choice.quick or choice.dtype is not {writer.object(float_type)}")
+        writer.miss_if(f"kwargs or anywhere or choice.state != {writer.object(state)}")
+        writer.miss_if(f"choice.dtype is not {writer.object(float_type)}")
         for n, v in enumerate(program.graph.outputs):
             if not isinstance(v, Var) and not isinstance(v, float | int | str | None):
                 raise _CannotBeQuick

@@ -15,6 +15,7 @@ from minigrad.backends import arrays
 from minigrad.graph.forms import Call
 from minigrad.graph.program import Var, frozen
 from minigrad.graph.tracing import Constant
+from minigrad.nn.module import Module
 from minigrad.transforms.trees import unlike
 
 __all__ = ["Remembered", "differences"]
@@ -48,6 +49,10 @@ def differences(call: Call, known: Call, paths: Sequence[str]) -> list[str]:
         found.append(f"the tensors are on {call.device}, and were on {known.device}")
     if call.float_type != known.float_type:
         found.append(f"the default type of floats is {call.float_type}, and was {known.float_type}")
+    if call.state[0] != known.state[0]:
+        found.append(f"the backend is {call.state[0]!r}, and was {known.state[0]!r}")
+    elif call.state != known.state:
+        found.append("other answers stand in the library than before")
     return found
 
 
@@ -108,7 +113,10 @@ def _same(x: Any, y: Any) -> bool:
 
 
 def _variables_of(fun: Any) -> Iterator[tuple[str, Any]]:
-    """Go through the variables outside of a function, and of functions that it calls, that hold numbers or words."""
+    """Go through the variables outside of a function, and of functions that it calls, that hold numbers or words.
+
+    Of a module it is whether the module is in training.
+    """
     stack, seen = [fun], set[int]()
     while stack:
         each = _plain(stack.pop())
@@ -118,6 +126,8 @@ def _variables_of(fun: Any) -> Iterator[tuple[str, Any]]:
         for name, value in _outside(each):
             if isinstance(value, bool | int | float | str | None):
                 yield name, value
+            elif isinstance(value, Module):
+                yield f"{name}.training", value.training
             else:
                 stack.append(value)
 

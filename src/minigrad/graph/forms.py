@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.backends import default_float
+from minigrad.backends import choice, default_float
 from minigrad.graph.program import frozen
 from minigrad.layout import type_name
 from minigrad.scalar import Scalar
@@ -28,12 +28,15 @@ class Call(NamedTuple):
         specs: What matters of each leaf: shape and type of a tensor, the value of anything else.
         float_type: The default type of floats.
         device: Where the tensors are: "cpu", "cuda" or "both".
+        state: The backend, and a number for a student's answers that stand in the library. The rules that a graph is
+            made of are those of its trace.
     """
 
     structure: PyTreeDef
     specs: tuple[Any, ...]
     float_type: Any
     device: str
+    state: tuple[str, int]
 
 
 class Static:
@@ -136,7 +139,7 @@ def form_of(args: tuple[Any, ...], kwargs: dict[str, Any], static: Places) -> tu
             _check_leaf(path, leaf)
         raise
     tensors = [x for x in leaves if isinstance(x, Tensor)]
-    return Call(structure, specs, default_float(), _device_of(tensors)), leaves
+    return Call(structure, specs, default_float(), _device_of(tensors), choice.state), leaves
 
 
 def _with_static(args: tuple[Any, ...], kwargs: dict[str, Any], static: Places) -> tuple[Any, Any]:

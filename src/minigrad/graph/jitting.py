@@ -181,7 +181,7 @@ class Jitted(Generic[Result]):
         """Compile a graph, and remember how to call it quickly."""
         entry.has_quick_call = True
         if entry.program is not None and not entry.wants_gradients:
-            quick = quick_call(entry.program, call.structure, leaves, call.float_type)
+            quick = quick_call(entry.program, call.structure, leaves, call.float_type, call.state)
             self._quick = [each for each in (quick, *self._quick) if each is not None][:MOST_QUICK]
 
     def _trace(self, call: Call, leaves: Sequence[Any]) -> _Entry:

@@ -133,8 +133,12 @@ def _is_product(equation: Equation) -> bool:
     )
 
 
-def _overwritten(equation: Equation) -> Iterable[tuple[Var, Var]]:
-    """Go through results and inputs of a fused equation that are written and read element by element alike."""
+def _overwritten(lives: _Lives, equation: Equation) -> Iterable[tuple[Var, Var]]:
+    """Go through results and inputs of a fused equation that are written and read element by element alike.
+
+    A value that is the same for many rows is left out: each thread reads it for its own rows, after another one may
+    have written the result. So is one whose memory the equation reads under another name, too.
+    """
     if equation.op is not Fused:
         return
     body = equation.options["body"]
@@ -143,16 +147,21 @@ def _overwritten(equation: Equation) -> Iterable[tuple[Var, Var]]:
         return
     loop = lowered.writing(body.outputs)
     outside = dict(zip(body.inputs, equation.operands, strict=True))
+    memory = [lives.of(x) for x in equation.uses()]
+    rows = loop.shape[: len(loop.shape) - loop.folded]
     for v, written in zip(equation.outputs, loop.outputs, strict=True):
+        if any(n > 1 and step == 0 for n, step in zip(rows, written.strides, strict=False)):
+            continue
         for root, read in zip(lowered.inputs, loop.inputs, strict=True):
             same = read.strides == written.strides and read.dtype == written.dtype and not read.offset
-            if same and lowered.inputs.count(root) == 1 and root.shape == v.shape:
-                yield v, outside[root]
+            x = outside[root]
+            if same and lowered.inputs.count(root) == memory.count(lives.of(x)) == 1 and root.shape == v.shape:
+                yield v, x
 
 
 def _give(plan: Plan, lives: _Lives, equation: Equation, n: int, spent: set[Var]) -> None:
     """Let results take over the memory of donated inputs that are not needed any more."""
-    for v, x in _overwritten(equation):
+    for v, x in _overwritten(lives, equation):
         if x in spent and lives.last[x] == n and v not in plan.donated:
             plan.donated[v] = x
             spent.discard(x)
@@ -167,7 +176,7 @@ def _place(plan: Plan, lives: _Lives, v: Var, n: int, equation: Equation) -> Non
     def free(place: int, but: Var | None = None) -> bool:
         return all(place + size <= start or place >= stop for start, stop, x in spans if x is not but)
 
-    reused = [x for out, x in _overwritten(equation) if out is v and x in others and lives.last[x] == n]
+    reused = [x for out, x in _overwritten(lives, equation) if out is v and x in others and lives.last[x] == n]
     places = [plan.places[x] for x in reused if free(plan.places[x], x)]
     places += [place for place in (0, *sorted(stop for _, stop, _ in spans)) if free(place)]
     plan.places[v] = places[0]

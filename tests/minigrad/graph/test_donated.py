@@ -1,12 +1,20 @@
 """Donated memory, and whole training steps that are compiled."""
 
+import random
+
+import loops_in_python
 import numpy as np
 import pytest
 from graph_values import assert_close, tensor
+from random_programs import Program as RandomProgram
 
 import minigrad as mg
 from minigrad import nn
+from minigrad.backends.numba import fused
+from minigrad.graph import optimize, trace
+from minigrad.graph.compiled import Program
 from minigrad.transforms import tree_map, value_and_grad
+from minigrad.transforms.checkpointing import Barrier
 
 # --- donated memory ---------------------------------------------------------------------------------------------
 
@@ -66,6 +74,50 @@ def test_donated_and_read_again():
     assert_close(first(y, y), first.__wrapped__(x, x))
     second = mg.jit(lambda x: (x * 2.0, x - x.mean(1, keepdim=True)), donate_argnums=0)
     assert_close(second(x.clone()), second.__wrapped__(x))
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+def test_a_donated_number_that_many_rows_read(size):
+    """A step count is no place for its successor in a loop that threads share: each reads it for its own rows."""
+
+    def step(x, t):
+        t = t + 1.0
+        return x * t, (x.view(5, -1) * t).sum(1), t, t * 2.0
+
+    x = mg.ones(size - size % 5 or 5)
+    donating = mg.jit(step, donate_argnums=(0, 1))
+    for _ in range(3):
+        assert_close(donating(x.clone(), mg.tensor(5.0)), step(x, mg.tensor(5.0)))
+
+
+def test_donated_and_read_behind_a_barrier():
+    """What `checkpoint` computes again reads the same memory under another name."""
+    x = tensor(4, 4)
+    fun = lambda x: x * 2.0 + Barrier.apply(x, x.sum()).T  # noqa: E731
+    donating = mg.jit(fun, donate_argnums=0)
+    assert_close(donating(x.clone()), x * 2.0 + x.T)
+    temporary = mg.jit(lambda x: fun(x @ x) @ x)
+    assert_close(temporary(x), ((x @ x) * 2.0 + (x @ x).T) @ x)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_donations(seed, monkeypatch):
+    """Results of random programs are the same with donated inputs, and no other input is changed, with shared loops."""
+    for name, value in (("GRAIN", 1), ("SCRATCH", 2), ("BLOCK", 2), ("STREAM_FROM", 32)):
+        monkeypatch.setattr(fused, name, value)
+    program, rng = RandomProgram(seed, steps=14, outputs=4), random.Random(seed)
+
+    def fun(*inputs):
+        results = program(*inputs)
+        return [*results, results[0], inputs[seed % len(inputs)], inputs[0] + 1.0, inputs[-1] * 2.0]
+
+    donated = [n for n in range(len(program.inputs)) if rng.random() < 0.7]
+    given = [x.numpy().copy() for x in program.inputs]
+    graph = optimize(trace(fun, *program.inputs))
+    found = loops_in_python.run(Program(graph, donated), *given)
+    assert_close(found, [y.numpy() for y in fun(*program.inputs)], 1e-4 if program.has_single else 1e-9)
+    for n, (x, before) in enumerate(zip(given, program.inputs, strict=True)):
+        assert n in donated or np.array_equal(x, before.numpy())
 
 
 def test_refused_donations():

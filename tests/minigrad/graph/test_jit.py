@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad import exercises
 from minigrad.errors import BatchingError, TraceError
 from minigrad.transforms import checkpoint, grad, hessian, jvp, tree_leaves, value_and_grad, vmap
 
@@ -203,6 +204,48 @@ def test_explanations_of_keyword_arguments():
     assert "argument c[0] is float64[2,3], and was float32[2,3]" in quick.explain(X, c=[X.double()])
 
 
+def images(x):
+    """What forward rules of layers keep for their gradients, which differs from backend to backend."""
+
+    def loss(w):
+        y = mg.nn.functional.conv2d(x.view(1, 1, 2, 3), w.view(1, 1, 2, 2), padding=1).relu()
+        return mg.nn.functional.max_pool2d(y, 2).square().sum()
+
+    return grad(loss)(x[:, :2] * 0.5)
+
+
+def test_the_backend_is_part_of_the_form():
+    """A graph is run by the backend that it was traced for: forward rules keep other arrays in another one."""
+    quick, wanted = mg.jit(images), images(X)
+    for _ in range(2):
+        assert_equal(quick(X), wanted)
+        with mg.backend("python"):
+            assert_equal(quick(X), wanted)
+    assert quick.cache_info() == (2, 2, 2)
+    with mg.backend("python"):
+        other = mg.jit(lambda x: x * 2.0)
+        other(X)
+    assert "the backend is 'numba', and was 'python'" in other.explain(X)
+
+
+def test_answers_are_part_of_the_form():
+    """While a student's rule stands in the library, that is traced; behind it, the graph of before is there again."""
+
+    class Mul(mg.functions.Mul):
+        @staticmethod
+        def backward(ctx, d_output):
+            return d_output * 7.0, d_output * 7.0
+
+    quick = mg.jit(grad(lambda x: (x * x).sum()))
+    assert_equal(quick(X), 2.0 * X)
+    for _ in range(2):
+        with exercises.install({"functions.Mul": Mul}):
+            assert "other answers stand in the library" in quick.explain(X)
+            assert_equal(quick(X), 14.0 * mg.ones(2, 3))
+        assert_equal(quick(X), 2.0 * X)
+    assert quick.cache_info().misses == 3
+
+
 def test_default_type_is_part_of_the_form():
     """Another default type of floats gives another graph."""
     quick = mg.jit(lambda x: mg.zeros(2) + 0.0 * x.sum())
@@ -325,6 +368,16 @@ def test_explanations_of_what_a_graph_remembers(monkeypatch):
     assert "but a captured tensor float32[3] was changed, and the graph has its first elements;" in quick.explain(X)
     quick.cache_clear()
     assert_equal(quick(X), fun(X))
+
+
+def test_explanations_of_a_mode():
+    """A graph keeps the mode in which a module was: dropout goes on in evaluation, and the sentence says why."""
+    layer = mg.nn.Dropout(0.5)
+    quick = mg.jit(lambda x: layer(x))
+    quick(X)
+    layer.eval()
+    assert "layer.training is False now, and the graph has True; give it as an argument" in quick.explain(X)
+    assert (quick(mg.ones(1000)) == 0.0).any() == False  # noqa: E712 (another form is traced in the new mode)
 
 
 def test_explanations_of_calls_without_a_graph():
