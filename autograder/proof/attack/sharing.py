@@ -351,7 +351,8 @@ def _sum_practice(out, a, size):
     _uncounted(
         "by-left-out-elements",
         "the same, by an operation that leaves all elements out",
-        "total = 0.0\nfor k in range(BLOCK_DIM):\n    total += np.add([0] * (40 + k), 0.0, out=None, where=False)[5]",
+        "total = 0.0\nfor k in range(BLOCK_DIM):\n"
+        "    total += np.add([False] * (40 + k), 0.0, out=None, where=False)[5]",
         put="used = np.full(40 + t, mine)\nused = 0",
     ),
     _attack(

@@ -284,7 +284,7 @@ def _complete(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if not all(isinstance(each, np.ndarray) for each in made):
         return found
     out = tuple(poisoned(np.empty_like(each)) for each in made)
-    return function(*args, **kwargs, out=out if isinstance(found, tuple) else out[0])
+    return function(*args, **(kwargs | {"out": out if isinstance(found, tuple) else out[0]}))
 
 
 def _silent(*args: object, **kwargs: object) -> None:
