@@ -68,6 +68,7 @@ class Trace:
                 same |= {id(zeros[id(x)]): x for x in known} | {id(array): result}
                 same |= {id(x): None for x in _arrays_in(options)}
                 result._ctx = self._context(concrete._ctx, same, outputs, saved)
+                result._ctx.options = options  # for rules that apply the function again, with the places that it had
         given = _exchanged(options, variables)
         self.equations.append(Equation(function, operands, given, tuple(outputs), tuple(saved)))
         return result

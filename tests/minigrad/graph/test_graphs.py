@@ -9,7 +9,7 @@ import minigrad as mg
 from minigrad.errors import IndexingError, TraceError
 from minigrad.graph import Var, trace
 from minigrad.tensors import mapped
-from minigrad.transforms import grad
+from minigrad.transforms import grad, hvp, jvp
 
 X = mg.tensor([[0.5, -1.0, 2.0], [3.0, 0.0, -0.25]])
 
@@ -238,6 +238,9 @@ GRADIENTS = {
     "amax": lambda x: x.amax(1).square().sum(),
     "prod": lambda x: x.prod(1).sum(),
     "logs": lambda x: x.logsumexp(1).sum() + x.log_softmax(0).square().sum(),
+    "gather": lambda x: (x.gather(1, x.argmax(1, keepdim=True)) * x).square().sum(),
+    "smallest": lambda x: (x.min(0)[0] * x).square().sum(),
+    "std": lambda x: x.std(0).sum() + x.var(),
     "places": lambda x: (x[x.argmax(0)] * x[1]).sum(),
     "layer_norm": lambda x: mg.nn.functional.layer_norm(x, (3,)).square().mean(),
     "conv": lambda x: mg.nn.functional.conv2d(x.view(1, 1, 2, 3), x[:, :2].view(1, 1, 2, 2)).square().sum(),
@@ -249,10 +252,11 @@ GRADIENTS = {
 
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients_are_traced(name):
-    """A gradient inside the function becomes equations, with what forward rules save as further results."""
+    """Derivatives inside the function become equations, with what forward rules save as further results."""
     (mg.ones(1, requires_grad=True) * 2.0).add_(1.0)  # after a change in place a walk asks whose memory a tensor has
     f, x, y = GRADIENTS[name], X, X.flip(0) * 1.5
-    for fun in (grad(f), grad(lambda x: (grad(f)(x) * x).sum())):
+    forwards = [lambda x: jvp(f, (x,), (x.flip(1),))[1], lambda x: hvp(f, (x,), (x.flip(1),))]
+    for fun in (grad(f), grad(lambda x: (grad(f)(x) * x).sum()), *forwards):
         (found,) = trace(fun, x).run(y.numpy())
         np.testing.assert_allclose(found, fun(y).numpy(), rtol=2e-5, atol=1e-6)
 
