@@ -13,7 +13,7 @@ from minigrad.graph import optimize, trace
 from minigrad.graph.compiled import Program
 from minigrad.transforms import checkpoint, grad, hvp, jvp, tree_leaves, vmap
 
-CHUNK = 10
+CHUNK = 25
 IN_PLACE = re.compile(r"put\(|_\(")
 
 
@@ -73,7 +73,7 @@ def check(seed):
     return count
 
 
-@pytest.mark.full("500 random programs under transforms are traced", share=25)
+@pytest.mark.full("500 random programs under transforms are traced", share=20)
 @pytest.mark.no_cover
 @pytest.mark.parametrize("first", range(0, 500, CHUNK))
 def test_transforms_of_programs(first):
