@@ -280,6 +280,32 @@ def test_a_function_of_the_users():
     np.testing.assert_array_equal(graph.run(y.numpy())[0], 3.0 * (y.numpy() < 1.0))
 
 
+def test_numbers_that_a_users_function_keeps():
+    """A number that depends on elements would be that of the trace; one that does not is kept, and so are tensors."""
+
+    class Scaled(mg.Function):
+        kind = "number"
+
+        @classmethod
+        def forward(cls, ctx, x):
+            ctx.shape, ctx.tool = x.shape, object()
+            ctx.scale = float(x.sum() > 0.0) + 1.0 if cls.kind == "number" else (x.sum() > 0.0).to(x.dtype) + 1.0
+            return x * ctx.scale
+
+        @staticmethod
+        def backward(ctx, d_output):
+            return d_output * ctx.scale
+
+    slope = grad(lambda x: Scaled.apply(x).sum())
+    said = r"forward of Scaled keeps ctx.scale, a number that depends on .*; keep a tensor .*test_graphs.py, line"
+    with pytest.raises(TraceError, match=said):
+        trace(slope, X)
+    np.testing.assert_array_equal(trace(Scaled.apply, X).run(X.numpy())[0], 2.0 * X.numpy())
+    Scaled.kind = "tensor"
+    for x in (X, -X):
+        np.testing.assert_array_equal(trace(slope, X).run(x.numpy())[0], slope(x).numpy())
+
+
 def test_variables_are_objects():
     """Two values of one type are two."""
     assert Var((2,), mg.float32) != Var((2,), mg.float32)
