@@ -1,5 +1,6 @@
 """Graphs of functions: what they hold, how they print and compare, and what cannot be traced."""
 
+import copy
 import re
 
 import numpy as np
@@ -78,6 +79,13 @@ def test_run_refuses_other_types():
         trace(lambda x: x + 1, X).run(X.double().numpy())
 
 
+def test_a_seed_is_no_part_of_a_graph():
+    """A stream that is started while the function is traced would not be started at each run."""
+    for seed in (lambda: mg.manual_seed(1), lambda: mg.Generator(1)):
+        with pytest.raises(TraceError, match=r"a seed would start the stream .* once, .*; call manual_seed, or make"):
+            trace(lambda x, seed=seed: (seed(), x)[1], X)
+
+
 def test_random_numbers_are_drawn_when_the_graph_runs():
     """A trace takes nothing from the stream; each run draws anew, in eager code's order."""
     mg.manual_seed(3)
@@ -127,6 +135,9 @@ REFUSED = {
     (lambda x: mg.ones(int(x.sum()))): ("int()", "int(x.sum())"),
     (lambda x: mg.tensor([x[0, 0], x[0, 1]])): ("minigrad.stack", "mg.tensor([x[0, 0], x[0, 1]])"),
     (lambda x: mg.nn.functional.one_hot(x.long())): ("give num_classes", "one_hot(x.long())"),
+    (lambda x: copy.deepcopy(x)): ("elements", "copy.deepcopy(x)"),
+    (lambda x: setattr(x, "data", x * 2)): ("write x = value", 'setattr(x, "data", x * 2)'),
+    (lambda x: f"{x.sum():.2f}"): ("'.2f' asks for a number", "{x.sum():.2f}"),
     (lambda x: x.backward()): ("transforms.grad", "x.backward()"),
 }
 
