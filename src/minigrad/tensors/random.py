@@ -94,8 +94,8 @@ def _drawn(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int]) -> T
 def _seed(seed: Any) -> int:
     if mapped.running.draw is not None:
         raise TraceError(
-            "trace: a seed would start the stream of random numbers once, while the function is traced, and not at each "
-            "run; call manual_seed, or make the Generator, outside of the function"
+            "trace: a seed would start the stream of random numbers once, while the function is traced, and not at "
+            "each run; call manual_seed, or make the Generator, outside of the function"
         )
     number = layout.integer(seed, "manual_seed: a seed")
     if number < 0:
