@@ -319,8 +319,9 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         if isinstance(x, Tensor | np.ndarray):
             inputs.append(Var(tuple(x.shape), x.dtype))
         given.append(TracedTensor(run, inputs[-1]) if isinstance(x, Tensor | np.ndarray) else x)
-    before, maps = mapped.running.draw, mapped.running.maps
-    mapped.running.draw, mapped.running.maps = run.draw, []
+    here = mapped.running
+    before = here.draw, here.maps, here.since, here.refuse
+    here.draw, here.maps, here.since, here.refuse = run.draw, [], next(changes.ticks), refuse
     mapped.anywhere.append(0)
     try:
         returned = fun(*structure.unflatten(given))
@@ -333,7 +334,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         outputs = tuple(run.operand(y) for y in results)
     finally:
         mapped.anywhere.pop()
-        mapped.running.draw, mapped.running.maps = before, maps
+        here.draw, here.maps, here.since, here.refuse = before
         run.is_running = False
     constants = tuple((each.var, each.array) for each in run.constants())
     return Graph(tuple(inputs), constants, tuple(run.equations), outputs, tree)

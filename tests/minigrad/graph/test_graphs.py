@@ -8,7 +8,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.errors import IndexingError, TraceError
-from minigrad.graph import Var, trace
+from minigrad.graph import Var, fori_loop, trace
 from minigrad.tensors import mapped
 from minigrad.transforms import grad, hvp, jvp
 
@@ -71,6 +71,27 @@ def test_captured_tensors_that_change_during_the_trace():
     assert len(graph.constants) == 3
     for found, wanted in zip(graph.run(X.numpy()), f(X), strict=True):
         np.testing.assert_array_equal(found, wanted.numpy())
+
+
+def test_tensors_from_outside_are_not_changed():
+    """What would be changed once, while the function is traced, is refused before, also by way of x[1:]."""
+    state, leaf = mg.zeros(3), mg.ones(3, requires_grad=True)
+    optimizer = mg.optim.SGD([leaf], lr=1.0)
+    leaf.grad = mg.ones(3)
+
+    def assign(x):
+        state[0] = 1.0
+
+    changes = [lambda x: state.add_(1.0), assign, lambda x: state[1:].mul_(2.0)]
+    for change in (*changes, lambda x: optimizer.step()):
+        with pytest.raises(
+            TraceError, match=r"from outside of the function, once, .*give the tensor as an argument.*py"
+        ):
+            trace(lambda x, change=change: (change(x), x)[1], X)
+        with pytest.raises(TraceError, match=r"from outside of the function"):
+            trace(lambda x, change=change: fori_loop(0, 2, lambda i, v: (change(v), v)[1], x), X)
+    assert state.tolist() == [0.0] * 3 and leaf.tolist() == [1.0] * 3
+    state += 1.0
 
 
 def test_run_refuses_other_types():
