@@ -93,6 +93,14 @@ class Program:
         lines += self.body(f"return ({''.join(f'{name}, ' for name in self.results)})")
         return "\n".join([f"def run({', '.join(self.inputs)}):", *[f"    {line}" for line in lines], ""])
 
+    def whole_text(self) -> str:
+        """Return the text of the loops and of the function, and that of graphs inside of equations."""
+        parts = [f"{self.loops}\n\n{self.text}".lstrip("\n")]
+        for each in self._writer.inner:
+            inside = each.program().whole_text()
+            parts.append(f"# inside of an equation\n{inside}")
+        return "\n\n".join(parts)
+
     def load(self) -> Callable[..., Any]:
         """Return the program as a function of arrays that returns a tuple of arrays."""
         scope = self.scope()
@@ -309,9 +317,13 @@ class _Inside:
     def __init__(self, graph: Graph, device: str) -> None:
         self._graph, self._device = graph, device
 
+    def program(self) -> Program:
+        """Return the graph as a program."""
+        return Program(self._graph, device=self._device)
+
     def load(self) -> None:
         """Compile it."""
-        self.run: Callable[..., Sequence[Any]] = Program(self._graph, device=self._device).load()
+        self.run: Callable[..., Sequence[Any]] = self.program().load()
 
 
 def _writer(graph: Graph, donated: Sequence[int], device: str) -> Writer:

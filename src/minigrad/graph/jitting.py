@@ -223,7 +223,8 @@ class Jitted(Generic[Result]):
         """Return the text of what a call runs: the loops that are compiled, and the function that calls them.
 
         For tensors on a CUDA device these are the kernels, and the function that launches them. Without arguments it is
-        the text of every graph that is there. `jit.source(f)` is the same.
+        the text of every graph that is there. Graphs inside of loops and choices come last. `jit.source(f)` is the
+        same.
 
         >>> f = minigrad.jit(lambda x: (2.0 * x).exp())
         >>> print(f.source(minigrad.zeros(2)))  # doctest: +ELLIPSIS
@@ -239,7 +240,7 @@ class Jitted(Generic[Result]):
         """
         shown = list(self._entries.values()) if not args and not kwargs else []
         programs = [Program(entry.graph, device=entry.device) for entry in shown or [self._entry(args, kwargs)]]
-        return "\n\n".join(f"{program.loops}\n\n{program.text}" for program in programs)
+        return "\n\n".join(program.whole_text() for program in programs)
 
     def memory(self, *args: Any, **kwargs: Any) -> Plan:
         """Return how many bytes a call takes for what it computes: each value by itself, and as they are planned.

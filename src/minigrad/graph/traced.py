@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -31,13 +32,18 @@ if TYPE_CHECKING:
 
 __all__ = ["LEFT", "Draw", "TracedTensor", "method_of", "refuse"]
 
-_HERE = str(Path(__file__).parents[1])
+_HERE, _PYTHONS = str(Path(__file__).parents[1]), sysconfig.get_paths()["stdlib"]
+
+
+def _is_of_a_library(path: str) -> bool:
+    """Return whether a line stands in this library, or in Python's own, and not in the function that is traced."""
+    return path.startswith(_HERE) or (path.startswith(_PYTHONS) and "site-packages" not in path)
 
 
 def refuse(message: str) -> TraceError:
     """Return the error for something that a trace cannot do, with the line of the function that asked for it."""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+    while frame is not None and _is_of_a_library(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return TraceError(f"trace: {message}")
@@ -264,9 +270,6 @@ class TracedTensor(AbstractTensor):
 
     def __repr__(self) -> str:
         return f"TracedTensor({self._var.type})"
-
-    def __format__(self, spec: str) -> str:
-        return object.__format__(self, spec)
 
 
 def _dots(part: Any) -> Any:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import standing_aside
 from minigrad.backends import arrays, guarded
 from minigrad.backward import changes
 from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
-from minigrad.graph.program import Equation, Graph, Several, Var
+from minigrad.graph.program import Equation, Graph, Several, Var, frozen
 from minigrad.graph.traced import LEFT, Draw, TracedTensor, refuse
 from minigrad.tensors import Tensor, _check_shapes, mapped
 from minigrad.transforms.batched import BatchedTensor
@@ -53,7 +54,10 @@ class Trace:
         known = _tensors_in(options)
         variables = {id(x): self.operand(x) for x in known}
         zeros = {id(x): np.zeros(x.shape, x.dtype) for x in known}
-        concrete = self._on_zeros(function, inputs, _exchanged(options, zeros))
+        given = _exchanged(options, zeros)
+        concrete = self._on_zeros(function, inputs, given)
+        if not standing_aside.is_ours(function):
+            _check_numbers(function, concrete, lambda: self._on_zeros(function, inputs, given, of_other_numbers))
         array = concrete._array
         shape = array.shape
         if issubclass(function, Elementwise):
@@ -68,6 +72,7 @@ class Trace:
                 same |= {id(zeros[id(x)]): x for x in known} | {id(array): result}
                 same |= {id(x): None for x in _arrays_in(options)}
                 result._ctx = self._context(concrete._ctx, same, outputs, saved)
+                result._ctx.options = options  # for rules that apply the function again, with the places that it had
         given = _exchanged(options, variables)
         self.equations.append(Equation(function, operands, given, tuple(outputs), tuple(saved)))
         return result
@@ -98,7 +103,9 @@ class Trace:
         return twin
 
     @staticmethod
-    def _on_zeros(function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
+    def _on_zeros(
+        function: type[Function], inputs: Sequence[Any], options: dict[str, Any], make: Callable[..., Any] = np.zeros
+    ) -> Tensor:
         """Run a function on zeros of the inputs' shapes; one element is enough where all are treated alike."""
         if function is Draw:  # an empty draw takes nothing from the stream
             kind = np.asarray(options["numbers"]((0, *options["shape"]))).dtype
@@ -107,7 +114,7 @@ class Trace:
         zeros = []
         for x in inputs:
             if isinstance(x, Tensor):
-                zero = Tensor(np.zeros((1,) * x.ndim if one else x.shape, x.dtype))
+                zero = Tensor(make((1,) * x.ndim if one else x.shape, x.dtype))
                 zero.requires_grad = x.requires_grad
                 zeros.append(zero)
             else:
@@ -154,6 +161,53 @@ class Trace:
     def draw(self, numbers: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
         """Add an equation that draws random numbers."""
         return self.emit(Draw, (), {"numbers": numbers, "shape": tuple(shape)})
+
+
+def of_other_numbers(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return an array of numbers that differ from zeros and from each other.
+
+    >>> from minigrad.graph.tracing import of_other_numbers
+    >>> of_other_numbers((2, 2), minigrad.float64)
+    array([[0.5, 1.5],
+           [2.5, 3.5]])
+    """
+    size = int(np.prod(shape))
+    return (np.arange(size).reshape(shape) + 0.5).astype(dtype) if dtype.kind == "f" else np.zeros(shape, dtype)
+
+
+def _check_numbers(function: type[Function], first: Tensor, run: Callable[[], Tensor]) -> None:
+    """Refuse a function of the user's that keeps a number for its gradient which depends on elements.
+
+    A trace runs its forward on zeros. So what it keeps may be arrays, which a graph keeps too, but no such number.
+    """
+    if first._ctx is None:
+        return
+    try:
+        second = run()
+    except Exception:  # of numbers that the function does not take
+        return
+    kept, other = _plain(first._ctx), _plain(second._ctx)
+    changed = next((name for name in kept if kept[name] != other.get(name)), "")
+    if changed:
+        raise refuse(
+            f"forward of {function.__name__} keeps ctx.{changed}, a number that depends on its inputs' elements, which "
+            "are unknown until the graph runs; keep a tensor in its place"
+        )
+
+
+def _plain(ctx: Any) -> dict[str, Any]:
+    """Return what a context holds beside arrays, comparable."""
+    return {
+        name: frozen(_without_arrays(value), {})
+        for name, value in ctx.__dict__.items()
+        if name not in ("inputs", "values", "options", "output", "result")
+    }
+
+
+def _without_arrays(x: Any) -> Any:
+    if isinstance(x, tuple | list):
+        return tuple(map(_without_arrays, x))
+    return x if isinstance(x, bool | int | float | str | None) else type(x).__name__
 
 
 def _shape_of_all(function: type[Function], inputs: Sequence[Any]) -> tuple[int, ...]:
@@ -265,8 +319,9 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         if isinstance(x, Tensor | np.ndarray):
             inputs.append(Var(tuple(x.shape), x.dtype))
         given.append(TracedTensor(run, inputs[-1]) if isinstance(x, Tensor | np.ndarray) else x)
-    before, maps = mapped.running.draw, mapped.running.maps
-    mapped.running.draw, mapped.running.maps = run.draw, []
+    here = mapped.running
+    before = here.draw, here.maps, here.since, here.refuse
+    here.draw, here.maps, here.since, here.refuse = run.draw, [], next(changes.ticks), refuse
     mapped.anywhere.append(0)
     try:
         returned = fun(*structure.unflatten(given))
@@ -279,7 +334,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         outputs = tuple(run.operand(y) for y in results)
     finally:
         mapped.anywhere.pop()
-        mapped.running.draw, mapped.running.maps = before, maps
+        here.draw, here.maps, here.since, here.refuse = before
         run.is_running = False
     constants = tuple((each.var, each.array) for each in run.constants())
     return Graph(tuple(inputs), constants, tuple(run.equations), outputs, tree)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from minigrad.tensors import Tensor
+from minigrad.tensors.inplace import refuse_from_outside
 
 __all__ = ["Optimizer"]
 
@@ -114,6 +115,7 @@ class Optimizer:
         >>> weight.detach()
         tensor([0.5])
         """
+        refuse_from_outside(self.param_groups[0]["params"][0], "step()")
         loss = None if closure is None else closure()
         for group in self.param_groups:
             self._update_all([p for p in group["params"] if p._grad is not None], group)

@@ -18,12 +18,13 @@ from minigrad.backward import changes
 from minigrad.backward.changes import ViewOf
 from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
+from minigrad.tensors import mapped
 from minigrad.tensors.random import default_generator
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["InPlace"]
+__all__ = ["InPlace", "refuse_from_outside"]
 
 
 class InPlace:
@@ -271,8 +272,28 @@ def _overwrite(tensor: Any, values: Any) -> None:
     changes.note_change(tensor._array)
 
 
+def refuse_from_outside(tensor: Any, operation: str) -> None:
+    """Refuse, in a trace, to change a tensor that was made before it: the change would happen once, not at each run.
+
+    >>> from minigrad.tensors.inplace import refuse_from_outside
+    >>> refuse_from_outside(minigrad.ones(2), "add_")
+    """
+    since, refuse = mapped.running.since, mapped.running.refuse
+    base = tensor
+    while since is not None and refuse is not None and base is not None:
+        if base._tick < since:
+            raise refuse(
+                f"{operation} changes a tensor from outside of the function, once, while it is traced, and not at each "
+                "run; give the tensor as an argument, and return a new one"
+            )
+        view = _view(base)
+        base = None if view is None else view.base
+
+
 def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
-    """Refuse a change that differentiation cannot allow, and return whether it has to be recorded."""
+    """Refuse a change that differentiation or a trace cannot allow, and return whether it has to be recorded."""
+    if mapped.running.since is not None:
+        refuse_from_outside(tensor, operation)
     strides = tensor.stride()
     if tensor.numel() and any(stride == 0 and n > 1 for stride, n in zip(strides, tensor.shape, strict=True)):
         raise ValueError(

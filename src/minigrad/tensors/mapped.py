@@ -42,11 +42,15 @@ class _Stack(threading.local):
     Attributes:
         maps: The vmaps, the innermost one last.
         draw: While a trace runs: records that random numbers of a shape are drawn, and returns a traced tensor.
+        since: While a trace runs: the reading of the clock of `backward.changes` when it began.
+        refuse: While a trace runs: makes the error for something that it cannot do.
     """
 
     def __init__(self) -> None:
         self.maps: list[Running] = []
         self.draw: Callable[[Any, tuple[int, ...]], Any] | None = None
+        self.since: int | None = None
+        self.refuse: Callable[[str], Exception] | None = None
 
 
 running = _Stack()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import layout
+from minigrad.errors import TraceError
 from minigrad.tensors import mapped
 
 if TYPE_CHECKING:
@@ -91,6 +92,11 @@ def _drawn(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int]) -> T
 
 
 def _seed(seed: Any) -> int:
+    if mapped.running.draw is not None:
+        raise TraceError(
+            "trace: a seed would start the stream of random numbers once, while the function is traced, and not at "
+            "each run; call manual_seed, or make the Generator, outside of the function"
+        )
     number = layout.integer(seed, "manual_seed: a seed")
     if number < 0:
         raise ValueError(f"manual_seed: a seed is at least 0, not {number}")

@@ -74,6 +74,24 @@ class AbstractTensor(Tensor):
         own._is_own = True
         return own
 
+    @property
+    def data(self) -> Tensor:
+        """The same as `detach`. It cannot be assigned to: there is no memory to replace."""
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        array: Any = self._array
+        raise array.error("x.data = value replaces the memory of a tensor that has none here; write x = value")
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            array: Any = self._array
+            raise array.error(
+                f"the format {spec!r} asks for a number, which is unknown here; format the result of the call"
+            )
+        return repr(self)
+
     def __iadd__(self, other: Any) -> Any:  # type: ignore[misc]
         if not self._is_own:
             return self.add_(other)

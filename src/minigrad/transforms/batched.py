@@ -217,9 +217,6 @@ class BatchedTensor(AbstractTensor):
     def __repr__(self) -> str:
         return f"BatchedTensor({self._value.shape[0]} examples of shape {self.shape}, dtype={self.dtype})"
 
-    def __format__(self, spec: str) -> str:
-        return object.__format__(self, spec)
-
 
 def _has(x: Any, level: int) -> bool:
     return isinstance(x, BatchedTensor) and x._level == level

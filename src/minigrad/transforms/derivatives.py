@@ -119,8 +119,7 @@ def _run(name: str, fun: Callable[..., Any], primals: Sequence[Any], has_aux: bo
 
 
 def _checked_tangents(name: str, primals: Sequence[Any], tangents: Sequence[Any], run: Recording) -> list[Any]:
-    given = changes_of(name, "tangents", "primals", tuple(tangents), run.inputs, tree_structure(tuple(primals)))
-    return given
+    return changes_of(name, "tangents", "primals", tuple(tangents), run.inputs, tree_structure(tuple(primals)))
 
 
 def _filled(run: Recording, changes: Sequence[Any]) -> list[Any]:

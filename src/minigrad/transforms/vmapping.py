@@ -124,16 +124,14 @@ def _size(leaves: Sequence[Any], axes: Sequence[Any], paths: Sequence[str], axis
             "vmap: no argument is mapped, so that the number of examples is unknown; give an int in in_axes, or "
             "axis_size"
         )
-    if len(set(sizes.values())) > 1:
-        (first, one), (second, other) = (
-            next(iter(sizes.items())),
-            next((p, n) for p, n in sizes.items() if n != next(iter(sizes.values()))),
-        )
+    first, size = next(iter(sizes.items()))
+    other = next((path for path, n in sizes.items() if n != size), None)
+    if other is not None:
         raise ValueError(
-            f"vmap: the arguments must have as many examples, but {first} has {one} along its mapped axis and {second} "
-            f"has {other}; check in_axes"
+            f"vmap: the arguments must have as many examples, but {first} has {size} along its mapped axis and {other} "
+            f"has {sizes[other]}; check in_axes"
         )
-    return int(next(iter(sizes.values())))
+    return int(size)
 
 
 def _in_front(x: Any, axis: int) -> Any:

@@ -1,5 +1,6 @@
 """Graphs of functions: what they hold, how they print and compare, and what cannot be traced."""
 
+import copy
 import re
 
 import numpy as np
@@ -7,9 +8,9 @@ import pytest
 
 import minigrad as mg
 from minigrad.errors import IndexingError, TraceError
-from minigrad.graph import Var, trace
+from minigrad.graph import Var, fori_loop, trace
 from minigrad.tensors import mapped
-from minigrad.transforms import grad
+from minigrad.transforms import grad, hvp, jvp
 
 X = mg.tensor([[0.5, -1.0, 2.0], [3.0, 0.0, -0.25]])
 
@@ -72,10 +73,38 @@ def test_captured_tensors_that_change_during_the_trace():
         np.testing.assert_array_equal(found, wanted.numpy())
 
 
+def test_tensors_from_outside_are_not_changed():
+    """What would be changed once, while the function is traced, is refused before, also by way of x[1:]."""
+    state, leaf = mg.zeros(3), mg.ones(3, requires_grad=True)
+    optimizer = mg.optim.SGD([leaf], lr=1.0)
+    leaf.grad = mg.ones(3)
+
+    def assign(x):
+        state[0] = 1.0
+
+    changes = [lambda x: state.add_(1.0), assign, lambda x: state[1:].mul_(2.0)]
+    for change in (*changes, lambda x: optimizer.step()):
+        with pytest.raises(
+            TraceError, match=r"from outside of the function, once, .*give the tensor as an argument.*py"
+        ):
+            trace(lambda x, change=change: (change(x), x)[1], X)
+        with pytest.raises(TraceError, match=r"from outside of the function"):
+            trace(lambda x, change=change: fori_loop(0, 2, lambda i, v: (change(v), v)[1], x), X)
+    assert state.tolist() == [0.0] * 3 and leaf.tolist() == [1.0] * 3
+    state += 1.0
+
+
 def test_run_refuses_other_types():
     """The interpreter names the types that it takes."""
     with pytest.raises(ValueError, match=r"takes \(float32\[2,3\]\), not \(float64\[2,3\]\)"):
         trace(lambda x: x + 1, X).run(X.double().numpy())
+
+
+def test_a_seed_is_no_part_of_a_graph():
+    """A stream that is started while the function is traced would not be started at each run."""
+    for seed in (lambda: mg.manual_seed(1), lambda: mg.Generator(1)):
+        with pytest.raises(TraceError, match=r"a seed would start the stream .* once, .*; call manual_seed, or make"):
+            trace(lambda x, seed=seed: (seed(), x)[1], X)
 
 
 def test_random_numbers_are_drawn_when_the_graph_runs():
@@ -127,6 +156,9 @@ REFUSED = {
     (lambda x: mg.ones(int(x.sum()))): ("int()", "int(x.sum())"),
     (lambda x: mg.tensor([x[0, 0], x[0, 1]])): ("minigrad.stack", "mg.tensor([x[0, 0], x[0, 1]])"),
     (lambda x: mg.nn.functional.one_hot(x.long())): ("give num_classes", "one_hot(x.long())"),
+    (lambda x: copy.deepcopy(x)): ("elements", "copy.deepcopy(x)"),
+    (lambda x: setattr(x, "data", x * 2)): ("write x = value", 'setattr(x, "data", x * 2)'),
+    (lambda x: f"{x.sum():.2f}"): ("'.2f' asks for a number", "{x.sum():.2f}"),
     (lambda x: x.backward()): ("transforms.grad", "x.backward()"),
 }
 
@@ -238,6 +270,9 @@ GRADIENTS = {
     "amax": lambda x: x.amax(1).square().sum(),
     "prod": lambda x: x.prod(1).sum(),
     "logs": lambda x: x.logsumexp(1).sum() + x.log_softmax(0).square().sum(),
+    "gather": lambda x: (x.gather(1, x.argmax(1, keepdim=True)) * x).square().sum(),
+    "smallest": lambda x: (x.min(0)[0] * x).square().sum(),
+    "std": lambda x: x.std(0).sum() + x.var(),
     "places": lambda x: (x[x.argmax(0)] * x[1]).sum(),
     "layer_norm": lambda x: mg.nn.functional.layer_norm(x, (3,)).square().mean(),
     "conv": lambda x: mg.nn.functional.conv2d(x.view(1, 1, 2, 3), x[:, :2].view(1, 1, 2, 2)).square().sum(),
@@ -249,10 +284,11 @@ GRADIENTS = {
 
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients_are_traced(name):
-    """A gradient inside the function becomes equations, with what forward rules save as further results."""
+    """Derivatives inside the function become equations, with what forward rules save as further results."""
     (mg.ones(1, requires_grad=True) * 2.0).add_(1.0)  # after a change in place a walk asks whose memory a tensor has
     f, x, y = GRADIENTS[name], X, X.flip(0) * 1.5
-    for fun in (grad(f), grad(lambda x: (grad(f)(x) * x).sum())):
+    forwards = [lambda x: jvp(f, (x,), (x.flip(1),))[1], lambda x: hvp(f, (x,), (x.flip(1),))]
+    for fun in (grad(f), grad(lambda x: (grad(f)(x) * x).sum()), *forwards):
         (found,) = trace(fun, x).run(y.numpy())
         np.testing.assert_allclose(found, fun(y).numpy(), rtol=2e-5, atol=1e-6)
 
@@ -274,6 +310,32 @@ def test_a_function_of_the_users():
     assert "Clipped" in ops(graph)
     y = X.flip(1)
     np.testing.assert_array_equal(graph.run(y.numpy())[0], 3.0 * (y.numpy() < 1.0))
+
+
+def test_numbers_that_a_users_function_keeps():
+    """A number that depends on elements would be that of the trace; one that does not is kept, and so are tensors."""
+
+    class Scaled(mg.Function):
+        kind = "number"
+
+        @classmethod
+        def forward(cls, ctx, x):
+            ctx.shape, ctx.tool = x.shape, object()
+            ctx.scale = float(x.sum() > 0.0) + 1.0 if cls.kind == "number" else (x.sum() > 0.0).to(x.dtype) + 1.0
+            return x * ctx.scale
+
+        @staticmethod
+        def backward(ctx, d_output):
+            return d_output * ctx.scale
+
+    slope = grad(lambda x: Scaled.apply(x).sum())
+    said = r"forward of Scaled keeps ctx.scale, a number that depends on .*; keep a tensor .*test_graphs.py, line"
+    with pytest.raises(TraceError, match=said):
+        trace(slope, X)
+    np.testing.assert_array_equal(trace(Scaled.apply, X).run(X.numpy())[0], 2.0 * X.numpy())
+    Scaled.kind = "tensor"
+    for x in (X, -X):
+        np.testing.assert_array_equal(trace(slope, X).run(x.numpy())[0], slope(x).numpy())
 
 
 def test_variables_are_objects():

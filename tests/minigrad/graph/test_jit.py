@@ -9,6 +9,7 @@ import pytest
 import minigrad as mg
 from minigrad import exercises
 from minigrad.errors import BatchingError, TraceError
+from minigrad.graph import scan
 from minigrad.transforms import checkpoint, grad, hessian, jvp, tree_leaves, value_and_grad, vmap
 
 X = mg.tensor([[0.5, -1.0, 2.0], [3.0, 0.0, -0.25]])
@@ -392,6 +393,15 @@ def test_explanations_of_calls_without_a_graph():
     captured(X)
     assert captured.explain(X) == "The function itself is called: a tensor that it captures wants gradients."
     assert "on different devices" in quick.explain(X.to("cuda"), {"w": W})
+
+
+def test_sources_of_loops():
+    """What a scan runs at each step is printed too."""
+    quick = mg.jit(lambda x: scan(lambda c, row: ((c * 3.0 + row).tanh(), None), x[0], x)[0].exp())
+    text = quick.source(X)
+    outer, inner = text.split("# inside of an equation")
+    assert "exp(" in outer and "tanh(" not in outer and "tanh(" in inner and "def run(" in inner
+    compile(text, "<source>", "exec")
 
 
 def test_sources_of_all_graphs():

@@ -294,6 +294,8 @@ REFUSED = {
     "assigned to a constant": (lambda x: mg.zeros(2).__setitem__(0, x[0]), "writes it into a tensor that is not"),
     "place of an assignment": (lambda x: x.clone().__setitem__(x[0].long(), 1.0), "assignment to a place that differs"),
     "allclose": (lambda x: x.allclose(x), r"allclose\(\) has no one answer"),
+    "data": (lambda x: setattr(x, "data", x), r"x.data = value replaces the memory .*; write x = value"),
+    "format": (lambda x: f"{x.sum():.1f}", "the format '.1f' asks for a number, .*; format the result of the call"),
     "backward": (lambda x: x.sum().backward(), "backward.. cannot run inside vmap"),
     "requires_grad_": (lambda x: x.requires_grad_(), "cannot be made a leaf"),
     "running statistics": (
