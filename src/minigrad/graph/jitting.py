@@ -33,6 +33,9 @@ Result = TypeVar("Result")
 MOST_QUICK = 4
 """Forms of arguments that are tried before a form is looked up."""
 
+MANY = 32
+"""Forms of arguments for which a function is traced before a warning says so."""
+
 
 class CacheInfo(NamedTuple):
     """What the cache of a jitted function has done.
@@ -103,12 +106,17 @@ class _Entry:
 
 
 def _say_uncompiled(what: str, error: Exception) -> None:
-    """Warn that something runs as it would without `jit`; the line that is named is the one that calls the function."""
+    """Warn that something runs as it would without `jit`."""
     why = f"{type(error).__name__}: {error}".splitlines()[0]
+    _warn(f"{what} runs uncompiled, for it could not be compiled ({why})")
+
+
+def _warn(message: str) -> None:
+    """Give a warning; the line that it names is the one that calls the function."""
     level = 2
     while sys._getframe(level - 1).f_code.co_filename in (__file__, functools.__file__):
         level += 1
-    warnings.warn(f"jit: {what} runs uncompiled, for it could not be compiled ({why})", RuntimeWarning, level)
+    warnings.warn(f"jit: {message}", RuntimeWarning, level)
 
 
 class Jitted(Generic[Result]):
@@ -148,6 +156,8 @@ class Jitted(Generic[Result]):
         entry = self._known(call)
         if entry is None:
             entry = self._trace(call, leaves)
+            if len(self._entries) == MANY:
+                self._say_many(call, paths_of(args, kwargs, self._static))
         else:
             self._hits += 1
         if entry.wants_gradients and grad_mode.enabled:
@@ -164,6 +174,16 @@ class Jitted(Generic[Result]):
             results = entry.run(given)
         wrapped = [Tensor(y) if isinstance(v, Var) else y for v, y in zip(entry.graph.outputs, results, strict=True)]
         return cast(Result, tree_unflatten(entry.graph.structure, wrapped))
+
+    def _say_many(self, call: Call, paths: Sequence[str]) -> None:
+        """Warn that nearly each call seems to be traced, and say what was new at the last one."""
+        *_, before, _ = self._entries
+        name = getattr(self._fun, "__name__", type(self._fun).__name__)
+        _warn(
+            f"{name} has been traced for {MANY} forms of arguments, which takes longer than running it: "
+            f"{' and '.join(differences(call, before, paths)[:2])}; give tensors of one shape, and a number that "
+            "changes as a tensor"
+        )
 
     def _known(self, call: Call) -> _Entry | None:
         """Return what a form runs; None if it is new."""

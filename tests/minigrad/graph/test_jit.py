@@ -1,5 +1,6 @@
 """`jit`: the cache, what it explains, other transforms around and inside, and what a graph remembers."""
 
+import warnings
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,6 +11,7 @@ import minigrad as mg
 from minigrad import exercises
 from minigrad.errors import BatchingError, TraceError
 from minigrad.graph import scan
+from minigrad.graph.jitting import MANY
 from minigrad.transforms import checkpoint, grad, hessian, jvp, tree_leaves, value_and_grad, vmap
 
 X = mg.tensor([[0.5, -1.0, 2.0], [3.0, 0.0, -0.25]])
@@ -193,6 +195,22 @@ def test_explanations(args, sentence):
     before = quick.cache_info()
     quick(*args)
     assert (quick.cache_info().misses > before.misses) == ("traced again" in said)
+
+
+def test_many_forms_are_told_once():
+    """A number that changes at each call traces the function each time: one warning names it, and what to do."""
+    quick = mg.jit(lambda x, rate: x - rate * x)
+    with mg.backend("python"):
+        for n in range(MANY - 1):
+            quick(X, 0.5 + n)
+        with pytest.warns(
+            RuntimeWarning, match=r"<lambda> has been traced for 32 .*: argument 1 is 40.5, and was 30.5; give"
+        ) as said:
+            quick(X, 40.5)
+        assert said[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            quick(X, 41.5)
 
 
 def test_explanations_of_keyword_arguments():
