@@ -1,4 +1,4 @@
-"""What compiling a training step costs: the first call of all, the first call of a later process, the kernels made."""
+"""Costs of compiling a training step: the first call of all, the first call of a later process, the kernels made."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ HEADS = 4
 
 @dataclass(frozen=True)
 class Operations:
-    """What the models need beside arithmetic, by the names of one library."""
+    """Operations that the models need beside arithmetic, from one library."""
 
     relu: Callable[..., Any]
     gelu: Callable[..., Any]

@@ -72,7 +72,7 @@ def _thawed(value: Any) -> Any:
 
 
 class Remembered:
-    """What a function took from outside when it was traced: variables that are numbers or words, and tensors.
+    """Values that a function took from outside when it was traced: variables that are numbers or words, and tensors.
 
     Args:
         fun: The function.

@@ -227,7 +227,7 @@ def test_where_all_folders_belong_to_one_user_names_count(folder, exchange, monk
 
 @pytest.mark.parametrize(("due", "told"), [("2027-06-01", 0), ("2026-06-01", 0), ("2026-08-01", 1)])
 def test_a_time_that_the_folder_contradicts_is_told(folder, exchange, monkeypatch, caplog, due, told):
-    """Whoever hands in chooses the folder's name; when it was changed, the system says."""
+    """A student chooses the name of the folder; the file system knows when it was changed."""
     exchange("ada+week0+2026-07-01 10:00:00.000000 UTC+x1")
     collect = collector(folder, "theirs")
     collect.coursedir.assignment_id = "week0"
