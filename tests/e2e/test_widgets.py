@@ -38,6 +38,11 @@ from minigrad import widgets
 w = widgets.derivative_explorer("sin", 1.0)
 w
 """
+PUZZLE = """\
+from minigrad import widgets
+w = widgets.memory_puzzle()
+w
+"""
 PLAYGROUND = """\
 from minigrad import widgets
 w = widgets.playground(data="circle", hidden=[8], optimizer="Adam")
@@ -269,6 +274,39 @@ def test_derivative_explorer(play):
     slider.press("Home")
     player.says("forward difference 0, error 12: rounding prevails")
     player.dark("3-dark")
+
+
+@in_turn
+def test_memory_puzzle(play):
+    """Boxes move by key, by button and by click; a clash and a solution are told; the kernel knows."""
+    player = play(PUZZLE)
+    player.picture("1-pile")
+    player.says("has 512 bytes. Can you reach it")
+    block = player.stage("The block")
+    for _ in range(2):
+        block.press("ArrowRight")
+    for _ in range(4):
+        block.press("ArrowDown")
+    player.says("a and c are both there at step 3, in the same bytes")
+    expect(block.locator("rect.mp-bad")).to_have_count(2)
+    player.picture("2-clash")
+    for _ in range(4):
+        block.press("ArrowUp")
+    player.widget.get_by_role("button", name="Next box").click()
+    player.says("d lies in bytes 384 to 511")
+    block.locator('[data-part="e"]').click()
+    for _ in range(4):
+        player.widget.get_by_role("button", name="Down").click()
+    player.says("e lies in bytes 256 to 511")
+    block.locator('[data-part="f"]').click()
+    for _ in range(12):
+        block.press("ArrowDown")
+    player.says("no plan is lower: solved")
+    assert player.asks("w.places") == "{'a': 0, 'b': 128, 'c': 256, 'd': 384, 'e': 256, 'f': 0}"
+    player.picture("3-solved")
+    player.dark("4-dark")
+    block.press("r")
+    player.says("The block has 1024 bytes")
 
 
 @pytest.mark.full("a notebook in a browser", share=12)

@@ -6,6 +6,7 @@
     widgets.index_explorer(array)                 # the place of a view's element, and others that show it
     widgets.broadcast_explorer((4, 1), (3,))      # shapes side by side, and the sources of each element
     widgets.derivative_explorer("sin", 1.0)       # the error of a difference against the length of its step
+    widgets.memory_puzzle()                       # values in a block of memory, moved by hand
     widgets.playground()                          # a small network that learns while one looks on
 
 All of them work with the mouse and with the keyboard alone. What is computed is computed in Python, by plain functions
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from minigrad.widgets.differences import derivative_explorer as derivative_explorer
     from minigrad.widgets.indexing import index_explorer as index_explorer
     from minigrad.widgets.playing import playground as playground
+    from minigrad.widgets.puzzle import memory_puzzle as memory_puzzle
     from minigrad.widgets.stepper import backprop as backprop
 
 _module_of = {
@@ -30,6 +32,7 @@ _module_of = {
     "broadcast_explorer": "broadcasting",
     "derivative_explorer": "differences",
     "index_explorer": "indexing",
+    "memory_puzzle": "puzzle",
     "playground": "playing",
 }
 

@@ -296,7 +296,7 @@ def test_widgets_are_imported_when_they_are_used():
     """Neither minigrad nor minigrad.widgets imports anywidget before a widget is asked for."""
     code = "import sys, minigrad; minigrad.widgets; print('anywidget' in sys.modules, minigrad.widgets.__all__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    names = ["backprop", "broadcast_explorer", "derivative_explorer", "index_explorer", "playground"]
+    names = ["backprop", "broadcast_explorer", "derivative_explorer", "index_explorer", "memory_puzzle", "playground"]
     assert done.stdout.strip() == f"False {names}"
 
 
