@@ -3,7 +3,12 @@
 import pytest
 from visible import COURSE, check
 
+from autograder.building.slicing import slice_exercise
 from autograder.proof.verify import ANSWERS
+from minigrad.checks.written import groups_of, written
+from minigrad.errors import ExerciseNotDone
+from minigrad.exercises import install
+from minigrad.loops import Group
 
 EXERCISES = [each.id for lesson in ("10_transforms", "11_compiler") for each in COURSE.of_lesson(lesson)]
 
@@ -198,3 +203,50 @@ def test_each_failure_is_told_in_words(id, mistake):
 def test_what_is_left_to_the_hidden_tests(id, mistake):
     """The visible checks pass: their report says what they do not look at."""
     assert report_on(id, mistake).passed
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_no_check_needs_a_later_exercise(id):
+    """Where the exercises after it raise ExerciseNotDone, the checks of a right answer still pass."""
+
+    def unwritten(other):
+        def raises(*_, **__):
+            raise ExerciseNotDone(other)
+
+        return type("Unwritten", (), {"__init__": raises}) if other.rpartition(".")[2][0].isupper() else raises
+
+    later = EXERCISES[EXERCISES.index(id) + 1 :]
+    missing = {name: unwritten(name) for other in later for name in COURSE.exercise(other).objects}
+    with install(missing):
+        report = check(id, slice_exercise(COURSE, id).reference_cell)
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("id", ["program.simplify", "loops.fuse", "loops.plan_memory", "loops.emit"])
+def test_a_check_of_programs_needs_no_recorder(id):
+    """The programs are written down: nobody has to have done the exercises before."""
+    needed = ["program.spec"]  # `merge` asks it
+    earlier = EXERCISES[EXERCISES.index("program.trace") : EXERCISES.index(id)]
+
+    def raises(*_, **__):
+        raise ExerciseNotDone("another")
+
+    names = [name for other in earlier for name in COURSE.exercise(other).objects]
+    functions = [name for name in names if name not in needed and not name.rpartition(".")[2][0].isupper()]
+    with install(dict.fromkeys(functions, raises)):
+        report = check(id, slice_exercise(COURSE, id).reference_cell)
+    assert report.passed, str(report)
+
+
+def test_a_program_by_its_text():
+    """Types, options, numbers and several results; a group for each equation, or of so many."""
+    program = written("x:float32[2,3] n:int64[]", "y = mul x n", "s = sum y axis=1 keepdims=False", "return s 3.0 x")
+    assert [v.type for v in program.inputs] == ["float32[2,3]", "int64[]"]
+    assert [(each.op, dict(each.options)) for each in program.equations] == [
+        ("mul", {}),
+        ("sum", {"axis": 1, "keepdims": False}),
+    ]
+    assert program.outputs == [program.equations[1].output, 3.0, program.inputs[0]]
+    assert all(isinstance(group, Group) for group in groups_of(program))
+    assert [len(group.equations) for group in groups_of(program)] == [1, 1]
+    assert [len(group.equations) for group in groups_of(program, 2)] == [2]

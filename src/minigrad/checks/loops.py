@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import symbols
 from minigrad.checks.expectation import expect, expect_that, hinting
 from minigrad.checks.runner import visible
-from minigrad.loops import Group, Lifetime, by_python, fuse, peak
-from minigrad.program import trace
+from minigrad.checks.written import groups_of, written
+from minigrad.loops import Lifetime, by_python, peak
 
 __all__: list[str] = []
 
@@ -29,28 +28,26 @@ def words(groups: Any) -> list[list[str]]:
 @visible("loops.fuse", section=LOOPS)
 def one_loop(student: SimpleNamespace) -> None:
     """tanh(x * 2) - x is one loop."""
-    seen = words(student.fuse(trace(lambda x: symbols.tanh(x * 2.0) - x, np.zeros(3))))
+    seen = words(student.fuse(written("x:float64[3]", "a = mul x 2.0", "b = tanh a", "c = sub b x", "return c")))
     expect(seen, [["mul", "tanh", "sub"]], hint="look for a group that the equation may join")
 
 
 @visible("loops.fuse", section=LOOPS)
 def not_in_one_loop(student: SimpleNamespace) -> None:
     """A sum stands alone, and results of two shapes are in two loops."""
-    seen = words(student.fuse(trace(lambda x: x.sum(axis=1, keepdims=True) * 2.0, np.zeros((2, 2)))))
+    lines = "a = sum x axis=1 keepdims=True", "b = mul a 2.0", "return b"
+    seen = words(student.fuse(written("x:float64[2,2]", *lines)))
     expect(seen, [["sum"], ["mul"]], hint="elementwise equations join groups of elementwise equations")
-    seen = words(student.fuse(trace(lambda r, x: symbols.exp(r) * x, np.zeros(2), np.zeros((2, 2)))))
+    seen = words(student.fuse(written("r:float64[2] x:float64[2,2]", "a = exp r", "b = mul a x", "return b")))
     expect(seen, [["exp"], ["mul"]], hint="compare the shapes of the results")
 
 
 @visible("loops.fuse", section=LOOPS)
 def no_circle(student: SimpleNamespace) -> None:
     """The softmax's quotient is not in the loop that its sum needs, also if the sum's logarithm stands between."""
-
-    def f(x: Any) -> Any:
-        e = symbols.exp(x)
-        return e / e.sum(), e - symbols.log(e.sum())
-
-    groups = student.fuse(trace(f, np.zeros(3)))
+    total = "= sum e axis=None keepdims=False"
+    lines = "e = exp x", f"s {total}", "a = div e s", f"t {total}", "b = log t", "c = sub e b", "return a c"
+    groups = student.fuse(written("x:float64[3]", *lines))
     for place, group in enumerate(groups):
         made = {each.output for later in groups[place + 1 :] for each in later.equations}
         late = [each.op for each in group.equations if made.intersection(each.reads())]
@@ -62,15 +59,17 @@ def no_circle(student: SimpleNamespace) -> None:
 @visible("loops.fuse", section=LOOPS)
 def groups_in_order(student: SimpleNamespace) -> None:
     """x * 2 / sum(y) is one loop, behind the sum."""
-    seen = words(student.fuse(trace(lambda x, y: x * 2.0 / y.sum(), np.zeros(3), np.zeros(4))))
+    lines = "a = mul x 2.0", "s = sum y axis=None keepdims=False", "b = div a s", "return b"
+    seen = words(student.fuse(written("x:float64[3] y:float64[4]", *lines)))
     expect(seen, [["sum"], ["mul", "div"]], hint="order the groups in the end, when all are complete")
 
 
 @visible("loops.plan_memory", section=PLACES)
 def a_chain(student: SimpleNamespace) -> None:
     """In ((x @ x) @ x) @ x the first product is there in steps 0 and 1, the second in 1 and 2, the last stays."""
-    program = trace(lambda x: ((x @ x) @ x) @ x, np.zeros((2, 2)))
-    found = student.lifetimes(program, fuse(program))
+    lines = "a = matmul x x", "b = matmul a x", "c = matmul b x", "return c"
+    program = written("x:float64[2,2]", *lines)
+    found = student.lifetimes(program, groups_of(program))
     made = [each.output for each in program.equations]
     seen = sorted([made.index(x), life.first, life.last, life.size] for x, life in found.items())
     expect(seen, [[0, 0, 1, 64], [1, 1, 2, 64]], hint="32 bytes are rounded up to 64; an output has no lifetime")
@@ -79,8 +78,9 @@ def a_chain(student: SimpleNamespace) -> None:
 @visible("loops.plan_memory", section=PLACES)
 def a_view(student: SimpleNamespace) -> None:
     """A product is in memory as long as its transpose is read, which has no memory of its own."""
-    program = trace(lambda x: ((x @ x).T, (x @ x).T @ x @ x), np.zeros((2, 2)))
-    found = student.lifetimes(program, [Group((each,)) for each in program.equations])
+    lines = "a = matmul x x", "b = permute a axes=(1,0)", "c = matmul x x", "d = permute c axes=(1,0)"
+    program = written("x:float64[2,2]", *lines, "e = matmul d x", "f = matmul e x", "return b f")
+    found = student.lifetimes(program, groups_of(program))
     made = [each.output for each in program.equations]
     seen = sorted([made.index(x), life.first, life.last] for x, life in found.items())
     hint = "base_of(program) says whose memory a view shows; what an output shows stays, too"
@@ -120,8 +120,9 @@ def a_gap(student: SimpleNamespace) -> None:
 def a_loop(student: SimpleNamespace) -> None:
     """The source of x * row + column, run by Python, for a (2, 3) array."""
     x, row, column = np.arange(6.0).reshape(2, 3), np.array([1.0, 2.0, 3.0]), np.array([[10.0], [20.0]])
-    program = trace(lambda x, row, column: (x * row, x * row + column), x, row, column)
-    (group,) = fuse(program)
+    given = "x:float64[2,3] row:float64[3] column:float64[2,1]"
+    program = written(given, "a = mul x row", "b = mul x row", "c = add b column", "return a c")
+    (group,) = groups_of(program, 3)
     outs = np.zeros((2, 3)), np.zeros((2, 3))
     source = student.emit(group, program.outputs)
     with hinting("look at print(loops.emit(group, outputs))", SyntaxError, NameError, TypeError):
@@ -138,8 +139,8 @@ def a_loop(student: SimpleNamespace) -> None:
 def a_number(student: SimpleNamespace) -> None:
     """An array without axes has no `for`, and the index ()."""
     x, out = np.array(3.0), np.zeros(())
-    program = trace(lambda x: x * 2.0 + 1.0, x)
-    (group,) = fuse(program)
+    program = written("x:float64[]", "a = mul x 2.0", "b = add a 1.0", "return b")
+    (group,) = groups_of(program, 2)
     with hinting("x[()] reads the element of an array without axes", IndexError, SyntaxError):
         by_python(student.emit(group, program.outputs))(x, out)
     expect(out.tolist(), 7.0, hint="x[()] reads the element of an array without axes")
@@ -149,8 +150,8 @@ def a_number(student: SimpleNamespace) -> None:
 def numbers_with_types(student: SimpleNamespace) -> None:
     """Beside float32, 0.5 is written as np.float32(0.5), and infinity as np.inf inside."""
     x = np.zeros(1, np.float32)
-    program = trace(lambda x: symbols.maximum(x * 0.5, float("-inf")), x)
-    (group,) = fuse(program)
+    program = written("x:float32[1]", "a = mul x 0.5", "b = maximum a -inf", "return b")
+    (group,) = groups_of(program, 2)
     source = student.emit(group, program.outputs)
     hint = "a number is np.TYPE(repr), with the type that type_of_numbers(equation) names"
     expect_that("np.float32(0.5)" in source, "the source has no np.float32(0.5)", hint)
@@ -163,15 +164,9 @@ def numbers_with_types(student: SimpleNamespace) -> None:
 @visible("loops.emit", section=SOURCE)
 def sixty_names(student: SimpleNamespace) -> None:
     """A loop of sixty equations needs sixty names."""
-
-    def f(x: Any) -> Any:
-        for _ in range(60):
-            x = x + 1.0
-        return x
-
     x, out = np.zeros(1), np.zeros(1)
-    program = trace(f, x)
-    (group,) = fuse(program)
+    program = written("x0:float64[1]", *(f"x{i + 1} = add x{i} 1.0" for i in range(60)), "return x60")
+    (group,) = groups_of(program, 60)
     with hinting("names with numbers, such as e0, e1, are no words of Python", SyntaxError):
         by_python(student.emit(group, program.outputs))(x, out)
     expect(out.tolist(), [60.0], hint="every name is used for one thing")
@@ -180,13 +175,9 @@ def sixty_names(student: SimpleNamespace) -> None:
 @visible("loops.compile_program", section=TOGETHER)
 def a_softmax(student: SimpleNamespace) -> None:
     """A softmax, compiled, gives what its program gives, and an earlier result stays."""
-
-    def f(x: Any) -> Any:
-        e = symbols.exp(x - x.max(axis=1, keepdims=True))
-        return e / e.sum(axis=1, keepdims=True), 3.0
-
     x = np.array([[0.0, 1.0], [2.0, 2.0]])
-    program = trace(f, x)
+    lines = "a = max x axis=1 keepdims=True", "b = sub x a", "e = exp b", "s = sum e axis=1 keepdims=True"
+    program = written("x:float64[2,2]", *lines, "y = div e s", "return y 3.0")
     with hinting("an output may be a number of Python", KeyError):
         run = student.compile_program(program, by_python)
         found = run(x)
@@ -206,11 +197,9 @@ def loops_built(student: SimpleNamespace) -> None:
         built.append(source)
         return by_python(source)
 
-    def f(x: Any) -> Any:
-        symbols.exp(x.sum())
-        return x * 1.0 * 2.0 + 1.0
-
-    run = student.compile_program(trace(f, np.zeros(2)), build)
+    unread = "s = sum x axis=None keepdims=False", "t = exp s"
+    lines = "a = mul x 1.0", "b = mul a 2.0", "c = add b 1.0", "return c"
+    run = student.compile_program(written("x:float64[2]", *unread, *lines), build)
     hint = "simplify, fuse, and build each loop, all before you return the function"
     expect_that(len(built) == 1, f"{len(built)} loops were built before the first call, expected 1", hint)
     run(np.zeros(2))
@@ -239,7 +228,8 @@ def values_in_the_block(student: SimpleNamespace) -> None:
 
     kept: list[Any] = []
     x = np.ones((2, 2), np.float32)
-    program = trace(lambda x: (x * 2.0).sum() * 2.0, x)
+    lines = "a = mul x 2.0", "s = sum a axis=None keepdims=False", "b = mul s 2.0", "return b"
+    program = written("x:float32[2,2]", *lines)
     hint = "block[place : place + x.nbytes].view(x.dtype).reshape(x.shape)"
     with hinting(hint, ValueError, TypeError):
         found = student.compile_program(program, build)(x)[0]

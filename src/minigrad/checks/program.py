@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import symbols
 from minigrad.checks.expectation import expect, expect_that, hinting
 from minigrad.checks.runner import visible
-from minigrad.program import bind, trace
+from minigrad.checks.written import written
+from minigrad.program import bind
 
 __all__: list[str] = []
 
@@ -136,11 +136,8 @@ def what_is_built(student: SimpleNamespace) -> None:
 @visible("program.simplify", section=LESS)
 def folded(student: SimpleNamespace) -> None:
     """With w known, (x * 1) * exp(w * 2) is one equation; x * 1 is none."""
-
-    def f(x: Any, w: Any) -> Any:
-        return (x * 1.0) * symbols.exp(w * 2.0), x * 1.0
-
-    small = student.fold(bind(trace(f, np.zeros(2), np.zeros(2)), 1, np.zeros(2)))
+    lines = "a = mul x 1.0", "b = mul w 2.0", "c = exp b", "d = mul a c", "e = mul x 1.0", "return d e"
+    small = student.fold(bind(written("x:float64[2] w:float64[2]", *lines), 1, np.zeros(2)))
     expect(ops(small), ["mul"], hint="put what you compute among the known constants; put x in the place of x * 1")
     expect(outputs_of(small, np.array([2.0, 3.0])), [[2.0, 3.0]] * 2, hint="the outputs as well")
 
@@ -149,11 +146,11 @@ def folded(student: SimpleNamespace) -> None:
 def not_folded(student: SimpleNamespace) -> None:
     """x * 0 stays, for infinity, and integers times 1.0, which are floats."""
     x = np.array([np.inf])
-    (found,) = student.fold(trace(lambda x: x * 0.0, x)).run(x)
+    (found,) = student.fold(written("x:float64[1]", "y = mul x 0.0", "return y")).run(x)
     hint = "infinity times 0 is nan: leave the equation"
     expect_that(bool(np.isnan(np.asarray(found)).all()), f"infinity * 0 gave {found}", hint)
     n = np.array([2])
-    kind = student.fold(trace(lambda x: x * 1.0, n)).run(n)[0].dtype
+    kind = student.fold(written("n:int64[1]", "y = mul n 1.0", "return y")).run(n)[0].dtype
     hint = "x * 1.0 is x only if the result has the shape and the dtype of x"
     expect_that(kind == np.float64, f"an integer times 1.0 has become {kind}", hint)
 
@@ -161,31 +158,24 @@ def not_folded(student: SimpleNamespace) -> None:
 @visible("program.simplify", section=LESS)
 def merged(student: SimpleNamespace) -> None:
     """exp(exp(x)) - exp(exp(x)) needs two exponentials, not four; two random draws stay two."""
-
-    def f(x: Any) -> Any:
-        return symbols.exp(symbols.exp(x)) - symbols.exp(symbols.exp(x))
-
-    small = student.merge(trace(f, np.zeros(2)))
+    lines = "a = exp x", "b = exp a", "c = exp x", "d = exp c", "e = sub b d", "return e"
+    small = student.merge(written("x:float64[2]", *lines))
     expect(ops(small), ["exp", "exp", "sub"], hint="replace operands first, then look for an equal equation")
-    twice = student.merge(trace(lambda x: (x * 2.0, x * 2.0), np.zeros(1)))
+    twice = student.merge(written("x:float64[1]", "a = mul x 2.0", "b = mul x 2.0", "return a b"))
     expect(outputs_of(twice, np.ones(1)), [[2.0], [2.0]], hint="replace the outputs as well")
-    draws = student.merge(trace(lambda x: symbols.rand_like(x) - symbols.rand_like(x), np.zeros(2)))
+    draws = student.merge(written("x:float64[2]", "a = rand_like x", "b = rand_like x", "c = sub a b", "return c"))
     expect(ops(draws), ["rand_like", "rand_like", "sub"], hint="OPS[op].pure is False for random numbers")
-    sums = student.merge(trace(lambda x: (x.sum(axis=0), x.sum(axis=1)), np.zeros((2, 2))))
+    both = "a = sum x axis=0 keepdims=False", "b = sum x axis=1 keepdims=False", "return a b"
+    sums = student.merge(written("x:float64[2,2]", *both))
     expect(ops(sums), ["sum", "sum"], hint="sums along two axes differ: the options belong to the key")
 
 
 @visible("program.simplify", section=LESS)
 def pruned(student: SimpleNamespace) -> None:
     """A chain that nobody reads goes, with its constant; the inputs and a random draw stay."""
-    weights = np.zeros(2)
-
-    def f(x: Any, y: Any) -> Any:
-        symbols.exp(y * weights)
-        symbols.rand_like(x)
-        return x * 2.0
-
-    small = student.prune(trace(f, np.zeros(2), np.zeros(2)))
+    lines = "a = mul y w", "b = exp a", "c = rand_like x", "d = mul x 2.0", "return d"
+    program = bind(written("x:float64[2] y:float64[2] w:float64[2]", *lines), 2, np.zeros(2))
+    small = student.prune(program)
     when = {("mul",): "a random draw stays, also if nobody reads it: OPS[op].pure is False"}
     expect(ops(small), ["rand_like", "mul"], hint="go through the equations from the last to the first", when=when)
     count = len(small.inputs), len(small.constants)

@@ -12,7 +12,7 @@ from minigrad.exercises.reading import answer_cells, left_out, namespace_of, run
 from minigrad.exercises.standing_in import lessons_before, stand_in, standing_in
 from minigrad.exercises.stubs import gives_up
 from minigrad.exercises.syllabus import Exercise, catalogue, get
-from minigrad.exercises.using import use
+from minigrad.exercises.using import needs_installed, use
 from minigrad.standing_aside import on_change
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "missing",
     "namespace_of",
     "needs",
+    "needs_installed",
     "on_change",
     "placed_in",
     "reference",

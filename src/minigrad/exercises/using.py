@@ -1,4 +1,7 @@
-"""`minigrad.use`: everything that a student has written, here and in sibling notebooks, goes into the library."""
+"""What a student has written goes into the library: by `minigrad.use` everything, here and in sibling notebooks.
+
+`needs_installed` does it for single exercises of the running notebook, where a cell builds on them.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from minigrad.errors import MinigradError
+from minigrad.errors import ExerciseNotDone, MinigradError
 from minigrad.exercises import syllabus
-from minigrad.exercises.collecting import done_in
+from minigrad.exercises.collecting import collect, done_in
 from minigrad.exercises.installing import Installation, install, take_out
 from minigrad.exercises.lesson_files import folder_here, lessons_beside, notebooks_in
 from minigrad.exercises.reading import is_reading, namespace_of
 from minigrad.exercises.standing_in import fill_stubs, without_answer
+from minigrad.exercises.stubs import is_unfinished
 from minigrad.exercises.syllabus import Exercise
 
-__all__ = ["use"]
+__all__ = ["needs_installed", "use"]
 
 
 _in_use: list[Installation] = []
-"""The installation that the last `use` made."""
+"""The installations that the last `use` made, and `needs_installed` since then."""
+
+_needed: dict[str, tuple[dict[str, Any], Installation]] = {}
+"""What `needs_installed` has put in since the last `use`, by exercise."""
 
 
 def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = None) -> None:
@@ -48,6 +55,7 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
         found += [(f"{notebook.parent.name}/{notebook.name}", notebook) for notebook in lessons_beside(Path())]
     take_out(_in_use)
     _in_use.clear()
+    _needed.clear()
     _take("this notebook", here, taken)
     for origin, notebook in found:
         try:
@@ -62,6 +70,33 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
             continue
         state = f"yours, from {taken[exercise.id]}" if exercise.id in taken else _state(exercise)
         print(f"{exercise.id:40} {state}")
+
+
+def needs_installed(*ids: str) -> None:
+    """Put the running notebook's answers to some exercises into the library, as they are now; say if one is to do.
+
+    Lessons whose cells go through the library's modules, as in ``dual.jvp(f, ...)``, import it under the name of
+    `needs`. So such a cell runs what its reader wrote, also in a class's edition, where the library has no answer.
+
+    Args:
+        *ids: The exercises whose answers the caller's namespace must hold.
+
+    Raises:
+        ExerciseNotDone: If one of them is missing, or still the stub.
+    """
+    here = sys._getframe(1).f_globals
+    for id in ids:
+        objects = collect(id, here)
+        if any(map(is_unfinished, objects.values())):
+            raise ExerciseNotDone(id)
+        before, installation = _needed.get(id, ({}, None))
+        if os.environ.get("MINIGRAD_SANDBOX") or is_reading() or before == objects:
+            continue
+        if installation is not None:
+            take_out([installation])
+            _in_use.remove(installation)
+        _needed[id] = objects, install(objects)
+        _in_use.append(_needed[id][1])
 
 
 def _state(exercise: Exercise) -> str:
