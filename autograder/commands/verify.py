@@ -73,6 +73,7 @@ def verify(
       autograder verify --mutants tensor_data.to_index
     """
     from autograder.classes.pool import cores
+    from autograder.proof import record as recording
     from autograder.proof import verify as verifying
 
     loaded = load_course(course or find_course(), tree=False)
@@ -93,8 +94,8 @@ def verify(
             done=lambda _: step.advance(),
         )
     if record:
-        verifying.record(loaded, checked, answers)
-    others = verifying.stale_record(checked, answers)
+        recording.record(loaded, checked, answers)
+    others = recording.stale_record(checked, answers)
     others += [] if exercises else verifying.stray_answers(loaded, answers)
     _show(checked, [f"{each.exercise}: {problem}" for each in checked for problem in each.problems] + others)
 

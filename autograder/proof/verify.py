@@ -8,7 +8,7 @@ mistake but theirs.
 
 The reasons that known-wrong answers get are kept in `wrong/seen.json` (`autograder verify --record`). A report names
 a misconception only where a test sees the same, since many mistakes fail one test; else it says what was seen
-(`results.causes`).
+(`results.causes`, `proof.record`).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
 
 from autograder.building.pieces import FEWEST_VARIANTS, FEWEST_WRONG, unfilled
 from autograder.building.slicing import BEGIN, slice_exercise
-from autograder.common.files import write
 from autograder.common.python_text import parses
 from autograder.course import Course, Exercise
 from autograder.course.loading import load_course
 from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.judge import Judge
 from autograder.judging.plugin import HiddenTestError
+from autograder.proof.fingerprints import fingerprint_of
 from autograder.results import Graded
-from autograder.results.causes import SEEN, Seen, confirmed, essence, read_seen, seen_text
+from autograder.results.causes import confirmed, essence
 from autograder.sandbox import SandboxError, SandboxUnavailable
 
 __all__ = [
@@ -45,9 +45,6 @@ __all__ = [
     "WrongAnswer",
     "pairs",
     "pool_of",
-    "record",
-    "seen_of",
-    "stale_record",
     "stray_answers",
     "trivial_answers",
     "verify",
@@ -78,13 +75,23 @@ class WrongAnswer:
 
 @dataclass(frozen=True)
 class Checked:
-    """The findings about the hidden tests of one exercise; without problems they grade well."""
+    """The findings about the hidden tests of one exercise; without problems they grade well.
+
+    Attributes:
+        exercise: Its id.
+        tests: The names of its hidden tests.
+        wrong: Its known-wrong answers.
+        variants: The names of its variants.
+        problems: A sentence for each thing that is wrong.
+        of: The fingerprint of its tests and wrong answers.
+    """
 
     exercise: str
     tests: tuple[str, ...] = ()
     wrong: tuple[WrongAnswer, ...] = ()
     variants: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    of: str = ""
 
 
 def trivial_answers(reference: str) -> Iterator[tuple[str, str]]:
@@ -149,6 +156,10 @@ class Verifier:
 
     def check(self, exercise: Exercise) -> Checked:
         """Check one exercise."""
+        return replace(self._explained(exercise), of=fingerprint_of(exercise.id, self.judge.hidden, self.answers))
+
+    def _explained(self, exercise: Exercise) -> Checked:
+        """The findings; a test or a sandbox that does not work is one of them."""
         try:
             return self._check(exercise)
         except HiddenTestError as error:
@@ -310,32 +321,6 @@ def stray_answers(course: Course, answers: Path = ANSWERS) -> list[str]:
         for path in sorted(found)
         if path.name not in course.exercises and path.name != "__pycache__"
     ]
-
-
-def seen_of(checked: Checked) -> dict[str, dict[str, str]]:
-    """The reasons that the tests of an exercise gave for each wrong answer that they reject by its name."""
-    return {answer.misconception: dict(answer.saw) for answer in checked.wrong if answer.rejected_by}
-
-
-def stale_record(checked: Iterable[Checked], answers: Path = ANSWERS) -> list[str]:
-    """Problems of the record of what tests saw: reports would take a mistake for another one."""
-    seen = read_seen(answers / SEEN)
-    return [
-        f"{SEEN}: is not what the tests of {each.exercise} see now; run `autograder verify --record`"
-        for each in checked
-        if seen.get(each.exercise, {}) != seen_of(each)
-    ]
-
-
-def record(course: Course, checked: Iterable[Checked], answers: Path = ANSWERS) -> bool:
-    """Write the record of what tests saw, for the exercises that were checked; the course's others keep theirs.
-
-    Returns:
-        Whether the record changed.
-    """
-    kept = {exercise: seen for exercise, seen in read_seen(answers / SEEN).items() if exercise in course.exercises}
-    seen: Seen = {**kept, **{each.exercise: seen_of(each) for each in checked}}
-    return write(answers / SEEN, seen_text(seen))
 
 
 def _function(test: str) -> str:

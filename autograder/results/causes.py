@@ -12,10 +12,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from autograder.results import Graded
 
-__all__ = ["PLACE", "SEEN", "Seen", "confirmed", "essence", "read_seen", "seen_text"]
+__all__ = ["PLACE", "SEEN", "Seen", "confirmed", "essence", "read_fingerprints", "read_seen", "seen_text"]
 
 SEEN = Path("wrong", "seen.json")
 """The record's place, beside the folder of hidden tests."""
@@ -78,15 +79,30 @@ def confirmed(graded: Graded, seen: Mapping[str, Mapping[str, str]]) -> Graded:
 
 def read_seen(file: Path) -> Seen:
     """Read the record; without one, or with one that is damaged, no cause is known."""
+    exercises: Seen = _read(file).get("exercises", {})
+    return exercises
+
+
+def read_fingerprints(file: Path) -> Mapping[str, str]:
+    """Read for each exercise of the record the hash of the tests and wrong answers that it was made from."""
+    fingerprints: Mapping[str, str] = _read(file).get("of", {})
+    return fingerprints
+
+
+def _read(file: Path) -> Mapping[str, Any]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    exercises: Seen = content.get("exercises", {}) if isinstance(content, dict) else {}
-    return exercises
+    return content if isinstance(content, dict) else {}
 
 
-def seen_text(seen: Seen) -> str:
-    """The record as the text of its file."""
-    content = {"generated": _GENERATED, "exercises": seen}
+def seen_text(seen: Seen, fingerprints: Mapping[str, str] | None = None) -> str:
+    """The record as the text of its file.
+
+    Args:
+        seen: The findings.
+        fingerprints: For each exercise a hash of the tests and wrong answers that they were made from.
+    """
+    content = {"generated": _GENERATED, "exercises": seen} | ({"of": fingerprints} if fingerprints else {})
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.building.slicing import find_object, solution_lines
 from autograder.common.files import write
 from autograder.course import Course
-from autograder.judging.hidden_tests import HIDDEN, files_of
+from autograder.judging.hidden_tests import HIDDEN
+from autograder.proof.fingerprints import hidden_tests_of
 from autograder.proof.mutants.equivalents import EQUIVALENT, read_equivalents
 from autograder.proof.mutants.making import mutants_of
 from autograder.proof.mutants.running import Tally
@@ -32,45 +32,10 @@ def fingerprint(course: Course, exercise: str, hidden: Path = HIDDEN, equivalent
     digest = hashlib.sha256()
     for dotted in course.exercise(exercise).objects:
         digest.update("\n".join(solution_lines(find_object(course.source, dotted))).encode())
-    for file in files_of(exercise, hidden):
-        digest.update(_tests(file.read_text(encoding="utf-8"), exercise).encode())
+    digest.update(hidden_tests_of(exercise, hidden).encode())
     for entry in read_equivalents(equivalent, [exercise]):
         digest.update(str(entry).encode())
     return digest.hexdigest()[:16]
-
-
-def _tests(text: str, exercise: str) -> str:
-    """The tests of an exercise, with what else stands in their file but the tests of others."""
-    # The text itself, since what `ast` makes of a tree depends on Python's version.
-    body, lines = ast.parse(text).body, text.split("\n")
-    names = dict[str, object]()
-    for node in body:
-        if isinstance(node, ast.Assign):
-            names[ast.unparse(node.targets[0])] = _constant(node.value)
-    for node in body:
-        if isinstance(node, ast.FunctionDef) and _graded(node, names) not in (None, exercise):
-            first, last = node.decorator_list[0].lineno, node.end_lineno or node.lineno
-            lines[first - 1 : last] = [""] * (last - first + 1)
-    return "\n".join(line for line in lines if line.strip())
-
-
-def _constant(value: ast.expr) -> object:
-    """A constant, or the one to which a marker of tests is bound; None for anything else."""
-    if isinstance(value, ast.Call) and ast.unparse(value.func) == "functools.partial" and len(value.args) == 2:
-        value = value.args[1]
-    return value.value if isinstance(value, ast.Constant) else None
-
-
-def _graded(node: ast.FunctionDef, names: Mapping[str, object]) -> object:
-    """The exercise that a test grades; None for what is no test."""
-    for decorator in node.decorator_list:
-        if isinstance(decorator, ast.Call):
-            marker = ast.unparse(decorator.func)
-            if marker == "pytest.mark.exercise":
-                return _constant(decorator.args[0]) or names.get(ast.unparse(decorator.args[0]))
-            if names.get(marker):
-                return names[marker]
-    return None
 
 
 def read_table(path: Path = TABLE) -> dict[str, Any]:

@@ -141,7 +141,8 @@ class Graph:
             options = replaced(equation.options, values.get) if equation.options else equation.options
             results = compute(equation.op, operands, options, equation.saved)
             values.update(zip(equation.outputs, results, strict=True))
-        results = [values[y] if isinstance(y, Var) else y for y in self.outputs]
+        fixed = {n: y.copy() for n, y in enumerate(self.outputs) if isinstance(y, np.ndarray)}
+        results = [values[y] if isinstance(y, Var) else fixed.get(n, y) for n, y in enumerate(self.outputs)]
         return _apart(results, arrays, [array for _, array in self.constants])
 
     def names(self, known: Mapping[Var, str] | None = None) -> dict[Var, str]:

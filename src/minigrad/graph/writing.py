@@ -104,7 +104,7 @@ class Writer:
         found = []
         for y in self.graph.outputs:
             if not isinstance(y, Var):
-                found.append(self.named(y))
+                found.append(f"{self.named(y)}{'.copy()' if isinstance(y, np.ndarray) else ''}")
                 continue
             root, repeats = y, False
             while root in made and shares_memory(made[root]):

@@ -12,7 +12,8 @@ from autograder.commands.verify import verify_table
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.proof.mutants import run_mutants
-from autograder.proof.verify import Verifier, pairs, record, stale_record, stray_answers, trivial_answers, verify
+from autograder.proof.record import record, stale_record, unverified
+from autograder.proof.verify import Verifier, pairs, stray_answers, trivial_answers, verify
 from autograder.results.causes import read_seen
 from autograder.sandbox import SandboxError
 
@@ -212,6 +213,24 @@ def test_the_record_of_what_tests_saw(problems, place, tmp_path):
     assert set(read_seen(tmp_path / "wrong" / "seen.json")) == {EXERCISE, "operators.comparison"}
 
 
+def test_the_record_is_of_the_present_tests_and_answers(problems, place, tmp_path):
+    """Without a run it is told that a test or a wrong answer is another one, and that no test rejects an answer."""
+    course = load_course(place, tree=False)
+    course = replace(course, exercises={EXERCISE: course.exercise(EXERCISE)})
+    checked = problems()
+    record(course, [checked], tmp_path)
+    assert unverified(course, tmp_path, tmp_path) == []
+    tests, answer = tmp_path / "test_operators.py", tmp_path / "wrong" / EXERCISE / "divides.py"
+    tests.write_text(TESTS.replace("10.0, ", "10.0, tolerance=20.0, "))
+    (problem,) = unverified(course, tmp_path, tmp_path)
+    assert "is not of operators.arithmetic's present tests" in problem
+    tests.write_text(TESTS)
+    answer.write_text(answer.read_text() + "\n")
+    assert len(unverified(course, tmp_path, tmp_path)) == 1
+    record(course, [replace(checked, wrong=checked.wrong[1:])], tmp_path)
+    assert f"wrong/{EXERCISE}/divides.py: no test rejects it" in unverified(course, tmp_path, tmp_path)[1]
+
+
 def test_trivial_answers(place):
     """The answers without work keep signatures, replace written bodies, and are Python."""
     reference = slice_exercise(load_course(place, tree=False), EXERCISE).reference_cell
@@ -280,6 +299,11 @@ def test_a_process_that_was_ended(place, tmp_path, monkeypatch, module, begins, 
     monkeypatch.setattr(f"autograder.proof.{module}.{begins}", killed)
     with pytest.raises(SandboxError, match="a process that verified was ended, for lack of memory perhaps; try --jobs"):
         run(load_course(place, tree=False), hidden=tmp_path, jobs=2)
+
+
+def test_the_record_is_of_the_courses_present_tests(root):
+    """Whoever changes a hidden test or a wrong answer has run `autograder verify --record`, and all were rejected."""
+    assert unverified(load_course(root / "course", tree=False)) == []
 
 
 @pytest.mark.full("every known answer of the course is judged")

@@ -245,6 +245,14 @@ def test_results_can_be_changed():
         assert_close([each for each in results if each is not y], before)
 
 
+def test_arrays_that_a_function_returns():
+    """A NumPy array beside tensors is a new one at each call, as without jit."""
+    quick = mg.jit(lambda x: (x + 1.0, np.ones(2)))
+    for run in (quick, lambda x: optimize(trace(quick.__wrapped__, x)).run(x.numpy())):
+        run(tensor(3))[1][:] = 5.0
+        assert run(tensor(3))[1].tolist() == [1.0, 1.0]
+
+
 def test_results_of_the_interpreter_can_be_changed():
     """The interpreter's results are arrays of their own as well, apart from constants; what shows an input stays so."""
     constant = mg.ones(3, 3)
