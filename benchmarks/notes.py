@@ -46,8 +46,8 @@ _CONVOLUTIONS = (
     "does; oneDNN has kernels for them on this processor"
 )
 _BLOCK = (
-    "two thirds of it are 18 products of matrices by NumPy, 6 of them batches of small ones; on two cores the threads "
-    "of BLAS and those of the loops wait for each other, most where other libraries take turns: alone it takes 2.3 ms"
+    "two thirds of it are 18 products of matrices by NumPy, 6 of them batches of small ones; the times of all "
+    "libraries spread most here, and where nothing takes turns with it the step took 2.3 ms"
 )
 
 NOTES: dict[str, str] = {

@@ -122,7 +122,7 @@ def test_compiled_programs_run(library):
 @pytest.mark.full("training steps are compiled by each library", share=6)
 @pytest.mark.parametrize("name", [name for name in COMPILED if "epoch" in name or "a step of" in name])
 def test_libraries_take_the_same_steps(name):
-    """What is compared is the same training: after two steps all libraries have the same loss, or the same state."""
+    """All libraries train alike: after two steps they have the same loss, or the same state."""
 
     def after_two_steps(library):
         step = COMPILED[name].program(importlib.import_module(COMPILERS[library]))

@@ -52,8 +52,9 @@ def memory_plan(values: Mapping[Any, Any], places: Mapping[Any, int]) -> Drawing
         y = MARGIN + (top - places[x] - life.size) * byte
         wide, high = (life.last - life.first + 1) * step - 2.0, life.size * byte - 2.0
         parts.append(box(left + life.first * step, y, wide, high, _KINDS[number % len(_KINDS)]))
-        if len(str(x)) * SMALL < wide and high > 0.8 * LINE:
-            parts.append(text(left + life.first * step + wide / 2, y + high / 2 + 4.0, str(x), "small"))
+        seen = _until_covered(x, values, places) * step - 2.0
+        if len(str(x)) * SMALL < seen and high > 0.8 * LINE:
+            parts.append(text(left + life.first * step + seen / 2, y + high / 2 + 4.0, str(x), "small"))
         last = places[x] + life.size - 1
         told.append(f"{x} from step {life.first} to {life.last} in bytes {places[x]} to {last}")
     for place in {0, *(places[x] + life.size for x, life in values.items())}:
@@ -62,6 +63,17 @@ def memory_plan(values: Mapping[Any, Any], places: Mapping[Any, int]) -> Drawing
         parts.append(text(left + (number + 0.5) * step, MARGIN + _HIGH + LINE, str(number), "small"))
     words = f"{'; '.join(told)}. {top} bytes in all; without sharing {sum(life.size for life in values.values())}."
     return Drawing(left + _WIDE + MARGIN, _HIGH + 1.5 * LINE + 2 * MARGIN, "Values in memory", words, parts)
+
+
+def _until_covered(name: Any, values: Mapping[Any, Any], places: Mapping[Any, int]) -> int:
+    """Return for how many steps a value's box is seen: a later one may be written over it while it is read."""
+    life, start = values[name], places[name]
+    later = [
+        other.first
+        for x, other in values.items()
+        if life.first < other.first <= life.last and places[x] < start + life.size and start < places[x] + other.size
+    ]
+    return int(min(later, default=life.last + 1) - life.first)
 
 
 def timeline(rows: Mapping[str, Sequence[tuple[str, float]]]) -> Drawing:

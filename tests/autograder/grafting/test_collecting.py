@@ -379,7 +379,7 @@ def test_an_archive_of_ten_thousand_files(taken, submission):
 
 
 def test_files_that_take_long_to_read_together(submission, monkeypatch):
-    """What is left when the time for a submission is used up is not read, and the sentence says so."""
+    """Files that remain when the time for a submission is used up are not read, and the sentence says so."""
     monkeypatch.setattr(handed_in, "EFFORT", 0.3)
     for number in range(20):
         (submission / f"{number}.py").write_text("a;" * 50_000 + "\n# exercise: operators.add\nx = 1")

@@ -19,7 +19,7 @@ BY_VALUES_TOO = {"threads", "layout", "aligned", "inner"}
 
 
 def plain(value):
-    """What a kernel can see of an argument."""
+    """The parts of an argument that a kernel can see."""
     return (value.shape, tuple(map(repr, map(float, value.flat)))) if isinstance(value, np.ndarray) else repr(value)
 
 

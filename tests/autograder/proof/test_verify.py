@@ -302,7 +302,7 @@ def test_a_process_that_was_ended(place, tmp_path, monkeypatch, module, begins, 
 
 
 def test_the_record_is_of_the_courses_present_tests(root):
-    """Whoever changes a hidden test or a wrong answer has run `autograder verify --record`, and all were rejected."""
+    """The record is of the present hidden tests and wrong answers, and all of these were rejected."""
     assert unverified(load_course(root / "course", tree=False)) == []
 
 

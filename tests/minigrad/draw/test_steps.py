@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from minigrad import draw
+from minigrad.draw.paper import SMALL
+from minigrad.loops import Lifetime
 
 
 def told(picture):
@@ -40,3 +42,11 @@ def test_scores_that_cannot_be_drawn(scores, block):
     """The sentence says what can."""
     with pytest.raises(ValueError, match="take 1 to 12 scores and blocks of 1 or more"):
         draw.running_softmax(scores, block)
+
+
+def test_the_name_of_a_value_that_is_written_over_is_seen():
+    """Where a result is written over an input, the input's name stands in the part of its box that is not covered."""
+    drawing = draw.memory_plan({"a": Lifetime(64, 0, 1), "b": Lifetime(64, 1, 2)}, {"a": 0, "b": 0})
+    first, second = (float(x) for x in re.findall(r'<rect class="mp-(?:used|other)" x="([\d.]+)"', drawing.svg))
+    (name,) = re.findall(r'<text [^>]*x="([\d.]+)"[^>]*>a</text>', drawing.svg)
+    assert first < float(name) - SMALL / 2 < float(name) + SMALL / 2 < second
