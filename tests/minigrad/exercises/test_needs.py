@@ -51,8 +51,10 @@ def nothing_stays():
 
 @pytest.fixture(autouse=True)
 def no_folder(tmp_path, monkeypatch):
-    """No notebook is beside this one."""
-    monkeypatch.chdir(tmp_path)
+    """No notebook is beside this one, nor in the folders beside its own, where those of other tests lie."""
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
 
 
 @pytest.mark.usefixtures("nothing_stays")
