@@ -124,7 +124,7 @@ def functions(dtype: Any) -> dict[str, Any]:
     c = _constants(dtype)
     reduced = _reduction(c)
     found = {"exp": _exp(c, reduced), "expm1": _expm1(c, reduced), **_logarithms(c)}
-    found["sigmoid"] = _sigmoid(c, found["exp"])
+    found["sigmoid"] = _sigmoid(c, reduced)
     found["tanh"] = _tanh(c, found["expm1"])
     found |= _error_functions(c, found["exp"])
     found["softplus"] = _softplus(c, found["exp"], found["log1p"])
@@ -167,7 +167,7 @@ def _reduction(c: SimpleNamespace) -> SimpleNamespace:
         return (k * half + magic) - magic
 
     return SimpleNamespace(
-        clamp=clamp, exponent=exponent, split=split, power_of_two=power_of_two, first_half=first_half
+        clamp=clamp, exponent=exponent, split=split, tail=tail, power_of_two=power_of_two, first_half=first_half
     )
 
 
@@ -269,15 +269,23 @@ def _quotient(c: SimpleNamespace) -> Any:
     return quotient
 
 
-def _sigmoid(c: SimpleNamespace, exp: Any) -> Any:
-    zero, one = c.number(0), c.number(1)
-
-    quotient = _quotient(c)
+def _sigmoid(c: SimpleNamespace, reduced: SimpleNamespace) -> Any:
+    exponent, tail, power_of_two, first_half = reduced.exponent, reduced.tail, reduced.power_of_two, reduced.first_half
+    lowest, ln2_high, ln2_low = c.lowest, c.ln2_high, c.ln2_low
+    zero, half, one, three_halves = c.number(0), c.number(0.5), c.number(1), c.number(1.5)
 
     @compiled
     def sigmoid(x: Any) -> Any:
-        e = exp(-abs(x))  # at most 1: nothing overflows, and a tiny result keeps its digits
-        return quotient(select(x >= zero, one, e), one, e)
+        x_below = -abs(x)  # its exponential e is at most 1: nothing overflows, and a tiny result keeps its digits
+        x_below = select(x_below < lowest, lowest, x_below)
+        k = exponent(x_below)
+        r = (x_below - k * ln2_high) - k * ln2_low
+        first = first_half(k)
+        e = ((one + (r + r * r * tail(r))) * power_of_two(first)) * power_of_two(k - first)
+        y = one + e
+        lost = (one - y) + e
+        q = select(x >= zero, one, e) / y
+        return q - q * (lost * (three_halves - half * y))  # 1.5 - y / 2 is close enough to 1 / y for y from 1 to 2
 
     return sigmoid
 
