@@ -23,14 +23,25 @@ class Expectation(AssertionError):
         reason: One sentence on the difference.
         hint: What to think about, or None.
         misconception: The name of the mistake, or None.
+        place: The indices of the element that differs, as in ``"[0]"``, empty for a whole value; None where no two
+            values were compared, or where what was compared is to stay unknown.
     """
 
-    def __init__(self, seen: Any, wanted: Any, reason: str, hint: str | None, misconception: str | None) -> None:
+    def __init__(
+        self,
+        seen: Any,
+        wanted: Any,
+        reason: str,
+        hint: str | None,
+        misconception: str | None,
+        place: str | None = None,
+    ) -> None:
         self.seen = seen
         self.wanted = wanted
         self.reason = reason
         self.hint = hint
         self.misconception = misconception
+        self.place = place
         super().__init__(reason if hint is None else f"{reason}. {hint}")
 
 
@@ -99,7 +110,7 @@ def expect(
     reason = f"got {_short(got)}{place}" + ("" if secret else f", expected {_short(want)}")
     if not secret and _short(got) == _short(want):  # as with a 3 of NumPy's in the place of a 3
         reason = f"got {_short(got)} of type {_kind(got)}{place}, expected one of type {_kind(want)}"
-    raise Expectation(seen, wanted, reason, hint, misconception)
+    raise Expectation(seen, wanted, reason, hint, misconception, None if secret else place)
 
 
 def expect_that(holds: bool, reason: str, hint: str) -> None:

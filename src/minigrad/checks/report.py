@@ -18,7 +18,7 @@ _PRINTED = "Your code printed, at the end:"
 
 _ROW = '<li style="margin:.35em 0;list-style:none">{mark} {title}{detail}</li>'
 _MARK = '<b style="color:{colour}" aria-label="{label}">{sign}</b>'
-_DETAIL = '<div style="margin-left:1.6em"><div>{reason}</div>{hint}{section}{more}</div>'
+_DETAIL = '<div style="margin-left:1.6em"><div>{reason}</div>{call}{hint}{section}{more}</div>'
 
 
 def headline(report: CheckReport) -> str:
@@ -57,6 +57,8 @@ def as_text(report: CheckReport, width: int = 100) -> str:
         indented(result.title, "  ✓ " if result.passed else "  ✗ ", "    ")
         if not result.passed:
             indented(result.reason, "      ", "      ")
+            if result.call:
+                indented(f"Called: {result.call}", "      ", "        ")
             if result.hint:
                 indented(f"Hint: {result.hint}", "      ", "        ")
             if result.section:
@@ -99,7 +101,11 @@ def _row(result: CheckResult, more: str) -> str:
     hint = f"<div><b>Hint:</b> {escape(result.hint)}</div>" if result.hint else ""
     section = f"<small>Read again: lesson {escape(result.section)}</small>" if result.section else ""
     detail = _DETAIL.format(
-        reason=escape(result.reason), hint=hint, section=section, more=f"<div>{escape(more)}</div>" if more else ""
+        reason=escape(result.reason),
+        call=f"<div>Called: <code>{escape(result.call)}</code></div>" if result.call else "",
+        hint=hint,
+        section=section,
+        more=f"<div>{escape(more)}</div>" if more else "",
     )
     mark = _MARK.format(colour="#b35900", label="failed", sign="✗")
     return _ROW.format(mark=mark, title=escape(result.title), detail=detail)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import importlib
 import io
@@ -19,10 +20,12 @@ from types import FrameType, SimpleNamespace
 from typing import Any
 
 from minigrad import exercises
+from minigrad.checks.calls import call_of
 from minigrad.checks.expectation import NO_RETURN, Expectation
 from minigrad.checks.explaining import Answer
 from minigrad.checks.report import as_html, as_text
 from minigrad.errors import ExerciseNotDone
+from minigrad.exercises.marker import exercise_of
 from minigrad.tutor import hints, progressing
 
 __all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
@@ -55,6 +58,7 @@ class CheckResult:
         hint: What to think about.
         section: Where the lesson speaks of it.
         cause: The common cause of checks that fail for the same reason. A report shows it once.
+        call: The call of the student's that gave what was seen, where one can be named.
     """
 
     title: str
@@ -63,6 +67,7 @@ class CheckResult:
     hint: str = ""
     section: str = ""
     cause: str = ""
+    call: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,17 +127,35 @@ def visible(exercise: str, section: str, *, slow: bool = False) -> Callable[[Tes
     return register
 
 
-def check(id: str) -> CheckReport:
+def check(id: str = "") -> CheckReport:
     """Run the visible tests of an exercise on the objects that this notebook defines.
 
     Args:
         id: The exercise, for example ``"autodiff.topological_sort"``.
     """
-    report = run(id, sys._getframe(1).f_globals, tell=partial(print, file=sys.stdout, flush=True))
+    here = sys._getframe(1).f_globals
+    report = _of_broken_cell(id, here) or run(id, here, tell=partial(print, file=sys.stdout, flush=True))
     progressing.record(report)
     if "ipykernel" not in sys.modules:  # a plain terminal shows only the number otherwise
         print(report)
     return report
+
+
+def _of_broken_cell(id: str, namespace: Mapping[str, Any]) -> CheckReport | None:
+    """Return the report of an answer whose cell was last run with a text that Python cannot read, else None.
+
+    Python has run nothing of that cell, so the answer is still the one before: it is not what the reader sees. IPython
+    keeps the texts of all cells that were run in `In`.
+    """
+    texts = [text for text in namespace.get("In", ()) if isinstance(text, str) and exercise_of(text) == id]
+    try:
+        ast.parse(texts[-1] if texts else "")
+    except (SyntaxError, ValueError) as error:
+        place = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        reason = f"Python cannot read the cell as it was run last: {getattr(error, 'msg', error)}{place}"
+        result = CheckResult("The cell can be read", False, reason, "Nothing of it has run; mend it and run it again.")
+        return CheckReport(id, exercises.get(id).points, (result,))
+    return None
 
 
 def _say_nothing(_sentence: str) -> None:
@@ -224,7 +247,7 @@ def _run_one(
             test(student)
     except Expectation as failure:
         cause = NO_RETURN if failure.hint == NO_RETURN else ""
-        return CheckResult(title, False, failure.reason, failure.hint or "", section, cause)
+        return CheckResult(title, False, failure.reason, failure.hint or "", section, cause, call_of(failure, test))
     except ExerciseNotDone as error:
         return CheckResult(title, False, str(error), "", section, str(error))
     except RecursionError:
@@ -236,7 +259,7 @@ def _run_one(
         if type(error) is NotImplementedError:
             return CheckResult(title, False, _NOT_WRITTEN, "", section)
         reason = answer.reason(error, test)
-        return CheckResult(title, False, reason, answer.hint(error, test), section, reason)
+        return CheckResult(title, False, reason, answer.hint(error, test), section, reason, call_of(error, test))
     return CheckResult(title, True, section=section)
 
 

@@ -42,7 +42,8 @@ def check(
 ) -> None:
     """Run the visible tests on the answers in notebooks, in a process of their own.
 
-    Exits with 0 if all pass, with 1 if one fails or is not written yet, with 2 if a notebook cannot be read.
+    Exits with 0 if all pass, with 1 if one fails or is not written yet, with 2 if a notebook cannot be read; the
+    others are checked all the same.
 
     Example: `minigrad check`, `minigrad check 03_backprop.ipynb --exercise autodiff.topological_sort`,
     `minigrad check --minitorch ../minitorch/minitorch`
@@ -54,13 +55,18 @@ def check(
             raise MinigradError(f"check: --minitorch checks a folder and nothing else; leave out {', '.join(beside)}")
         raise typer.Exit(check_minitorch(minitorch, seconds, as_json=as_json))
     named = bool(notebooks) and all(not path.is_dir() for path in notebooks or ())
-    checked = _check_all(_chosen(notebooks or [], exercise), exercise, seconds)
+    readable, unreadable = _readable(_chosen(notebooks or [], exercise))
+    if not readable:
+        raise MinigradError("; ".join(unreadable))
+    checked = _check_all(readable, exercise, seconds)
     if as_json:
-        print_json(_as_data(checked))
+        print_json(_as_data(checked, unreadable))
     elif named or everything or exercise:
         _print_reports(checked)
     else:
         _print_table(checked)
+    if unreadable:
+        raise MinigradError("; ".join(unreadable))
     raise typer.Exit(0 if all(report.passed for each in checked for report in each.reports) else 1)
 
 
@@ -97,6 +103,20 @@ def _lessons_in(folder: Path, place: str) -> list[Path]:
     if not found:
         raise MinigradError(f"check: there is no lesson in {place}")
     return found
+
+
+def _readable(notebooks: list[Path]) -> tuple[list[Path], list[str]]:
+    """Return the notebooks that can be read, and a sentence for each of the others."""
+    readable, unreadable = [], []
+    for path in notebooks:
+        try:
+            if path.is_file():
+                exercises.answer_cells(path)
+        except MinigradError as error:
+            unreadable.append(str(error))
+        else:
+            readable.append(path)
+    return readable, unreadable
 
 
 def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> list[Checked]:
@@ -195,14 +215,15 @@ def _print_table(checked: list[Checked]) -> None:
     console.print(_NOTE, highlight=False)
 
 
-def _as_data(checked: list[Checked]) -> dict[str, Any]:
+def _as_data(checked: list[Checked], unreadable: list[str]) -> dict[str, Any]:
     """Return everything that was seen, as plain data."""
     reports = [(each, report) for each in checked for report in each.reports]
     return {
-        "passed": all(report.passed for _, report in reports),
+        "passed": not unreadable and all(report.passed for _, report in reports),
         "points": sum(report.earned for _, report in reports),
         "of": sum(report.points for _, report in reports),
         "isolated": False,
+        "unreadable": unreadable,
         "remarks": [remark for each in checked for remark in each.remarks],
         "exercises": [
             {

@@ -64,6 +64,8 @@ def get(id: str) -> Exercise:
     '02_chain_rule'
     """
     known = catalogue()
+    if id == "":
+        raise UnknownExercise('which exercise? Give its id, for example "autodiff.chain_rule"')
     if callable(id):
         raise UnknownExercise(f"an exercise is named by a text: write {_named_like(id)}, with the quotes")
     if not isinstance(id, str):

@@ -77,7 +77,7 @@ def bundled() -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-def hint(id: str, tier: int | None = None) -> Hint:
+def hint(id: str = "", tier: int | None = None) -> Hint:
     """Return the next hint for an exercise: a nudge, then the idea, then the outline. They never cost points.
 
     Args:

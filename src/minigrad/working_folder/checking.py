@@ -17,6 +17,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
@@ -155,8 +156,9 @@ def _lines(stream: IO[bytes]) -> queue.Queue[dict[str, Any] | None]:
     lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
 
     def read() -> None:
-        for line in stream:
-            lines.put(json.loads(line))
+        with suppress(ValueError):  # half a line of a process that was stopped, or the stream was closed after that
+            for line in stream:
+                lines.put(json.loads(line))
         lines.put(None)
 
     threading.Thread(target=read, daemon=True).start()

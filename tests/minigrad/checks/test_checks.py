@@ -840,6 +840,39 @@ def test_the_report_as_html_is_escaped():
     assert "Hidden tests look closer" in CheckReport(ID, 2.0, MIXED.results[:1])._repr_html_()
 
 
+BROKEN, WHOLE = f"# exercise: {ID}\ndef gradient(f, *vals:\n    return []", f"# exercise: {ID}\ndef gradient(f): ..."
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [
+        (
+            [WHOLE, BROKEN, "check(...)"],
+            "Python cannot read the cell as it was run last: '(' was never closed in line",
+        ),
+        ([WHOLE, f"{WHOLE}\0"], "Python cannot read the cell as it was run last: source code string cannot contain"),
+        ([BROKEN, WHOLE, "check(...)"], None),
+        ([BROKEN.replace(ID, "operators.folds")], None),
+        (["", None, "x ="], None),
+    ],
+)
+def test_an_answer_whose_cell_cannot_be_read(texts, reason, monkeypatch):
+    """It is not judged by the function of an earlier run of that cell; another cell's text means nothing."""
+    monkeypatch.setattr(runner, "_tests_of", lambda id: [(call, "01")])
+    namespace = {"check": check, "In": texts}
+    exec(f"def gradient(f, *vals): return []\nreport = check({ID!r})", namespace)
+    (result,) = namespace["report"].results
+    assert result.passed == (reason is None)
+    assert result.reason.startswith(reason or "")
+
+
+def test_no_exercise_is_named(monkeypatch):
+    """`check()` and `hint()` say what to give."""
+    for function in (check, minigrad.hint):
+        with pytest.raises(UnknownExercise, match=r'^which exercise\? Give its id, for example "autodiff.chain_rule"$'):
+            function()
+
+
 # --- stand-ins and the checks of the course -----------------------------------------------------------------------
 
 

@@ -1,7 +1,9 @@
 """`minigrad check`: a process of its own for each notebook, what does not end, and what is printed."""
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -90,6 +92,12 @@ def test_a_check_without_an_end_is_stopped(tmp_path, monkeypatch):
     (result,) = found[ARITHMETIC].results
     assert result.reason == "the check was still running after 5 s: does its loop end?"
     assert len(found[LAMBDA].results) > 1
+
+
+def test_half_a_line_is_the_end(recwarn):
+    """A process that is stopped while it writes has said what came before."""
+    lines = checking._lines(io.BytesIO(b'{"check": "a"}\n{"check'))
+    assert [lines.get(timeout=5), lines.get(timeout=5)] == [{"check": "a"}, None]
 
 
 def patched(tmp_path):
@@ -422,3 +430,20 @@ def test_compiling_is_no_work(tmp_path):
     found, remarks = reports(one(tmp_path, *cells), ARITHMETIC, seconds=1.0)
     assert remarks == []
     assert found[ARITHMETIC].passed
+
+
+@pytest.mark.full("a lesson is checked in a process of its own", share=6)
+def test_a_notebook_that_cannot_be_read(tmp_path):
+    """It is named in the end, with exit code 2, and hides none of the others, in a table and as data."""
+    save(tmp_path / "00_fundamentals.ipynb", notebook(answered(ARITHMETIC, ADD)))
+    (tmp_path / "01_numerical_derivatives.ipynb").write_text("{broken")
+    sentence = "01_numerical_derivatives.ipynb is not a notebook that can be read"
+    shown = minigrad("check", cwd=tmp_path)
+    assert (shown.returncode, shown.stderr) == (2, f"minigrad: {sentence}\n")
+    assert re.search(rf"{ARITHMETIC} +│ 4 of 4 ", shown.stdout)
+    data = minigrad("check", "--json", cwd=tmp_path)
+    found = json.loads(data.stdout)
+    assert (data.returncode, found["unreadable"], found["passed"]) == (2, [sentence], False)
+    assert found["exercises"][0]["passed"]
+    alone = minigrad("check", "01_numerical_derivatives.ipynb", cwd=tmp_path)
+    assert (alone.returncode, alone.stderr, alone.stdout) == (2, f"minigrad: {sentence}\n", "")
