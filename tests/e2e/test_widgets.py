@@ -1,11 +1,11 @@
 """Widgets in JupyterLab: a click or a key changes the state in the kernel, and the picture follows."""
 
-import json
 import re
 
 import nbformat
 import pytest
 from lab import LabPage, jupyter_lab, person, window
+from nbclient import NotebookClient
 from playwright.sync_api import Locator, expect
 
 from minigrad import draw
@@ -442,13 +442,31 @@ def test_the_playground_stops_with_its_page(play):
 
 
 @in_turn
-def test_without_widgets_there_is_a_picture(play):
-    """The output carries a picture and a sentence for pages that have no widgets."""
-    player = play(BACKPROP)
-    data = json.loads(player.asks("__import__('json').dumps(w._repr_mimebundle_()[0])"))
-    assert "application/vnd.jupyter.widget-view+json" in data
-    assert data["text/plain"].startswith("Backpropagation, step by step: Before the first step")
-    assert "<svg" in data["text/html"]
+def test_a_saved_widget_is_a_picture(browser, served, root):
+    """While a widget lives its picture is hidden; in a notebook whose kernel is gone the picture is there."""
+    address, work = served
+    name = "saved_widget"
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    cells = [nbformat.v4.new_code_cell(PUZZLE)]
+    saved = NotebookClient(nbformat.v4.new_notebook(cells=cells, metadata=kernel), timeout=300).execute()
+    widget, still = saved.cells[0].outputs
+    assert "application/vnd.jupyter.widget-view+json" in widget.data
+    assert widget.data["text/plain"].startswith("Memory puzzle: ")
+    assert list(still.data) == ["text/html"]
+    del saved.metadata["widgets"]
+    nbformat.write(saved, work / f"{name}.ipynb")
+    with window(browser, address, root / "build" / "screenshots" / "widgets" / name) as lab:
+        lab.open_notebook(f"{name}.ipynb")
+        cell = lab.cell("from minigrad import widgets")
+        picture = cell.get_by_role("img", name="Memory puzzle: a lies in bytes")
+        expect(picture).to_be_visible(timeout=PATIENCE)
+        assert picture.evaluate("img => img.naturalWidth") > 100
+        lab.picture("1-saved")
+        lab.run(cell)
+        expect(cell.locator(".mgw")).to_be_visible(timeout=PATIENCE)
+        expect(cell.locator("[id^=mgw-still-]")).to_have_count(1)
+        expect(cell.locator("[id^=mgw-still-]")).to_be_hidden()
+        lab.picture("2-living")
 
 
 @in_turn

@@ -1,4 +1,9 @@
-"""The base of all widgets: pictures and a sentence as state, one look, and a fallback for pages without widgets."""
+"""The base of all widgets: pictures and a sentence as state, one look, and a picture for pages without widgets.
+
+A widget lives as long as its kernel. A notebook that is opened the next day has only what was saved, and of an output
+with a widget in it JupyterLab shows nothing but the widget. So the picture is an output of its own behind the widget,
+which the widget's page hides as long as it lives.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,9 @@ from typing import Any
 
 import anywidget
 import traitlets
+from IPython.display import display
+
+from minigrad.draw.paper import page as image_of
 
 __all__ = ["Widget", "page"]
 
@@ -34,6 +42,7 @@ class Widget(anywidget.AnyWidget):
         title: What it is, in a few words.
         said: What the pictures show now, in words: below them, and read aloud when it changes.
         pictures: SVG by name.
+        still_id: The id of the output that is to be hidden while the widget lives.
     """
 
     _esm: Any = "export default {}"
@@ -42,19 +51,26 @@ class Widget(anywidget.AnyWidget):
     title = traitlets.Unicode().tag(sync=True)
     said = traitlets.Unicode().tag(sync=True)
     pictures: traitlets.Dict[str, str] = traitlets.Dict().tag(sync=True)
+    still_id = traitlets.Unicode().tag(sync=True)
 
     def still(self) -> list[str]:
         """Return the pictures as they are now, as SVG."""
         return list(self.pictures.values())
 
     def fallback(self) -> str:
-        """Return the content for a page without widgets: the pictures as they are now, and the sentence."""
-        pictures = "".join(f"<div>{svg}</div>" for svg in self.still())
+        """Return the content for a page without widgets: the pictures as they are now, and the sentence.
+
+        The pictures are images, since JupyterLab shows no SVG of a notebook that it does not trust.
+        """
+        pictures = "".join(f"<div>{image_of(svg, f'{self.title}: {self.said}')}</div>" for svg in self.still())
         return f"<div><strong>{escape(self.title)}</strong>{pictures}<p>{escape(self.said)}</p></div>"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return {**data, "text/html": self.fallback()}, metadata
+    def _ipython_display_(self, **kwargs: Any) -> None:
+        """Show the widget, and behind it the picture that is seen where there is no widget."""
+        self.still_id = f"mgw-still-{self.model_id}"
+        data, metadata = self._repr_mimebundle_(**kwargs) or ({}, {})
+        display(data, metadata=metadata, raw=True)
+        display({"text/html": f'<div id="{self.still_id}">{self.fallback()}</div>'}, raw=True)
 
     def __repr__(self) -> str:
         return f"{self.title}: {self.said}"

@@ -75,6 +75,12 @@ function frame(model, el, ...children) {
   listening.on("said", () => {
     if (said.textContent !== model.get("said")) said.textContent = model.get("said");
   });
+  const hidden = document.head.appendChild(make("style"));
+  listening.off.push(() => hidden.remove());
+  listening.on("still_id", () => {
+    const still = `#${model.get("still_id")}`;
+    hidden.textContent = `${still}, .jp-OutputArea-child:has(${still}) { display: none }`;
+  });
   return listening;
 }
 

@@ -271,12 +271,12 @@ def test_what_a_page_shows_without_widgets():
     """Boundary, points and loss are a picture, too."""
     play = widgets.playground(data="xor")
     play.step(2)
-    data, _ = play._repr_mimebundle_()
     circles = play._points.y.count(0)
-    assert data["text/html"].count("<circle") == circles
-    assert data["text/html"].count('height="6.8"') == 80 - circles > 0
-    assert data["text/html"].startswith("<div><strong>Playground</strong>")
-    assert data["text/html"].count("<svg") == 2
+    boundary, _ = play.still()
+    assert boundary.count("<circle") == circles
+    assert boundary.count('height="6.8"') == 80 - circles > 0
+    assert play.fallback().startswith("<div><strong>Playground</strong>")
+    assert play.fallback().count("data:image/svg+xml") == 2
 
 
 def test_no_point_is_cut_by_the_border():

@@ -8,6 +8,7 @@ from diamond import example, path_by_path
 import minigrad as mg
 from minigrad import Scalar, exercises, widgets
 from minigrad.errors import ExerciseNotDone
+from minigrad.widgets import base
 from minigrad.widgets.steps import Moment, record
 
 
@@ -117,13 +118,16 @@ def test_tensors():
     assert stepper.said.endswith("with its whole gradient.")
 
 
-def test_what_a_page_shows_without_widgets():
-    """There is a sentence for terminals, and a picture for pages."""
-    stepper = shown()
-    data, _ = stepper._repr_mimebundle_()
-    assert data["text/plain"] == repr(stepper) == f"Backpropagation, step by step: {stepper.said}"
-    assert "<svg" in data["text/html"]
-    assert "application/vnd.jupyter.widget-view+json" in data
+def test_what_a_page_shows_without_widgets(monkeypatch):
+    """There is a sentence for terminals, and a picture for pages in an output of its own."""
+    stepper, outputs = shown(), []
+    monkeypatch.setattr(base, "display", lambda data, **options: outputs.append(data))
+    stepper._ipython_display_()
+    widget, still = outputs
+    assert widget["text/plain"] == repr(stepper) == f"Backpropagation, step by step: {stepper.said}"
+    assert "application/vnd.jupyter.widget-view+json" in widget
+    assert still["text/html"].startswith(f'<div id="mgw-still-{stepper.model_id}"><div><strong>Backpropagation')
+    assert still["text/html"].count("data:image/svg+xml") == len(stepper.still())
 
 
 # --- with other engines -----------------------------------------------------------------------------------------
