@@ -69,8 +69,9 @@ class Widget(anywidget.AnyWidget):
         """Show the widget, and behind it the picture that is seen where there is no widget."""
         self.still_id = f"mgw-still-{self.model_id}"
         data, metadata = self._repr_mimebundle_(**kwargs) or ({}, {})
-        display(data, metadata=metadata, raw=True)
-        display({"text/html": f'<div id="{self.still_id}">{self.fallback()}</div>'}, raw=True)
+        display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        still = f'<div id="{self.still_id}">{self.fallback()}</div>'
+        display({"text/html": still}, raw=True)  # type: ignore[no-untyped-call]
 
     def __repr__(self) -> str:
         return f"{self.title}: {self.said}"
