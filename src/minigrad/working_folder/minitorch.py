@@ -25,9 +25,21 @@ from minigrad.working_folder.probing import shows
 from minigrad.working_folder.signatures import NO_START, as_theirs, curried, has_no_start
 from minigrad.working_folder.stricter import judged
 from minigrad.working_folder.survivors import PROBES
-from minigrad.working_folder.their_package import Given, Package, definition
+from minigrad.working_folder.their_package import Given, Package, definition, tree
 
-__all__ = ["NEW", "OLD", "TASKS", "Task", "adapted", "answers", "found_tasks", "load", "version"]
+__all__ = [
+    "NEW",
+    "OLD",
+    "TASKS",
+    "Task",
+    "adapted",
+    "answers",
+    "found_tasks",
+    "lacking",
+    "load",
+    "unreadable",
+    "version",
+]
 
 
 @dataclass(frozen=True)
@@ -109,6 +121,8 @@ _PACKAGE = "minitorch"
 def found_tasks(folder: Path) -> dict[str, tuple[Task, Path]]:
     """Return the exercises that a folder holds all objects of, with the task and the file, without running anything.
 
+    A file that is not Python holds none; `unreadable` names it.
+
     Raises:
         MinigradError: If there is no such folder, or it holds none of them.
     """
@@ -121,8 +135,11 @@ def found_tasks(folder: Path) -> dict[str, tuple[Task, Path]]:
         path = _file(folder, task.file)
         if task.exercise in found or path is None:
             continue
-        if all(definition(path, name, task.owner) for name in task.names):
-            found[task.exercise] = task, path
+        with suppress(MinigradError):
+            if all(definition(path, name, task.owner) for name in task.names):
+                found[task.exercise] = task, path
+    if not found and (broken := unreadable(folder)):
+        raise MinigradError(broken[0])
     if not found:
         files = ", ".join(dict.fromkeys(task.file for task in TASKS))
         raise MinigradError(f"check --minitorch: {folder} holds no answers to MiniTorch's tasks; they stand in {files}")
@@ -130,10 +147,35 @@ def found_tasks(folder: Path) -> dict[str, tuple[Task, Path]]:
     return dict(sorted(found.items(), key=lambda each: order.index(each[0])))
 
 
+def unreadable(folder: Path) -> list[str]:
+    """Return a sentence for each file of MiniTorch's tasks that is not Python."""
+    sentences = []
+    for name in dict.fromkeys(task.file for task in TASKS):
+        try:
+            if path := _file(folder, name):
+                tree(path)
+        except MinigradError as error:
+            sentences.append(str(error))
+    return sentences
+
+
+def lacking(folder: Path, exercise: str) -> list[str]:
+    """Return the names that an exercise lacks in a folder, if some of its other names are there."""
+    lacks: list[str] = []
+    for task in (each for each in TASKS if each.exercise == exercise):
+        with suppress(MinigradError):
+            if path := _file(folder, task.file):
+                missing = [name for name in task.names if not definition(path, name, task.owner)]
+                lacks = lacks or (missing if len(missing) < len(task.names) else [])
+    return lacks
+
+
 def version(folder: Path) -> str:
     """Return whose interfaces the answers in a folder have: `NEW` or `OLD`."""
     autodiff = _file(folder, "autodiff.py")
-    is_old = autodiff is not None and definition(autodiff, "FunctionBase") is not None
+    is_old = False
+    with suppress(MinigradError):
+        is_old = autodiff is not None and definition(autodiff, "FunctionBase") is not None
     return OLD if is_old else NEW
 
 

@@ -372,6 +372,29 @@ def test_what_cannot_be_run_is_said(tmp_path):
     assert done.returncode == 1
 
 
+def test_a_file_that_is_not_python_costs_its_own_answers(tmp_path):
+    """The other files are checked, the file and the line are named, and the exit code is 2."""
+    package = tmp_path / "minitorch"
+    package.mkdir()
+    (package / "operators.py").write_text(
+        "def log_back(x, d): return d / x\ndef inv_back(x, d): return -d / x**2\n"
+        "def relu_back(x, d): return d if x > 0 else 0.0\ndef lt(x, y): return 1.0\n"
+    )
+    (package / "fast_ops.py").write_text("def tensor_map(fn):\n    for i in fn:\n\ndef tensor_zip(fn): pass\n")
+    (package / "autodiff.py").write_text("def central_difference(:\n")
+    done = command(package, cwd=tmp_path)
+    seen = " ".join(done.stdout.split())
+    assert done.returncode == 2, seen
+    assert "operators.backs │ 3 of 3" in seen
+    assert "fast_ops.py is not Python: expected an indented block after 'for' statement on line 2" in seen
+    assert "autodiff.py is not Python: " in seen
+    assert seen.count("; its answers are left out") == 2
+    assert "operators.comparison (it lacks eq and max and is_close), " in seen
+    content = json.loads(command(package, "--json", cwd=tmp_path).stdout)
+    assert [each["id"] for each in content["exercises"]] == ["operators.backs"]
+    assert len(content["remarks"]) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
