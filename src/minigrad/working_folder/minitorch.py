@@ -30,6 +30,7 @@ from minigrad.working_folder.their_package import Given, Package, definition, tr
 __all__ = [
     "NEW",
     "OLD",
+    "OLDER_STILL",
     "TASKS",
     "Task",
     "adapted",
@@ -112,7 +113,9 @@ TASKS = (
 )
 
 NEW, OLD = "MiniTorch since 2022", "MiniTorch of 2021"
-_OLDER_STILL = {"reduce_shape", "reduce_size"}  # arguments of tensor_reduce in 2020
+OLDER_STILL = "MiniTorch of 2020"
+_OLD_ARGUMENTS = {"reduce_shape", "reduce_size"}  # of tensor_reduce in 2020
+_CHANGED_SINCE = ("module.Module", "autodiff.chain_rule", "autodiff.backpropagate")  # a mode, dicts, pairs of a class
 
 _SECOND = "The gradient itself can be differentiated."
 _PACKAGE = "minitorch"
@@ -171,12 +174,14 @@ def lacking(folder: Path, exercise: str) -> list[str]:
 
 
 def version(folder: Path) -> str:
-    """Return whose interfaces the answers in a folder have: `NEW` or `OLD`."""
-    autodiff = _file(folder, "autodiff.py")
-    is_old = False
-    with suppress(MinigradError):
-        is_old = autodiff is not None and definition(autodiff, "FunctionBase") is not None
-    return OLD if is_old else NEW
+    """Return whose interfaces the answers in a folder have: `NEW`, `OLD` or `OLDER_STILL`."""
+    if (autodiff := _file(folder, "autodiff.py")) is not None:
+        with suppress(MinigradError):
+            if definition(autodiff, "VariableWithDeriv"):
+                return OLDER_STILL
+            if definition(autodiff, "FunctionBase"):
+                return OLD
+    return NEW
 
 
 def _file(folder: Path, name: str) -> Path | None:
@@ -197,6 +202,8 @@ def load(task: Task, path: Path, failures: list[str] | None = None) -> dict[str,
     Raises:
         Exception: Whatever running the text raises.
     """
+    if task.exercise in _CHANGED_SINCE and version(path.parent) == OLDER_STILL:
+        raise MinigradError(f"its interface is that of {OLDER_STILL}; what can be read is {OLD} and later")
     package = Package(path.parent.resolve(), (_PACKAGE,), _given)
     file = package.file(path.resolve())
     if task.exercise == "operators.folds":
@@ -205,9 +212,9 @@ def load(task: Task, path: Path, failures: list[str] | None = None) -> dict[str,
     for dotted, name in zip(exercises.get(task.exercise).objects, task.names, strict=True):
         answer = definition(path, name, task.owner)
         assert answer is not None
-        if found := _OLDER_STILL & {each.arg for each in ast.walk(answer) if isinstance(each, ast.arg)}:
+        if found := _OLD_ARGUMENTS & {each.arg for each in ast.walk(answer) if isinstance(each, ast.arg)}:
             listed = " and ".join(sorted(found))
-            raise MinigradError(f"{name} takes {listed}, as in MiniTorch of 2020; what can be read is {OLD} and later")
+            raise MinigradError(f"{name} takes {listed}, as in {OLDER_STILL}; what can be read is {OLD} and later")
         if isinstance(answer, ast.ClassDef) and path.stem != "tensor_functions":
             _rebase(answer, dotted, file.scope)
         file.run(answer)
@@ -216,7 +223,7 @@ def load(task: Task, path: Path, failures: list[str] | None = None) -> dict[str,
         failures += package.failures
         if task.exercise == "operators.higher_order" and has_no_start(objects["reduce"]):
             failures.append(NO_START)
-    return adapted(task.exercise, objects, is_old=version(path.parent) == OLD)
+    return adapted(task.exercise, objects, is_old=version(path.parent) != NEW)
 
 
 def _called_as_theirs(path: Path) -> dict[str, Any]:

@@ -372,6 +372,21 @@ def test_what_cannot_be_run_is_said(tmp_path):
     assert done.returncode == 1
 
 
+def test_interfaces_of_2020_are_named(tmp_path):
+    """Where a task had another interface then, the answer is not called wrong: the interface is what cannot be read."""
+    (tmp_path / "autodiff.py").write_text(
+        "class VariableWithDeriv: pass\nclass FunctionBase:\n"
+        "    def chain_rule(cls, ctx, inputs, d_output): return [VariableWithDeriv()]\n"
+        "def backpropagate(final_variable_with_deriv): pass\n"
+    )
+    (tmp_path / "module.py").write_text("class Module:\n    def train(self): self.mode = 'train'\n")
+    assert minitorch.version(tmp_path) == "MiniTorch of 2020"
+    for task, path in minitorch.found_tasks(tmp_path).values():
+        with pytest.raises(MinigradError, match=r"interface is that of MiniTorch of 2020; what can be read is MiniTorch"):
+            minitorch.load(task, path)
+    assert len(minitorch.found_tasks(tmp_path)) == 3
+
+
 def test_a_file_that_is_not_python_costs_its_own_answers(tmp_path):
     """The other files are checked, the file and the line are named, and the exit code is 2."""
     package = tmp_path / "minitorch"
