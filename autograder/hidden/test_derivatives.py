@@ -132,7 +132,9 @@ def test_forward_counts_from_the_end(student):
         seen.clear()
         try:
             mg.derivatives.forward_difference(f, 1.0, 2.0, arg=-1)
-        except TypeError:
+        except TypeError as error:
+            if "positional" not in str(error):  # f got too many numbers, or too few
+                raise
             return "TypeError"
         return [i for i in range(2) if any(point[i] != [1.0, 2.0][i] for point in seen)]
 
@@ -279,7 +281,9 @@ def test_central_counts_from_the_end(student):
         seen.clear()
         try:
             mg.derivatives.central_difference(f, 1.0, 2.0, arg=-1)
-        except TypeError:
+        except TypeError as error:
+            if "positional" not in str(error):  # f got too many numbers, or too few
+                raise
             return "TypeError"
         return [i for i in range(2) if any(point[i] != [1.0, 2.0][i] for point in seen)]
 

@@ -5,6 +5,7 @@ from places import ROOT
 
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
+from autograder.results.causes import SEEN, confirmed, read_seen
 from autograder.sandbox import SandboxUnavailable, choose
 
 WRONG = ROOT / "autograder/wrong"
@@ -23,20 +24,21 @@ ARRAYS_ALONE = {
 
 
 @pytest.fixture(scope="module")
-def lost():
-    """The groups of an exercise that a text loses."""
+def graded():
+    """Grades a text, its causes confirmed as in a report."""
     try:
         choose()
     except SandboxUnavailable as error:
         pytest.skip(str(error))
-    course = load_course(ROOT / "course")
+    course, seen = load_course(ROOT / "course"), read_seen(ROOT / "autograder" / SEEN)
     with Judge(course, shrink_seconds=0) as judge:
+        yield lambda exercise, text: confirmed(judge.grade_text(course.exercise(exercise), text), seen[exercise])
 
-        def groups(exercise, text):
-            graded = judge.grade_text(course.exercise(exercise), text)
-            return {group.name for group in graded.groups if not group.earned}
 
-        yield groups
+@pytest.fixture
+def lost(graded):
+    """The groups of an exercise that a text loses."""
+    return lambda exercise, text: {group.name for group in graded(exercise, text).groups if not group.earned}
 
 
 @pytest.mark.parametrize("exercise", ARRAYS_ALONE)
@@ -60,3 +62,22 @@ def test_what_is_right_for_arrays_works_in_kernels(exercise, lost):
 def test_the_group_of_a_mistake(exercise, mistake, group, lost):
     """The steps say nothing about the arguments, nor a logarithm about the sigmoid."""
     assert lost(exercise, (WRONG / exercise / f"{mistake}.py").read_text()) == {group}
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("autodiff.chain_rule", "def chain_rule(variable, d_output):\n    return None + variable\n"),
+        *(
+            (
+                f"derivatives.{name}",
+                f"def {name}(f, *vals, arg=0, epsilon=1e-6):\n    return 1.0 if arg >= 0 else None[0]\n",
+            )
+            for name in ("central_difference", "forward_difference")
+        ),
+    ],
+)
+def test_an_error_of_another_kind_names_no_cause(exercise, text, graded):
+    """That an error has the type of a known mistake's is no evidence of that mistake."""
+    confirmed_causes = {each.misconception for each in graded(exercise, text).verdicts if each.confirmed}
+    assert confirmed_causes == set()

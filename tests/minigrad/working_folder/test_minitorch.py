@@ -382,7 +382,9 @@ def test_interfaces_of_2020_are_named(tmp_path):
     (tmp_path / "module.py").write_text("class Module:\n    def train(self): self.mode = 'train'\n")
     assert minitorch.version(tmp_path) == "MiniTorch of 2020"
     for task, path in minitorch.found_tasks(tmp_path).values():
-        with pytest.raises(MinigradError, match=r"interface is that of MiniTorch of 2020; what can be read is MiniTorch"):
+        with pytest.raises(
+            MinigradError, match=r"interface is that of MiniTorch of 2020; what can be read is MiniTorch"
+        ):
             minitorch.load(task, path)
     assert len(minitorch.found_tasks(tmp_path)) == 3
 
