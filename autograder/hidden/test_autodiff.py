@@ -89,6 +89,9 @@ def test_any_number_of_inputs(student):
             try:
                 pairs = list(mg.autodiff.chain_rule(result, 2.0))
             except (TypeError, ValueError, IndexError) as error:
+                of_numbers = ("itera", "subscriptable", "unpack", "shorter", "longer", "len()", "index")
+                if not any(words in str(error) for words in of_numbers):
+                    raise  # an error of another kind
                 return type(error).__name__
             steps.append([[getattr(v, "name", "a number"), float(d)] for v, d in pairs])
         return steps

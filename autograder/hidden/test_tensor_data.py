@@ -97,6 +97,17 @@ def position_of(mg, index, strides):
         return type(error).__name__
 
 
+def position_in_kernels(mg, index, strides):
+    """Probe: the same, of arrays."""
+    import numpy as np
+
+    own = mg.tensor_data.index_to_position
+    try:
+        return int(own(np.array(index, np.int64), np.array(strides, np.int64)))
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+
+
 @index_to_position(
     group="values",
     because="tensor_data.index_to_position: 'The position is the sum of each axis's index times that axis's stride'",
@@ -152,7 +163,7 @@ def test_position_without_axes(student):
 )
 def test_position_from_a_buffer(student):
     """What a longer buffer holds behind the index does not count."""
-    seen = [student(position_of, [2, 1, 9, 9], [3, 1]), student(position_of, [5], [])]
+    seen = [student(position_in_kernels, [2, 1, 9, 9], [3, 1]), student(position_in_kernels, [5], [])]
     expect(seen, [7, 0], hint=BUFFER, misconception="index-length-used")
 
 
@@ -184,6 +195,18 @@ def index_of(mg, ordinal, shape, out_index):
     except (IndexError, ValueError) as error:
         return type(error).__name__
     return [int(i) for i in out_index]
+
+
+def index_in_kernels(mg, ordinal, shape, out_index):
+    """Probe: the same, of arrays."""
+    import numpy as np
+
+    buffer = np.array(out_index, np.int64)
+    try:
+        mg.tensor_data.to_index(ordinal, np.array(shape, np.int64), buffer)
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+    return buffer.tolist()
 
 
 @to_index(
@@ -236,7 +259,7 @@ def test_what_the_buffer_held_does_not_count(student):
 def test_large_numbers_stay_exact(student):
     """The last element of a shape of 2**60 elements is found exactly."""
     expect(
-        student(index_of, 2**60 - 1, [2**30, 2**30], [0, 0]),
+        student(index_in_kernels, 2**60 - 1, [2**30, 2**30], [0, 0]),
         [2**30 - 1, 2**30 - 1],
         hint="// divides whole numbers exactly; / makes floats, which have 53 digits in base 2",
         misconception="float-division",
@@ -260,7 +283,7 @@ def test_no_axes_no_index(student):
 )
 def test_index_into_a_longer_buffer(student):
     """In a longer buffer the index stands at the front."""
-    seen = student(index_of, 5, [2, 3], [9, 9, 9, 9])
+    seen = student(index_in_kernels, 5, [2, 3], [9, 9, 9, 9])
     expect(seen[:2] if isinstance(seen, list) else seen, [1, 2], hint=BUFFER, misconception="index-length-used")
 
 
@@ -602,6 +625,20 @@ def small_index(mg, big_index, big_shape, shape, out_index):
     return [int(i) for i in out_index]
 
 
+def small_index_in_kernels(mg, big_index, big_shape, shape, out_index):
+    """Probe: the same, of arrays."""
+    import numpy as np
+
+    big_index, big_shape, shape, buffer = (
+        np.array(each, np.int64) for each in (big_index, big_shape, shape, out_index)
+    )
+    try:
+        mg.tensor_data.broadcast_index(big_index, big_shape, shape, buffer)
+    except (IndexError, ValueError) as error:
+        return type(error).__name__
+    return buffer.tolist()
+
+
 def drawn_indices(cases, seen, wanted):
     """A picture of the first index of which a wrong one came."""
     for (index, big, small), came, right in zip(cases, seen, wanted, strict=True):
@@ -697,7 +734,7 @@ def test_a_single_number_takes_part(student):
 )
 def test_index_from_a_buffer(student):
     """Buffers may be longer than both shapes; the shapes say how many axes there are."""
-    seen = student(small_index, [2, 1, 9, 9, 9], [3, 2], [2], [8, 8, 8])
+    seen = student(small_index_in_kernels, [2, 1, 9, 9, 9], [3, 2], [2], [8, 8, 8])
     expect(seen[:1] if isinstance(seen, list) else seen, [1], hint=BUFFER, misconception="index-length-used")
 
 

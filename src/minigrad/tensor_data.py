@@ -83,7 +83,7 @@ def index_to_position(index: Index, strides: Strides) -> int:
     Args:
         index: One index for each axis: a tuple, which has no ``shape``, or in kernels an array. It may be a buffer that
             is longer than strides; what comes after is not used.
-        strides: The storage's step along each axis. The rank is the number of strides.
+        strides: The storage's step along each axis, also a tuple or an array. The rank is the number of strides.
 
     Returns:
         The position, counted from the array's first element: 0 for a single number, which has no axes.
@@ -107,7 +107,7 @@ def to_index(ordinal: int, shape: Shape, out_index: OutIndex) -> None:
     Args:
         ordinal: The number of the element, from 0 to the number of elements - 1. It may exceed 2**53, beyond which
             ``/`` is no longer exact.
-        shape: The size of each axis.
+        shape: The size of each axis. Shapes are tuples, which have no ``size``, and in kernels arrays.
         out_index: Where the index is written. What it held before means nothing, and it may be a buffer that is
             longer than shape.
 
@@ -180,7 +180,7 @@ def broadcast_index(big_index: Index, big_shape: Shape, shape: Shape, out_index:
 
     Args:
         big_index: An index into the result. It may be a buffer that is longer than big_shape, and it is not changed.
-        big_shape: The shape of the result.
+        big_shape: The shape of the result. Shapes are tuples, which have no ``size``, and in kernels arrays.
         shape: The shape of the smaller array, which broadcasts to big_shape and may have fewer axes.
         out_index: Where the index into the smaller array is written. What it held before means nothing, and it may be
             a buffer that is longer than shape.

@@ -200,6 +200,17 @@ SLIPS = {
         ),
         "is a `return` missing?",
     ),
+    "backward with numbers of NumPy's": (
+        "functions.arithmetic",
+        "import numpy as np\n"
+        + "".join(
+            f"class {name}(Function):\n"
+            f"    @staticmethod\n    def forward(ctx, *a):\n        return np.float32(a[0])\n"
+            f"    @staticmethod\n    def backward(ctx, d_output):\n        return np.float32(d_output)\n"
+            for name in ("Mul", "Neg", "Inv")
+        ),
+        "backward returns a float for each input",
+    ),
 }
 
 

@@ -33,9 +33,31 @@ def failures(report):
     return [result for result in report.results if not result.passed]
 
 
+@pytest.mark.parametrize(
+    ("id", "mistake"),
+    [
+        ("tensor_ops.tensor_reduce", "arguments-swapped"),
+        ("tensor_ops.tensor_reduce", "folded-from-the-end"),
+        ("fast_ops.tensor_reduce", "folded-from-the-end"),
+        ("fast_ops.tensor_reduce", "start-taken-for-zero"),
+    ],
+)
+def test_a_fold_in_another_order_fails_one_check(id, mistake):
+    """Strides and compiling are checked with a sum, which no order of the fold changes."""
+    failed = failures(check(id, (ANSWERS / "wrong" / id / f"{mistake}.py").read_text()))
+    assert len(failed) == 1
+    assert "result / 2 + element" in failed[0].title
+
+
 MAX_POOL = "tensor_functions.Max.apply(rows, dim=4)"
 AMAX = "amax(dim, keepdim=True)"
 SLIPS = [
+    (
+        "fast_ops._tensor_matrix_multiply",
+        "b_strides[0] if b_shape[0] > 1 else 0",
+        "0",
+        "b's first matrix came twice",
+    ),
     ("nn.functional.softmax", "sum(dim, keepdim=True)", "sum(dim)", "keepdim=True"),
     ("nn.functional.softmax", AMAX, "amax(dim)", "keepdim=True"),
     ("nn.functional.softmax", AMAX, "max(dim, keepdim=True)", "take its `.values`"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["NO_RETURN", "PAIR", "Expectation", "expect", "expect_that", "hint_of", "hinting", "message_of"]
+__all__ = ["NO_RETURN", "PAIR", "Expectation", "expect", "expect_that", "hint_of", "hinting", "kind_of", "message_of"]
 
 NO_RETURN = "None is what a function gives without a `return`: is one missing?"
 PAIR = "`max(dim)` returns a pair, the largest values and where they were: take its `.values`"
@@ -108,8 +108,8 @@ def expect(
         if got is None and want is not None:
             hint = NO_RETURN
     reason = f"got {_short(got)}{place}" + ("" if secret else f", expected {_short(want)}")
-    if not secret and _short(got) == _short(want):  # as with a 3 of NumPy's in the place of a 3
-        reason = f"got {_short(got)} of type {_kind(got)}{place}, expected one of type {_kind(want)}"
+    if not secret and (_short(got) == _short(want) or _is_the_number(got, want)):  # as with a 3 of NumPy's for a 3
+        reason = f"got {_short(got)} of type {kind_of(got)}{place}, expected one of type {kind_of(want)}"
     raise Expectation(seen, wanted, reason, hint, misconception, None if secret else place)
 
 
@@ -164,11 +164,19 @@ def _agree(seen: object, wanted: object, tolerance: float) -> bool:
     return type(seen) is type(wanted) and bool(seen == wanted)
 
 
+def _is_the_number(seen: object, wanted: object) -> bool:
+    """Return whether two values of different types are the same number, as NumPy's -2 and the float -2.0 are."""
+    if type(wanted) not in (int, float) or type(seen).__module__ != "numpy" or getattr(seen, "shape", None) != ():
+        return False
+    return bool(seen == wanted)
+
+
 def _close(seen: float, wanted: float, tolerance: float) -> bool:
     return math.isfinite(wanted) and abs(seen - wanted) <= tolerance * max(1.0, abs(wanted))
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """Return the name of a value's type, with its module if that is not Python's own."""
     module = "" if type(value).__module__ == "builtins" else f"{type(value).__module__}."
     return f"{module}{type(value).__name__}"
 

@@ -14,6 +14,7 @@ from minigrad.checks.expectation import Expectation, expect
 from minigrad.checks.kernels import (
     OUT_OF_BOUNDS,
     WHOLE,
+    add,
     arguments,
     difference,
     halve_and_add,
@@ -152,8 +153,8 @@ def reduce_in_parallel(student: SimpleNamespace) -> None:
 def reduce_compiled(student: SimpleNamespace) -> None:
     """It compiles, and gives the same on all cores."""
     table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
-    given = [*arguments([1, 3], [3, 1], table, start=8.0), 0]
-    _expect_compiled(student.tensor_reduce(halve_and_add), given, [6.5, 8.0, 9.5])
+    given = [*arguments([1, 3], [3, 1], table, start=0.0), 0]
+    _expect_compiled(student.tensor_reduce(add), given, [5.0, 7.0, 9.0])
 
 
 A = [1, 2, 3, 4, 5, 6]
@@ -180,13 +181,18 @@ def rows_times_columns(student: SimpleNamespace) -> None:
 
 @visible("fast_ops._tensor_matrix_multiply", MATMUL)
 def one_matrix_for_all(student: SimpleNamespace) -> None:
-    """A batch of two matrices times one: each of the two is multiplied by it."""
+    """A batch of two matrices times one: each of the two is multiplied by it; times two: each meets its own."""
     batch = ([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2], [4, 2, 1])
     swap = ([0, 1, 1, 0, 90, 91, 92, 93], [1, 2, 2], [4, 2, 1])
     out = run(interpreted(student._tensor_matrix_multiply), arguments([2, 2, 2], [4, 2, 1], batch, swap))
     when = {(2.0, 1.0, 4.0, 3.0) * 2: "the first matrix came twice: a step along the batch moves by a_strides[0]"}
     hint = "b has a batch of size 1: a step along it moves by 0"
     expect(out, [2.0, 1.0, 4.0, 3.0, 6.0, 5.0, 8.0, 7.0], hint=hint, when=when)
+    partners = ([0, 1, 1, 0, 2, 0, 0, 2], [2, 2, 2], [4, 2, 1])
+    out = run(interpreted(student._tensor_matrix_multiply), arguments([2, 2, 2], [4, 2, 1], batch, partners))
+    when = {(2.0, 1.0, 4.0, 3.0, 6.0, 5.0, 8.0, 7.0): "b's first matrix came twice: along the batch b moves, too"}
+    hint = "out[n] is a[n] @ b[n]: a step along the batch moves by the first stride of each"
+    expect(out, [2.0, 1.0, 4.0, 3.0, 10.0, 12.0, 14.0, 16.0], hint=hint, when=when)
 
 
 @visible("fast_ops._tensor_matrix_multiply", MATMUL)

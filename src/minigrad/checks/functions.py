@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from minigrad.autodiff import Context
-from minigrad.checks.expectation import Expectation, expect, hinting
+from minigrad.checks.expectation import Expectation, expect, hinting, kind_of
 from minigrad.checks.runner import visible
 from minigrad.functions import Function
 
@@ -34,9 +34,13 @@ def upstream_is_a_factor(function: type[Function], *values: float) -> None:
     """Expect ten times the function's own derivatives, right or wrong, where 10 arrives instead of 1."""
     own, seen = step(function, *values)[1], step(function, *values, d_output=10.0)[1]
     name = function.__name__
-    if not all(isinstance(slope, int | float) for slope in own):
-        hint = "backward returns a number for each input; is a `return` missing?"
-        raise Expectation(own, None, f"{name}.backward gives {own[0] if len(own) == 1 else own}", hint, None)
+    for slope in own:
+        if slope is None:
+            hint = "backward returns a number for each input; is a `return` missing?"
+            raise Expectation(own, None, f"{name}.backward gives None", hint, None)
+        if not isinstance(slope, int | float):
+            reason = f"{name}.backward gives {slope} of type {kind_of(slope)}"
+            raise Expectation(own, None, reason, "backward returns a float for each input", None)
     forgotten = f"{name}.backward gives the same for every d_output; multiply the slope by it"
     hint = f"{name} was asked with a d_output of 1 and of 10; the second answer should be ten times the first"
     wanted = [10.0 * slope for slope in own]

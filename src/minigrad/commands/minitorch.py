@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +22,22 @@ __all__ = ["check_minitorch"]
 def check_minitorch(folder: Path, seconds: float, *, as_json: bool) -> int:
     """Check someone's answers to MiniTorch's tasks, print what was seen, and return the exit code."""
     from minigrad.working_folder.checking import check_folder
-    from minigrad.working_folder.minitorch import found_tasks
+    from minigrad.working_folder.minitorch import found_tasks, unreadable
     from minigrad.working_folder.survivors import PROBES
 
     found = found_tasks(folder)
     with console.status(f"checking {len(found)} answers") if console.is_terminal and not as_json else _nothing():
         checked = check_folder(folder, list(found), seconds)
+    broken = unreadable(folder)
+    checked = replace(checked, remarks=[*(f"{each}; its answers are left out" for each in broken), *checked.remarks])
     tasks = {id: task for id, (task, _) in found.items()}
     missed = [probe for probe in PROBES if probe.name in checked.seen]
     if as_json:
         print_json(_as_data(checked, tasks, missed))
     else:
         _print(checked, tasks, missed)
+    if broken:
+        return 2
     return 0 if all(report.passed for report in checked.reports) and not missed else 1
 
 
@@ -45,7 +49,7 @@ def _nothing() -> Any:
 
 def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> None:
     from minigrad.checks.report import as_text
-    from minigrad.working_folder.minitorch import version
+    from minigrad.working_folder.minitorch import lacking, version
 
     table = Table("task", "answer", "checks", "points")
     for report in checked.reports:
@@ -68,7 +72,9 @@ def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> Non
         console.print(f"  {each['exercise']}: {escape(values)}", highlight=False, soft_wrap=True)
     _print_missed(missed)
     if absent := _absent(tasks):
-        console.print(f"Not found in this folder: {', '.join(absent)}.", highlight=False)
+        lacks = {id: " and ".join(lacking(checked.notebook, id)) for id in absent}
+        listed = ", ".join(f"{id} (it lacks {lacks[id]})" if lacks[id] else id for id in absent)
+        console.print(f"Not found in this folder: {listed}.", highlight=False)
 
 
 def _print_missed(missed: list[Probe]) -> None:

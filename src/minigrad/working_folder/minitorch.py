@@ -25,9 +25,22 @@ from minigrad.working_folder.probing import shows
 from minigrad.working_folder.signatures import NO_START, as_theirs, curried, has_no_start
 from minigrad.working_folder.stricter import judged
 from minigrad.working_folder.survivors import PROBES
-from minigrad.working_folder.their_package import Given, Package, definition
+from minigrad.working_folder.their_package import Given, Package, definition, tree
 
-__all__ = ["NEW", "OLD", "TASKS", "Task", "adapted", "answers", "found_tasks", "load", "version"]
+__all__ = [
+    "NEW",
+    "OLD",
+    "OLDER_STILL",
+    "TASKS",
+    "Task",
+    "adapted",
+    "answers",
+    "found_tasks",
+    "lacking",
+    "load",
+    "unreadable",
+    "version",
+]
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,9 @@ TASKS = (
 )
 
 NEW, OLD = "MiniTorch since 2022", "MiniTorch of 2021"
-_OLDER_STILL = {"reduce_shape", "reduce_size"}  # arguments of tensor_reduce in 2020
+OLDER_STILL = "MiniTorch of 2020"
+_OLD_ARGUMENTS = {"reduce_shape", "reduce_size"}  # of tensor_reduce in 2020
+_CHANGED_SINCE = ("module.Module", "autodiff.chain_rule", "autodiff.backpropagate")  # a mode, dicts, pairs of a class
 
 _SECOND = "The gradient itself can be differentiated."
 _PACKAGE = "minitorch"
@@ -108,6 +123,8 @@ _PACKAGE = "minitorch"
 
 def found_tasks(folder: Path) -> dict[str, tuple[Task, Path]]:
     """Return the exercises that a folder holds all objects of, with the task and the file, without running anything.
+
+    A file that is not Python holds none; `unreadable` names it.
 
     Raises:
         MinigradError: If there is no such folder, or it holds none of them.
@@ -121,8 +138,11 @@ def found_tasks(folder: Path) -> dict[str, tuple[Task, Path]]:
         path = _file(folder, task.file)
         if task.exercise in found or path is None:
             continue
-        if all(definition(path, name, task.owner) for name in task.names):
-            found[task.exercise] = task, path
+        with suppress(MinigradError):
+            if all(definition(path, name, task.owner) for name in task.names):
+                found[task.exercise] = task, path
+    if not found and (broken := unreadable(folder)):
+        raise MinigradError(broken[0])
     if not found:
         files = ", ".join(dict.fromkeys(task.file for task in TASKS))
         raise MinigradError(f"check --minitorch: {folder} holds no answers to MiniTorch's tasks; they stand in {files}")
@@ -130,11 +150,38 @@ def found_tasks(folder: Path) -> dict[str, tuple[Task, Path]]:
     return dict(sorted(found.items(), key=lambda each: order.index(each[0])))
 
 
+def unreadable(folder: Path) -> list[str]:
+    """Return a sentence for each file of MiniTorch's tasks that is not Python."""
+    sentences = []
+    for name in dict.fromkeys(task.file for task in TASKS):
+        try:
+            if path := _file(folder, name):
+                tree(path)
+        except MinigradError as error:
+            sentences.append(str(error))
+    return sentences
+
+
+def lacking(folder: Path, exercise: str) -> list[str]:
+    """Return the names that an exercise lacks in a folder, if some of its other names are there."""
+    lacks: list[str] = []
+    for task in (each for each in TASKS if each.exercise == exercise):
+        with suppress(MinigradError):
+            if path := _file(folder, task.file):
+                missing = [name for name in task.names if not definition(path, name, task.owner)]
+                lacks = lacks or (missing if len(missing) < len(task.names) else [])
+    return lacks
+
+
 def version(folder: Path) -> str:
-    """Return whose interfaces the answers in a folder have: `NEW` or `OLD`."""
-    autodiff = _file(folder, "autodiff.py")
-    is_old = autodiff is not None and definition(autodiff, "FunctionBase") is not None
-    return OLD if is_old else NEW
+    """Return whose interfaces the answers in a folder have: `NEW`, `OLD` or `OLDER_STILL`."""
+    if (autodiff := _file(folder, "autodiff.py")) is not None:
+        with suppress(MinigradError):
+            if definition(autodiff, "VariableWithDeriv"):
+                return OLDER_STILL
+            if definition(autodiff, "FunctionBase"):
+                return OLD
+    return NEW
 
 
 def _file(folder: Path, name: str) -> Path | None:
@@ -155,6 +202,8 @@ def load(task: Task, path: Path, failures: list[str] | None = None) -> dict[str,
     Raises:
         Exception: Whatever running the text raises.
     """
+    if task.exercise in _CHANGED_SINCE and version(path.parent) == OLDER_STILL:
+        raise MinigradError(f"its interface is that of {OLDER_STILL}; what can be read is {OLD} and later")
     package = Package(path.parent.resolve(), (_PACKAGE,), _given)
     file = package.file(path.resolve())
     if task.exercise == "operators.folds":
@@ -163,9 +212,9 @@ def load(task: Task, path: Path, failures: list[str] | None = None) -> dict[str,
     for dotted, name in zip(exercises.get(task.exercise).objects, task.names, strict=True):
         answer = definition(path, name, task.owner)
         assert answer is not None
-        if found := _OLDER_STILL & {each.arg for each in ast.walk(answer) if isinstance(each, ast.arg)}:
+        if found := _OLD_ARGUMENTS & {each.arg for each in ast.walk(answer) if isinstance(each, ast.arg)}:
             listed = " and ".join(sorted(found))
-            raise MinigradError(f"{name} takes {listed}, as in MiniTorch of 2020; what can be read is {OLD} and later")
+            raise MinigradError(f"{name} takes {listed}, as in {OLDER_STILL}; what can be read is {OLD} and later")
         if isinstance(answer, ast.ClassDef) and path.stem != "tensor_functions":
             _rebase(answer, dotted, file.scope)
         file.run(answer)
@@ -174,7 +223,7 @@ def load(task: Task, path: Path, failures: list[str] | None = None) -> dict[str,
         failures += package.failures
         if task.exercise == "operators.higher_order" and has_no_start(objects["reduce"]):
             failures.append(NO_START)
-    return adapted(task.exercise, objects, is_old=version(path.parent) == OLD)
+    return adapted(task.exercise, objects, is_old=version(path.parent) != NEW)
 
 
 def _called_as_theirs(path: Path) -> dict[str, Any]:

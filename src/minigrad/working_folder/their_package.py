@@ -11,7 +11,7 @@ import __future__
 import ast
 import dis
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ __all__ = ["Definition", "File", "Given", "Package", "definition", "tree"]
 
 Definition = ast.FunctionDef | ast.ClassDef
 _IMPORT = "_from_their_package"  # the global by which an import of another file of the package is looked up
+_GLOBALS, _ATTRIBUTES = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_ATTR", "LOAD_METHOD")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -195,11 +196,11 @@ class File:
         module = ast.Module([_Imports(self._package, self._path).visit(node)], [])
         flags = __future__.annotations.compiler_flag
         code = compile(ast.fix_missing_locations(module), str(self._path), "exec", flags=flags, dont_inherit=True)
-        mentioned = {name for each in _codes(code) for name in each.co_names}
-        for name in _globals_of(code):
+        attributes = _looked_up(code, _ATTRIBUTES)
+        for name in _looked_up(code, _GLOBALS):
             self.bind(name)
             if (other := _file_of(self.scope.get(name))) is not None:
-                for attribute in mentioned:  # kernels are copied with what their modules define by then
+                for attribute in attributes:  # kernels are copied with what their modules define by then
                     other.bind(attribute)
         exec(code, self.scope)
 
@@ -258,15 +259,10 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _globals_of(code: CodeType) -> list[str]:
-    """Return the names that code looks up outside of its functions."""
-    found = (
-        step.argval
-        for each in _codes(code)
-        for step in dis.get_instructions(each)
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
-    )
-    return list(dict.fromkeys(found))
+def _looked_up(code: CodeType, by: Container[str]) -> list[str]:
+    """Return the names that some instructions of code look up: globals outside of its functions, or attributes."""
+    steps = (step for each in _codes(code) for step in dis.get_instructions(each))
+    return list(dict.fromkeys(step.argval for step in steps if step.opname in by))
 
 
 class _Imports(ast.NodeTransformer):

@@ -488,6 +488,9 @@ def test_what_does_not_hold_is_told_in_a_sentence(monkeypatch):
         (np.float64(27.0), np.float64(28.0), "got 27.0, expected 28.0"),
         ([(np.int64(1), {np.int64(2): np.bool_(True)})], 5, "got [(1, {2: True})], expected 5"),
         (np.int64(3), 3, "got 3 of type numpy.int64, expected one of type int"),
+        (np.int8(-2), -2.0, "got -2 of type numpy.int8, expected one of type float"),
+        ([np.float32(5.0)], [5], "got 5.0 of type numpy.float32 at [0], expected one of type int"),
+        (np.int8(-3), -2.0, "got -3, expected -2.0"),
     ],
 )
 def test_numbers_of_numpy_are_shown_as_numbers(seen, wanted, reason):

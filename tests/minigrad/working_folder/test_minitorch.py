@@ -372,6 +372,46 @@ def test_what_cannot_be_run_is_said(tmp_path):
     assert done.returncode == 1
 
 
+def test_interfaces_of_2020_are_named(tmp_path):
+    """Where a task had another interface then, the answer is not called wrong: the interface is what cannot be read."""
+    (tmp_path / "autodiff.py").write_text(
+        "class VariableWithDeriv: pass\nclass FunctionBase:\n"
+        "    def chain_rule(cls, ctx, inputs, d_output): return [VariableWithDeriv()]\n"
+        "def backpropagate(final_variable_with_deriv): pass\n"
+    )
+    (tmp_path / "module.py").write_text("class Module:\n    def train(self): self.mode = 'train'\n")
+    assert minitorch.version(tmp_path) == "MiniTorch of 2020"
+    for task, path in minitorch.found_tasks(tmp_path).values():
+        with pytest.raises(
+            MinigradError, match=r"interface is that of MiniTorch of 2020; what can be read is MiniTorch"
+        ):
+            minitorch.load(task, path)
+    assert len(minitorch.found_tasks(tmp_path)) == 3
+
+
+def test_a_file_that_is_not_python_costs_its_own_answers(tmp_path):
+    """The other files are checked, the file and the line are named, and the exit code is 2."""
+    package = tmp_path / "minitorch"
+    package.mkdir()
+    (package / "operators.py").write_text(
+        "def log_back(x, d): return d / x\ndef inv_back(x, d): return -d / x**2\n"
+        "def relu_back(x, d): return d if x > 0 else 0.0\ndef lt(x, y): return 1.0\n"
+    )
+    (package / "fast_ops.py").write_text("def tensor_map(fn):\n    for i in fn:\n\ndef tensor_zip(fn): pass\n")
+    (package / "autodiff.py").write_text("def central_difference(:\n")
+    done = command(package, cwd=tmp_path)
+    seen = " ".join(done.stdout.split())
+    assert done.returncode == 2, seen
+    assert "operators.backs │ 3 of 3" in seen
+    assert "fast_ops.py is not Python: expected an indented block after 'for' statement on line 2" in seen
+    assert "autodiff.py is not Python: " in seen
+    assert seen.count("; its answers are left out") == 2
+    assert "operators.comparison (it lacks eq and max and is_close), " in seen
+    content = json.loads(command(package, "--json", cwd=tmp_path).stdout)
+    assert [each["id"] for each in content["exercises"]] == ["operators.backs"]
+    assert len(content["remarks"]) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [

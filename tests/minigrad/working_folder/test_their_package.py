@@ -146,6 +146,20 @@ def test_files_that_ask_for_each_other_by_way_of_the_package(tmp_path):
     assert failures == []
 
 
+def test_a_name_that_the_package_takes_from_where_it_is_being_set(tmp_path):
+    """A file sets a name by way of the package, whose `__init__.py` imports that name from it: nothing fails."""
+    folder = package(
+        tmp_path,
+        __init__="from .choice import CHOSEN\n",
+        autodiff="from .choice import CHOSEN\ndef central_difference(f, *vals, arg=0): return CHOSEN.step(f)\n",
+        choice="import minitorch.steps\nCHOSEN = minitorch.steps\n",
+        steps="def step(f): return f(2.0)\n",
+    )
+    failures = []
+    answer = load(folder, "derivatives.central_difference", failures)
+    assert (answer["central_difference"](lambda x: 3.0 * x), failures) == (6.0, [])
+
+
 def test_a_helper_that_cannot_be_run_is_named(tmp_path):
     """The file, the line and the error are said."""
     folder = package(

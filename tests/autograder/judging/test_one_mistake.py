@@ -1,0 +1,83 @@
+"""One mistake costs one group of points, and a corner case a quarter of the exercise at most."""
+
+import pytest
+from places import ROOT
+
+from autograder.course.loading import load_course
+from autograder.judging.judge import Judge
+from autograder.results.causes import SEEN, confirmed, read_seen
+from autograder.sandbox import SandboxUnavailable, choose
+
+WRONG = ROOT / "autograder/wrong"
+
+ARRAYS_ALONE = {
+    "tensor_data.index_to_position": "def index_to_position(index, strides):\n"
+    "    position = 0\n    for axis in range(strides.size):\n        position += index[axis] * strides[axis]\n"
+    "    return position\n",
+    "tensor_data.to_index": "def to_index(ordinal, shape, out_index):\n    rest = ordinal + 0\n"
+    "    for axis in range(shape.size - 1, -1, -1):\n        out_index[axis] = rest % shape[axis]\n"
+    "        rest = rest // shape[axis]\n",
+    "tensor_data.broadcast_index": "def broadcast_index(big_index, big_shape, shape, out_index):\n"
+    "    extra = big_shape.size - shape.size\n    for axis in range(shape.size):\n"
+    "        out_index[axis] = 0 if shape[axis] == 1 else big_index[axis + extra]\n",
+}
+
+
+@pytest.fixture(scope="module")
+def graded():
+    """Grades a text, its causes confirmed as in a report."""
+    try:
+        choose()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+    course, seen = load_course(ROOT / "course"), read_seen(ROOT / "autograder" / SEEN)
+    with Judge(course, shrink_seconds=0) as judge:
+        yield lambda exercise, text: confirmed(judge.grade_text(course.exercise(exercise), text), seen[exercise])
+
+
+@pytest.fixture
+def lost(graded):
+    """The groups of an exercise that a text loses."""
+    return lambda exercise, text: {group.name for group in graded(exercise, text).groups if not group.earned}
+
+
+@pytest.mark.parametrize("exercise", ARRAYS_ALONE)
+def test_what_is_right_for_arrays_works_in_kernels(exercise, lost):
+    """Kernels pass arrays, which have a size; the library's tuples have none."""
+    assert lost(exercise, ARRAYS_ALONE[exercise]) == {"values"}
+
+
+@pytest.mark.parametrize(
+    ("exercise", "mistake", "group"),
+    [
+        ("derivatives.central_difference", "steps-are-halved", "slope"),
+        ("derivatives.central_difference", "forward-instead-of-central", "slope"),
+        ("derivatives.central_difference", "negative-arg-breaks", "special"),
+        ("derivatives.forward_difference", "negative-arg-breaks", "special"),
+        ("functions.arithmetic", "division-by-zero-raises", "special"),
+        ("functions.elementary", "overflow-raises", "special"),
+        ("operators.elementary", "log-adds-epsilon", "special"),
+    ],
+)
+def test_the_group_of_a_mistake(exercise, mistake, group, lost):
+    """The steps say nothing about the arguments, nor a logarithm about the sigmoid."""
+    assert lost(exercise, (WRONG / exercise / f"{mistake}.py").read_text()) == {group}
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("autodiff.chain_rule", "def chain_rule(variable, d_output):\n    return None + variable\n"),
+        *(
+            (
+                f"derivatives.{name}",
+                f"def {name}(f, *vals, arg=0, epsilon=1e-6):\n    return 1.0 if arg >= 0 else None[0]\n",
+            )
+            for name in ("central_difference", "forward_difference")
+        ),
+    ],
+)
+def test_an_error_of_another_kind_names_no_cause(exercise, text, graded):
+    """That an error has the type of a known mistake's is no evidence of that mistake."""
+    confirmed_causes = {each.misconception for each in graded(exercise, text).verdicts if each.confirmed}
+    assert confirmed_causes == set()
