@@ -142,6 +142,7 @@ OF_TENSORS: dict[str, list[Sample]] = {
     **{name: _along((2, 3, 2), *_SUMS) for name in ("Sum", "Prod", "LogSumExp")},
     **{name: _extremes((2, 3, 2), *_SUMS) for name in ("Amax", "Amin")},
     "Max": _extremes((2, 3, 2), {"dim": 2}, {"dim": 1}),
+    "CumSum": _along((2, 3, 2), {"dim": 2}, {"dim": 1}),
     **{name: _along((2, 3, 2), {"dim": 2}, {"dim": 1}) for name in ("Softmax", "LogSoftmax")},
     # products
     "MatMul": [Sample(((2, 3), (3, 2))), Sample(((2, 1, 2, 3), (2, 3, 2))), Sample(((2, 2, 3), (3, 1)))],

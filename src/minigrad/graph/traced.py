@@ -253,6 +253,9 @@ class TracedTensor(AbstractTensor):
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
         return self._call("_where_extreme", name=name, dim=dim, keepdim=keepdim)
 
+    def _order(self, axis: int, descending: bool) -> Tensor:
+        return self._call("_order", axis=axis, descending=descending)
+
     def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
         return self._call("_truth", form=form, dim=dim, keepdim=keepdim, operation=operation)
 
