@@ -80,7 +80,7 @@ class Along(Shapes):
             ValueError: If p is any other text, or a largest element is asked of none.
 
         >>> x = minigrad.tensor([3.0, -4.0])
-        >>> x.norm(), x.norm(1), x.norm(math.inf)
+        >>> x.norm(), x.norm(1), x.norm(float("inf"))
         (tensor(5.), tensor(7.), tensor(4.))
         """
         x = cast(Any, self)

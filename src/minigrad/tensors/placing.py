@@ -65,7 +65,7 @@ class Placing(Shapes):
     def _triangle(self, name: str, first: int, above: bool) -> Tensor:
         if self.ndim < 2:
             raise ValueError(f"{name}: a tensor of shape {self.shape}; it needs at least two axes")
-        upper = ~np.tri(*self.shape[-2:], first - 1, dtype=bool)
+        upper = ~np.tri(self.shape[-2], self.shape[-1], first - 1, dtype=bool)
         x = cast(Any, self)
         return cast("Tensor", x.masked_fill(x.from_host(~upper if above else upper), 0))
 

@@ -150,7 +150,7 @@ def _divided(function: type[Elementwise], name: str, a: Any, b: Any) -> Tensor:
                 f"{name}: an operand is a tensor or a number, not {type_name(x)}; make a tensor of it with "
                 "minigrad.tensor(...)"
             )
-    kinds = [x._array.dtype.kind if isinstance(x, Shapes) else type(x).__name__[0] for x in (a, b)]
+    kinds = [x.dtype.kind if isinstance(x, Shapes) else type(x).__name__[0] for x in (a, b)]
     if "f" not in kinds:
         _refuse_zero(name, b)
         if kinds == ["b", "b"]:  # as integers, which NumPy would make of them too, of a smaller type
@@ -161,6 +161,6 @@ def _divided(function: type[Elementwise], name: str, a: Any, b: Any) -> Tensor:
 def _refuse_zero(name: str, divisor: Any) -> None:
     if getattr(divisor, "abstract", False):
         return  # nobody can look at it yet
-    values = arrays.to_host(divisor._array) if isinstance(divisor, Shapes) else np.asarray(divisor)
+    values = arrays.to_host(cast(Any, divisor)._array) if isinstance(divisor, Shapes) else np.asarray(divisor)
     if values.size and not values.all():
         raise ZeroDivisionError(f"{name}: integers cannot be divided by 0; convert one of them with .float()")
