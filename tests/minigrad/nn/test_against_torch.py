@@ -249,7 +249,7 @@ def test_smoothed_labels(shape, options, smoothing, reduction):
 
 def test_smoothing_is_a_part():
     """A part below 0 or above 1 is refused; the module hands it on."""
-    with pytest.raises(ValueError, match="label_smoothing is 1.5; it must lie between 0 and 1"):
+    with pytest.raises(ValueError, match=r"label_smoothing is 1\.5; it must lie between 0 and 1"):
         functional.cross_entropy(mg.ones(2, 3), mg.tensor([0, 1]), label_smoothing=1.5)
     x, t = normal(4, 3), RNG.integers(0, 3, 4)
     ours = nn.CrossEntropyLoss(label_smoothing=0.2)(mg.tensor(x), mg.tensor(t))
