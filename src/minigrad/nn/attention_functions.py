@@ -83,8 +83,8 @@ def attention_scores(
 
     >>> from minigrad.nn.attention_functions import attention_scores
     >>> attention_scores(minigrad.ones(2, 4), minigrad.ones(2, 4), is_causal=True)
-    tensor([[2., -inf],
-            [2.,   2.]])
+    tensor([[  2., -inf],
+            [  2.,   2.]])
     """
     factor = scale if scale is not None else 1.0 / math.sqrt(query.shape[-1]) if query.shape[-1] else 1.0
     scores = (query * factor) @ key.mT

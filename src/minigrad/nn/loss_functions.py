@@ -79,7 +79,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
 
     >>> x, target = minigrad.tensor([0.5, 3.0]), minigrad.zeros(2)
     >>> minigrad.nn.functional.smooth_l1_loss(x, target, reduction="none")
-    tensor([0.1250, 2.5000])
+    tensor([0.125, 2.500])
     """
     _check_same("smooth_l1_loss", input, target, reduction)
     if not beta >= 0.0:
@@ -228,7 +228,7 @@ def smoothed(
 
     >>> from minigrad.nn.loss_functions import smoothed
     >>> smoothed(minigrad.tensor([[-1.0, -3.0]]), minigrad.tensor([0]), None, -100, "mean", 0.5)
-    tensor(1.5000)
+    tensor(1.5)
     """
     if not 0.0 <= label_smoothing <= 1.0:
         raise ValueError(f"cross_entropy: label_smoothing is {label_smoothing}; it must lie between 0 and 1")

@@ -60,7 +60,7 @@ class SmoothL1Loss(_Loss):
         beta: Where the parabola becomes a line; 0 gives `L1Loss`.
 
     >>> minigrad.nn.SmoothL1Loss()(minigrad.tensor([0.5]), minigrad.tensor([0.0]))
-    tensor(0.1250)
+    tensor(0.125)
     """
 
     def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
