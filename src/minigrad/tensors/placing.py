@@ -155,15 +155,14 @@ class Placing(Shapes):
         axes = (dims,) if isinstance(dims, int) else tuple(dims)
         if len(steps) != len(axes):
             raise ValueError(f"roll: {len(steps)} shifts for {len(axes)} dims; give one for each")
-        from minigrad.tensors.creation import cat  # which stands on this module
-
         out: Any = self
         for step, dim in zip(steps, axes, strict=True):
             axis = axis_of(out, dim, "roll")
             n = out.shape[axis] if out.ndim else 0
             start = -step % n if n else 0
             if start:
-                out = cat([out.narrow(axis, start, n - start), out.narrow(axis, 0, start)], axis)
+                parts = (out.narrow(axis, start, n - start), out.narrow(axis, 0, start))
+                out = tensor_functions.Cat.apply(*parts, dim=axis)
         return cast("Tensor", out.clone() if out is self else out)
 
     # --- by index ---------------------------------------------------------------------------------------------

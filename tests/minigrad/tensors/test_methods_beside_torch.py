@@ -1,6 +1,7 @@
 """Methods of the modules rounding, along, placing and einsum, beside PyTorch: values, types and derivatives."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -198,6 +199,23 @@ def test_forward_mode_agrees_with_backward_mode(name):
     grads = mg.autograd.grad([program(mg, *leaves)], leaves, [mg.tensor(weights)])
     along = sum(np.vdot(g.numpy(), t) for g, t in zip(grads, tangents, strict=True))
     assert np.vdot(change.numpy(), weights) == pytest.approx(along, rel=1e-10, abs=1e-10)
+
+
+@every_program
+def test_the_device_cuda_gives_the_same(name):
+    """On the device "cuda", a GPU or its simulator, values and gradients are the same, and stay there."""
+    program, shapes = PROGRAMS[name]
+    found = []
+    for device in ("cpu", "cuda"):
+        lib = SimpleNamespace(**{each: getattr(mg, each) for each in mg._methods | {"einsum"}})
+        lib.tensor = lambda data, device=device: mg.tensor(data).to(device)
+        leaves = [mg.tensor(x).to(device).requires_grad_() for x in numbers(name, shapes)]
+        out = program(lib, *leaves)
+        out.sum().backward()
+        assert {x.device for x in (out, *[x.grad for x in leaves])} == {device}
+        found.append([x.detach().cpu().numpy() for x in (out, *[x.grad for x in leaves])])
+    for there, here in zip(*found, strict=True):
+        np.testing.assert_allclose(there, here, rtol=1e-9, atol=1e-9)
 
 
 SPECIAL = [-np.inf, -2.5, -1.0, -0.0, 0.0, 0.5, 1.5, 2.5, 4e15, np.inf, np.nan, -1e-12]
