@@ -219,6 +219,27 @@ def test_transformer_encoder_layer(settings, options):
     run_both(ours, theirs, [normal(*((2, 5, 6) if settings.get("batch_first") else (5, 2, 6)))], options)
 
 
+def test_gradients_of_a_block_compiled_and_for_each_example():
+    """As a function of its parameters a block is compiled, and vmap gives each example's gradients."""
+    mg.manual_seed(0)
+    block = nn.TransformerEncoderLayer(6, 2, 8, dropout=0.0, batch_first=True, norm_first=True).double()
+    parameters = {name: p.detach() for name, p in block.named_parameters()}
+    x, mask = mg.tensor(normal(3, 5, 6)), mg.tensor(CAUSAL)
+
+    def loss(parameters, x):
+        return (nn.functional_call(block, parameters, x, src_mask=mask) ** 2).sum()
+
+    slope = mg.transforms.grad(loss)
+    whole, compiled = slope(parameters, x), mg.jit(slope)(parameters, x)
+    for name, wanted in whole.items():
+        np.testing.assert_allclose(compiled[name].numpy(), wanted.numpy(), rtol=1e-9, atol=1e-9)
+    each = mg.transforms.vmap(slope, in_axes=(None, 0))(parameters, x)
+    for name, wanted in whole.items():
+        np.testing.assert_allclose(each[name].sum(0).numpy(), wanted.numpy(), rtol=1e-9, atol=1e-9)
+        one = slope(parameters, x[1])[name]
+        np.testing.assert_allclose(each[name][1].numpy(), one.numpy(), rtol=1e-9, atol=1e-9)
+
+
 def test_a_transformer_learns_to_repeat():
     """A causal block with embeddings learns to say the token before the last one, compiled or not."""
     mg.manual_seed(3)

@@ -352,6 +352,22 @@ def test_changes_in_place_are_differentiated():
         np.testing.assert_allclose(ours, theirs)
 
 
+@pytest.mark.parametrize("name", ["scatter_", "scatter_add_", "index_add_"])
+def test_changes_in_place_are_refused_by_name_where_they_cannot_be_made(name):
+    """A trace, and a vmap whose examples share the tensor, say which operation they cannot do; others do it."""
+    index, ones = mg.tensor([[0], [2]]), mg.ones(2, 1)
+
+    def change(x, index, source):
+        return getattr(x.clone(), name)(0, index, source)
+
+    with pytest.raises(mg.errors.TraceError, match=f"{name} changes a traced tensor in place"):
+        mg.jit(change)(mg.zeros(3), index[0], ones[0])
+    found = mg.transforms.vmap(change)(mg.zeros(2, 3), index, ones)
+    assert found.tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    with pytest.raises(mg.errors.BatchingError):
+        mg.transforms.vmap(lambda i, s: getattr(mg.zeros(3), name)(0, i, s))(index, ones)
+
+
 def test_orders_of_equal_elements_are_stable():
     """Equal elements keep their order in both directions."""
     x = mg.tensor([2.0, 1.0, 2.0, 1.0, 2.0])
