@@ -105,8 +105,8 @@ def test_a_number_is_not_less_than_itself(student):
         return [mg.operators.lt(x, y) * 1.0 for x, y in pairs]
 
     expect(
-        student(observe, [[1.0, 2.0], [2.0, 1.0], [2.0, 2.0], [-3.0, -2.0]]),
-        [1.0, 0.0, 0.0, 1.0],
+        student(observe, [[1.0, 2.0], [2.0, 1.0], [2.0, 2.0], [-3.0, -2.0], [3.0, 2.0], [2.5, 4.0]]),
+        [1.0, 0.0, 0.0, 1.0, 0.0, 1.0],
         hint="less than is <, not <=",
         misconception="lt-includes-equal",
     )
@@ -174,8 +174,8 @@ def test_eq_allows_no_difference(student):
         return [mg.operators.eq(x, y) * 1.0 for x, y in pairs]
 
     expect(
-        student(observe, [[0.1 + 0.2, 0.3], [1.0, 1.0 + 1e-12]]),
-        [0.0, 0.0],
+        student(observe, [[0.1 + 0.2, 0.3], [1.0, 1.0 + 1e-12], [-1.0, 1.0]]),
+        [0.0, 0.0, 0.0],
         hint="eq is exact; the tolerance belongs to is_close",
         misconception="eq-has-a-tolerance",
     )

@@ -93,6 +93,7 @@ _lazy_names = {
     "cat": "tensors.creation",
     "check": "checks",
     "concat": "tensors.creation",
+    "einsum": "tensors.einsum",
     "empty": "tensors.creation",
     "eye": "tensors.creation",
     "from_dlpack": "tensors.creation",
@@ -139,11 +140,12 @@ _dtypes = {
 # Methods of tensors that are functions too: ``minigrad.exp(x)`` is ``x.exp()``.
 _methods = frozenset(
     """
-    abs add all allclose amax amin any argmax argmin bmm chunk clamp clip clone cos div dot equal erf exp
-    flatten flip gather gelu index_select isfinite isinf isnan log log_softmax logsumexp masked_fill matmul
-    max maximum mean min minimum mm mul neg numel permute pow prod reciprocal relu reshape sigmoid sign sin
-    softmax split sqrt square squeeze std sub sum tanh transpose unbind unsqueeze var
-    """.split()  # noqa: SIM905 (a list of 59 strings would fill the page)
+    abs add all allclose amax amin any argmax argmin argsort bmm ceil chunk clamp clip clone cos cumsum diag div dot
+    equal erf exp flatten flip floor floor_divide gather gelu index_add index_select isfinite isinf isnan log log1p
+    log_softmax logsumexp masked_fill matmul max maximum mean min minimum mm mul neg norm numel outer permute pow prod
+    reciprocal relu remainder reshape roll round scatter scatter_add sigmoid sign sin softmax sort split sqrt square
+    squeeze std sub sum tanh topk transpose tril triu unbind unsqueeze var
+    """.split()  # noqa: SIM905 (a list of 77 strings would fill the page)
 )
 
 

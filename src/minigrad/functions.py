@@ -36,6 +36,8 @@ __all__ = [
     "Elementwise",
     "Erf",
     "Exp",
+    "Floor",
+    "FloorDivide",
     "Function",
     "Gelu",
     "Inv",
@@ -46,6 +48,8 @@ __all__ = [
     "Neg",
     "Pow",
     "ReLU",
+    "Remainder",
+    "Round",
     "Sigmoid",
     "Sign",
     "Sin",
@@ -61,6 +65,7 @@ __all__ = [
     "dot",
     "erf",
     "exp",
+    "floor_divide",
     "gelu",
     "log",
     "maximum",
@@ -779,6 +784,42 @@ class Sign(Elementwise):
         return 0.0
 
 
+class Floor(Sign):
+    """The largest whole number that is not above a."""
+
+    kernel = "floor"
+
+
+class Round(Sign):
+    """The nearest whole number, of two equally near ones the even one."""
+
+    kernel = "round"
+
+
+class FloorDivide(Elementwise):
+    """The largest whole number that is not above a / b; its steps have no useful derivative."""
+
+    kernel = "floor_divide"
+    differentiable = False
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Flat everywhere but at the steps."""
+        return 0.0, 0.0
+
+
+class Remainder(Elementwise):
+    """a - b floor(a / b): it has the sign of b."""
+
+    kernel = "remainder"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The first input moves the output one for one, the second by the number of steps that were taken away."""
+        a, b = ctx.saved_values
+        return d_output, -d_output * floor_divide(a, b)
+
+
 class Min(Elementwise):
     """The smaller of a and b."""
 
@@ -927,6 +968,15 @@ def sign(a: Any) -> Any:
     -1.0
     """
     return _generic(Sign, a)
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    """Return the largest whole number that is not above a / b.
+
+    >>> minigrad.functions.floor_divide(-5.0, 3.0)
+    -2.0
+    """
+    return _generic(FloorDivide, a, b)
 
 
 def erf(a: Any) -> Any:

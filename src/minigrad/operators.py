@@ -24,6 +24,8 @@ __all__ = [
     "erf",
     "exp",
     "exp_back",
+    "floor",
+    "floor_divide",
     "ge",
     "gelu",
     "gt",
@@ -48,6 +50,8 @@ __all__ = [
     "reduce",
     "relu",
     "relu_back",
+    "remainder",
+    "round",
     "sigmoid",
     "sigmoid_back",
     "sign",
@@ -545,6 +549,60 @@ FORMS["sign"] = Form(
     keeps_integers=True,
     of_integers=_sign,
 )
+
+
+def floor(x: float) -> float:
+    """Return the largest whole number that is not above x.
+
+    >>> minigrad.operators.floor(-1.5), minigrad.operators.floor(1.5)
+    (-2.0, 1.0)
+    """
+    # From 2^52 on every float is whole; math.floor would return a Python integer, of which an infinity has none.
+    return x - x % 1.0 if math.fabs(x) < 4503599627370496.0 else x
+
+
+FORMS["floor"] = Form(numpy="floor")
+
+
+def round(x: float) -> float:
+    """Return the nearest whole number, of two equally near ones the even one.
+
+    >>> [minigrad.operators.round(x) for x in (0.5, 1.5, 2.4)]
+    [0.0, 2.0, 2.0]
+    """
+    below = floor(x)
+    rest = x - below
+    up = rest > 0.5 or (rest == 0.5 and below % 2.0 != 0.0)
+    return math.copysign(below + 1.0 if up else below, x)
+
+
+FORMS["round"] = Form(numpy="rint")
+
+
+@ieee(lambda x, y: math.nan)
+def remainder(x: float, y: float) -> float:
+    """Return what is left of x after whole steps of y: between 0 and y, as Python's ``%``; nan for a y of 0.
+
+    >>> minigrad.operators.remainder(5.0, 3.0), minigrad.operators.remainder(-5.0, 3.0)
+    (2.0, 1.0)
+    """
+    return x % y
+
+
+FORMS["remainder"] = Form(numpy="remainder", keeps_integers=True)
+
+
+@ieee(_divide_by_zero)
+def floor_divide(x: float, y: float) -> float:
+    """Return the largest whole number that is not above x / y, as Python's ``//``; for a y of 0, x / y.
+
+    >>> minigrad.operators.floor_divide(5.0, 3.0), minigrad.operators.floor_divide(-5.0, 3.0)
+    (1.0, -2.0)
+    """
+    return x // y
+
+
+FORMS["floor_divide"] = Form(numpy="floor_divide", keeps_integers=True)
 
 
 def erf(x: float) -> float:

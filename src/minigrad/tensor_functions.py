@@ -29,6 +29,7 @@ __all__ = [
     "Cast",
     "Cat",
     "Clone",
+    "CumSum",
     "Expand",
     "Flip",
     "Index",
@@ -572,6 +573,29 @@ def _with_axes(x: Any, shape: Sequence[int], ctx: TensorContext) -> Any:
     if ctx.keepdim:
         return x
     return reshape(x, tuple(1 if axis in ctx.dim else n for axis, n in enumerate(shape)))
+
+
+class CumSum(_Linear):
+    """The running sums along an axis.
+
+    It has a rule of its own: as a product with a triangle of ones it would take time and memory with the square of the
+    axis, and a nan would reach the sums before it.
+    """
+
+    @staticmethod
+    def forward(ctx: TensorContext, a: Any, dim: int) -> Any:
+        """Add up from the front, floats in float64, as PyTorch does."""
+        ctx.dim = dim
+        on_host = arrays.to_host(a)
+        wide = np.float64 if on_host.dtype.kind == "f" else on_host.dtype
+        return np.cumsum(on_host, dim, dtype=wide).astype(on_host.dtype, copy=False)
+
+    @staticmethod
+    def backward(ctx: TensorContext, d_output: Any) -> Any:
+        """An element moves its own sum and all behind it: running sums from the end."""
+        dims = (ctx.dim,)
+        from_the_end = _either(CumSum, _either(Flip, d_output, dims=dims), dim=ctx.dim)
+        return _either(Flip, from_the_end, dims=dims)
 
 
 class Amax(Function):

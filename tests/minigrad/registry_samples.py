@@ -41,6 +41,7 @@ class Sample:
         shapes: The shapes of its tensors.
         options: Its further arguments.
         positive: Whether its inputs are above 0.
+        within: For each input the interval of its numbers, where the function has jumps elsewhere.
         mask: Whether the first input is a condition, which has no derivative.
         repeat: The axis along which equal elements do no harm, where there is one.
         layouts: How its inputs may lie in memory.
@@ -49,6 +50,7 @@ class Sample:
     shapes: tuple[tuple[int, ...], ...]
     options: dict[str, Any] = field(default_factory=dict)
     positive: bool = False
+    within: tuple[tuple[float, float], ...] = ()
     mask: bool = False
     repeat: int | None = 0
     layouts: tuple[str, ...] = LAYOUTS
@@ -61,6 +63,9 @@ class Sample:
         if self.positive:
             grid = 0.4 + (grid - grid.min()) / 3.0
         parts = np.split(rng.permutation(grid), np.cumsum(sizes)[:-1])
+        if self.within:
+            even = [(part - grid.min()) / max(np.ptp(grid), 1.0) for part in parts]
+            parts = [low + (high - low) * part for part, (low, high) in zip(even, self.within, strict=True)]
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
@@ -99,9 +104,10 @@ _FACTORS = np.array([1.0, 0.5, 2.0])
 
 ELEMENTWISE: dict[str, list[Sample]] = {
     **{name: _one() for name in ("Abs", "Cos", "Erf", "Exp", "Gelu", "Inv", "Neg", "ReLU", "Sigmoid", "Sign", "Sin")},
-    **{name: _one() for name in ("Square", "Tanh")},
+    **{name: _one() for name in ("Floor", "Round", "Square", "Tanh")},
     **{name: _one(positive=True) for name in ("Log", "Sqrt")},
     **{name: _two() for name in ("Add", "Div", "EQ", "GE", "GT", "LE", "LT", "Max", "Min", "Mul", "NE", "Sub")},
+    **{name: _two(within=((-2.6, -2.4), (0.95, 1.05))) for name in ("FloorDivide", "Remainder")},
     "Pow": _two(positive=True),
     "Clip": [Sample(((2, 3), (2, 3), (2, 3))), Sample(((2, 3), (3,), (2, 1)))],
     "Where": [Sample(((2, 3), (2, 3), (2, 3)), mask=True), Sample(((3,), (2, 1), (3,)), mask=True)],
@@ -136,6 +142,7 @@ OF_TENSORS: dict[str, list[Sample]] = {
     **{name: _along((2, 3, 2), *_SUMS) for name in ("Sum", "Prod", "LogSumExp")},
     **{name: _extremes((2, 3, 2), *_SUMS) for name in ("Amax", "Amin")},
     "Max": _extremes((2, 3, 2), {"dim": 2}, {"dim": 1}),
+    "CumSum": _along((2, 3, 2), {"dim": 2}, {"dim": 1}),
     **{name: _along((2, 3, 2), {"dim": 2}, {"dim": 1}) for name in ("Softmax", "LogSoftmax")},
     # products
     "MatMul": [Sample(((2, 3), (3, 2))), Sample(((2, 1, 2, 3), (2, 3, 2))), Sample(((2, 2, 3), (3, 1)))],
@@ -193,6 +200,8 @@ TORCH: dict[str, str | Callable[..., Any]] = {
     "EQ": "eq",
     "Erf": "erf",
     "Exp": "exp",
+    "Floor": "floor",
+    "FloorDivide": "floor_divide",
     "GE": "ge",
     "GT": "gt",
     "Gelu": lambda a: torch.nn.functional.gelu(a),
@@ -207,6 +216,8 @@ TORCH: dict[str, str | Callable[..., Any]] = {
     "Neg": "neg",
     "Pow": "pow",
     "ReLU": "relu",
+    "Remainder": "remainder",
+    "Round": "round",
     "Sigmoid": "sigmoid",
     "Sign": "sign",
     "Sin": "sin",

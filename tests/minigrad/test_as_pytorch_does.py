@@ -437,6 +437,9 @@ def test_what_pytorch_refuses_and_minigrad_does_not(program):
     [
         (lambda m: m.tensor([1.5]).int(), None),
         (lambda m: leaf(m, 2).sign().sum().backward(), GraphError),
+        (lambda m: leaf(m, 2).floor().sum().backward(), GraphError),
+        (lambda m: leaf(m, 2).ceil().sum().backward(), GraphError),
+        (lambda m: leaf(m, 2).round().sum().backward(), GraphError),
         (lambda m: m.nn.functional.mse_loss(m.ones(2, 1), m.ones(2, 3)).item(), ValueError),
         (lambda m: m.ones(2) * np.ones(2), TypeError),
         (lambda m: m.tensor([2]) ** m.tensor([-2]), ValueError),

@@ -22,6 +22,7 @@ from minigrad.errors import TraceError
 from minigrad.functions import Function
 from minigrad.tensors import Tensor, mapped, shapes, types
 from minigrad.tensors.inplace import InPlace
+from minigrad.tensors.placing import Placing
 from minigrad.tensors.shapes import axis_of
 from minigrad.transforms.abstract import AbstractTensor, NoArray
 from minigrad.transforms.batched import BatchedTensor
@@ -253,6 +254,9 @@ class TracedTensor(AbstractTensor):
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
         return self._call("_where_extreme", name=name, dim=dim, keepdim=keepdim)
 
+    def _order(self, axis: int, descending: bool) -> Tensor:
+        return self._call("_order", axis=axis, descending=descending)
+
     def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
         return self._call("_truth", form=form, dim=dim, keepdim=keepdim, operation=operation)
 
@@ -299,7 +303,8 @@ _REFUSED = {
     "backward": "backward() changes leaves; use minigrad.transforms.grad inside the function",
     "requires_grad_": "a traced tensor cannot be made a leaf; use minigrad.transforms.grad inside the function",
 }
-for _name in (*(n for n in vars(InPlace) if n.endswith("_") and not n.startswith("_")), "__setitem__"):
+_IN_PLACE = (name for kind in (InPlace, Placing) for name in vars(kind) if name.endswith("_") and name[0] != "_")
+for _name in (*_IN_PLACE, "__setitem__"):
     _REFUSED[_name] = f"{_name} changes a traced tensor in place; use the operation that makes a new tensor"
 _CHANGED = "`+=` and its kin change a traced tensor in place; write x = x + y"
 _REFUSED |= dict.fromkeys(("__isub__", "__imul__", "__itruediv__", "__ipow__"), _CHANGED)

@@ -44,5 +44,5 @@ def missing(place: str, name: str, owner: object) -> AttributeError:
         what = f"module {place!r}" if isinstance(owner, ModuleType) else f"{type(owner).__name__!r} object"
         return AttributeError(f"{what} has no attribute {name!r}", name=name, obj=owner)
     instead = f"; use {advice}" if advice else ': see "What is left out" in docs/library/pytorch.md'
-    # Without its name Python suggests none: x.sum for x.cumsum would be no help.
+    # Without its name Python suggests none: x.prod for x.cumprod would be no help.
     return AttributeError(f"torch's {name} is not in minigrad{instead}", obj=owner)

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 from minigrad.machine.first_use import first_use
 from minigrad.nn import functional, init, utils
 from minigrad.nn.activations import GELU, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from minigrad.nn.attention import MultiheadAttention, TransformerEncoderLayer
 from minigrad.nn.containers import ModuleList, Sequential
 from minigrad.nn.functional_call import functional_call
 from minigrad.nn.layers import Conv1d, Conv2d, Dropout, Embedding, Flatten, Identity, Linear
-from minigrad.nn.losses import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss
+from minigrad.nn.losses import BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss, SmoothL1Loss
 from minigrad.nn.module import Module
-from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm
+from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm, RMSNorm
 from minigrad.nn.parameter import Parameter
 from minigrad.nn.pooling import AvgPool2d, MaxPool2d
 
 __all__ = [
     "GELU",
     "AvgPool2d",
+    "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
@@ -28,7 +30,9 @@ __all__ = [
     "Dropout",
     "Embedding",
     "Flatten",
+    "GroupNorm",
     "Identity",
+    "L1Loss",
     "LayerNorm",
     "Linear",
     "LogSoftmax",
@@ -36,13 +40,17 @@ __all__ = [
     "MaxPool2d",
     "Module",
     "ModuleList",
+    "MultiheadAttention",
     "NLLLoss",
     "Parameter",
+    "RMSNorm",
     "ReLU",
     "Sequential",
     "Sigmoid",
+    "SmoothL1Loss",
     "Softmax",
     "Tanh",
+    "TransformerEncoderLayer",
     "functional",
     "functional_call",
     "init",

@@ -15,15 +15,30 @@ from typing import TYPE_CHECKING, cast
 from minigrad import backends, standing_aside, tensor_functions
 from minigrad.functions import Function
 from minigrad.machine.first_use import first_use
+from minigrad.nn.attention_functions import scaled_dot_product_attention
 from minigrad.nn.checking import as_tuple, check_size
 from minigrad.nn.convolution import Pair, Windows
-from minigrad.nn.layer_functions import batch_norm, conv1d, conv2d, embedding, layer_norm, linear, one_hot
+from minigrad.nn.layer_functions import (
+    batch_norm,
+    conv1d,
+    conv2d,
+    embedding,
+    group_norm,
+    layer_norm,
+    linear,
+    one_hot,
+    rms_norm,
+)
 from minigrad.nn.loss_functions import (
+    binary_cross_entropy,
     binary_cross_entropy_with_logits,
+    l1_loss,
     mse_loss,
     nll_loss,
     nll_loss_of_each,
     rows_and_targets,
+    smooth_l1_loss,
+    smoothed,
 )
 from minigrad.nn.loss_rules import CrossEntropy
 from minigrad.nn.pool_functions import AvgPool2d, MaxPool2d
@@ -33,6 +48,7 @@ from minigrad.tensors import Tensor, creation, need_tensors
 __all__ = [
     "avg_pool2d",
     "batch_norm",
+    "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "conv1d",
     "conv2d",
@@ -40,6 +56,8 @@ __all__ = [
     "dropout",
     "embedding",
     "gelu",
+    "group_norm",
+    "l1_loss",
     "layer_norm",
     "linear",
     "log_softmax",
@@ -49,7 +67,10 @@ __all__ = [
     "nll_loss",
     "one_hot",
     "relu",
+    "rms_norm",
+    "scaled_dot_product_attention",
     "sigmoid",
+    "smooth_l1_loss",
     "softmax",
     "tanh",
     "tile",
@@ -278,6 +299,7 @@ def cross_entropy(
     weight: Tensor | None = None,
     ignore_index: int = -100,
     reduction: str = "mean",
+    label_smoothing: float = 0.0,
 ) -> Tensor:
     """Compute -log of the probability that the softmax of logits gives to the target class.
 
@@ -287,6 +309,7 @@ def cross_entropy(
         weight: A factor for each class, or None. "mean" divides by the sum of the factors of the targets.
         ignore_index: A target that costs nothing.
         reduction: "mean", "sum", or "none" for one loss for each target.
+        label_smoothing: The part of each target that is spread evenly over all classes, from 0 to 1.
 
     Raises:
         TypeError: If the targets are no integers.
@@ -297,6 +320,8 @@ def cross_entropy(
     tensor([0.6931, 0.1269])
     """
     dim = 1 if input.ndim > 1 else 0
+    if label_smoothing:
+        return smoothed(log_softmax(input, dim), target, weight, ignore_index, reduction, label_smoothing)
     if getattr(target, "abstract", False):
         scores = log_softmax(input, dim)
         return nll_loss_of_each("cross_entropy", scores, target, weight, ignore_index, reduction)

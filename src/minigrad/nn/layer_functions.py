@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +13,17 @@ from minigrad.nn.checking import as_tuple, check_integers, check_running, check_
 from minigrad.nn.convolution import Conv2d, Windows
 from minigrad.tensors import Tensor, need_tensors
 
-__all__ = ["batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "one_hot"]
+__all__ = [
+    "batch_norm",
+    "conv1d",
+    "conv2d",
+    "embedding",
+    "group_norm",
+    "layer_norm",
+    "linear",
+    "one_hot",
+    "rms_norm",
+]
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -279,13 +290,76 @@ def layer_norm(
     tensor([[-1.,  1.],
             [-1.,  1.]])
     """
-    count = len(normalized_shape)
-    if not count or tuple(input.shape[-count:]) != tuple(normalized_shape):
-        raise ValueError(f"layer_norm: an input of shape {tuple(input.shape)} does not end in {normalized_shape}")
-    axes = tuple(range(input.ndim - count, input.ndim))
+    axes = _last_axes("layer_norm", input, normalized_shape)
     centred = input - input.mean(axes, keepdim=True)
     variance = (centred * centred).mean(axes, keepdim=True)
     return _scaled(centred, variance, eps, weight, bias, tuple(normalized_shape))
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: tuple[int, ...], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """Scale to a mean square of 1 over the last axes, then by weight. Nothing is shifted.
+
+    Args:
+        input: Of shape (..., *normalized_shape).
+        normalized_shape: The sizes of those axes.
+        weight: Factors of that shape, or None.
+        eps: Added to the mean square; None takes the distance from 1 to the next number of the input's type.
+
+    Raises:
+        ValueError: If the last axes have other sizes.
+
+    Source: Zhang and Sennrich, "Root mean square layer normalization", 2019, equation 4.
+
+    >>> minigrad.nn.functional.rms_norm(minigrad.tensor([[3.0, 3.0], [-1.0, 1.0]]), (2,))
+    tensor([[ 1.,  1.],
+            [-1.,  1.]])
+    """
+    axes = _last_axes("rms_norm", input, normalized_shape)
+    small = float(np.finfo(input.dtype).eps) if eps is None else eps
+    out = input / (input.square().mean(axes, keepdim=True) + small).sqrt()
+    return out if weight is None else out * weight.view(*normalized_shape)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Shift and scale each group of channels of each example to mean 0 and variance 1, then by weight and bias.
+
+    Args:
+        input: Of shape (batch, channels, ...).
+        num_groups: Into how many groups the channels are split.
+        weight: Factors of shape (channels,), or None.
+        bias: Shifts of shape (channels,), or None.
+        eps: Added to the variance.
+
+    Raises:
+        ValueError: If the input has fewer than 2 axes, or its channels do not split into the groups.
+
+    Source: Wu and He, "Group normalization", 2018.
+
+    >>> minigrad.nn.functional.group_norm(minigrad.tensor([[1.0, 3.0, 10.0, 30.0]]), num_groups=2)
+    tensor([[-1.,  1., -1.,  1.]])
+    """
+    if input.ndim < 2 or num_groups < 1 or input.shape[1] % num_groups:
+        raise ValueError(
+            f"group_norm: an input of shape {tuple(input.shape)} for {num_groups} groups; it must have the shape "
+            "(batch, channels, ...), and its channels split into the groups"
+        )
+    size = math.prod(input.shape[1:]) // num_groups
+    out = layer_norm(input.reshape(input.shape[0], num_groups, size), (size,), eps=eps).reshape(*input.shape)
+    column = (1, -1, *(1,) * (input.ndim - 2))
+    if weight is not None:
+        out = out * weight.view(*column)
+    return out if bias is None else out + bias.view(*column)
+
+
+def _last_axes(name: str, input: Tensor, normalized_shape: Sequence[int]) -> tuple[int, ...]:
+    count = len(normalized_shape)
+    if not count or tuple(input.shape[-count:]) != tuple(normalized_shape):
+        raise ValueError(f"{name}: an input of shape {tuple(input.shape)} does not end in {normalized_shape}")
+    return tuple(range(input.ndim - count, input.ndim))
 
 
 def _scaled(

@@ -7,11 +7,22 @@ from typing import Any
 import numpy as np
 
 from minigrad.backends import default_float
+from minigrad.functions import where
 from minigrad.nn.checking import check_integers, check_reduction, in_range
 from minigrad.nn.loss_rules import BCEWithLogits, SquaredError
 from minigrad.tensors import Tensor, need_tensors
 
-__all__ = ["binary_cross_entropy_with_logits", "mse_loss", "nll_loss", "nll_loss_of_each", "rows_and_targets"]
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "l1_loss",
+    "mse_loss",
+    "nll_loss",
+    "nll_loss_of_each",
+    "rows_and_targets",
+    "smooth_l1_loss",
+    "smoothed",
+]
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
@@ -32,6 +43,93 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     if input.dtype.kind != "f" and target.dtype.kind != "f":  # their mean is no integer
         input = input.to(default_float())
     return SquaredError.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
+
+
+def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Compute |input - target|.
+
+    Args:
+        input: Floats of any shape.
+        target: Of the same shape.
+        reduction: "mean", "sum", or "none" for one loss for each element.
+
+    Raises:
+        ValueError: If the shapes differ.
+
+    >>> minigrad.nn.functional.l1_loss(minigrad.tensor([1.0, 4.0]), minigrad.tensor([1.0, 2.0]))
+    tensor(1.)
+    """
+    _check_same("l1_loss", input, target, reduction)
+    return _reduced((_as_floats(input) - target).abs(), reduction)
+
+
+def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+    """Compute half the squared difference over beta where the difference is below beta, else |difference| - beta / 2.
+
+    Args:
+        input: Floats of any shape.
+        target: Of the same shape.
+        reduction: "mean", "sum", or "none" for one loss for each element.
+        beta: Where the parabola becomes a line; 0 gives `l1_loss`.
+
+    Raises:
+        ValueError: If the shapes differ, or beta is negative.
+
+    Source: Girshick, "Fast R-CNN", 2015, equation 3, for a beta of 1.
+
+    >>> x, target = minigrad.tensor([0.5, 3.0]), minigrad.zeros(2)
+    >>> minigrad.nn.functional.smooth_l1_loss(x, target, reduction="none")
+    tensor([0.125, 2.500])
+    """
+    _check_same("smooth_l1_loss", input, target, reduction)
+    if not beta >= 0.0:
+        raise ValueError(f"smooth_l1_loss: beta is {beta}; it must be at least 0")
+    if beta == 0.0:
+        return l1_loss(input, target, reduction)
+    difference = _as_floats(input) - target
+    size = difference.abs()
+    return _reduced(where(size < beta, difference.square() * (0.5 / beta), size - 0.5 * beta), reduction)
+
+
+def binary_cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
+    """Compute -(target log input + (1 - target) log(1 - input)): minus the logarithm of a probability.
+
+    A logarithm counts as -100 at least, as in PyTorch. Behind a sigmoid, `binary_cross_entropy_with_logits` loses no
+    digits.
+
+    Args:
+        input: Probabilities of any shape.
+        target: Numbers between 0 and 1, of the same shape.
+        weight: Factors that broadcast to that shape, or None.
+        reduction: "mean", "sum", or "none" for one loss for each element.
+
+    Raises:
+        ValueError: If the shapes differ, or an input is no probability.
+
+    >>> probabilities, targets = minigrad.tensor([0.5, 0.9]), minigrad.tensor([1.0, 1.0])
+    >>> minigrad.nn.functional.binary_cross_entropy(probabilities, targets, reduction="none")
+    tensor([0.6931, 0.1054])
+    """
+    _check_same("binary_cross_entropy", input, target, reduction)
+    if not input.abstract and bool(((input < 0.0) | (input > 1.0)).any()):
+        raise ValueError("binary_cross_entropy: an input is outside of [0, 1]; logits go into ..._with_logits")
+    never, always = input == 0.0, input == 1.0
+    log = input.masked_fill(never, 1.0).log().masked_fill(never, -100.0).clamp(min=-100.0)
+    log_of_rest = (-input.masked_fill(always, 0.0)).log1p().masked_fill(always, -100.0).clamp(min=-100.0)
+    losses = (target - 1.0) * log_of_rest - target * log
+    return _reduced(losses if weight is None else losses * weight, reduction)
+
+
+def _as_floats(x: Tensor) -> Tensor:
+    return x if x.dtype.kind == "f" else x.to(default_float())
+
+
+def _reduced(losses: Tensor, reduction: str) -> Tensor:
+    if reduction == "none":
+        return losses
+    return losses.sum() if reduction == "sum" else losses.mean()
 
 
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
@@ -113,6 +211,38 @@ def nll_loss_of_each(
     if reduction == "none":
         return losses
     return losses.sum() if reduction == "sum" else losses.sum() / factors.sum()
+
+
+def smoothed(
+    scores: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str, label_smoothing: float
+) -> Tensor:
+    """Compute the cross entropy with targets of which a part is spread evenly over all classes.
+
+    Args:
+        scores: Log-probabilities of shape (batch, classes, ...), or (classes,).
+        target: Classes: int64 of shape (batch, ...), or ().
+        weight: A factor for each class, or None.
+        ignore_index: A target that costs nothing.
+        reduction: "mean", "sum", or "none" for one loss for each target.
+        label_smoothing: The part, from 0 to 1.
+
+    >>> from minigrad.nn.loss_functions import smoothed
+    >>> smoothed(minigrad.tensor([[-1.0, -3.0]]), minigrad.tensor([0]), None, -100, "mean", 0.5)
+    tensor(1.5)
+    """
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise ValueError(f"cross_entropy: label_smoothing is {label_smoothing}; it must lie between 0 and 1")
+    axis = 1 if scores.ndim > 1 else 0
+    of_targets = nll_loss_of_each("cross_entropy", scores, target, weight, ignore_index, "none")
+    counts = (target != ignore_index).to(scores.dtype)
+    column = (-1, *(1,) * (scores.ndim - axis - 1))
+    of_all = scores if weight is None else scores * weight.view(*column)
+    share = label_smoothing / scores.shape[axis]
+    losses = of_targets * (1.0 - label_smoothing) - of_all.sum(axis) * counts * share
+    if reduction != "mean":
+        return _reduced(losses, reduction)
+    factors = counts if weight is None else weight[target * (target != ignore_index)] * counts
+    return losses.sum() / factors.sum()
 
 
 NO_CLASS = "there is no class {}; the scores have {}"

@@ -1,6 +1,7 @@
-"""Modules that shift and scale values to mean 0 and variance 1.
+"""Modules that shift and scale values to mean 0 and variance 1, or to a mean square of 1.
 
-Source: Ioffe and Szegedy, "Batch normalization", 2015; Ba, Kiros and Hinton, "Layer normalization", 2016.
+Source: Ioffe and Szegedy, "Batch normalization", 2015; Ba, Kiros and Hinton, "Layer normalization", 2016; Wu and He,
+"Group normalization", 2018; Zhang and Sennrich, "Root mean square layer normalization", 2019.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "LayerNorm"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "RMSNorm"]
 
 
 class BatchNorm1d(Module):
@@ -176,3 +177,97 @@ class LayerNorm(Module):
         LayerNorm((4,), eps=1e-05, elementwise_affine=True)
         """
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.weight is not None}"
+
+
+class RMSNorm(Module):
+    """Scales to a mean square of 1 over the last axes, then by trained factors.
+
+    Args:
+        normalized_shape: The sizes of those axes. One number stands for the last axis alone.
+        eps: Added to the mean square; None takes the distance from 1 to the next number of the input's type.
+        elementwise_affine: Whether to scale by `weight`.
+        dtype: Of the parameter. None takes the default float dtype.
+
+    Attributes:
+        weight: Of shape normalized_shape, starting at 1, or None if not affine.
+
+    >>> minigrad.nn.RMSNorm(2)(minigrad.tensor([[3.0, 3.0], [-1.0, 1.0]])).detach()
+    tensor([[ 1.,  1.],
+            [-1.,  1.]])
+    """
+
+    weight: Parameter | None
+
+    def __init__(
+        self,
+        normalized_shape: int | tuple[int, ...],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps = eps
+        ones = creation.ones(*self.normalized_shape, dtype=dtype)
+        self.weight = Parameter(ones) if elementwise_affine else None
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Scale an input of shape (..., *normalized_shape)."""
+        return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the settings.
+
+        >>> minigrad.nn.RMSNorm(4)
+        RMSNorm((4,), eps=None, elementwise_affine=True)
+        """
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.weight is not None}"
+
+
+class GroupNorm(Module):
+    """Normalises groups of channels of each example, then scales and shifts each channel by trained factors.
+
+    Args:
+        num_groups: Into how many groups the channels are split.
+        num_channels: The number of channels.
+        eps: Added to the variance.
+        affine: Whether to scale by `weight` and shift by `bias`.
+        dtype: Of the parameters. None takes the default float dtype.
+
+    Attributes:
+        weight: Of shape (num_channels,), starting at 1, or None if not affine.
+        bias: Of shape (num_channels,), starting at 0, or None if not affine.
+
+    >>> minigrad.nn.GroupNorm(2, 4)(minigrad.tensor([[1.0, 3.0, 10.0, 30.0]])).detach()
+    tensor([[-1.,  1., -1.,  1.]])
+    """
+
+    weight: Parameter | None
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__()
+        if num_groups < 1 or num_channels % num_groups:
+            raise ValueError(f"GroupNorm: {num_channels} channels do not split into {num_groups} groups")
+        self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
+        self.weight = Parameter(creation.ones(num_channels, dtype=dtype)) if affine else None
+        self.bias = Parameter(creation.zeros(num_channels, dtype=dtype)) if affine else None
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalise an input of shape (batch, num_channels, ...)."""
+        return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the settings.
+
+        >>> minigrad.nn.GroupNorm(2, 4)
+        GroupNorm(2, 4, eps=1e-05, affine=True)
+        """
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.weight is not None}"

@@ -792,6 +792,8 @@ _UFUNCS = {
     "multiply": ("__mul__", "__rmul__"),
     "divide": ("__truediv__", "__rtruediv__"),
     "power": ("__pow__", "__rpow__"),
+    "floor_divide": ("__floordiv__", "__rfloordiv__"),
+    "remainder": ("__mod__", "__rmod__"),
     "matmul": ("__matmul__", "__rmatmul__"),
     "equal": ("__eq__", "__eq__"),
     "not_equal": ("__ne__", "__ne__"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from minigrad import backends, functions, standing_aside, tensor_data, tensor_functions
 from minigrad.backends import arrays, guarded
+from minigrad.tensors.along import Along, ValuesAndIndices
+from minigrad.tensors.placing import Placing
+from minigrad.tensors.rounding import Rounding
 from minigrad.tensors.shapes import Shapes, axes_of, axis_of
 
 if TYPE_CHECKING:
@@ -21,25 +24,13 @@ Axes = int | Sequence[int] | None
 """One axis, several, or all."""
 
 
-class ValuesAndIndices(NamedTuple):
-    """The result of `max` or `min` along an axis.
-
-    >>> largest = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).max(dim=1)
-    >>> largest.values, largest.indices
-    (tensor([5., 7.]), tensor([1, 0]))
-    """
-
-    values: Tensor
-    indices: Tensor
-
-
 def _float(x: Any) -> Any:
     """Return a floating-point tensor: integers and booleans are converted as in PyTorch."""
     return x if x._array.dtype.kind == "f" else x.to(backends.default_float())
 
 
-class Methods(Shapes):
-    """Elementwise functions, reductions, products.
+class Methods(Rounding, Along, Placing):
+    """Elementwise functions, reductions, products, and what the modules beside this one add.
 
     >>> x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> x.exp().log().sum(dim=0)

@@ -174,7 +174,23 @@ class BatchedTensor(AbstractTensor):
         size = cast(Any, self if _has(self, level) else x)._value.shape[0]
         return BatchedTensor(indexing.put_each(expose(x, level, size), tuple(shape), key, mine), level)
 
+    @staticmethod
+    def put_along(x: Tensor, axis: int, index: Any, values: Any) -> Tensor:
+        """Return a tensor with values at the places that an index names along an axis, where one of them is batched.
+
+        With an axis in front that counts the examples it is one scatter for all of them.
+        """
+        top = max((x, index, values), key=lambda each: getattr(each, "_level", -1))
+        level, size = cast(BatchedTensor, top)._level, cast(BatchedTensor, top)._value.shape[0]
+        whole, places, new = (expose(each, level, size) for each in (x, index, values))
+        return BatchedTensor(whole.scatter(axis + 1, places, new), level)
+
     # --- reductions that are not differentiated -------------------------------------------------------------
+
+    def _order(self, axis: int, descending: bool) -> Tensor:
+        if not self.ndim:
+            return self._with(self._value.new_zeros(self._value.shape[0]).long())
+        return self._with(self._value._order(axis + 1, descending))
 
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
         methods._refuse_empty(self, tuple(range(self.ndim)) if dim is None else (axis_of(self, dim, name),), name)

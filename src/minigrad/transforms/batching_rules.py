@@ -207,6 +207,7 @@ def _index_put(function: Any, values: Values, mine: Mine, options: dict[str, Any
     tensor_functions._QuickSum,
     tensor_functions.Prod,
     tensor_functions.Amax,
+    tensor_functions.CumSum,
     tensor_functions.LogSumExp,
     tensor_functions.Max,
     tensor_functions._QuickMax,

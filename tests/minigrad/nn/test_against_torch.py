@@ -89,6 +89,13 @@ LAYERS = {
     ),
     "layer norm": (nn.LayerNorm, (4,), {}, (3, 4)),
     "layer norm over two axes": (nn.LayerNorm, ((4, 2),), {"eps": 1e-2}, (3, 4, 2)),
+    "rms norm": (nn.RMSNorm, (4,), {}, (3, 4)),
+    "rms norm over two axes": (nn.RMSNorm, ((4, 2),), {"eps": 1e-2}, (3, 4, 2)),
+    "rms norm without weights": (nn.RMSNorm, (4,), {"elementwise_affine": False}, (3, 4)),
+    "group norm": (nn.GroupNorm, (2, 4), {}, (3, 4, 2, 3)),
+    "group norm of vectors": (nn.GroupNorm, (2, 6), {"eps": 1e-2}, (3, 6)),
+    "group norm without weights": (nn.GroupNorm, (1, 4), {"affine": False}, (3, 4, 5)),
+    "group norm, a channel a group": (nn.GroupNorm, (4, 4), {}, (2, 4, 3)),
     "identity": (nn.Identity, (), {}, (3, 4)),
 }
 
@@ -170,10 +177,91 @@ def loss_of_both(name, arguments, targets, options, tolerance=1e-10):
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-@pytest.mark.parametrize("name", ["mse_loss", "binary_cross_entropy_with_logits"])
+@pytest.mark.parametrize("name", ["mse_loss", "binary_cross_entropy_with_logits", "smooth_l1_loss"])
 def test_loss_of_numbers(name, reduction):
     """Loss, gradient and second derivative are PyTorch's."""
     loss_of_both(name, normal(3, 4) * 3.0, RNG.uniform(size=(3, 4)), {"reduction": reduction})
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("l1_loss", {}),
+        ("smooth_l1_loss", {"beta": 0.0}),
+        ("smooth_l1_loss", {"beta": 0.3}),
+        ("binary_cross_entropy", {}),
+        ("binary_cross_entropy", {"weight": np.array([0.5, 2.0, 1.5, 0.0])}),
+    ],
+)
+def test_loss_with_options(name, options, reduction, dtype):
+    """Value, type and gradients, also the target's, are PyTorch's, and of no elements as well."""
+    for shape in ((3, 4), (0, 4)):
+        x, t = (RNG.uniform(0.05, 0.95, size=shape).astype(dtype) for _ in range(2))
+        own = {key: value.astype(dtype) if isinstance(value, np.ndarray) else value for key, value in options.items()}
+        pairs = []
+        for lib, function in ((mg, functional), (torch, torch.nn.functional)):
+            a, b = lib.tensor(x, requires_grad=True), lib.tensor(t, requires_grad=True)
+            loss = getattr(function, name)(a, b, reduction=reduction, **_of(lib, own))
+            (loss.reshape(-1) * lib.arange(max(loss.reshape(-1).shape[0], 0)).to(loss.dtype)).sum().backward()
+            pairs.append([loss, a.grad, b.grad])
+        for ours, theirs in zip(*pairs, strict=True):
+            assert str(ours.dtype) == str(theirs.dtype).removeprefix("torch.")
+            same(ours, theirs, 1e-10 if dtype is np.float64 else 1e-5)
+
+
+def test_binary_cross_entropy_at_its_ends():
+    """The loss of a probability of 0 or 1 is PyTorch's, and what is no probability is refused; nan passes."""
+    x, t = np.array([0.0, 1.0, 0.0, 1.0, 1e-60, np.nan]), np.array([1.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+    ours = functional.binary_cross_entropy(mg.tensor(x[:5]), mg.tensor(t[:5]), reduction="none")
+    theirs = torch.nn.functional.binary_cross_entropy(torch.tensor(x[:5]), torch.tensor(t[:5]), reduction="none")
+    same(ours, theirs)
+    assert functional.binary_cross_entropy(mg.tensor(x), mg.tensor(t)).isnan()
+    for wrong in (-0.1, 1.1):
+        with pytest.raises(ValueError, match=r"an input is outside of \[0, 1\]"):
+            functional.binary_cross_entropy(mg.tensor([wrong]), mg.tensor([1.0]))
+    with pytest.raises(ValueError, match="smooth_l1_loss: beta is -1"):
+        functional.smooth_l1_loss(mg.tensor([1.0]), mg.tensor([1.0]), beta=-1)
+
+
+def test_a_saturated_sigmoid_gets_no_nan():
+    """The gradient of a logit whose sigmoid is 0 or 1 is PyTorch's: 0."""
+    grads = []
+    for lib, function in ((mg, functional), (torch, torch.nn.functional)):
+        x = lib.tensor([-800.0, 800.0, 0.0], requires_grad=True)
+        function.binary_cross_entropy(x.sigmoid(), lib.tensor([1.0, 0.0, 1.0])).backward()
+        grads.append(x.grad)
+    same(*grads, 1e-6)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("smoothing", [0.1, 1.0])
+@pytest.mark.parametrize("options", [{}, {"weight": np.array([0.5, 2.0, 1.5])}, {"ignore_index": 1}])
+@pytest.mark.parametrize("shape", [(5, 3), (2, 3, 4), (3,)])
+def test_smoothed_labels(shape, options, smoothing, reduction):
+    """Cross entropy with label_smoothing, its gradient and second derivative are PyTorch's."""
+    targets = np.array(2) if len(shape) == 1 else RNG.integers(0, 3, (shape[0], *shape[2:]))
+    loss_of_both(
+        "cross_entropy", normal(*shape), targets, {**options, "label_smoothing": smoothing, "reduction": reduction}
+    )
+
+
+def test_smoothing_is_a_part():
+    """A part below 0 or above 1 is refused; the module hands it on."""
+    with pytest.raises(ValueError, match=r"label_smoothing is 1\.5; it must lie between 0 and 1"):
+        functional.cross_entropy(mg.ones(2, 3), mg.tensor([0, 1]), label_smoothing=1.5)
+    x, t = normal(4, 3), RNG.integers(0, 3, 4)
+    ours = nn.CrossEntropyLoss(label_smoothing=0.2)(mg.tensor(x), mg.tensor(t))
+    same(ours, torch.nn.CrossEntropyLoss(label_smoothing=0.2)(torch.tensor(x), torch.tensor(t)))
+
+
+def test_losses_as_modules():
+    """The modules of losses compute what the functions compute."""
+    x, t, weight = RNG.uniform(size=(3, 4)), RNG.uniform(size=(3, 4)), RNG.uniform(size=4)
+    for kind, options in (("L1Loss", {}), ("SmoothL1Loss", {"beta": 0.2}), ("BCELoss", {"weight": weight})):
+        ours, theirs = (getattr(lib.nn, kind)(**_of(lib, options)) for lib in (mg, torch))
+        same(ours(mg.tensor(x), mg.tensor(t)), theirs(torch.tensor(x), torch.tensor(t)))
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])

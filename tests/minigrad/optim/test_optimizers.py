@@ -18,6 +18,18 @@ SETTINGS = {
     "adam": ("Adam", {"lr": 0.1}),
     "adam with everything": ("Adam", {"lr": 0.05, "betas": (0.8, 0.95), "eps": 1e-3, "weight_decay": 0.1}),
     "adamw": ("AdamW", {"lr": 0.1, "weight_decay": 0.2}),
+    "rmsprop": ("RMSprop", {"lr": 0.1}),
+    "rmsprop with momentum": ("RMSprop", {"lr": 0.05, "momentum": 0.9, "alpha": 0.8, "eps": 1e-3}),
+    "rmsprop, centered": ("RMSprop", {"lr": 0.05, "centered": True, "weight_decay": 0.1}),
+    "rmsprop with everything": (
+        "RMSprop",
+        {"lr": 0.05, "alpha": 0.9, "eps": 1e-2, "weight_decay": 0.1, "momentum": 0.5, "centered": True},
+    ),
+    "adagrad": ("Adagrad", {"lr": 0.1}),
+    "adagrad with everything": (
+        "Adagrad",
+        {"lr": 0.3, "lr_decay": 0.2, "weight_decay": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-3},
+    ),
 }
 START = np.random.default_rng(0).normal(size=(3, 4))
 GRADIENTS = np.random.default_rng(1).normal(size=(6, 3, 4))
@@ -44,6 +56,13 @@ def test_steps_are_those_of_pytorch(case):
     """Six steps, one of them without a gradient, lead where PyTorch's lead."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra bench): nothing to compare with")
     np.testing.assert_allclose(steps(mg, *case), steps(torch, *case), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
+def test_the_settings_that_are_not_given_are_pytorchs(kind):
+    """Without any setting the steps are PyTorch's, too."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra bench): nothing to compare with")
+    np.testing.assert_allclose(steps(mg, kind, {}), steps(torch, kind, {}), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("case", SETTINGS.values(), ids=SETTINGS)
@@ -229,6 +248,103 @@ def test_two_schedules_work_together():
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
+ONE_CYCLES = {
+    "plain": {"max_lr": 0.5, "total_steps": 15},
+    "by epochs": {"max_lr": 0.5, "epochs": 3, "steps_per_epoch": 5},
+    "lines": {"max_lr": 0.5, "total_steps": 15, "anneal_strategy": "linear", "pct_start": 0.5},
+    "three phases": {"max_lr": 0.5, "total_steps": 15, "three_phase": True},
+    "each group": {"max_lr": [0.5, 2.0], "total_steps": 15, "div_factor": 5.0, "final_div_factor": 10.0},
+    "other momenta": {"max_lr": 0.5, "total_steps": 15, "base_momentum": 0.1, "max_momentum": 0.6},
+    "the same momentum": {"max_lr": 0.5, "total_steps": 15, "cycle_momentum": False},
+}
+
+
+@pytest.mark.parametrize("kind", ["SGD", "AdamW"])
+@pytest.mark.parametrize("options", ONE_CYCLES.values(), ids=ONE_CYCLES)
+def test_one_cycle_is_that_of_pytorch(options, kind):
+    """Rates and momenta of all steps are PyTorch's, in both groups, for momentum and for betas."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra bench): nothing to compare with")
+    seen = []
+    for lib in (mg, torch):
+        p, q = (lib.tensor([1.0], requires_grad=True) for _ in range(2))
+        more = {"momentum": 0.9} if kind == "SGD" else {}
+        optimizer = getattr(lib.optim, kind)([{"params": [p]}, {"params": [q], "lr": 0.3}], lr=0.1, **more)
+        schedule = lib.optim.lr_scheduler.OneCycleLR(optimizer, **options)
+        seen.append([])
+        for step in range(16):
+            groups = optimizer.param_groups
+            momenta = [group["momentum"] if kind == "SGD" else group["betas"][0] for group in groups]
+            seen[-1].append([*schedule.get_last_lr(), *momenta])
+            if step < 15:
+                optimizer.step()
+                schedule.step()
+    np.testing.assert_allclose(*seen, rtol=1e-12)
+
+
+LOSSES = [
+    3.0,
+    2.0,
+    2.1,
+    2.0,
+    1.9999,
+    1.5,
+    1.6,
+    1.6,
+    1.6,
+    1.6,
+    1.6,
+    1.6,
+    1.6,
+    1.4,
+    1.5,
+    1.5,
+    1.5,
+    1.5,
+    1.5,
+    float("nan"),
+]
+PLATEAUS = {
+    "patient": {"patience": 2},
+    "impatient": {"patience": 0, "factor": 0.5},
+    "largest": {"mode": "max", "patience": 1},
+    "absolute": {"patience": 1, "threshold_mode": "abs", "threshold": 0.3},
+    "absolute, largest": {"mode": "max", "patience": 1, "threshold_mode": "abs", "threshold": 0.3},
+    "cooling down": {"patience": 1, "cooldown": 2, "factor": 0.5},
+    "lowest rates": {"patience": 0, "min_lr": [0.05, 0.2]},
+    "small changes": {"patience": 0, "eps": 0.05},
+}
+
+
+@pytest.mark.parametrize("options", PLATEAUS.values(), ids=PLATEAUS)
+def test_plateaus_are_those_of_pytorch(options):
+    """Rates are lowered when PyTorch lowers them, in both groups, also of a schedule that was loaded half-way."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra bench): nothing to compare with")
+    seen = []
+    for lib in (mg, torch):
+        p, q = (lib.tensor([1.0], requires_grad=True) for _ in range(2))
+        optimizer = lib.optim.SGD([{"params": [p]}, {"params": [q], "lr": 0.3}], lr=1.0)
+        schedule = lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options)
+        seen.append([])
+        for step, loss in enumerate(LOSSES):
+            schedule.step(lib.tensor(loss) if step % 2 else loss)
+            seen[-1].append([group["lr"] for group in optimizer.param_groups])
+            if step == 10:
+                old, schedule = schedule, lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options)
+                schedule.load_state_dict(old.state_dict())
+    np.testing.assert_allclose(*seen, rtol=1e-12)
+
+
+def test_schedules_end_or_ask_for_a_number():
+    """A cycle has an end, and a plateau needs a number."""
+    optimizer = optim.SGD([leaf([1.0])], lr=1.0, momentum=0.9)
+    cycle = optim.lr_scheduler.OneCycleLR(optimizer, 1.0, total_steps=2)
+    cycle.step(), cycle.step()
+    with pytest.raises(ValueError, match="step 3 of a cycle that has 2"):
+        cycle.step()
+    with pytest.raises(TypeError, match="step needs the number that is to improve"):
+        optim.lr_scheduler.ReduceLROnPlateau(optimizer).step()
+
+
 def test_step_schedule_drops():
     """StepLR of 2 epochs and 0.1 gives 1, 1, 0.1, 0.1, 0.01."""
     optimizer = optim.SGD([leaf([1.0])], lr=1.0)
@@ -261,6 +377,19 @@ def test_schedule_goes_on_where_it_stopped():
         (lambda o: optim.lr_scheduler.StepLR(o, 0), ValueError, "step_size is 0"),
         (lambda o: optim.lr_scheduler.CosineAnnealingLR(o, T_max=0), ValueError, "T_max is 0"),
         (lambda o: optim.lr_scheduler.LambdaLR(o, [lambda e: e, lambda e: e]), ValueError, "2 functions for 1 group"),
+        (lambda o: optim.lr_scheduler.OneCycleLR(o, 1.0), ValueError, "give total_steps, or both"),
+        (lambda o: optim.lr_scheduler.OneCycleLR(o, 1.0, 0), ValueError, "0 steps, pct_start"),
+        (lambda o: optim.lr_scheduler.OneCycleLR(o, 1.0, 9, pct_start=2), ValueError, "a part between 0 and 1"),
+        (lambda o: optim.lr_scheduler.OneCycleLR(o, 1.0, 9, anneal_strategy="x"), ValueError, "'cos' or 'linear'"),
+        (lambda o: optim.lr_scheduler.OneCycleLR(o, [1.0, 2.0], 9), ValueError, "2 rates for 1 group"),
+        (
+            lambda o: optim.lr_scheduler.OneCycleLR(optim.Adagrad([leaf([1.0])]), 1.0, 9),
+            ValueError,
+            "no momentum to change",
+        ),
+        (lambda o: optim.lr_scheduler.ReduceLROnPlateau(o, factor=1.0), ValueError, "they must be below 1"),
+        (lambda o: optim.lr_scheduler.ReduceLROnPlateau(o, "least"), ValueError, "'min' or 'max'"),
+        (lambda o: optim.lr_scheduler.ReduceLROnPlateau(o, min_lr=[0, 1]), ValueError, "2 lowest rates for 1 group"),
         (lambda o: optim.lr_scheduler.StepLR(o.param_groups, 1), TypeError, "got a list"),
     ],
 )
