@@ -14,7 +14,6 @@ __all__ = [
     "OUT_OF_BOUNDS",
     "WHOLE",
     "Layout",
-    "add",
     "arguments",
     "difference",
     "halve_and_add",
@@ -40,11 +39,6 @@ def tenfold(x: float) -> float:
 def difference(a: float, b: float) -> float:
     """Return a - 2 b, which tells a from b."""
     return a - 2.0 * b
-
-
-def add(result: float, element: float) -> float:
-    """Return result + element, where the order of the elements is another check's."""
-    return result + element
 
 
 def halve_and_add(result: float, element: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from minigrad.checks.expectation import expect
-from minigrad.checks.kernels import add, arguments, difference, halve_and_add, run, tenfold
+from minigrad.checks.kernels import arguments, difference, halve_and_add, run, tenfold
 from minigrad.checks.runner import visible
 
 __all__: list[str] = []
@@ -97,7 +97,7 @@ def start_and_order(student: SimpleNamespace) -> None:
 def rows_and_columns(student: SimpleNamespace) -> None:
     """[[1, 2, 3], [4, 5, 6]] is folded along axis 1 to 2 numbers, along axis 0 to 3."""
     table = ([1, 2, 3, 4, 5, 6], [2, 3], [3, 1])
-    kernel = student.tensor_reduce(add)
+    kernel = student.tensor_reduce(lambda result, element: result + element)
     rows = run(kernel, [*arguments([2, 1], [1, 1], table, start=0.0), 1])
     columns = run(kernel, [*arguments([1, 3], [3, 1], table, start=0.0), 0])
     hint = "the sums of the rows, then those of the columns: the index moves along reduce_dim and nowhere else"
@@ -110,4 +110,9 @@ def by_strides(student: SimpleNamespace) -> None:
     given = arguments([2, 1], [1, 1], ([1, 2, 3, 4, 5, 6], [2, 3], [1, 2]), start=0.0)
     when = {(6.0, 15.0): "1, 2, 3 and 4, 5, 6 are the rows of the storage, not those of this view"}
     hint = "the rows of this view are 1, 3, 5 and 2, 4, 6"
-    expect(run(student.tensor_reduce(add), [*given, 1]), [9.0, 12.0], hint=hint, when=when)
+    expect(
+        run(student.tensor_reduce(lambda result, element: result + element), [*given, 1]),
+        [9.0, 12.0],
+        hint=hint,
+        when=when,
+    )
