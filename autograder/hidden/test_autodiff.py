@@ -540,7 +540,8 @@ def test_leaf_alone(student):
 
 
 @backpropagate(
-    group="paths", because="lesson 03, 'Two paths': what comes out is added to what the inputs have collected"
+    group="paths",
+    because="lesson 03, 'Two paths': the derivatives that come out are added to those that the inputs have collected",
 )
 def test_diamond_sum(student):
     """Derivatives that reach a variable along two paths are added."""

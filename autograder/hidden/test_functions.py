@@ -11,7 +11,7 @@ arithmetic = functools.partial(pytest.mark.exercise, "functions.arithmetic")
 elementary = functools.partial(pytest.mark.exercise, "functions.elementary")
 
 UPSTREAM = "lesson 02, 'A box that knows its slope': backward returns d_output times the derivative"
-SAVED = "lesson 02, 'What forward should save': Save inputs or the output, nothing else."
+SAVED = "lesson 02, 'What forward should save': Save inputs or the output, not a slope that you have computed."
 
 
 # --- functions.arithmetic -----------------------------------------------------------------------------------
@@ -191,9 +191,7 @@ def test_extreme_values(student):
     )
 
 
-@elementary(
-    group="backward", because="lesson 02, 'What forward should save': For log the input is the one that you want."
-)
+@elementary(group="backward", because="lesson 02, 'What forward should save': For log the input is the better choice.")
 def test_derivative_of_log(student):
     """The derivative of log a is 1 / a, with a the input."""
 
@@ -311,7 +309,7 @@ def test_upstream_of_elementary(student):
 
 @elementary(
     group="backward",
-    because="lesson 02, 'What forward should save': Whatever is kept elsewhere, on the class or in a global, is overwritten by the next call",
+    because="lesson 02, 'What forward should save': A value kept elsewhere, on the class or in a global, is overwritten by the next call",
 )
 def test_two_calls_do_not_mix(student):
     """Each call has its own saved values, also where a function is used twice in one expression."""

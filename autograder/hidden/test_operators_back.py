@@ -74,7 +74,7 @@ def test_slope_of_relu(student):
 
 @backs(
     group="upstream",
-    because="lesson 02, 'Slopes multiply': each stage multiplies what arrives from above by its own slope",
+    because="lesson 02, 'Slopes multiply': each stage multiplies the number that arrives from above by its own slope",
 )
 def test_upstream_is_a_factor(student):
     """Twice the derivative from above gives twice the answer, and its sign is kept."""

@@ -130,7 +130,8 @@ def _run(cells: list[nbformat.NotebookNode]) -> Run:
 def _text(out: nbformat.NotebookNode) -> str:
     if out.output_type == "stream":
         return str(out.text) if out.name == "stdout" else ""
-    return f"{out.data.get('text/plain', '')}\n" if out.output_type == "execute_result" else ""
+    is_said = out.output_type == "execute_result" or "application/vnd.jupyter.widget-view+json" in out.get("data", {})
+    return f"{out.data.get('text/plain', '')}\n" if is_said else ""
 
 
 def _says_what_it_shows(out: nbformat.NotebookNode) -> bool:

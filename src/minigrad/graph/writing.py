@@ -14,6 +14,7 @@ from minigrad import tensor_functions
 from minigrad.backends import arrays
 from minigrad.backends.fused import Loop
 from minigrad.backends.numba import splitting
+from minigrad.functions import Function
 from minigrad.graph.elements import is_view, shares_memory
 from minigrad.graph.fusing import Fused
 from minigrad.graph.lowering import lower
@@ -22,6 +23,16 @@ from minigrad.graph.program import Equation, Graph, Var, compute, replaced, vari
 from minigrad.transforms.checkpointing import Barrier
 
 __all__ = ["Writer"]
+
+
+def compute_apart(op: type[Function], operands: list[Any], *options: Any) -> list[Any]:
+    """Compute as `compute` does, but return no operand, or view of one, as a result: a sum over no axes is its operand.
+
+    The plan knows which equations share memory. The memory of every other result may be written while an operand is
+    still read, and the other way round.
+    """
+    found = compute(op, operands, *options)
+    return [x.copy() if any(x is each or getattr(x, "base", x) is each for each in operands) else x for x in found]
 
 
 class Writer:
@@ -44,7 +55,12 @@ class Writer:
     def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
         self.graph, self.plan, self.inside = graph, plan, inside
         self.names = {v: f"v_{name}" for v, name in graph.names().items()}
-        self.scope: dict[str, Any] = {"compute": compute, "expand": arrays.expand, "replaced": replaced}
+        self.scope: dict[str, Any] = {
+            "compute": compute,
+            "compute_apart": compute_apart,
+            "expand": arrays.expand,
+            "replaced": replaced,
+        }
         self.lines: list[str] = []
         self.inner: list[Any] = []
         self.looked_at = self._run_time_values()
@@ -185,7 +201,8 @@ class Writer:
             known = ", ".join(f"{self.named(v)}: {self.option(self.names[v])}" for v in variables)
             options = f"replaced({options}, {{{known}}}.get)"
         op, saved = self.named(equation.op), self.named(equation.saved)
-        self.lines.append(f"{left}, = compute({op}, [{', '.join(shown)}], {options}, {saved})")
+        compute = "compute" if shares_memory(equation) else "compute_apart"
+        self.lines.append(f"{left}, = {compute}({op}, [{', '.join(shown)}], {options}, {saved})")
         for v in outputs:
             self.lines.append(f"{self.names[v]} = rows({self.names[v]})")
 

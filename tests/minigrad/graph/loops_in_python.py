@@ -45,6 +45,7 @@ def _scope(formula):
     names |= {"store_line": _store_line}
     names |= {"store": lambda p, i, x: p.__setitem__(i, x), "store_fence": lambda: None}
     names |= {"local_buffer": lambda dtype, size: np.empty(size, dtype), "int64": np.int64}
+    names |= {name: lambda *a, f=f: f(*map(float, a)) for name, f in formula.functions.items()}
     return names | {"float32": np.float32, "float64": np.float64} | formula.constants
 
 

@@ -100,6 +100,13 @@ def test_donated_and_read_behind_a_barrier():
     assert_close(temporary(x), ((x @ x) * 2.0 + (x @ x).T) @ x)
 
 
+def test_a_sum_over_no_axes_is_no_other_name_of_a_donated_input():
+    """The sum is what the input was, though the input's memory is written over for another result."""
+    x = mg.tensor(3.0)
+    total, twice = mg.jit(lambda x: (x.sum(), x * 2.0), donate_argnums=0)(x)
+    assert (total.item(), twice.item()) == (3.0, 6.0)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_random_donations(seed, monkeypatch):
     """Results of random programs are the same with donated inputs, and no other input is changed, with shared loops."""
