@@ -272,7 +272,7 @@ def test_plans_of_random_programs(seed):
 
 def test_programs_have_all_operations():
     """The random programs of these tests use every operation of their table often."""
-    used = [name for seed in range(60) for name in Program(seed).ops]
+    used = [name for seed in range(80) for name in Program(seed).ops]
     assert min(used.count(name) for name in OPS) >= 3
 
 
