@@ -793,7 +793,7 @@ class Floor(Sign):
 class Round(Sign):
     """The nearest whole number, of two equally near ones the even one."""
 
-    kernel = "round"
+    kernel = "rint"
 
 
 class FloorDivide(Elementwise):

@@ -51,7 +51,7 @@ __all__ = [
     "relu",
     "relu_back",
     "remainder",
-    "round",
+    "rint",
     "sigmoid",
     "sigmoid_back",
     "sign",
@@ -564,10 +564,10 @@ def floor(x: float) -> float:
 FORMS["floor"] = Form(numpy="floor")
 
 
-def round(x: float) -> float:
-    """Return the nearest whole number, of two equally near ones the even one.
+def rint(x: float) -> float:
+    """Return the nearest whole number, of two equally near ones the even one; Python's `round` keeps its name.
 
-    >>> [minigrad.operators.round(x) for x in (0.5, 1.5, 2.4)]
+    >>> [minigrad.operators.rint(x) for x in (0.5, 1.5, 2.4)]
     [0.0, 2.0, 2.0]
     """
     below = floor(x)
@@ -576,7 +576,7 @@ def round(x: float) -> float:
     return math.copysign(below + 1.0 if up else below, x)
 
 
-FORMS["round"] = Form(numpy="rint")
+FORMS["rint"] = Form(numpy="rint")
 
 
 @ieee(lambda x, y: math.nan)
