@@ -218,7 +218,7 @@ class _Slot:
 
     def search(self, tests: list[Any], each: float, seconds: float, only: Callable[[str], bool]) -> list[Leak]:
         """The leaks of the slot."""
-        # What the rest of the cell earns, whatever stands in this place, is not borrowed.
+        # Points that the rest of the cell earns with anything in this place are not borrowed.
         without = max(map(self._earned, map(self._slot.answered, ("raise NotImplementedError", "return None"))))
         sources = patterns(self._slot)
         candidates = [

@@ -184,9 +184,11 @@ class _Filled(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Turn ``x`` into ``2.0``."""
         value = self._names.get(node.id)
-        if not _is_plain(value) or len(repr(value)) > _LONGEST_VALUE:
+        try:
+            text = repr(value) if _is_plain(value) else ""
+        except (ValueError, RecursionError):  # an int of more digits than Python writes; a list that is in itself
             return node
-        return ast.Name(repr(value))
+        return ast.Name(text) if 0 < len(text) <= _LONGEST_VALUE else node
 
 
 def _is_plain(value: Any) -> bool:

@@ -147,7 +147,10 @@ def _of_broken_cell(id: str, namespace: Mapping[str, Any]) -> CheckReport | None
     Python has run nothing of that cell, so the answer is still the one before: it is not what the reader sees. IPython
     keeps the texts of all cells that were run in `In`.
     """
-    texts = [text for text in namespace.get("In", ()) if isinstance(text, str) and exercise_of(text) == id]
+    run_so_far = namespace.get("In")
+    if not isinstance(run_so_far, list):  # not in IPython, or the name is the reader's own
+        return None
+    texts = [text for text in run_so_far if isinstance(text, str) and exercise_of(text) == id]
     try:
         ast.parse(texts[-1] if texts else "")
     except (SyntaxError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""What a student has written goes into the library: by `minigrad.use` everything, here and in sibling notebooks.
+"""Students' answers go into the library: by `minigrad.use` all of them, here and in sibling notebooks.
 
 `needs_installed` does it for single exercises of the running notebook, where a cell builds on them.
 """
@@ -28,7 +28,7 @@ _in_use: list[Installation] = []
 """The installations that the last `use` made, and `needs_installed` since then."""
 
 _needed: dict[str, tuple[dict[str, Any], Installation]] = {}
-"""What `needs_installed` has put in since the last `use`, by exercise."""
+"""The answers that `needs_installed` has put in since the last `use`, by exercise."""
 
 
 def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = None) -> None:

@@ -123,7 +123,7 @@ class Rounding(Shapes):
         """
         x = cast(Any, self) if self.is_floating_point() else cast(Any, self).to(backends.default_float())
         more = x + 1.0
-        # What the sum has lost moves the logarithm by lost / more. It is a constant: the derivative is that of log.
+        # The sum is rounded. Its loss, over the sum, is added as a constant: the derivative is that of log.
         total = more.detach()
         lost = (x.detach() - (total - 1.0)) / total
         return more.log() + lost.masked_fill(lost.isfinite() == 0, 0.0)

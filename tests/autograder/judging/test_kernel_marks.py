@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from places import ROOT
 
-from autograder.course.loading import load_course
 from autograder.judging import plain_code
-from autograder.judging.judge import Judge
-from autograder.results.causes import SEEN, confirmed, read_seen
-from autograder.sandbox import SandboxUnavailable, choose
 from minigrad.debug.arrays import Recorded
 from minigrad.debug.memory import Root
 
@@ -115,18 +111,6 @@ def test_nothing_that_plain_code_may_name_reads_an_array_unseen():
             if after is not None and after[0] != before[0]:
                 assert k in after[1] and k in before[1], f"{name}, {how}, reads element {k} unseen"
     assert used > 500
-
-
-@pytest.fixture(scope="module")
-def grade():
-    """Grades a text for an exercise, its causes confirmed as in a report."""
-    try:
-        choose()
-    except SandboxUnavailable as error:
-        pytest.skip(str(error))
-    course, seen = load_course(ROOT / "course"), read_seen(ROOT / "autograder" / SEEN)
-    with Judge(course, shrink_seconds=0) as judge:
-        yield lambda exercise, text: confirmed(judge.grade_text(course.exercise(exercise), text), seen[exercise])
 
 
 def groups(graded):

@@ -3,11 +3,6 @@
 import pytest
 from places import ROOT
 
-from autograder.course.loading import load_course
-from autograder.judging.judge import Judge
-from autograder.results.causes import SEEN, confirmed, read_seen
-from autograder.sandbox import SandboxUnavailable, choose
-
 WRONG = ROOT / "autograder/wrong"
 
 ARRAYS_ALONE = {
@@ -23,22 +18,10 @@ ARRAYS_ALONE = {
 }
 
 
-@pytest.fixture(scope="module")
-def graded():
-    """Grades a text, its causes confirmed as in a report."""
-    try:
-        choose()
-    except SandboxUnavailable as error:
-        pytest.skip(str(error))
-    course, seen = load_course(ROOT / "course"), read_seen(ROOT / "autograder" / SEEN)
-    with Judge(course, shrink_seconds=0) as judge:
-        yield lambda exercise, text: confirmed(judge.grade_text(course.exercise(exercise), text), seen[exercise])
-
-
 @pytest.fixture
-def lost(graded):
+def lost(grade):
     """The groups of an exercise that a text loses."""
-    return lambda exercise, text: {group.name for group in graded(exercise, text).groups if not group.earned}
+    return lambda exercise, text: {group.name for group in grade(exercise, text).groups if not group.earned}
 
 
 @pytest.mark.parametrize("exercise", ARRAYS_ALONE)
@@ -77,7 +60,7 @@ def test_the_group_of_a_mistake(exercise, mistake, group, lost):
         ),
     ],
 )
-def test_an_error_of_another_kind_names_no_cause(exercise, text, graded):
+def test_an_error_of_another_kind_names_no_cause(exercise, text, grade):
     """That an error has the type of a known mistake's is no evidence of that mistake."""
-    confirmed_causes = {each.misconception for each in graded(exercise, text).verdicts if each.confirmed}
+    confirmed_causes = {each.misconception for each in grade(exercise, text).verdicts if each.confirmed}
     assert confirmed_causes == set()

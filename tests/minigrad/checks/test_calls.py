@@ -70,6 +70,7 @@ HELPER = "def listed(x, *more):\n    return [x]\n\ndef applied(student, x):\n   
         ("expect(str(student.f(0.0)), '-0.0')", "str(f(0.0))"),
         ("expect(listed(student.f(1), 2), [1.0])", "f(1)"),
         ("expect(listed(listed(student.f(1)))[0][0], 1.0)", "f(1)"),
+        ("x, y = 10**5000, [1]\ny.append(y)\nexpect(student.f(x, y, 2), 5.5)", "f(x, y, 2)"),
         ("for x in (1, 2):\n    expect(student.f(x), 0.0 if x == 1 else 2.0)", "f(2)"),
     ],
 )

@@ -857,6 +857,7 @@ BROKEN, WHOLE = f"# exercise: {ID}\ndef gradient(f, *vals:\n    return []", f"# 
         ([BROKEN, WHOLE, "check(...)"], None),
         ([BROKEN.replace(ID, "operators.folds")], None),
         (["", None, "x ="], None),
+        (5, None),
     ],
 )
 def test_an_answer_whose_cell_cannot_be_read(texts, reason, monkeypatch):
