@@ -14,7 +14,7 @@ __all__ = ["DOTTED", "LESSON", "MODULE", "NAME", "CourseError", "Table"]
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 NAME = re.compile(r"[A-Za-z0-9_-]+")
-LESSON = re.compile(r"[0-9]{2}_[a-z0-9_]+")
+LESSON = re.compile(r"[0-9]{2}[a-z]?_[a-z0-9_]+")
 
 
 class CourseError(MinigradError):
@@ -114,7 +114,7 @@ _KINDS: dict[type, str] = {
 }
 _PATTERNS = {
     NAME: "letters, digits, '_' and '-' only",
-    LESSON: "two digits and a name in lower case, such as '03_backprop'",
+    LESSON: "two digits, a letter where a lesson has two parts, and a name in lower case, such as '03_backprop'",
     DOTTED: "a dotted name, such as 'autodiff.topological_sort'",
     MODULE: "a module or a dotted name, such as 'fast' or 'operators.log_back'",
 }

@@ -60,6 +60,7 @@ _lazy_modules = (
     "engine",
     "exercises",
     "fast_ops",
+    "flags",
     "functional",
     "graph",
     "loops",

@@ -3,7 +3,7 @@
     MinigradError
     ├── ExerciseNotDone     the body of an exercise is still to be written
     ├── UnknownExercise     no exercise has that id
-    ├── GraphError          the computation graph cannot be differentiated as asked
+    ├── GraphError          the computation graph cannot be differentiated as asked (a RuntimeError as well)
     ├── IndexingError       an index, an axis or a shape does not fit (an IndexError and a ValueError as well)
     ├── BatchingError       vmap cannot run a function for all examples at once
     ├── TraceError          a function cannot be traced to a graph
@@ -86,7 +86,7 @@ class GradcheckError(MinigradError, AssertionError):
     """
 
 
-class GraphError(MinigradError):
+class GraphError(MinigradError, RuntimeError):
     """The computation graph cannot be differentiated as asked.
 
     >>> minigrad.tensor([1.0]).backward()

@@ -16,7 +16,7 @@ from autograder.building.slicing import slice_exercise
 from autograder.course.loading import load_course
 
 LESSONS = ("00_fundamentals", "01_numerical_derivatives", "02_chain_rule", "03_backprop", "04_strides")
-LESSONS += ("05_broadcasting", "06_tensor_autograd")
+LESSONS += ("05_broadcasting", "06_tensor_autograd", "06b_gradients_checked")
 
 
 @pytest.fixture(scope="module")

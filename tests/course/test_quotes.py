@@ -30,13 +30,15 @@ def _reasons():
 
 
 REASONS = list(_reasons())
-LESSONS = {path.name[:2]: path.read_text(encoding="utf-8") for path in (ROOT / "course" / "lessons").glob("*.md")}
+LESSONS = {
+    path.name.partition("_")[0]: path.read_text(encoding="utf-8") for path in (ROOT / "course" / "lessons").glob("*.md")
+}
 
 
 @pytest.mark.parametrize(("test", "reason"), REASONS, ids=[name for name, _ in REASONS])
 def test_the_quoted_sentence_exists(test, reason):
     """What `because` quotes stands in the lesson's section, or in the docstring, that it names."""
-    lesson = re.fullmatch(r"lesson (\d\d), '([^']+)': (.*)", reason)
+    lesson = re.fullmatch(r"lesson (\d\db?), '([^']+)': (.*)", reason)
     if lesson:
         number, section, sentence = lesson.groups()
         text = LESSONS[number].partition(f"## {section}\n")[2].partition("\n## ")[0]

@@ -1,14 +1,16 @@
-"""The visible checks of lesson 06 name the mistake."""
+"""The visible checks of lessons 06 and 06b name the mistake."""
 
 import pytest
 from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
 from autograder.proof.verify import ANSWERS
+from minigrad import exercises
 from minigrad.errors import ExerciseNotDone
 from minigrad.exercises import install
 
-EXERCISES = [each.id for each in COURSE.of_lesson("06_tensor_autograd")]
+LESSONS = "06_tensor_autograd", "06b_gradients_checked"
+EXERCISES = [each.id for lesson in LESSONS for each in COURSE.of_lesson(lesson)]
 
 KNOWN = [
     ("tensor_functions.View", "contiguous-demanded", "can be viewed too"),
@@ -61,6 +63,24 @@ KNOWN = [
     ("engine.accumulate_grad", "gradient-changed-in-place", "belongs to the caller"),
     ("engine.accumulate_grad", "memory-shared", "store gradient.clone()"),
     ("engine.accumulate_grad", "overwritten", "the first gradient is lost"),
+    ("flags.rules", "all-inputs-asked", "one input that requires gradients is enough"),
+    ("flags.rules", "change-always-recorded", "nothing here requires gradients"),
+    ("flags.rules", "comparisons-recorded", "floating is False"),
+    ("flags.rules", "computed-is-no-leaf", "what no recorded operation made is a leaf"),
+    ("flags.rules", "every-leaf-gets-one", "leaves that require gradients keep theirs"),
+    ("flags.rules", "flags-never-change", "its new values depend on a parameter"),
+    ("flags.rules", "leaves-alone-count", "a result requires gradients, too"),
+    ("flags.rules", "no-grad-cuts", "only the values change"),
+    ("flags.rules", "no-grad-ignored", "recording is off"),
+    ("flags.rules", "others-alone-count", "x itself counts as well"),
+    ("flags.rules", "parameter-becomes-result", "cannot be changed while recording is on"),
+    ("flags.rules", "parameters-always-refuse", "where recording is off, only the values change"),
+    ("flags.rules", "result-made-a-leaf", "still has its history"),
+    ("flags.rules", "results-always-refuse", "it requires gradients already"),
+    ("flags.rules", "results-forget", "a history cannot be taken back"),
+    ("flags.rules", "results-keep-theirs", "a result keeps its own only if"),
+    ("flags.rules", "retained-ignored", "retain_grad() was called"),
+    ("flags.rules", "switched-over", "of a leaf the value alone decides"),
     ("gradient_check.grad_central_difference", "divided-by-epsilon", "are 2 epsilon apart"),
     ("gradient_check.grad_central_difference", "epsilon-ignored", "the step is the argument"),
     ("gradient_check.grad_central_difference", "every-element-moved", "move one element only"),
@@ -107,7 +127,7 @@ def test_no_check_needs_a_later_exercise(id):
         methods = {"forward": staticmethod(raises), "backward": staticmethod(raises)}
         return type("Unwritten", (), methods) if other.startswith("tensor_functions.") else raises
 
-    later = EXERCISES[EXERCISES.index(id) + 1 :]
+    later = [name for other in EXERCISES[EXERCISES.index(id) + 1 :] for name in exercises.get(other).objects]
     answer = slice_exercise(COURSE, id).reference_cell
     with install({other: unwritten(other) for other in later}):
         report = check(id, answer)

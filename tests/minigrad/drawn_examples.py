@@ -166,6 +166,7 @@ SVG = {
     "jacobians, a row": lambda: draw.jacobians(
         {"x x": lambda x: np.outer(x, x)[:2].ravel()}, TABLE[0, 1:], column=1, row=2
     ),
+    "kinds_of_tensors": draw.kinds_of_tensors,
     "matmul_shapes": lambda: draw.matmul_shapes(2, 3, 4),
     "iterations": lambda: draw.iterations(10, 4),
     "iterations, at most": lambda: draw.iterations(24, 12),

@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 REPEATS = "06 'What broadcasting repeats'"
 LEAVES = "06 'Leaves add up'"
-AGAIN = "06 'A gradient that can be differentiated'"
+AGAIN = "06b 'A gradient that can be differentiated'"
 
 
 EACH = "say for each axis of the gradient whether the input was repeated along it, shapes aligned at the right"

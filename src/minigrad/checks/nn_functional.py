@@ -16,7 +16,7 @@ __all__: list[str] = []
 
 TILES = "09 'Cutting an image into tiles'"
 POOLS = "09 'One number for each tile'"
-MAXIMUM = "06 'Which element was it?'"
+MAXIMUM = "06b 'Which element was it?'"
 PROBABILITIES = "09 'From numbers to probabilities'"
 HOLES = "09 'Learning with holes'"
 

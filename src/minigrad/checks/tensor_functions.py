@@ -20,7 +20,7 @@ __all__ = ["nn_functional"]
 VIEWS = "06 'The same elements, another shape'"
 AXES = "06 'Axes go back where they came from'"
 SUMS = "06 'A sum repeats its gradient'"
-AGAIN = "06 'A gradient that can be differentiated'"
+AGAIN = "06b 'A gradient that can be differentiated'"
 
 TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 RECORDED = "what goes by way of an array or of `_new` has no history: use d_output's own methods"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from minigrad.draw.broadcasting import reduction as reduction
     from minigrad.draw.diagrams import fold as fold
     from minigrad.draw.diagrams import tree as tree
+    from minigrad.draw.flags import kinds_of_tensors as kinds_of_tensors
     from minigrad.draw.gpu import accesses as accesses
     from minigrad.draw.gpu import blocks as blocks
     from minigrad.draw.gpu import reads as reads
@@ -64,6 +65,7 @@ _home = {
     "boundary": ("folding", "loss_curve", "snapshot"),
     "broadcasting": ("broadcast", "reduction"),
     "diagrams": ("fold", "tree"),
+    "flags": ("kinds_of_tensors",),
     "gpu": ("accesses", "blocks", "reads", "tiles"),
     "gradients": ("jacobians", "matmul_shapes", "permuted_gradient"),
     "graph": ("expression_graph",),

@@ -20,6 +20,7 @@ from minigrad import (
     derivatives,
     dual,
     exercises,
+    flags,
     functional,
     functions,
     loops,
@@ -115,6 +116,13 @@ def use_gradients():
     assert minigrad.gradcheck(program, x)
 
 
+def use_flags():
+    """Ask the rules of lesson 06b."""
+    made = flags.flags_of_result([flags.PARAMETER])
+    assert flags.gets_grad(flags.flags_after_requires_grad_(flags.CONSTANT, True))
+    assert flags.flags_after_change(made, []) == flags.RESULT
+
+
 def use_layers():
     """Compute what lesson 09 adds, and its gradients."""
     x = minigrad.tensor([[[[1.0, 2.0], [3.0, 4.0]]]], requires_grad=True)
@@ -158,6 +166,7 @@ WORKLOADS = {
     "04_strides": [use_tensor_data],
     "05_broadcasting": [use_tensor_data, compute("python")],
     "06_tensor_autograd": [use_gradients],
+    "06b_gradients_checked": [use_gradients, use_flags],
     "07_parallel_cpu": [compute("numba")],
     "08_gpu": [compute("cuda")],
     "09_networks": [use_layers],
