@@ -53,15 +53,14 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "05_broadcasting": {"100": "", "300": "100 * 3"},
     "06_tensor_autograd": {"337": NUMBERS_OF_THE_MLP},
     "06b_gradients_checked": {"0.9999999999999999": "1.0 + 1e-6 - 1e-6"},
-    "07_parallel_cpu": {
-        "500,003": "",
+    "07_parallel_cpu": {"500,003": "", "32,768": ""},  # PyTorch's GRAIN_SIZE
+    "07b_what_a_loop_costs": {
         "2048": "",
         "8192": "1024 * 8",
         "16384": "2048 * 8",
         "0.1": "",
         "0.9": "1 - 0.1",
         "0.109": "0.1 + 0.9 / 100",
-        "32,768": "",  # PyTorch's GRAIN_SIZE
     },
     "08_gpu": {"128": ""},
     "09_networks": {

@@ -31,7 +31,7 @@ __all__: list[str] = []
 MAP = "07 'A map on all cores'"
 ZIP = "07 'Two tensors, three layouts'"
 REDUCE = "07 'Who folds what'"
-MATMUL = "07 'Matrices in parallel'"
+MATMUL = "07b 'Matrices in parallel'"
 
 SIX = [0, 1, 2, 3, 4, 5]
 PARALLEL = "is the outermost loop a range? `prange` shares its iterations out between the threads"

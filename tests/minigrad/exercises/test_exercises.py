@@ -168,6 +168,7 @@ WORKLOADS = {
     "06_tensor_autograd": [use_gradients],
     "06b_gradients_checked": [use_gradients, use_flags],
     "07_parallel_cpu": [compute("numba")],
+    "07b_what_a_loop_costs": [compute("numba")],
     "08_gpu": [compute("cuda")],
     "09_networks": [use_layers],
     "10_transforms": [use_functions_of_functions],
