@@ -155,7 +155,7 @@ def test_map_several_blocks(student):
 
 @tensor_map(
     group="values",
-    because="cuda_ops.tensor_map: 'Return a CUDA kernel that applies fn to every element of a tensor, one thread for each element.'",
+    because="cuda_ops.tensor_map: 'Return a CUDA kernel that applies fn to every element of a tensor...one thread for each element.'",
 )
 def test_map_one_element_each(student):
     """A thread reads one element and writes one."""
@@ -314,7 +314,7 @@ def test_zip_order_of_the_inputs(student):
 
 @tensor_zip(
     group="values",
-    because="cuda_ops.tensor_zip: 'Return a CUDA kernel that combines two tensors, element by element, one thread for each element.'",
+    because="cuda_ops.tensor_zip: 'Return a CUDA kernel that combines two tensors, element by element...one thread for each element.'",
 )
 def test_zip_several_blocks(student):
     """Threads of all blocks take part."""

@@ -62,21 +62,27 @@ def plain_attention(q: Any, k: Any, v: Any, causal: bool = False) -> Any:
     return weights / weights.sum(axis=-1, keepdims=True) @ v
 
 
-def online_softmax(state: tuple[Any, Any, Any], scores: Any, values: Any) -> tuple[Any, Any, Any]:
+def online_softmax(
+    state: tuple[Any, Any, Any],
+    scores: Any,
+    values: Any,
+) -> tuple[Any, Any, Any]:
     """Take a block of scores into the state: the running maximum, the rescaled sums.
 
-    Exponentials are of scores less the largest one so far. If a block has a larger one, what was summed up before is
-    made smaller by e to the power of (old maximum - new maximum).
+    Exponentials are of scores less the largest one so far. If a block has a larger one,
+    what was summed up before is made smaller by e to the power of (old maximum - new
+    maximum).
 
     Args:
-        state: Of the blocks so far, as `begin` gives it: largest scores (n,), sums (n,), weighted values (n, w).
-        scores: Of the block, an array of shape (n, b), any floats. A score of -inf has the weight 0; a row may have no
-            other, in this block and in all before.
+        state: Of the blocks so far, as `begin` gives it: largest scores (n,), sums
+            (n,), weighted values (n, w).
+        scores: Of the block, an array of shape (n, b), any floats. A score of -inf has
+            the weight 0; a row may have no other, in this block and in all before.
         values: Of the block, of shape (b, w).
 
     Returns:
-        The state after the block, of the same shapes and types; the given one is not changed. In a row of which all
-        scores so far are -inf, the sums are still 0.
+        The state after the block, of the same shapes and types; the given one is not
+        changed. In a row of which all scores so far are -inf, the sums are still 0.
     """
     ### BEGIN SOLUTION
     largest, total, weighted = state
@@ -95,14 +101,17 @@ def attend(q: Any, k: Any, v: Any, block: int = 64, causal: bool = False) -> Any
         q: The queries, an array of floats of shape (n, d).
         k: The keys, of shape (m, d).
         v: The values, of shape (m, w).
-        block: How many keys are looked at together, by `scores_of` and `online_softmax`; the last block may be shorter.
+        block: How many keys are looked at together, by `scores_of` and
+            `online_softmax`; the last block may be shorter.
         causal: As for `scores_of`.
 
     Returns:
-        An array of shape (n, w), of the type that all three have: for each query the mean of the values with the
-        weights of softmax. No array on the way has more than n times ``max(block, d, w)`` elements.
+        An array of shape (n, w), of the type that all three have: for each query the
+        mean of the values with the weights of softmax. No array on the way has more
+        than n times ``max(block, d, w)`` elements.
 
-    >>> minigrad.attention.attend(np.ones((1, 2)), np.ones((3, 2)), np.array([[1.0], [3.0], [5.0]]), block=2)
+    >>> values = np.array([[1.0], [3.0], [5.0]])
+    >>> minigrad.attention.attend(np.ones((1, 2)), np.ones((3, 2)), values, block=2)
     array([[3.]])
     """
     ### BEGIN SOLUTION

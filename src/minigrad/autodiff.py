@@ -219,16 +219,18 @@ def enable_grad() -> Any:
 
 
 def chain_rule(variable: Variable, d_output: Any) -> Iterable[tuple[Variable, Any]]:
-    """Take one step back: from the derivative of a variable to the derivatives of its inputs.
+    """Take one step back: from a variable's derivative to those of its inputs.
 
     Args:
-        variable: A variable made by a function (not a leaf, not a constant). Its ``history`` has the function
-            ``last_fn``, the function's ``ctx``, and the ``inputs``; ``last_fn._backward(ctx, d_output)`` returns a
-            tuple with one derivative for each input.
+        variable: A variable made by a function (not a leaf, not a constant). Its
+            ``history`` has the function ``last_fn``, the function's ``ctx``, and the
+            ``inputs``; ``last_fn._backward(ctx, d_output)`` returns a tuple with one
+            derivative for each input.
         d_output: The derivative of the final result with respect to this variable.
 
     Returns:
-        Pairs of an input and its derivative, in the order of the inputs, without the constants.
+        Pairs of an input and its derivative, in the order of the inputs, without the
+        constants.
     """
     ### BEGIN SOLUTION
     history = variable.history
@@ -239,14 +241,14 @@ def chain_rule(variable: Variable, d_output: Any) -> Iterable[tuple[Variable, An
 
 
 def topological_sort(variable: Variable) -> Iterable[Variable]:
-    """Order the graph so that every variable comes before the variables that it was made from.
+    """Order the graph so that each variable comes before those that it was made from.
 
     Args:
         variable: The result at the right end of the graph.
 
     Returns:
-        All non-constant variables that it depends on, itself first, each exactly once. The graph may be deeper
-        than Python's recursion limit.
+        All non-constant variables that it depends on, itself first, each exactly once.
+        The graph may be deeper than Python's recursion limit.
     """
     ### BEGIN SOLUTION
     order: list[Variable] = []
@@ -265,13 +267,16 @@ def topological_sort(variable: Variable) -> Iterable[Variable]:
 
 
 def backpropagate(variable: Variable, deriv: Any) -> None:
-    """Compute the derivative of a result in every leaf, and add it to what the leaf has.
+    """Compute the derivative of a result in every leaf.
+
+    It is added to what the leaf has.
 
     Args:
         variable: The result at the right end of the graph.
         deriv: The derivative to start from, usually 1.0.
 
-    Leaves receive theirs through ``accumulate_derivative``; other variables store nothing.
+    Leaves receive theirs through ``accumulate_derivative``; other variables store
+    nothing.
     """
     ### BEGIN SOLUTION
     derivatives = {variable.unique_id: deriv}

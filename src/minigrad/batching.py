@@ -132,7 +132,9 @@ def _product(x: Any, y: Any) -> Batched:
 
 
 def moved_axis(dim: int, ndim: int) -> int:
-    """Return where an axis of one example is in the tensor of all examples, which has one more axis in front.
+    """Return where an axis of one example is in the tensor of all examples.
+
+    That has one more axis in front.
 
     Args:
         dim: The axis as one example sees it, from -ndim to ndim - 1; -1 is the last.
@@ -149,15 +151,17 @@ def moved_axis(dim: int, ndim: int) -> int:
 def aligned(x: Any, y: Any) -> tuple[Any, Any]:
     """Return two values so that they broadcast as those of one example do.
 
-    Shapes are aligned at their last axes. So if y has more axes than x, as one example sees them, the missing axes of
-    x, of size 1, belong *behind* axis 0, which counts the examples. `view` can put them there.
+    Shapes are aligned at their last axes. So if y has more axes than x, as one example
+    sees them, the missing axes of x, of size 1, belong *behind* axis 0, which counts
+    the examples. `view` can put them there.
 
     Args:
         x: A Batched, a tensor that all examples share, or a number.
         y: Likewise; one of the two is a Batched.
 
     Returns:
-        Two tensors or numbers. What all examples share is returned as it is; its axes are those of one example.
+        Two tensors or numbers. What all examples share is returned as it is; its axes
+        are those of one example.
     """
     ### BEGIN SOLUTION
     ndim = max(len(getattr(z, "shape", ())) for z in (x, y))
@@ -196,20 +200,28 @@ def unbatched(y: Any, size: int) -> Any:
     return y.unsqueeze(0).expand(size, *y.shape)  # it is the same for all examples
 
 
-def vmap(f: Callable[..., Any], in_axes: int | tuple[int | None, ...] = 0) -> Callable[..., Any]:
-    """Return the function of a batch: what a loop over the examples would give, stacked along axis 0.
+def vmap(
+    f: Callable[..., Any],
+    in_axes: int | tuple[int | None, ...] = 0,
+) -> Callable[..., Any]:
+    """Return the function of a batch.
 
-    It calls f once, with a Batched for each argument. An argument that all examples share is repeated for each of them,
-    by `expand`, which copies nothing: so that each example has a gradient of its own in it.
+    It gives what a loop over the examples would give, stacked along axis 0.
+
+    It calls f once, with a Batched for each argument. An argument that all examples
+    share is repeated for each of them, by `expand`, which copies nothing: so that each
+    example has a gradient of its own in it.
 
     Args:
         f: A function of the tensors of one example.
-        in_axes: For each argument the axis that counts the examples, or None if all share the argument; one number
-            serves for all arguments. `axis_to_front` moves an axis.
+        in_axes: For each argument the axis that counts the examples, or None if all
+            share the argument; one number serves for all arguments. `axis_to_front`
+            moves an axis.
 
     Returns:
-        A function of the same arguments; `unbatched` makes its results. It raises a ValueError if the arguments
-        disagree about the number of examples, or if none of them counts any.
+        A function of the same arguments; `unbatched` makes its results. It raises a
+        ValueError if the arguments disagree about the number of examples, or if none of
+        them counts any.
     """
     ### BEGIN SOLUTION
 

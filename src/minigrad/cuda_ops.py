@@ -51,21 +51,26 @@ Kernel = Callable[..., None]
 
 
 def tensor_map(fn: Callable[[float], float]) -> Kernel:
-    """Return a CUDA kernel that applies fn to every element of a tensor, one thread for each element.
+    """Return a CUDA kernel that applies fn to every element of a tensor.
 
-    The kernel is `_map(out, out_shape, out_strides, out_size, in_storage, in_shape, in_strides)`. The thread whose
-    number in the whole grid is i computes the element of the output that is number i in row-major order: it finds the
-    index, the index in the input that belongs to it, and the two positions in the storages.
+    It takes one thread for each element.
 
-    The grid has whole blocks only, so there may be more threads than elements: those left over touch nothing. The
-    input may be smaller than the output, and is then broadcast to its shape. Both may have any strides.
+    The kernel is `_map(out, out_shape, out_strides, out_size, in_storage, in_shape,
+    in_strides)`. The thread whose number in the whole grid is i computes the element of
+    the output that is number i in row-major order: it finds the index, the index in the
+    input that belongs to it, and the two positions in the storages.
+
+    The grid has whole blocks only, so there may be more threads than elements: those
+    left over touch nothing. The input may be smaller than the output, and is then
+    broadcast to its shape. Both may have any strides.
 
     Args:
         fn: One number to one number.
 
     Returns:
-        The kernel: a function, or what ``cuda.jit`` makes of it. Index buffers are ``cuda.local.array(MAX_DIMS,
-        numba.int32)``; `to_index`, `broadcast_index` and `index_to_position` can be called as they are.
+        The kernel: a function, or what ``cuda.jit`` makes of it. Index buffers are
+        ``cuda.local.array(MAX_DIMS, numba.int32)``; `to_index`, `broadcast_index` and
+        `index_to_position` can be called as they are.
     """
 
     ### BEGIN SOLUTION
@@ -86,11 +91,14 @@ def tensor_map(fn: Callable[[float], float]) -> Kernel:
 
 
 def tensor_zip(fn: Callable[[float, float], float]) -> Kernel:
-    """Return a CUDA kernel that combines two tensors, element by element, one thread for each element.
+    """Return a CUDA kernel that combines two tensors, element by element.
 
-    The kernel is `_zip(out, out_shape, out_strides, out_size, a_storage, a_shape, a_strides, b_storage, b_shape,
-    b_strides)`. As in `tensor_map`, thread i computes element i of the output and threads left over touch nothing.
-    Each input is broadcast to the output's shape by itself, and all three may have any strides.
+    It takes one thread for each element.
+
+    The kernel is `_zip(out, out_shape, out_strides, out_size, a_storage, a_shape,
+    a_strides, b_storage, b_shape, b_strides)`. As in `tensor_map`, thread i computes
+    element i of the output and threads left over touch nothing. Each input is broadcast
+    to the output's shape by itself, and all three may have any strides.
 
     Args:
         fn: Two numbers, from a and from b in this order, to one number.
@@ -129,21 +137,24 @@ def tensor_zip(fn: Callable[[float, float], float]) -> Kernel:
 
 
 def _sum_practice(out: Any, a: Any, size: int) -> None:
-    """Add up an array, block by block: a CUDA kernel, and a rehearsal for `tensor_reduce`.
+    """Add up an array, block by block: a CUDA kernel, to rehearse `tensor_reduce`.
 
-    Block b adds up the elements from b * BLOCK_DIM to (b + 1) * BLOCK_DIM - 1, as far as there are any, and writes the
-    sum to out[b]. Each of its threads reads one element from global memory, once, into shared memory. Then the threads
-    add up in pairs: in each step half as many threads are at work as before, until one sum is left. Between the steps
-    all threads of the block wait for each other.
+    Block b adds up the elements from b * BLOCK_DIM to (b + 1) * BLOCK_DIM - 1, as far
+    as there are any, and writes the sum to out[b]. Each of its threads reads one
+    element from global memory, once, into shared memory. Then the threads add up in
+    pairs: in each step half as many threads are at work as before, until one sum is
+    left. Between the steps all threads of the block wait for each other.
 
     Args:
         out: One element for each block.
         a: The numbers, one after the other.
-        size: How many there are. The last block may have more threads than elements: those put 0.0 into shared memory
-            and read nothing, since what shared memory holds at first is not known.
+        size: How many there are. The last block may have more threads than elements:
+            those put 0.0 into shared memory and read nothing, since what shared memory
+            holds at first is not known.
 
-    A block has BLOCK_DIM threads. Shared memory is ``cuda.shared.array(BLOCK_DIM, numba.float64)``, and every thread
-    of a block must come to every ``cuda.syncthreads()``, also those that have nothing to add.
+    A block has BLOCK_DIM threads. Shared memory is ``cuda.shared.array(BLOCK_DIM,
+    numba.float64)``, and every thread of a block must come to every
+    ``cuda.syncthreads()``, also those that have nothing to add.
     """
     ### BEGIN SOLUTION
     cache = cuda.shared.array(BLOCK_DIM, numba.float64)
@@ -163,24 +174,29 @@ def _sum_practice(out: Any, a: Any, size: int) -> None:
 
 
 def tensor_reduce(fn: Callable[[float, float], float]) -> Kernel:
-    """Return a CUDA kernel that folds a tensor along one dimension with fn, one block for each element of the output.
+    """Return a CUDA kernel that folds a tensor along one dimension, with fn.
 
-    The kernel is `_reduce(out, out_shape, out_strides, out_size, a_storage, a_shape, a_strides, reduce_dim,
-    reduce_value)`. The block whose number is o writes element o of the output, in row-major order. Say its index has c
-    in dimension reduce_dim: then the block folds the elements of a from c * BLOCK_DIM to (c + 1) * BLOCK_DIM - 1 along
-    reduce_dim, as far as there are any, at this index otherwise. (If a has at most BLOCK_DIM elements along reduce_dim,
-    the output has one, and c is 0. If it has more, the kernel is launched again on the output.)
+    It takes one block for each element of the output.
 
-    As in `_sum_practice`, each thread brings one element into shared memory, threads without an element put
-    reduce_value there, and the block folds in pairs.
+    The kernel is `_reduce(out, out_shape, out_strides, out_size, a_storage, a_shape,
+    a_strides, reduce_dim, reduce_value)`. The block whose number is o writes element o
+    of the output, in row-major order. Say its index has c in dimension reduce_dim: then
+    the block folds the elements of a from c * BLOCK_DIM to (c + 1) * BLOCK_DIM - 1
+    along reduce_dim, as far as there are any, at this index otherwise. (If a has at
+    most BLOCK_DIM elements along reduce_dim, the output has one, and c is 0. If it has
+    more, the kernel is launched again on the output.)
+
+    As in `_sum_practice`, each thread brings one element into shared memory, threads
+    without an element put reduce_value there, and the block folds in pairs.
 
     Args:
-        fn: Two numbers to one. The order in which it gets the elements makes no difference to it: it is associative
-            and commutative.
+        fn: Two numbers to one. The order in which it gets the elements makes no
+            difference to it: it is associative and commutative.
 
     Returns:
-        The kernel. Tensors may have any strides; blocks beyond out_size, if there are any, touch nothing.
-        reduce_value is the value that changes nothing: 0.0 for a sum, 1.0 for a product.
+        The kernel. Tensors may have any strides; blocks beyond out_size, if there are
+        any, touch nothing. reduce_value is the value that changes nothing: 0.0 for a
+        sum, 1.0 for a product.
     """
 
     ### BEGIN SOLUTION
@@ -222,19 +238,24 @@ def tensor_reduce(fn: Callable[[float, float], float]) -> Kernel:
 
 
 def _mm_practice(out: Any, a: Any, b: Any, size: int) -> None:
-    """Multiply two small square matrices with one block: a CUDA kernel, and a rehearsal for the next one.
+    """Multiply two small square matrices with one block: a CUDA kernel.
 
-    The matrices lie row by row, a[i, j] at ``a[i * size + j]``. Thread (x, y) of the block is responsible for row x and
-    column y. The block reads each element of a and b from global memory once, into shared memory; waits; computes from
-    shared memory only; and writes each element of out once.
+    It is a rehearsal for the next one.
+
+    The matrices lie row by row, a[i, j] at ``a[i * size + j]``. Thread (x, y) of the
+    block is responsible for row x and column y. The block reads each element of a and b
+    from global memory once, into shared memory; waits; computes from shared memory
+    only; and writes each element of out once.
 
     Args:
         out: size * size numbers, which are overwritten.
         a: size * size numbers.
         b: size * size numbers.
-        size: At most BLOCK_DIM. The block has BLOCK_DIM x BLOCK_DIM threads: those outside the matrix write nothing.
+        size: At most BLOCK_DIM. The block has BLOCK_DIM x BLOCK_DIM threads: those
+            outside the matrix write nothing.
 
-    Shared memory is ``cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)``, one line for each array.
+    Shared memory is ``cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)``, one
+    line for each array.
     """
     ### BEGIN SOLUTION
     a_shared = cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)
@@ -267,18 +288,22 @@ def _tensor_matrix_multiply(
 ) -> None:
     """Multiply stacks of matrices with a CUDA kernel, tile by tile.
 
-    Element (z, i, j) of out is the sum over k of a[z, i, k] * b[z, k, j]. A block computes one tile of BLOCK_DIM x
-    BLOCK_DIM elements: block (x, y, z) those of matrix z with rows from x * BLOCK_DIM and columns from y * BLOCK_DIM
-    on, and thread (x, y) of the block the one at row x and column y of the tile.
+    Element (z, i, j) of out is the sum over k of a[z, i, k] * b[z, k, j]. A block
+    computes one tile of BLOCK_DIM x BLOCK_DIM elements: block (x, y, z) those of matrix
+    z with rows from x * BLOCK_DIM and columns from y * BLOCK_DIM on, and thread (x, y)
+    of the block the one at row x and column y of the tile.
 
-    The block moves along k in steps of BLOCK_DIM. In each step its threads bring one tile of a and one tile of b into
-    shared memory, each thread one element of each (0.0 where the matrix has ended); all threads wait; each adds
-    BLOCK_DIM products, read from shared memory only, to a sum of its own; and all wait again, before the next step
-    overwrites the tiles. Each thread writes to out once, at the end, if its element is there.
+    The block moves along k in steps of BLOCK_DIM. In each step its threads bring one
+    tile of a and one tile of b into shared memory, each thread one element of each (0.0
+    where the matrix has ended); all threads wait; each adds BLOCK_DIM products, read
+    from shared memory only, to a sum of its own; and all wait again, before the next
+    step overwrites the tiles. Each thread writes to out once, at the end, if its
+    element is there.
 
     Args:
         out: The storage of the result.
-        out_shape: (stack, n, m). Any of these sizes, and k, may be no multiple of BLOCK_DIM.
+        out_shape: (stack, n, m). Any of these sizes, and k, may be no multiple of
+            BLOCK_DIM.
         out_strides: Any strides, as for a and b.
         out_size: stack * n * m.
         a_storage: The storage of a.

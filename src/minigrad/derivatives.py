@@ -10,10 +10,16 @@ from collections.abc import Callable
 __all__ = ["central_difference", "forward_difference", "gradient"]
 
 
-def forward_difference(f: Callable[..., float], *vals: float, arg: int = 0, epsilon: float = 1e-6) -> float:
+def forward_difference(
+    f: Callable[..., float],
+    *vals: float,
+    arg: int = 0,
+    epsilon: float = 1e-6,
+) -> float:
     """Approximate the derivative of f in one argument by a step to one side.
 
-    It is the rise over the run: (f(..., x_i + epsilon, ...) - f(..., x_i, ...)) / epsilon.
+    It is the rise over the run: (f(..., x_i + epsilon, ...) - f(..., x_i, ...)) /
+    epsilon.
 
     Args:
         f: A function of n numbers.
@@ -31,10 +37,16 @@ def forward_difference(f: Callable[..., float], *vals: float, arg: int = 0, epsi
     ### END SOLUTION
 
 
-def central_difference(f: Callable[..., float], *vals: float, arg: int = 0, epsilon: float = 1e-6) -> float:
+def central_difference(
+    f: Callable[..., float],
+    *vals: float,
+    arg: int = 0,
+    epsilon: float = 1e-6,
+) -> float:
     """Approximate the derivative of f in one argument by a step to either side.
 
-    It is the rise over the run: (f(..., x_i + epsilon, ...) - f(..., x_i - epsilon, ...)) / (2 epsilon).
+    It is the rise over the run: (f(..., x_i + epsilon, ...) - f(..., x_i - epsilon,
+    ...)) / (2 epsilon).
 
     Args:
         f: A function of n numbers.
@@ -53,7 +65,11 @@ def central_difference(f: Callable[..., float], *vals: float, arg: int = 0, epsi
     ### END SOLUTION
 
 
-def gradient(f: Callable[..., float], *vals: float, epsilon: float = 1e-6) -> list[float]:
+def gradient(
+    f: Callable[..., float],
+    *vals: float,
+    epsilon: float = 1e-6,
+) -> list[float]:
     """Approximate all partial derivatives of f, by central differences.
 
     Args:

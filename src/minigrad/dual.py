@@ -109,8 +109,9 @@ def lifted(x: Any, level: int) -> Dual:
     """Return x as a Dual of a level.
 
     Args:
-        x: A Dual of this level, which is returned as it is; or a float, a tensor or a Dual of a lower level. These do
-            not move at this level, so they become the value of a new Dual, whose tangent is ``zero(x)``.
+        x: A Dual of this level, which is returned as it is; or a float, a tensor or a
+            Dual of a lower level. These do not move at this level, so they become the
+            value of a new Dual, whose tangent is ``zero(x)``.
         level: The level, at least that of x.
     """
     ### BEGIN SOLUTION
@@ -119,7 +120,10 @@ def lifted(x: Any, level: int) -> Dual:
 
 
 def same_level(x: Any, y: Any) -> tuple[Dual, Dual]:
-    """Return two numbers, at least one of which is a Dual, as Duals of one level: of the higher one of theirs."""
+    """Return two numbers as Duals of one level: of the higher one of theirs.
+
+    At least one of the numbers is a Dual.
+    """
     ### BEGIN SOLUTION
     level = max(level_of(x), level_of(y))
     return lifted(x, level), lifted(y, level)
@@ -210,11 +214,13 @@ class Dual(Arithmetic):
     Args:
         value: The number: a float, a tensor, or a Dual of a lower level.
         tangent: How fast the number moves, as a number like the value.
-        level: To which derivative the tangent belongs; a higher level is that of a derivative farther inside.
+        level: To which derivative the tangent belongs; a higher level is that of a
+            derivative farther inside.
 
-    Its operations return Duals, whose tangents follow from the rules of calculus. ``x.like(v, t)`` makes the Dual with
-    value v and tangent t at the level of x. ``x + y``, ``x * y`` and ``x / y`` bring both to one level,
-    by `same_level`, and then ask `plus`, `times` and `over`.
+    Its operations return Duals, whose tangents follow from the rules of calculus.
+    ``x.like(v, t)`` makes the Dual with value v and tangent t at the level of x. ``x +
+    y``, ``x * y`` and ``x / y`` bring both to one level, by `same_level`, and then ask
+    `plus`, `times` and `over`.
     """
 
     def plus(self, other: Dual) -> Dual:
@@ -224,20 +230,26 @@ class Dual(Arithmetic):
         ### END SOLUTION
 
     def times(self, other: Dual) -> Dual:
-        """Return the product of two Duals. Both may move, and each motion is multiplied by the other number."""
+        """Return the product of two Duals.
+
+        Both may move, and each motion is multiplied by the other number.
+        """
         ### BEGIN SOLUTION
         return self.like(self.value * other.value, self.tangent * other.value + self.value * other.tangent)
         ### END SOLUTION
 
     def over(self, other: Dual) -> Dual:
-        """Return the quotient a / b of two Duals; its tangent is (a' b - a b') / b^2."""
+        """Return the quotient a / b; its tangent is (a' b - a b') / b^2."""
         ### BEGIN SOLUTION
         quotient = self.value / other.value
         return self.like(quotient, (self.tangent - quotient * other.tangent) / other.value)
         ### END SOLUTION
 
     def __pow__(self, n: float) -> Dual:
-        """Return the power with a fixed exponent. For n = 0 it is 1 everywhere, so that its tangent is 0, also at 0."""
+        """Return the power with a fixed exponent.
+
+        For n = 0 it is 1 everywhere, so that its tangent is 0, also at 0.
+        """
         ### BEGIN SOLUTION
         if n == 0:
             return self.like(self.value**n, zero(self.value))
@@ -245,7 +257,7 @@ class Dual(Arithmetic):
         ### END SOLUTION
 
     def sin(self) -> Dual:
-        """Return the sine; the functions `sin` and `cos` of this module take any kind of value."""
+        """Return the sine; this module's `sin` and `cos` take any kind of value."""
         ### BEGIN SOLUTION
         return self.like(sin(self.value), cos(self.value) * self.tangent)
         ### END SOLUTION
@@ -257,32 +269,40 @@ class Dual(Arithmetic):
         ### END SOLUTION
 
     def exp(self) -> Dual:
-        """Return e to this power; the function `exp` of this module takes any kind of value."""
+        """Return e to this power; this module's `exp` takes any kind of value."""
         ### BEGIN SOLUTION
         power = exp(self.value)
         return self.like(power, power * self.tangent)
         ### END SOLUTION
 
     def log(self) -> Dual:
-        """Return the natural logarithm; the function `log` of this module takes any kind of value."""
+        """Return the natural logarithm; this module's `log` takes any kind of value."""
         ### BEGIN SOLUTION
         return self.like(log(self.value), self.tangent / self.value)
         ### END SOLUTION
 
 
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """Compute a function, and how fast its result moves when its arguments move: the Jacobian times a vector.
+def jvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+) -> tuple[Any, Any]:
+    """Compute a function, and how fast its result moves when its arguments move.
+
+    That is the Jacobian times a vector.
 
     It calls the function once, with Duals of a new level, `new_level`.
 
     Args:
-        f: A function of one or several numbers or tensors that returns one. It may return something that does not move
-            at this level, such as 3.0.
-        primals: Its arguments: floats, tensors, or Duals of another `jvp` around this one.
+        f: A function of one or several numbers or tensors that returns one. It may
+            return something that does not move at this level, such as 3.0.
+        primals: Its arguments: floats, tensors, or Duals of another `jvp` around this
+            one.
         tangents: How fast each of them moves, in the same order.
 
     Returns:
-        The function's value, and its tangent: what the result would be without Duals of the new level.
+        The function's value, and its tangent: what the result would be without Duals of
+        the new level.
     """
     ### BEGIN SOLUTION
     level = new_level()

@@ -22,14 +22,16 @@ __all__ = ["TensorContext", "accumulate_grad", "context_of", "elementwise_contex
 def unbroadcast(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Sum a gradient to the shape of an input that was broadcast.
 
-    An element that was repeated moved every place it was repeated to: its derivative is the sum over all of them. So
-    the gradient is summed over the axes along which the input was repeated, those that it does not have (shapes are
-    aligned at their last axes) and those where its size is 1 and the gradient's is not, be it even 0.
+    An element that was repeated moved every place it was repeated to: its derivative is
+    the sum over all of them. So the gradient is summed over the axes along which the
+    input was repeated, those that it does not have (shapes are aligned at their last
+    axes) and those where its size is 1 and the gradient's is not, be it even 0.
 
-    For the shape (3, 1), a gradient of shape (2, 3, 4) is summed over the axes 0 and 2. ``gradient.sum(dim=axes)``
-    drops the axes in the tuple axes, and ``sum(dim=axes, keepdim=True)`` keeps them with size 1; ``view(*shape)``
-    changes the shape. These methods are recorded where the gradient is to be differentiated again; what goes by way of
-    an array is not.
+    For the shape (3, 1), a gradient of shape (2, 3, 4) is summed over the axes 0 and 2.
+    ``gradient.sum(dim=axes)`` drops the axes in the tuple axes, and ``sum(dim=axes,
+    keepdim=True)`` keeps them with size 1; ``view(*shape)`` changes the shape. These
+    methods are recorded where the gradient is to be differentiated again; what goes by
+    way of an array is not.
 
     Args:
         gradient: The gradient in the shape that the input was broadcast to.
@@ -46,12 +48,15 @@ def unbroadcast(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def accumulate_grad(leaf: Tensor, gradient: Tensor) -> None:
-    """Add the gradient of one backward pass to what a leaf has from earlier ones: to ``leaf.grad``.
+    """Add one backward pass's gradient to what a leaf has from earlier ones.
 
-    Where it has none yet, a copy of the gradient is stored, since the gradient's memory may be another tensor's too.
-    ``x.clone()`` is a copy; it is recorded where gradients are to be differentiated again, which ``x.detach()`` is not.
-    Later the sum is stored as a new tensor, so that who holds the earlier gradient still has its values: mind that
-    ``+=`` changes a tensor in place.
+    That is its ``leaf.grad``.
+
+    Where it has none yet, a copy of the gradient is stored, since the gradient's memory
+    may be another tensor's too. ``x.clone()`` is a copy; it is recorded where gradients
+    are to be differentiated again, which ``x.detach()`` is not. Later the sum is stored
+    as a new tensor, so that who holds the earlier gradient still has its values: mind
+    that ``+=`` changes a tensor in place.
 
     Args:
         leaf: A tensor with ``grad``: None, or a tensor of the leaf's shape.

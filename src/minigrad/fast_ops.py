@@ -26,19 +26,23 @@ prange = numba.prange
 def tensor_map(fn: Callable[[float], float]) -> MapKernel:
     """Return a parallel kernel that applies fn to every element of a tensor.
 
-    The kernel is `_map(out, out_shape, out_strides, in_storage, in_shape, in_strides)` and does the same as in lesson
-    05: the input is broadcast to the output's shape, and both may have any strides. It is written for speed:
+    The kernel is `_map(out, out_shape, out_strides, in_storage, in_shape, in_strides)`
+    and does the same as in lesson 05: the input is broadcast to the output's shape, and
+    both may have any strides. It is written for speed:
 
     - the main loop runs in parallel, over `prange`;
-    - all indices are NumPy arrays. An array that an iteration writes into belongs to that iteration alone;
-    - where the two tensors have the same shape and the same strides, it runs over the storages without any indices.
+    - all indices are NumPy arrays. An array that an iteration writes into belongs to
+      that iteration alone;
+    - where the two tensors have the same shape and the same strides, it runs over the
+      storages without any indices.
 
     Args:
         fn: One number to one number.
 
     Returns:
-        The kernel, as a plain function or compiled by `njit(parallel=True)`. Its out has exactly as many elements as
-        out_shape says; in_shape broadcasts to out_shape.
+        The kernel, as a plain function or compiled by `njit(parallel=True)`. Its out
+        has exactly as many elements as out_shape says; in_shape broadcasts to
+        out_shape.
     """
 
     ### BEGIN SOLUTION
@@ -65,20 +69,24 @@ def tensor_map(fn: Callable[[float], float]) -> MapKernel:
 def tensor_zip(fn: Callable[[float, float], float]) -> ZipKernel:
     """Return a parallel kernel that combines two tensors, element by element, with fn.
 
-    The kernel is `_zip(out, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides)` and
-    does the same as in lesson 05: each input is broadcast to the output's shape by itself, and all three may have any
-    strides. It is written for speed:
+    The kernel is `_zip(out, out_shape, out_strides, a_storage, a_shape, a_strides,
+    b_storage, b_shape, b_strides)` and does the same as in lesson 05: each input is
+    broadcast to the output's shape by itself, and all three may have any strides. It is
+    written for speed:
 
     - the main loop runs in parallel, over `prange`;
-    - all indices are NumPy arrays. An array that an iteration writes into belongs to that iteration alone;
-    - where all three tensors have the same shape and the same strides, it runs over the storages without any indices.
+    - all indices are NumPy arrays. An array that an iteration writes into belongs to
+      that iteration alone;
+    - where all three tensors have the same shape and the same strides, it runs over the
+      storages without any indices.
 
     Args:
         fn: Two numbers, from a and from b in this order, to one number.
 
     Returns:
-        The kernel, as a plain function or compiled by `njit(parallel=True)`. Its out has exactly as many elements as
-        out_shape says; a_shape and b_shape broadcast to out_shape.
+        The kernel, as a plain function or compiled by `njit(parallel=True)`. Its out
+        has exactly as many elements as out_shape says; a_shape and b_shape broadcast to
+        out_shape.
     """
 
     ### BEGIN SOLUTION
@@ -120,24 +128,26 @@ def tensor_zip(fn: Callable[[float, float], float]) -> ZipKernel:
 
 
 def tensor_reduce(fn: Callable[[float, float], float]) -> ReduceKernel:
-    """Return a parallel kernel that folds one dimension of a tensor into a single element, with fn.
+    """Return a parallel kernel that folds one dimension into one element, with fn.
 
-    The kernel is `_reduce(out, out_shape, out_strides, a_storage, a_shape, a_strides, reduce_dim)` and does the same as
-    in lesson 05: out has size 1 in the dimension reduce_dim and holds the start value; the elements are folded into
-    it from the first to the last, the result so far as the first argument of fn; all strides are possible. It is
-    written for speed:
+    The kernel is `_reduce(out, out_shape, out_strides, a_storage, a_shape, a_strides,
+    reduce_dim)` and does the same as in lesson 05: out has size 1 in the dimension
+    reduce_dim and holds the start value; the elements are folded into it from the first
+    to the last, the result so far as the first argument of fn; all strides are
+    possible. It is written for speed:
 
     - the main loop, over the elements of out, runs in parallel, over `prange`;
-    - all indices are NumPy arrays. An array that an iteration writes into belongs to that iteration alone;
-    - the inner loop, over the dimension, is quickest without any index: the position moves by one stride, and a local
-      variable holds the result so far.
+    - all indices are NumPy arrays. An array that an iteration writes into belongs to
+      that iteration alone;
+    - the inner loop, over the dimension, is quickest without any index: the position
+      moves by one stride, and a local variable holds the result so far.
 
     Args:
         fn: Two numbers, the result so far and the next element, to the new result.
 
     Returns:
-        The kernel, as a plain function or compiled by `njit(parallel=True)`. Its out has exactly as many elements as
-        out_shape says; reduce_dim counts from 0.
+        The kernel, as a plain function or compiled by `njit(parallel=True)`. Its out
+        has exactly as many elements as out_shape says; reduce_dim counts from 0.
     """
 
     ### BEGIN SOLUTION
@@ -177,16 +187,20 @@ def _tensor_matrix_multiply(
 ) -> None:
     """Multiply a batch of matrices in parallel: out[n] = a[n] @ b[n] for every n.
 
-    All three have three dimensions and any strides. Where a or b has a batch of size 1, its one matrix is used for
-    every n. An element of out, in row i and column j, is the sum over k of a in row i and column k times b in row k
-    and column j. It is written for speed:
+    All three have three dimensions and any strides. Where a or b has a batch of size 1,
+    its one matrix is used for every n. An element of out, in row i and column j, is the
+    sum over k of a in row i and column k times b in row k and column j. It is written
+    for speed:
 
     - the outer loop runs in parallel, over `prange`;
-    - positions are quickest computed from the strides, without index arrays and calls of functions;
-    - the inner loop, over k, multiplies once and writes to a local variable only. It is written to out after the loop.
+    - positions are quickest computed from the strides, without index arrays and calls
+      of functions;
+    - the inner loop, over k, multiplies once and writes to a local variable only. It is
+      written to out after the loop.
 
     Args:
-        out: The output's storage. What it holds before means nothing; every element is written.
+        out: The output's storage. What it holds before means nothing; every element is
+            written.
         out_shape: (batch, rows, columns).
         out_strides: The output's strides.
         a_storage: The left factor's storage.

@@ -58,16 +58,21 @@ def flags_of(tensor: Any) -> Flags:
     return Flags(tensor.requires_grad, tensor.is_leaf, tensor.grad_fn is not None)
 
 
-def flags_of_result(inputs: Sequence[Flags], recording: bool = True, floating: bool = True) -> Flags:
+def flags_of_result(
+    inputs: Sequence[Flags],
+    recording: bool = True,
+    floating: bool = True,
+) -> Flags:
     """Return the flags of the new tensor that an operation returns.
 
-    The operation is recorded if recording is on, if the result consists of floats, and if at least one input requires
-    gradients. What is not recorded is a constant.
+    The operation is recorded if recording is on, if the result consists of floats, and
+    if at least one input requires gradients. What is not recorded is a constant.
 
     Args:
         inputs: The flags of the operation's inputs.
         recording: False inside ``no_grad()``.
-        floating: False for a result without slopes, such as that of a comparison or of argmax.
+        floating: False for a result without slopes, such as that of a comparison or of
+            argmax.
     """
     ### BEGIN SOLUTION
     recorded = recording and floating and any(x.requires_grad for x in inputs)
@@ -75,12 +80,18 @@ def flags_of_result(inputs: Sequence[Flags], recording: bool = True, floating: b
     ### END SOLUTION
 
 
-def flags_after_change(x: Flags, others: Sequence[Flags], recording: bool = True) -> Flags:
-    """Return the flags of a tensor after a change in place, such as ``x.add_(y)`` or ``x[0] = y``.
+def flags_after_change(
+    x: Flags,
+    others: Sequence[Flags],
+    recording: bool = True,
+) -> Flags:
+    """Return a tensor's flags after a change in place.
 
-    Where recording is off, the values change and the flags stay. Where it is on, a leaf that requires gradients
-    refuses. Any other tensor has the operation for its history if x or one of the others requires gradients; else it
-    stays a constant.
+    ``x.add_(y)``, ``x += y`` and ``x[0] = y`` are such changes.
+
+    Where recording is off, the values change and the flags stay. Where it is on, a leaf
+    that requires gradients refuses. Any other tensor has the operation for its history
+    if x or one of the others requires gradients; else it stays a constant.
 
     Args:
         x: The flags that the tensor had before.
@@ -102,8 +113,8 @@ def flags_after_change(x: Flags, others: Sequence[Flags], recording: bool = True
 def flags_after_requires_grad_(x: Flags, value: bool) -> Flags:
     """Return the flags of a tensor after ``x.requires_grad_(value)``.
 
-    A leaf requires gradients or not, as it is told. A result requires them already, so True changes nothing; and its
-    history cannot be taken back, so False is refused.
+    A leaf requires gradients or not, as it is told. A result requires them already, so
+    True changes nothing; and its history cannot be taken back, so False is refused.
 
     Raises:
         GraphError: If x is no leaf, and the value is False.
@@ -118,9 +129,10 @@ def flags_after_requires_grad_(x: Flags, value: bool) -> Flags:
 
 
 def gets_grad(x: Flags, retained: bool = False) -> bool:
-    """Return whether a backward pass that comes by a tensor stores a gradient in ``x.grad``.
+    """Return whether a backward pass that comes by x stores a gradient in ``x.grad``.
 
-    Leaves that require gradients keep theirs. A result hands its own on, and keeps it only if that was asked for.
+    Leaves that require gradients keep theirs. A result hands its own on, and keeps it
+    only if that was asked for.
 
     Args:
         x: The tensor's flags.

@@ -131,19 +131,25 @@ def unit_vectors(x: Any) -> list[Any]:
     return [row.view(*x.shape) for row in creation.eye(x.numel(), dtype=x.dtype)]
 
 
-def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """Compute a function, and return the one that takes a gradient of its result back: a vector times the Jacobian.
+def vjp(
+    f: Callable[..., Any],
+    *primals: Any,
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """Compute a function, and return the one that takes its result's gradient back.
 
-    The function f is called once, under `differentiating`, on nodes of its own: one for each argument, by `fresh`.
-    Nothing is left in any ``.grad``.
+    That is a vector times the Jacobian.
+
+    The function f is called once, under `differentiating`, on nodes of its own: one for
+    each argument, by `fresh`. Nothing is left in any ``.grad``.
 
     Args:
         f: A function of one or several tensors that returns a tensor.
         *primals: Its arguments: tensors, or numbers.
 
     Returns:
-        The value, and a function. It gets a cotangent (a gradient in the value, of its shape) and returns a tuple with
-        the gradient in each argument; it may be called again. The value is `finished`.
+        The value, and a function. It gets a cotangent (a gradient in the value, of its
+        shape) and returns a tuple with the gradient in each argument; it may be called
+        again. The value is `finished`.
     """
     ### BEGIN SOLUTION
     with differentiating():
@@ -157,16 +163,21 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     ### END SOLUTION
 
 
-def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+def value_and_grad(
+    f: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+) -> Callable[..., Any]:
     """Return the function that computes the value of f and its gradient.
 
     Args:
         f: A function of tensors that returns one number: a tensor of shape ().
-        argnums: The place of the argument to differentiate in, or a tuple of places. All others are constants.
+        argnums: The place of the argument to differentiate in, or a tuple of places.
+            All others are constants.
 
     Returns:
-        A function of f's arguments. It returns a pair: the value, and the gradient in the argument, or for a tuple of
-        places a tuple of gradients. It raises a TypeError if f returns a tensor that has axes.
+        A function of f's arguments. It returns a pair: the value, and the gradient in
+        the argument, or for a tuple of places a tuple of gradients. It raises a
+        TypeError if f returns a tensor that has axes.
     """
     ### BEGIN SOLUTION
     places = (argnums,) if isinstance(argnums, int) else argnums
@@ -188,22 +199,31 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
     ### END SOLUTION
 
 
-def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """Return the function that computes the gradient of f: what `value_and_grad` returns, without the value."""
+def grad(
+    f: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+) -> Callable[..., Any]:
+    """Return the function that computes the gradient of f.
+
+    It is what `value_and_grad` returns, without the value.
+    """
     ### BEGIN SOLUTION
     return lambda *args: value_and_grad(f, argnums)(*args)[1]
     ### END SOLUTION
 
 
 def jacfwd(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the function that computes the Jacobian of f in forward mode: a run with Duals for each element of x.
+    """Return the function that computes the Jacobian of f in forward mode.
+
+    It takes a run with Duals for each element of x.
 
     Args:
         f: A function of a tensor x that returns a tensor y.
 
     Returns:
-        A function of x. It returns a tensor of shape (*y.shape, *x.shape) and of x's dtype: how fast each element of y
-        moves with each element of x. For vectors of m and n elements it is a matrix of m rows and n columns.
+        A function of x. It returns a tensor of shape (*y.shape, *x.shape) and of x's
+        dtype: how fast each element of y moves with each element of x. For vectors of m
+        and n elements it is a matrix of m rows and n columns.
     """
     ### BEGIN SOLUTION
 
@@ -216,7 +236,9 @@ def jacfwd(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def jacrev(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the function that computes the Jacobian of f in reverse mode: one run, and a pass for each element of y.
+    """Return the function that computes the Jacobian of f in reverse mode.
+
+    It takes one run, and a pass for each element of y.
 
     Arguments and result are those of `jacfwd`.
     """
@@ -240,8 +262,8 @@ def hvp(f: Callable[[Any], Any], x: Any, v: Any) -> Any:
         v: The vector, a tensor of x's shape.
 
     Returns:
-        How fast the gradient of f moves when x moves with v: a tensor of x's shape. The number of runs of f does not
-        depend on how many elements x has.
+        How fast the gradient of f moves when x moves with v: a tensor of x's shape. The
+        number of runs of f does not depend on how many elements x has.
     """
     ### BEGIN SOLUTION
     _, back = vjp(grad(f), x)
@@ -264,10 +286,10 @@ def hessian(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def largest_bend(f: Callable[[Any], Any], x: Any, v: Any, steps: int = 20) -> float:
-    """Find the eigenvalue of the Hessian of f at x that has the largest size, by power iteration on `hvp`.
+    """Find the Hessian's eigenvalue of largest size, by power iteration on `hvp`.
 
-    Each step makes v one long and replaces it by the Hessian times v. The part of v along the strongest direction grows
-    fastest, and the others fade.
+    Each step makes v one long and replaces it by the Hessian times v. The part of v
+    along the strongest direction grows fastest, and the others fade.
 
     Args:
         f: A function of a tensor that returns one number.
@@ -276,8 +298,8 @@ def largest_bend(f: Callable[[Any], Any], x: Any, v: Any, steps: int = 20) -> fl
         steps: How often to multiply, at least once.
 
     Returns:
-        The sum of v * (H v), a number, for the v of length 1 of the last step. Along a direction that bends downwards
-        it is negative.
+        The sum of v * (H v), a number, for the v of length 1 of the last step. Along a
+        direction that bends downwards it is negative.
     """
     ### BEGIN SOLUTION
     for _ in range(steps):
@@ -290,13 +312,17 @@ def largest_bend(f: Callable[[Any], Any], x: Any, v: Any, steps: int = 20) -> fl
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that keeps its arguments only, and computes f again when a gradient is asked for.
+    """Return a function that computes f, and keeps nothing of it for the way back.
+
+    It keeps its arguments only, and computes f again when a gradient is asked for.
 
     Args:
-        f: A function of one or several tensors that returns a tensor, the same one whenever it is called.
+        f: A function of one or several tensors that returns a tensor, the same one
+            whenever it is called.
 
     Returns:
-        A function with the same values and derivatives. Nothing that f computes on the way stays in memory.
+        A function with the same values and derivatives. Nothing that f computes on the
+        way stays in memory.
     """
     ### BEGIN SOLUTION
 

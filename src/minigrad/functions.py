@@ -336,7 +336,7 @@ class Mul(Elementwise):
 
     @staticmethod
     def backward(ctx: Context, d_output: Any) -> Any:
-        """Return d_output times the derivative in a, and d_output times the derivative in b."""
+        """Return d_output times the derivative in a, and the same for b."""
         ### BEGIN SOLUTION
         a, b = ctx.saved_values
         return d_output * b, d_output * a

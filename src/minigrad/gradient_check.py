@@ -20,20 +20,26 @@ __all__ = ["grad_central_difference", "gradcheck", "gradgradcheck"]
 
 
 def grad_central_difference(
-    f: Callable[..., Any], *vals: Any, arg: int = 0, epsilon: float = 1e-6, ind: Sequence[int] = (0,)
+    f: Callable[..., Any],
+    *vals: Any,
+    arg: int = 0,
+    epsilon: float = 1e-6,
+    ind: Sequence[int] = (0,),
 ) -> float:
     """Estimate the derivative of a function in one element of one of its tensors.
 
-    The estimate is f with that element moved up by epsilon, minus f with it moved down by epsilon, over the distance
-    between the two, 2 epsilon.
+    The estimate is f with that element moved up by epsilon, minus f with it moved down
+    by epsilon, over the distance between the two, 2 epsilon.
 
     Args:
-        f: A function of tensors that returns a tensor of one element; ``.item()`` makes a number of it.
-        *vals: The tensors to call it with, of float64; they are left as they are, so work on copies: ``x.clone()`` is
-            one, ``x.detach()`` shares the memory of x.
+        f: A function of tensors that returns a tensor of one element; ``.item()`` makes
+            a number of it.
+        *vals: The tensors to call it with, of float64; they are left as they are, so
+            work on copies: ``x.clone()`` is one, ``x.detach()`` shares the memory of x.
         arg: Which of them moves, counted from 0.
         epsilon: How far its element moves, in either direction.
-        ind: The index of the element, one number for each axis: ``x[tuple(ind)]``. It is () for a tensor without axes.
+        ind: The index of the element, one number for each axis: ``x[tuple(ind)]``. It
+            is () for a tensor without axes.
 
     Returns:
         The estimate, a number.

@@ -74,17 +74,20 @@ def left_behind(program: Program, groups: Sequence[Group], group: Group) -> list
 def fuse(program: Program) -> list[Group]:
     """Arrange the equations of a program in groups, each of which can be one loop.
 
-    - Each equation stands in one group. One that is not elementwise has a group of its own: what a sum gives is known
-      only when its loop has ended.
-    - All results in a group have one shape. So nothing is computed more often than before: the exponential of a row
-      would be computed again for each row of a table.
-    - No group needs its own result through another group; and groups stand in an order in which they can run.
+    - Each equation stands in one group. One that is not elementwise has a group of its
+      own: what a sum gives is known only when its loop has ended.
+    - All results in a group have one shape. So nothing is computed more often than
+      before: the exponential of a row would be computed again for each row of a table.
+    - No group needs its own result through another group; and groups stand in an order
+      in which they can run.
 
-    Take the equations in order. An elementwise one joins the first group of its shape that it may join; if there is
-    none, it begins a new group. There may be other ways, but no result has more groups than this one.
+    Take the equations in order. An elementwise one joins the first group of its shape
+    that it may join; if there is none, it begins a new group. There may be other ways,
+    but no result has more groups than this one.
 
     >>> f = lambda x: minigrad.symbols.tanh(x * 2.0) / x.sum()
-    >>> [[each.op for each in group.equations] for group in minigrad.loops.fuse(minigrad.program.trace(f, np.ones(3)))]
+    >>> groups = minigrad.loops.fuse(minigrad.program.trace(f, np.ones(3)))
+    >>> [[each.op for each in group.equations] for group in groups]
     [['sum'], ['mul', 'tanh', 'div']]
     """
     ### BEGIN SOLUTION
@@ -161,10 +164,13 @@ def base_of(program: Program) -> dict[Var, Var]:
 def lifetimes(program: Program, groups: Sequence[Group]) -> dict[Var, Lifetime]:
     """Say for each value that can lie in shared memory from when to when it is there.
 
-    Step i is group i. These values have a lifetime: what a group leaves behind (`left_behind`). These have none:
+    Step i is group i. These values have a lifetime: what a group leaves behind
+    (`left_behind`). These have none:
 
-    - results of views: they lie in the memory of their base (`base_of`), and who reads one reads the base;
-    - outputs of the program, and a base of which an output is a view: they get memory of their own, which stays;
+    - results of views: they lie in the memory of their base (`base_of`), and who reads
+      one reads the base;
+    - outputs of the program, and a base of which an output is a view: they get memory
+      of their own, which stays;
     - inputs and constants, which are there before.
 
     Args:
@@ -172,8 +178,9 @@ def lifetimes(program: Program, groups: Sequence[Group]) -> dict[Var, Lifetime]:
         groups: Its groups, in order.
 
     Returns:
-        The lifetimes by variable. A size is that of the array, rounded up to a multiple of 64 bytes: what is laid
-        behind it begins at a multiple of 64, as processors like it.
+        The lifetimes by variable. A size is that of the array, rounded up to a multiple
+        of 64 bytes: what is laid behind it begins at a multiple of 64, as processors
+        like it.
     """
     ### BEGIN SOLUTION
     base = base_of(program)
@@ -191,17 +198,20 @@ def lifetimes(program: Program, groups: Sequence[Group]) -> dict[Var, Lifetime]:
 def plan_memory(values: dict[Var, Lifetime]) -> dict[Var, int]:
     """Choose for each value where it lies in one block of memory.
 
-    Two values may lie in the same place if their lifetimes do not meet. The largest one is placed first, and of equal
-    ones the one that begins first; each as low as it fits.
+    Two values may lie in the same place if their lifetimes do not meet. The largest one
+    is placed first, and of equal ones the one that begins first; each as low as it
+    fits.
 
     Args:
         values: The lifetimes by variable (or by anything else).
 
     Returns:
-        For each of them the number of its first byte. Values whose lifetimes meet do not overlap.
+        For each of them the number of its first byte. Values whose lifetimes meet do
+        not overlap.
 
     >>> Lifetime = minigrad.loops.Lifetime
-    >>> minigrad.loops.plan_memory({"a": Lifetime(64, 0, 1), "b": Lifetime(128, 1, 2), "c": Lifetime(64, 2, 3)})
+    >>> a, b, c = Lifetime(64, 0, 1), Lifetime(128, 1, 2), Lifetime(64, 2, 3)
+    >>> minigrad.loops.plan_memory({"a": a, "b": b, "c": c})
     {'b': 0, 'a': 128, 'c': 128}
     """
     ### BEGIN SOLUTION
@@ -225,23 +235,29 @@ def peak(values: dict[Var, Lifetime], places: dict[Var, int]) -> int:
 
 
 def emit(group: Group, outputs: Sequence[Var]) -> str:
-    """Write a group of elementwise equations as the source of a function with one loop for each axis.
+    """Write a group of elementwise equations as source: one loop for each axis.
 
     Args:
         group: The group.
-        outputs: Which of its results are written to memory; all others live for one element only.
+        outputs: Which of its results are written to memory; all others live for one
+            element only.
 
     Returns:
-        Python source that defines a function ``loop``. Its arguments are the arrays that the group reads, in the order
-        of `Group.reads`, and then an array for each output, into which it writes. It returns nothing.
+        Python source that defines a function ``loop``. Its arguments are the arrays
+        that the group reads, in the order of `Group.reads`, and then an array for each
+        output, into which it writes. It returns nothing.
 
-        The source knows ``np`` and the functions of Python, and computes one element at a time, by `Op.element`. It
-        takes an element with one index for each axis, so that views can be read: ``x[i0, 0]``, for an array without
-        axes ``x[()]``. An axis of size 1 that is broadcast has the index 0, and a missing axis in front none.
+        The source knows ``np`` and the functions of Python, and computes one element at
+        a time, by `Op.element`. It takes an element with one index for each axis, so
+        that views can be read: ``x[i0, 0]``, for an array without axes ``x[()]``. An
+        axis of size 1 that is broadcast has the index 0, and a missing axis in front
+        none.
 
-        A number of Python is written in the type that `type_of_numbers` says, as ``np.float32(0.1)``: Numba would
-        compute with 64 bits otherwise. ``np.float32(inf)`` and ``np.float32(nan)`` have to be ``np.inf`` and ``np.nan``
-        inside. Every name is used for one thing. (The names of a printed program would not do: the 45th is ``as``.)
+        A number of Python is written in the type that `type_of_numbers` says, as
+        ``np.float32(0.1)``: Numba would compute with 64 bits otherwise.
+        ``np.float32(inf)`` and ``np.float32(nan)`` have to be ``np.inf`` and ``np.nan``
+        inside. Every name is used for one thing. (The names of a printed program would
+        not do: the 45th is ``as``.)
     """
     ### BEGIN SOLUTION
     reads = group.reads()
@@ -336,19 +352,22 @@ def compiled(source: str) -> Callable[..., None]:
 def compile_program(
     program: Program, build: Callable[[str], Callable[..., None]] = compiled
 ) -> Callable[..., tuple[Any, ...]]:
-    """Compile a program: `simplify`, `fuse`, `lifetimes`, `plan_memory`, and `emit` for each group of a loop.
+    """Compile a program: `simplify`, `fuse`, `lifetimes`, `plan_memory`, and `emit`.
 
     Args:
         program: The program, which is not changed.
-        build: What makes a function of a source, asked once for each loop, before the compiled program is called.
+        build: What makes a function of a source, asked once for each loop, before the
+            compiled program is called.
 
     Returns:
-        A function of arrays, as `Program.run` is: of the same shapes and types as the program's inputs, which it does
-        not change. It returns the tuple of outputs. What an earlier call has returned stays as it is.
+        A function of arrays, as `Program.run` is: of the same shapes and types as the
+        program's inputs, which it does not change. It returns the tuple of outputs.
+        What an earlier call has returned stays as it is.
 
-    In each call there is one block of memory for all values that have a lifetime. Such a value is a part of it, from
-    its place on, seen as an array of its shape and type. Outputs have arrays of their own. Steps that are no loops are
-    computed by `call`, and copied to their place; the result of a view needs none.
+    In each call there is one block of memory for all values that have a lifetime. Such
+    a value is a part of it, from its place on, seen as an array of its shape and type.
+    Outputs have arrays of their own. Steps that are no loops are computed by `call`,
+    and copied to their place; the result of a view needs none.
 
     >>> program = minigrad.program.trace(lambda x: x * 2.0 + 1.0, np.zeros(3))
     >>> minigrad.loops.compile_program(program)(np.array([1.0, 2.0, 3.0]))

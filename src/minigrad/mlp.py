@@ -27,7 +27,8 @@ class Linear(Module):
         rng: Where the starting values come from.
 
     Attributes:
-        weights: The parameters ``weight_i_j`` as ``weights[i][j]``, each starting in [-1, 1).
+        weights: The parameters ``weight_i_j`` as ``weights[i][j]``, each starting in
+            [-1, 1).
         biases: The parameters ``bias_j`` as ``biases[j]``, likewise.
     """
 
@@ -73,14 +74,17 @@ class SGD:
         self.lr = lr
 
     def zero_grad(self) -> None:
-        """Set the gradient of every parameter to None, so that the next backward pass starts afresh."""
+        """Set the gradient of every parameter to None, for the next backward pass."""
         ### BEGIN SOLUTION
         for parameter in self.parameters:
             parameter.value.grad = None
         ### END SOLUTION
 
     def step(self) -> None:
-        """Give every parameter that has a gradient a new value: a fresh leaf at data - lr * grad."""
+        """Give every parameter that has a gradient a new value.
+
+        That is a fresh leaf at data - lr * grad.
+        """
         ### BEGIN SOLUTION
         for parameter in self.parameters:
             value = parameter.value

@@ -45,7 +45,8 @@ class Parameter:
 class Module:
     """A node in a tree of modules.
 
-    Assigning a `Module` or a `Parameter` to an attribute registers it as a child of this node, by that name.
+    Assigning a `Module` or a `Parameter` to an attribute registers it as a child of
+    this node, by that name.
 
     Attributes:
         training: Whether this node is in training mode (as opposed to evaluation mode).
@@ -90,7 +91,7 @@ class Module:
         raise TypeError(f"{type(self).__name__} does not define forward(), so it cannot be called")
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
-        """Register a parameter under a name made at run time, such as ``"weight_0"``."""
+        """Register a parameter under a name made at run time, like ``"weight_0"``."""
         parameter = Parameter(value, name)
         self._parameters[name] = parameter
         return parameter
@@ -119,8 +120,9 @@ class Module:
         """Return all parameters of this node and its descendants with their names.
 
         Returns:
-            Pairs of name and parameter, own parameters first. The name of a descendant's parameter is its path:
-            the weight of child ``layer1`` is ``"layer1.weight"``.
+            Pairs of name and parameter, own parameters first. The name of a
+            descendant's parameter is its path: the weight of child ``layer1`` is
+            ``"layer1.weight"``.
         """
         ### BEGIN SOLUTION
         named = list(self._parameters.items())
@@ -130,13 +132,13 @@ class Module:
         ### END SOLUTION
 
     def parameters(self) -> Sequence[Parameter]:
-        """Return all parameters of this node and its descendants, in the order of `named_parameters`."""
+        """Return all parameters from here down, in the order of `named_parameters`."""
         ### BEGIN SOLUTION
         return [parameter for _, parameter in self.named_parameters()]
         ### END SOLUTION
 
     def zero_grad(self) -> None:
-        """Forget the gradient of every parameter, so that the next backward pass starts afresh."""
+        """Forget every parameter's gradient: the next backward pass starts afresh."""
         for parameter in self.parameters():
             parameter.value.grad = None
 

@@ -680,7 +680,10 @@ FORMS["inv_back"] = Form(line="-{1} / ({0} * {0})")
 
 
 def relu_back(x: float, d: float) -> float:
-    """Return d times the derivative of relu at x: d where x is positive, else 0.0; d where x is nan."""
+    """Return d times the derivative of relu at x.
+
+    That is d where x is positive, else 0.0; d where x is nan.
+    """
     ### BEGIN SOLUTION
     return 0.0 if x <= 0.0 else d
     ### END SOLUTION
@@ -719,7 +722,8 @@ def zipWith(
         fn: Two numbers to one number.
 
     Returns:
-        A function of two lists that returns the list of results, as long as the shorter list.
+        A function of two lists that returns the list of results, as long as the shorter
+        list.
     """
 
     ### BEGIN SOLUTION
@@ -730,7 +734,10 @@ def zipWith(
     ### END SOLUTION
 
 
-def reduce(fn: Callable[[float, float], float], start: float) -> Callable[[Iterable[float]], float]:
+def reduce(
+    fn: Callable[[float, float], float],
+    start: float,
+) -> Callable[[Iterable[float]], float]:
     """Return a function that folds a list into one number, from the left.
 
     Args:
@@ -738,7 +745,8 @@ def reduce(fn: Callable[[float, float], float], start: float) -> Callable[[Itera
         start: The result for an empty list.
 
     Returns:
-        A function of a list ``[x1, x2, ...]`` that returns ``fn(fn(start, x1), x2) ...``.
+        A function of a list ``[x1, x2, ...]`` that returns ``fn(fn(start, x1), x2)
+        ...``.
     """
 
     ### BEGIN SOLUTION

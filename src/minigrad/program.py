@@ -45,12 +45,15 @@ class Recorder:
     """Writes down what is done to symbols.
 
     Attributes:
-        constants: Captured arrays, in the order in which they were met: pairs of a variable and an array.
+        constants: Captured arrays, in the order in which they were met: pairs of a
+            variable and an array.
         equations: What was done, in order.
-        captured: The arrays of `constants` as the function holds them, to know them again.
+        captured: The arrays of `constants` as the function holds them, to know them
+            again.
 
     >>> recorder = minigrad.program.Recorder()
-    >>> x = minigrad.symbols.Symbol(minigrad.symbols.Var((3,), np.dtype("float32")), recorder)
+    >>> var = minigrad.symbols.Var((3,), np.dtype("float32"))
+    >>> x = minigrad.symbols.Symbol(var, recorder)
     >>> (x * 2.0 + x).dtype, [each.op for each in recorder.equations]
     (dtype('float32'), ['mul', 'add'])
     """
@@ -64,12 +67,14 @@ class Recorder:
         """Return what stands in an equation for an operand.
 
         Args:
-            x: A symbol of this recorder: its variable. An array (`is_array`): a variable among the constants, the same
-                one each time for the same array object; the constant is a copy, so that it stays as it was when the
+            x: A symbol of this recorder: its variable. An array (`is_array`): a
+                variable among the constants, the same one each time for the same array
+                object; the constant is a copy, so that it stays as it was when the
                 function was recorded. A number of Python: the number itself.
 
         Raises:
-            ValueError: For a symbol of another recorder, which a function has kept since an earlier recording.
+            ValueError: For a symbol of another recorder, which a function has kept
+                since an earlier recording.
             TypeError: For anything else.
         """
         ### BEGIN SOLUTION
@@ -90,7 +95,10 @@ class Recorder:
         ### END SOLUTION
 
     def apply(self, op: str, *operands: Any, **options: Any) -> Symbol:
-        """Write down an equation, and return the symbol of its result. `result_of` knows its shape and type."""
+        """Write down an equation, and return the symbol of its result.
+
+        `result_of` knows its shape and type.
+        """
         ### BEGIN SOLUTION
         given = [self.operand(x) for x in operands]
         equation = Equation(op, given, result_of(op, *given, **options), options)
@@ -101,8 +109,8 @@ class Recorder:
     def refuse(self) -> NoReturn:
         """Raise a TypeError of one sentence: a symbol has no elements yet.
 
-        Python asks for elements in ``if x > 0``, ``while``, ``float(x)``. The sentence names the function to use
-        instead of an ``if``: `where`.
+        Python asks for elements in ``if x > 0``, ``while``, ``float(x)``. The sentence
+        names the function to use instead of an ``if``: `where`.
         """
         ### BEGIN SOLUTION
         raise TypeError(
@@ -116,8 +124,9 @@ def trace(f: Callable[..., Any], *examples: Any) -> Program:
 
     Args:
         f: A function that returns an array, a number, or a tuple of these.
-        *examples: Its arguments. An array becomes a symbol of its shape and type, and an input of the program; its
-            elements play no part. Anything else is handed to f as it is.
+        *examples: Its arguments. An array becomes a symbol of its shape and type, and
+            an input of the program; its elements play no part. Anything else is handed
+            to f as it is.
 
     Returns:
         The program, by a `Recorder`. Its outputs are what f returned.
@@ -139,10 +148,10 @@ def trace(f: Callable[..., Any], *examples: Any) -> Program:
 
 
 def spec(x: Any) -> Any:
-    """Return what a program depends on in an argument: a value that can be a key of a dict.
+    """Return what a program depends on in an argument, to be the key of a dict.
 
-    For an array these are its shape and its type. Anything else counts as it is: its value, and its ``repr`` too, since
-    1, 1.0 and True are equal, and 0.0 equals -0.0.
+    For an array these are its shape and its type. Anything else counts as it is: its
+    value, and its ``repr`` too, since 1, 1.0 and True are equal, and 0.0 equals -0.0.
 
     >>> spec = minigrad.program.spec
     >>> spec(np.zeros(3)) == spec(np.ones(3)), spec(1) == spec(1.0)
@@ -160,7 +169,8 @@ class Jitted:
 
     Args:
         f: The function, which returns an array or a tuple of arrays.
-        build: What makes of a program the function that runs it; by default the program's own `run`.
+        build: What makes of a program the function that runs it; by default the
+            program's own `run`.
 
     Attributes:
         kept: What was compiled, by the tuple of the arguments' specs.
@@ -182,7 +192,7 @@ class Jitted:
         self.misses = 0
 
     def __call__(self, *args: Any) -> Any:
-        """Run the program for arguments of this kind; if there is none, `trace` and compile one first.
+        """Run the program for such arguments; `trace` and compile it if need be.
 
         Args:
             *args: The function's arguments; the program gets the arrays among them.
@@ -242,13 +252,15 @@ def replaced(x: Any, new: dict[Any, Any]) -> Any:
 def fold(program: Program) -> Program:
     """Return the program without equations whose result is known before it runs.
 
-    - An equation of constants and numbers alone, of a pure operation, is computed now, by `call`, and its result is a
-      constant from now on, for the equations behind it too.
-    - ``x * 1``, ``1 * x``, ``x / 1`` and ``x - 0`` with a number of Python are x itself, if the result has x's shape
-      and type.
+    - An equation of constants and numbers alone, of a pure operation, is computed now,
+      by `call`, and its result is a constant from now on, for the equations behind it
+      too.
+    - ``x * 1``, ``1 * x``, ``x / 1`` and ``x - 0`` with a number of Python are x
+      itself, if the result has x's shape and type.
 
-    For every input, nan, infinity and -0.0 included, the outputs stay the same to the last bit. So ``x * 0`` stays
-    (it is nan at infinity), ``x + 0`` (it is 0.0 at -0.0), and ``x - (-0.0)``, which is the same.
+    For every input, nan, infinity and -0.0 included, the outputs stay the same to the
+    last bit. So ``x * 0`` stays (it is nan at infinity), ``x + 0`` (it is 0.0 at -0.0),
+    and ``x - (-0.0)``, which is the same.
     """
     ### BEGIN SOLUTION
     known = dict(program.constants)
@@ -277,8 +289,9 @@ def fold(program: Program) -> Program:
 def merge(program: Program) -> Program:
     """Return the program with each common subexpression computed once.
 
-    Two equations are the same if they have the same pure operation, operands and options; their operands may have
-    become the same by merging others. Numbers are the same if `spec` is. Two random draws are never the same.
+    Two equations are the same if they have the same pure operation, operands and
+    options; their operands may have become the same by merging others. Numbers are the
+    same if `spec` is. Two random draws are never the same.
     """
     ### BEGIN SOLUTION
     found: dict[Any, Var] = {}
@@ -299,7 +312,8 @@ def merge(program: Program) -> Program:
 def prune(program: Program) -> Program:
     """Return the program without equations and constants that no output needs.
 
-    All inputs stay, and so does a random draw that nobody reads: without it the next one would give other numbers.
+    All inputs stay, and so does a random draw that nobody reads: without it the next
+    one would give other numbers.
     """
     ### BEGIN SOLUTION
     needed = set(program.outputs)

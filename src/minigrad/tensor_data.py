@@ -58,14 +58,16 @@ UserStrides: TypeAlias = Sequence[int]
 def strides_from_shape(shape: UserShape) -> UserStrides:
     """Return the strides of an array that lies in its storage row by row, without gaps.
 
-    The last axis runs fastest: its stride is 1. The stride of any other axis is the product of the sizes of all axes
-    after it, since one step along it passes over all of their elements.
+    The last axis runs fastest: its stride is 1. The stride of any other axis is the
+    product of the sizes of all axes after it, since one step along it passes over all
+    of their elements.
 
     Args:
         shape: The size of each axis; none for a single number.
 
     Returns:
-        A tuple with one stride for each axis, counted in elements: (12, 4, 1) for (2, 3, 4), () for ().
+        A tuple with one stride for each axis, counted in elements: (12, 4, 1) for (2,
+        3, 4), () for ().
     """
     ### BEGIN SOLUTION
     strides = [1] * len(shape)
@@ -78,17 +80,22 @@ def strides_from_shape(shape: UserShape) -> UserStrides:
 def index_to_position(index: Index, strides: Strides) -> int:
     """Return where the element at an index stands in the storage.
 
-    The position is the sum of each axis's index times that axis's stride, whatever the strides are.
+    The position is the sum of each axis's index times that axis's stride, whatever the
+    strides are.
 
     Args:
-        index: One index for each axis: a tuple, which has no ``shape``, or in kernels an array. It may be a buffer that
-            is longer than strides; what comes after is not used.
-        strides: The storage's step along each axis, also a tuple or an array. The rank is the number of strides.
+        index: One index for each axis: a tuple, which has no ``shape``, or in kernels
+            an array. It may be a buffer that is longer than strides; what comes after
+            is not used.
+        strides: The storage's step along each axis, also a tuple or an array. The rank
+            is the number of strides.
 
     Returns:
-        The position, counted from the array's first element: 0 for a single number, which has no axes.
+        The position, counted from the array's first element: 0 for a single number,
+        which has no axes.
 
-    Numba compiles this function for fast loops: use loops and arithmetic only, no generators and no classes.
+    Numba compiles this function for fast loops: use loops and arithmetic only, no
+    generators and no classes.
     """
     ### BEGIN SOLUTION
     position = 0
@@ -101,17 +108,20 @@ def index_to_position(index: Index, strides: Strides) -> int:
 def to_index(ordinal: int, shape: Shape, out_index: OutIndex) -> None:
     """Find the index of the element with a given number, counting row by row.
 
-    Counting runs through the last axis first, as the digits of a number do: in shape (2, 3) the elements 0 to 5 have
-    the indices (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2). Strides play no part in it.
+    Counting runs through the last axis first, as the digits of a number do: in shape
+    (2, 3) the elements 0 to 5 have the indices (0, 0), (0, 1), (0, 2), (1, 0), (1, 1),
+    (1, 2). Strides play no part in it.
 
     Args:
-        ordinal: The number of the element, from 0 to the number of elements - 1. It may exceed 2**53, beyond which
-            ``/`` is no longer exact.
-        shape: The size of each axis. Shapes are tuples, which have no ``size``, and in kernels arrays.
-        out_index: Where the index is written. What it held before means nothing, and it may be a buffer that is
-            longer than shape.
+        ordinal: The number of the element, from 0 to the number of elements - 1. It may
+            exceed 2**53, beyond which ``/`` is no longer exact.
+        shape: The size of each axis. Shapes are tuples, which have no ``size``, and in
+            kernels arrays.
+        out_index: Where the index is written. What it held before means nothing, and it
+            may be a buffer that is longer than shape.
 
-    Numba compiles this function for fast loops: use loops and arithmetic only, no generators and no classes.
+    Numba compiles this function for fast loops: use loops and arithmetic only, no
+    generators and no classes.
     """
     ### BEGIN SOLUTION
     rest = ordinal + 0  # a number of its own: inlined in a parallel loop, ordinal is the loop's variable
@@ -124,12 +134,14 @@ def to_index(ordinal: int, shape: Shape, out_index: OutIndex) -> None:
 def permute(data: TensorData, *order: int) -> TensorData:
     """Return a view of the same storage with its axes in another order.
 
-    Axis i of the result is axis ``order[i]`` of data. Nothing is copied: writing through one of the two shows in the
-    other. A view that does not begin at the storage's first element keeps its offset.
+    Axis i of the result is axis ``order[i]`` of data. Nothing is copied: writing
+    through one of the two shows in the other. A view that does not begin at the
+    storage's first element keeps its offset.
 
     Args:
         data: Any view, also a permuted, sliced or expanded one.
-        *order: Every number from 0 to dims - 1 once, in any order; `TensorData.permute` has checked that.
+        *order: Every number from 0 to dims - 1 once, in any order; `TensorData.permute`
+            has checked that.
 
     Returns:
         A new view; data itself is left as it is.
@@ -144,8 +156,9 @@ def permute(data: TensorData, *order: int) -> TensorData:
 def shape_broadcast(shape1: UserShape, shape2: UserShape) -> UserShape:
     """Return the shape of a result to which two arrays are broadcast.
 
-    The shapes are aligned at their last axes; the shorter one counts as having ones on its left. Where two sizes
-    agree, that is the size. Where one of them is 1, the other one is the size, even if it is 0.
+    The shapes are aligned at their last axes; the shorter one counts as having ones on
+    its left. Where two sizes agree, that is the size. Where one of them is 1, the other
+    one is the size, even if it is 0.
 
     Args:
         shape1: One shape.
@@ -172,20 +185,30 @@ def shape_broadcast(shape1: UserShape, shape2: UserShape) -> UserShape:
     ### END SOLUTION
 
 
-def broadcast_index(big_index: Index, big_shape: Shape, shape: Shape, out_index: OutIndex) -> None:
-    """Find the element of a smaller array that takes part at an index of the broadcast result.
+def broadcast_index(
+    big_index: Index,
+    big_shape: Shape,
+    shape: Shape,
+    out_index: OutIndex,
+) -> None:
+    """Find the element of a smaller array that takes part at an index of the result.
 
-    The shapes are aligned at their last axes, so axes that only big_shape has are passed over. Along an axis where
-    shape has size 1, its only element, at index 0, takes part everywhere; along the others the indices agree.
+    The shapes are aligned at their last axes, so axes that only big_shape has are
+    passed over. Along an axis where shape has size 1, its only element, at index 0,
+    takes part everywhere; along the others the indices agree.
 
     Args:
-        big_index: An index into the result. It may be a buffer that is longer than big_shape, and it is not changed.
-        big_shape: The shape of the result. Shapes are tuples, which have no ``size``, and in kernels arrays.
-        shape: The shape of the smaller array, which broadcasts to big_shape and may have fewer axes.
-        out_index: Where the index into the smaller array is written. What it held before means nothing, and it may be
-            a buffer that is longer than shape.
+        big_index: An index into the result. It may be a buffer that is longer than
+            big_shape, and it is not changed.
+        big_shape: The shape of the result. Shapes are tuples, which have no ``size``,
+            and in kernels arrays.
+        shape: The shape of the smaller array, which broadcasts to big_shape and may
+            have fewer axes.
+        out_index: Where the index into the smaller array is written. What it held
+            before means nothing, and it may be a buffer that is longer than shape.
 
-    Numba compiles this function for fast loops: use loops and arithmetic only, no generators and no classes.
+    Numba compiles this function for fast loops: use loops and arithmetic only, no
+    generators and no classes.
     """
     ### BEGIN SOLUTION
     extra = len(big_shape) - len(shape)
@@ -226,7 +249,13 @@ class TensorData:
 
     __slots__ = ("dims", "offset", "shape", "size", "storage", "strides")
 
-    def __init__(self, storage: Storage, shape: UserShape, strides: UserStrides | None = None, offset: int = 0) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        shape: UserShape,
+        strides: UserStrides | None = None,
+        offset: int = 0,
+    ) -> None:
         self.storage: Any = np.asarray(storage) if isinstance(storage, list | tuple) else storage
         self.shape = tuple(layout.integer(size, "TensorData: a size") for size in shape)
         wanted = strides_from_shape(self.shape) if strides is None else strides

@@ -70,20 +70,31 @@ class LinearFunction(Function):
 
 
 class Sum(LinearFunction):
-    """The sum over some axes. `Tensor.sum` applies it, after it has counted negative axes from the front."""
+    """The sum over some axes.
+
+    `Tensor.sum` applies it, after it has counted negative axes from the front.
+    """
 
     @staticmethod
-    def forward(ctx: TensorContext, a: Tensor, dim: tuple[int, ...], keepdim: bool = False) -> Tensor:
+    def forward(
+        ctx: TensorContext,
+        a: Tensor,
+        dim: tuple[int, ...],
+        keepdim: bool = False,
+    ) -> Tensor:
         """Add up the elements along axes, and save what backward needs.
 
         Args:
-            ctx: Keeps what `backward` needs, of any type: ``ctx.save_for_backward(...)``.
-            a: A tensor of any shape. ``a.reduce_with("add", dim, keepdim)`` is the tensor of its sums.
+            ctx: Keeps what `backward` needs, of any type:
+                ``ctx.save_for_backward(...)``.
+            a: A tensor of any shape. ``a.reduce_with("add", dim, keepdim)`` is the
+                tensor of its sums.
             dim: The axes to sum over, counted from 0, in ascending order.
             keepdim: Whether these axes stay, with size 1.
 
         Returns:
-            The sums: of shape (2, 4) for an a of shape (2, 3, 4) and dim (1,), of shape (2, 1, 4) if keepdim is true.
+            The sums: of shape (2, 4) for an a of shape (2, 3, 4) and dim (1,), of shape
+            (2, 1, 4) if keepdim is true.
         """
         ### BEGIN SOLUTION
         ctx.save_for_backward(a.shape, dim)
@@ -92,12 +103,15 @@ class Sum(LinearFunction):
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Tensor) -> Tensor:
-        """Return the gradient of a: every element moves the sum that it went into one for one.
+        """Return the gradient of a.
 
-        So the gradient of an element is that of its sum: d_output, repeated along the axes in dim. Where forward has
-        dropped these axes, they must first come back in their old places, with size 1. ``x.view(*sizes)`` gives a
-        tensor such axes, and ``x.expand(*shape)`` repeats it along them. These methods are recorded where the gradient
-        is to be differentiated again; what goes by way of an array is not.
+        Every element moves the sum that it went into one for one.
+
+        So the gradient of an element is that of its sum: d_output, repeated along the
+        axes in dim. Where forward has dropped these axes, they must first come back in
+        their old places, with size 1. ``x.view(*sizes)`` gives a tensor such axes, and
+        ``x.expand(*shape)`` repeats it along them. These methods are recorded where the
+        gradient is to be differentiated again; what goes by way of an array is not.
 
         Args:
             ctx: What forward saved: ``ctx.saved_values``, a tuple.
@@ -114,20 +128,28 @@ class Sum(LinearFunction):
 
 
 class Permute(LinearFunction):
-    """The same elements with the axes in another order. `Tensor.permute` applies it, after checking the order."""
+    """The same elements with the axes in another order.
+
+    `Tensor.permute` applies it, after checking the order.
+    """
 
     @staticmethod
     def forward(ctx: TensorContext, a: Tensor, order: tuple[int, ...]) -> Tensor:
-        """Return a view of a whose axis i is axis ``order[i]`` of a, and save what backward needs.
+        """Return a view of a whose axis i is axis ``order[i]`` of a.
+
+        Save what backward needs.
 
         Args:
-            ctx: Keeps what `backward` needs, of any type: ``ctx.save_for_backward(...)``.
-            a: A tensor. ``a._tensor`` is its `TensorData`, which has the method ``permute(*order)``; ``a._new(data)``
-                makes a tensor of a `TensorData`, which shares its storage.
+            ctx: Keeps what `backward` needs, of any type:
+                ``ctx.save_for_backward(...)``.
+            a: A tensor. ``a._tensor`` is its `TensorData`, which has the method
+                ``permute(*order)``; ``a._new(data)`` makes a tensor of a `TensorData`,
+                which shares its storage.
             order: A permutation of a's axes, counted from 0.
 
         Returns:
-            The view: of shape (4, 2, 3) for an a of shape (2, 3, 4) and the order (2, 0, 1). Nothing is copied.
+            The view: of shape (4, 2, 3) for an a of shape (2, 3, 4) and the order (2,
+            0, 1). Nothing is copied.
         """
         ### BEGIN SOLUTION
         ctx.save_for_backward(order)
@@ -136,16 +158,18 @@ class Permute(LinearFunction):
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Tensor) -> Tensor:
-        """Return the gradient of a: the gradient of each element goes back to the element's old place.
+        """Return the gradient of a: each element's goes back to its old place.
 
-        Axis i of d_output belongs to axis ``order[i]`` of a, so the axes of d_output are to be permuted by the inverse
-        of the order: the one that undoes it. For (2, 0, 1) that is (1, 2, 0). ``d_output.permute(*axes)`` does so and
-        is recorded where the gradient is to be differentiated again; a tensor made by ``_new`` is not.
+        Axis i of d_output belongs to axis ``order[i]`` of a, so the axes of d_output
+        are to be permuted by the inverse of the order: the one that undoes it. For (2,
+        0, 1) that is (1, 2, 0). ``d_output.permute(*axes)`` does so and is recorded
+        where the gradient is to be differentiated again; a tensor made by ``_new`` is
+        not.
 
         Args:
             ctx: What forward saved: ``ctx.saved_values``, a tuple.
-            d_output: The gradient of the permuted tensor, in its shape and with a storage and strides of its own: those
-                of a say nothing about them.
+            d_output: The gradient of the permuted tensor, in its shape and with a
+                storage and strides of its own: those of a say nothing about them.
 
         Returns:
             The gradient of a, in the shape of a.
@@ -160,20 +184,26 @@ class Permute(LinearFunction):
 
 
 class View(LinearFunction):
-    """The same elements, in row-major order, with another shape. `Tensor.view` applies it, after checking the shape."""
+    """The same elements, in row-major order, with another shape.
+
+    `Tensor.view` applies it, after checking the shape.
+    """
 
     @staticmethod
     def forward(ctx: TensorContext, a: Tensor, shape: tuple[int, ...]) -> Tensor:
         """Return a view of a with another shape, and save what backward needs.
 
         Args:
-            ctx: Keeps what `backward` needs, of any type: ``ctx.save_for_backward(...)``.
-            a: A tensor. ``a._tensor`` is its `TensorData`, which has the method ``view(*shape)`` that finds strides for
-                the shape; ``a._new(data)`` makes a tensor of a `TensorData`, which shares its storage.
+            ctx: Keeps what `backward` needs, of any type:
+                ``ctx.save_for_backward(...)``.
+            a: A tensor. ``a._tensor`` is its `TensorData`, which has the method
+                ``view(*shape)`` that finds strides for the shape; ``a._new(data)``
+                makes a tensor of a `TensorData`, which shares its storage.
             shape: The new shape, of as many elements, without -1.
 
         Returns:
-            The view. Nothing is copied, even if a is itself a view with gaps between its rows.
+            The view. Nothing is copied, even if a is itself a view with gaps between
+            its rows.
         """
         ### BEGIN SOLUTION
         ctx.save_for_backward(a.shape)
@@ -184,13 +214,15 @@ class View(LinearFunction):
     def backward(ctx: TensorContext, d_output: Tensor) -> Tensor:
         """Return the gradient of a: the same elements in a's shape.
 
-        Only elements that lie in row-major order in memory can be viewed with any shape. ``x.contiguous()`` is x if
-        they do, else a copy in which they do; like ``x.view(*shape)``, it is recorded where the gradient is to be
-        differentiated again, which a tensor made by ``_new`` is not.
+        Only elements that lie in row-major order in memory can be viewed with any
+        shape. ``x.contiguous()`` is x if they do, else a copy in which they do; like
+        ``x.view(*shape)``, it is recorded where the gradient is to be differentiated
+        again, which a tensor made by ``_new`` is not.
 
         Args:
             ctx: What forward saved: ``ctx.saved_values``, a tuple.
-            d_output: The gradient of the view, in its shape; its elements need not lie in order in memory.
+            d_output: The gradient of the view, in its shape; its elements need not lie
+                in order in memory.
 
         Returns:
             The gradient of a, in the shape of a.
@@ -206,12 +238,15 @@ class Max(Function):
 
     @staticmethod
     def forward(ctx: TensorContext, a: Tensor, dim: int) -> Tensor:
-        """Return the largest element along an axis, without that axis, and save what backward needs.
+        """Return the largest element along an axis, without that axis.
+
+        Save what backward needs.
 
         Args:
             ctx: Keeps what `backward` needs.
-            a: A tensor. ``a.argmax(dim, keepdim=True)`` says where the first of its largest elements are, and
-                ``a.gather(dim, index)`` takes the elements at such places.
+            a: A tensor. ``a.argmax(dim, keepdim=True)`` says where the first of its
+                largest elements are, and ``a.gather(dim, index)`` takes the elements at
+                such places.
             dim: The axis, counted from 0.
         """
         ### BEGIN SOLUTION
@@ -222,15 +257,18 @@ class Max(Function):
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Tensor) -> Tensor:
-        """Return the gradient of a: only the element that was taken moves the output, the first of equal ones.
+        """Return the gradient of a: only the element that was taken moves the output.
+
+        It is the first of equal ones.
 
         Args:
             ctx: What forward saved.
             d_output: The gradient of the largest elements, in their shape.
 
         Returns:
-            The gradient of a: 0 but at the elements that were taken. ``values.scatter_to(shape, dim, index)`` gives
-            a tensor of that shape which is 0 but for values at the places that index names.
+            The gradient of a: 0 but at the elements that were taken.
+            ``values.scatter_to(shape, dim, index)`` gives a tensor of that shape which
+            is 0 but for values at the places that index names.
         """
         ### BEGIN SOLUTION
         index, shape, dim = ctx.saved_values
@@ -255,7 +293,12 @@ class _Linear(LinearFunction):
 
 class _QuickSum(_Linear):
     @staticmethod
-    def forward(ctx: TensorContext, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+    def forward(
+        ctx: TensorContext,
+        a: Any,
+        dim: tuple[int, ...],
+        keepdim: bool = False,
+    ) -> Any:
         ctx.shape, ctx.dim, ctx.keepdim = a.shape, dim, keepdim
         return arrays.reduce("add", a, dim, keepdim)
 
@@ -373,7 +416,12 @@ class IndexAdd(_Linear):
     """Zeros of a shape, to which values are added where a key selects: the transpose of `Index`."""
 
     @staticmethod
-    def forward(ctx: TensorContext, values: Any, shape: tuple[int, ...], key: Any) -> Any:
+    def forward(
+        ctx: TensorContext,
+        values: Any,
+        shape: tuple[int, ...],
+        key: Any,
+    ) -> Any:
         """Return the array; elements selected twice get both values."""
         ctx.key = key
         on_host = arrays.to_host(values)
@@ -529,7 +577,12 @@ class Prod(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: TensorContext, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+    def forward(
+        ctx: TensorContext,
+        a: Any,
+        dim: tuple[int, ...],
+        keepdim: bool = False,
+    ) -> Any:
         """Multiply the elements along axes."""
         ctx.dim, ctx.keepdim = dim, keepdim
         ctx.save_for_backward(a)
@@ -605,7 +658,13 @@ class Amax(Function):
     kernel: ClassVar[str] = "max"
 
     @classmethod
-    def forward(cls, ctx: TensorContext, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+    def forward(
+        cls,
+        ctx: TensorContext,
+        a: Any,
+        dim: tuple[int, ...],
+        keepdim: bool = False,
+    ) -> Any:
         """Return the largest elements; nan where there is one."""
         ctx.dim, ctx.keepdim = dim, keepdim
         output = arrays.reduce(cls.kernel, a, dim, keepdim)
@@ -644,7 +703,12 @@ class LogSumExp(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: TensorContext, a: Any, dim: tuple[int, ...], keepdim: bool = False) -> Any:
+    def forward(
+        ctx: TensorContext,
+        a: Any,
+        dim: tuple[int, ...],
+        keepdim: bool = False,
+    ) -> Any:
         """Take the largest element m out first: m + log(sum of e^(a - m))."""
         ctx.dim, ctx.keepdim = dim, keepdim
         highest = arrays.reduce("max", a, dim, True)
@@ -934,7 +998,11 @@ def _whole(base: Tensor, values: Tensor, **options: Any) -> tuple[Any, Tensor]:
     return (...,), values.reshape(base.shape)
 
 
-def _in_order(base: Tensor, values: Tensor, order: tuple[int, ...]) -> tuple[Any, Tensor]:
+def _in_order(
+    base: Tensor,
+    values: Tensor,
+    order: tuple[int, ...],
+) -> tuple[Any, Tensor]:
     return (...,), values.permute(*sorted(range(len(order)), key=order.__getitem__))
 
 

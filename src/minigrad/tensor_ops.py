@@ -52,9 +52,10 @@ ReduceKernel = Callable[[Storage, Shape, Strides, Storage, Shape, Strides, int],
 def tensor_map(fn: Callable[[float], float]) -> MapKernel:
     """Return a kernel that applies fn to every element of a tensor.
 
-    The kernel is `_map(out, out_shape, out_strides, in_storage, in_shape, in_strides)`. It writes every element of
-    out once and returns nothing. The input may be smaller than the output, and is then broadcast to its shape.
-    Both may have any strides: an element stands where its index and the strides say.
+    The kernel is `_map(out, out_shape, out_strides, in_storage, in_shape, in_strides)`.
+    It writes every element of out once and returns nothing. The input may be smaller
+    than the output, and is then broadcast to its shape. Both may have any strides: an
+    element stands where its index and the strides say.
 
     For each place of the output:
 
@@ -66,7 +67,8 @@ def tensor_map(fn: Callable[[float], float]) -> MapKernel:
         fn: One number to one number.
 
     Returns:
-        The kernel. Its out has exactly as many elements as out_shape says; in_shape broadcasts to out_shape.
+        The kernel. Its out has exactly as many elements as out_shape says; in_shape
+        broadcasts to out_shape.
     """
 
     ### BEGIN SOLUTION
@@ -89,15 +91,17 @@ def tensor_map(fn: Callable[[float], float]) -> MapKernel:
 def tensor_zip(fn: Callable[[float, float], float]) -> ZipKernel:
     """Return a kernel that combines two tensors, element by element, with fn.
 
-    The kernel is `_zip(out, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides)`.
-    It writes every element of out once and returns nothing. Each input is broadcast to the output's shape by itself:
-    their shapes may differ, also in the number of dimensions, and all three may have any strides.
+    The kernel is `_zip(out, out_shape, out_strides, a_storage, a_shape, a_strides,
+    b_storage, b_shape, b_strides)`. It writes every element of out once and returns
+    nothing. Each input is broadcast to the output's shape by itself: their shapes may
+    differ, also in the number of dimensions, and all three may have any strides.
 
     Args:
         fn: Two numbers, from a and from b in this order, to one number.
 
     Returns:
-        The kernel. Its out has exactly as many elements as out_shape says; a_shape and b_shape broadcast to out_shape.
+        The kernel. Its out has exactly as many elements as out_shape says; a_shape and
+        b_shape broadcast to out_shape.
     """
 
     ### BEGIN SOLUTION
@@ -128,19 +132,22 @@ def tensor_zip(fn: Callable[[float, float], float]) -> ZipKernel:
 
 
 def tensor_reduce(fn: Callable[[float, float], float]) -> ReduceKernel:
-    """Return a kernel that folds one dimension of a tensor into a single element, with fn.
+    """Return a kernel that folds one dimension into a single element, with fn.
 
-    The kernel is `_reduce(out, out_shape, out_strides, a_storage, a_shape, a_strides, reduce_dim)`. The output has
-    the shape of a, with size 1 in the dimension reduce_dim. Before the kernel runs, every element of out holds the
-    start value: 0 for a sum, 1 for a product. The kernel folds the elements into it one after the other, from the
-    first to the last: the result so far is the first argument of fn, the next element the second. Where the
-    dimension has size 0, the start value is the result. All strides are possible.
+    The kernel is `_reduce(out, out_shape, out_strides, a_storage, a_shape, a_strides,
+    reduce_dim)`. The output has the shape of a, with size 1 in the dimension
+    reduce_dim. Before the kernel runs, every element of out holds the start value: 0
+    for a sum, 1 for a product. The kernel folds the elements into it one after the
+    other, from the first to the last: the result so far is the first argument of fn,
+    the next element the second. Where the dimension has size 0, the start value is the
+    result. All strides are possible.
 
     Args:
         fn: Two numbers, the result so far and the next element, to the new result.
 
     Returns:
-        The kernel. Its out has exactly as many elements as out_shape says; reduce_dim counts from 0.
+        The kernel. Its out has exactly as many elements as out_shape says; reduce_dim
+        counts from 0.
     """
 
     ### BEGIN SOLUTION

@@ -41,11 +41,13 @@ def tree_flatten(tree: Any) -> tuple[list[Any], Structure]:
     """Take a tree apart.
 
     Args:
-        tree: Dicts, lists, tuples and None, inside each other; everything else is a leaf.
+        tree: Dicts, lists, tuples and None, inside each other; everything else is a
+            leaf.
 
     Returns:
-        The leaves, from left to right, and the structure. A dict's children stand in the order of its sorted keys,
-        whatever the order was in which they were put in. None is a container without children: it has no leaves.
+        The leaves, from left to right, and the structure. A dict's children stand in
+        the order of its sorted keys, whatever the order was in which they were put in.
+        None is a container without children: it has no leaves.
     """
     ### BEGIN SOLUTION
     if tree is None:
@@ -97,7 +99,10 @@ def tree_unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """Call a function with each leaf of a tree, and with the leaves at the same place of further trees.
+    """Call a function for each place of a tree.
+
+    It is called with the leaf there, and with the leaves at the same place of further
+    trees.
 
     Args:
         f: A function of as many leaves as there are trees.

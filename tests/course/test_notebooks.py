@@ -4,6 +4,7 @@ That a build makes exactly these is tested in tests/autograder/building/test_bui
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -51,3 +52,15 @@ def test_nothing_was_run(path):
     cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
     assert cells
     assert [cell["source"] for cell in cells if cell["outputs"] or cell["execution_count"] is not None] == []
+
+
+@each_notebook
+def test_tasks_fit_beside_a_side_bar(path):
+    """No line of an exercise's docstring is wider than 88 columns, what JupyterLab shows beside its list of files."""
+    sources = ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    tasks = [source for source in sources if source.startswith("# exercise:")]
+    lines = [
+        line for task in tasks for text in re.findall(r'"""(.*?)"""', task, re.DOTALL) for line in text.splitlines()
+    ]
+    assert lines
+    assert [line for line in lines if len(line) > 88] == []

@@ -89,14 +89,15 @@ def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
     """Cut images into tiles, and put the elements of each tile in one row.
 
     Args:
-        input: Of shape (batch, channels, height, width), with any strides. The kernel's height divides the height, its
-            width the width.
+        input: Of shape (batch, channels, height, width), with any strides. The kernel's
+            height divides the height, its width the width.
         kernel: Height and width of a tile.
 
     Returns:
-        A tensor of shape (batch, channels, new_height, new_width, kernel height * kernel width), new_height and
-        new_width. Row [b, c, i, j] holds the elements of the tile in row i and column j of tiles, in the order in which
-        they are read: line by line.
+        A tensor of shape (batch, channels, new_height, new_width, kernel height *
+        kernel width), new_height and new_width. Row [b, c, i, j] holds the elements of
+        the tile in row i and column j of tiles, in the order in which they are read:
+        line by line.
     """
     ### BEGIN SOLUTION
     batch, channels, height, width = input.shape
@@ -158,7 +159,8 @@ def avg_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
         kernel: Height and width of a tile; they divide the input's.
 
     Returns:
-        A tensor of shape (batch, channels, height / kernel height, width / kernel width).
+        A tensor of shape (batch, channels, height / kernel height, width / kernel
+        width).
     """
     ### BEGIN SOLUTION
     return tile(input, kernel)[0].mean(4)
@@ -174,8 +176,9 @@ def max_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
         kernel: Height and width of a tile; they divide the input's.
 
     Returns:
-        A tensor of shape (batch, channels, height / kernel height, width / kernel width). The gradient of an output
-        goes to one element of its tile, as `Max` sends it: ``Max.apply(tensor, dim=4)`` folds axis 4 away.
+        A tensor of shape (batch, channels, height / kernel height, width / kernel
+        width). The gradient of an output goes to one element of its tile, as `Max`
+        sends it: ``Max.apply(tensor, dim=4)`` folds axis 4 away.
     """
     ### BEGIN SOLUTION
     rows, _, _ = tile(input, kernel)
@@ -246,9 +249,11 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
 def softmax(input: Tensor, dim: int) -> Tensor:
     """Turn numbers into probabilities along an axis: e^x over the sum of all e^x.
 
-    Both may overflow, but their quotient does not change when the same number is taken from every x: with the largest
-    x taken away, no exponent is positive. ``amax(dim, keepdim=True)`` gives the largest along an axis, and keeps that
-    axis with size 1, so that the result broadcasts against the input; ``sum(dim, keepdim=True)`` does so as well.
+    Both may overflow, but their quotient does not change when the same number is taken
+    from every x: with the largest x taken away, no exponent is positive. ``amax(dim,
+    keepdim=True)`` gives the largest along an axis, and keeps that axis with size 1, so
+    that the result broadcasts against the input; ``sum(dim, keepdim=True)`` does so as
+    well.
 
     Args:
         input: A tensor of any shape.
@@ -267,8 +272,9 @@ def softmax(input: Tensor, dim: int) -> Tensor:
 def logsoftmax(input: Tensor, dim: int) -> Tensor:
     """Compute the logarithm of the softmax: x - log(sum of all e^x).
 
-    It is computed without the softmax, which may be 0 where its logarithm is a number such as -1000, and, as there,
-    without an overflow: the largest x is taken away first.
+    It is computed without the softmax, which may be 0 where its logarithm is a number
+    such as -1000, and, as there, without an overflow: the largest x is taken away
+    first.
 
     Args:
         input: A tensor of any shape.
@@ -335,8 +341,8 @@ def cross_entropy(
 def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """Replace each element by 0 with probability p, by chance and each on its own.
 
-    The others are multiplied by 1 / (1 - p), so that the mean of an element stays what it was, and evaluation need not
-    scale anything.
+    The others are multiplied by 1 / (1 - p), so that the mean of an element stays what
+    it was, and evaluation need not scale anything.
 
     Args:
         input: A tensor of any shape.
@@ -344,8 +350,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         training: False returns the input as it is.
 
     Returns:
-        A tensor of the input's shape; the gradient is scaled like the elements, and 0 where they became 0.
-        ``creation.rand(*shape)`` gives random numbers evenly spread over [0, 1).
+        A tensor of the input's shape; the gradient is scaled like the elements, and 0
+        where they became 0. ``creation.rand(*shape)`` gives random numbers evenly
+        spread over [0, 1).
     """
     ### BEGIN SOLUTION
     if not training or p == 0.0:

@@ -18,15 +18,19 @@ prange = numba.prange
 def conv1d_kernel(out: Any, input: Any, weight: Any) -> None:
     """Slide windows of weights along a line, and write what they give into out.
 
-    Output i of channel o is the sum, over all input channels c and all k, of input[c, i + k] * weight[o, c, k]: window
-    i begins at element i, lies wholly inside the input, and is not turned round.
+    Output i of channel o is the sum, over all input channels c and all k, of input[c, i
+    + k] * weight[o, c, k]: window i begins at element i, lies wholly inside the input,
+    and is not turned round.
 
     Args:
-        out: Of shape (batch, out_channels, width - kernel_width + 1), to be overwritten: it may hold anything before.
-        input: Of shape (batch, in_channels, width), with any strides; not to be changed.
+        out: Of shape (batch, out_channels, width - kernel_width + 1), to be
+            overwritten: it may hold anything before.
+        input: Of shape (batch, in_channels, width), with any strides; not to be
+            changed.
         weight: Of shape (out_channels, in_channels, kernel_width).
 
-    The outer loop is a `prange`: its iterations run at the same time, and no two of them write to the same element.
+    The outer loop is a `prange`: its iterations run at the same time, and no two of
+    them write to the same element.
     """
     ### BEGIN SOLUTION
     batch, out_channels, out_width = out.shape
@@ -47,16 +51,18 @@ def conv2d_kernel(out: Any, input: Any, weight: Any) -> None:
     """Slide windows of weights over images, and write what they give into out.
 
     Output (i, j) of channel o is the sum, over all input channels c and all k and m, of
-    input[c, i + k, j + m] * weight[o, c, k, m]: the window's upper left corner lies at (i, j), the window lies wholly
-    inside the image, and it is not turned round.
+    input[c, i + k, j + m] * weight[o, c, k, m]: the window's upper left corner lies at
+    (i, j), the window lies wholly inside the image, and it is not turned round.
 
     Args:
-        out: Of shape (batch, out_channels, height - kernel_height + 1, width - kernel_width + 1), to be overwritten:
-            it may hold anything before.
-        input: Of shape (batch, in_channels, height, width), with any strides; not to be changed.
+        out: Of shape (batch, out_channels, height - kernel_height + 1, width -
+            kernel_width + 1), to be overwritten: it may hold anything before.
+        input: Of shape (batch, in_channels, height, width), with any strides; not to be
+            changed.
         weight: Of shape (out_channels, in_channels, kernel_height, kernel_width).
 
-    The outer loop is a `prange`: its iterations run at the same time, and no two of them write to the same element.
+    The outer loop is a `prange`: its iterations run at the same time, and no two of
+    them write to the same element.
     """
     ### BEGIN SOLUTION
     batch, out_channels, out_height, out_width = out.shape
