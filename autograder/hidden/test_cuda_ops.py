@@ -11,13 +11,14 @@ import pytest
 
 from autograder import expect, pictures
 
-WATCHED = ("threads", "layout", "waiting", "memory")
+WATCHED = ("threads", "layout", "waiting", "memory", "transactions")
 """Groups whose points rest on what a witness inside the sandbox reports: see `autograder.judging.watched`."""
 
 tensor_map = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_map")
 tensor_zip = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_zip")
 sum_practice = functools.partial(pytest.mark.exercise, "cuda_ops._sum_practice")
 tensor_reduce = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_reduce")
+turn_practice = functools.partial(pytest.mark.exercise, "cuda_ops._turn_practice")
 mm_practice = functools.partial(pytest.mark.exercise, "cuda_ops._mm_practice")
 matrix_multiply = functools.partial(pytest.mark.exercise, "cuda_ops._tensor_matrix_multiply")
 
@@ -866,6 +867,81 @@ def test_reduce_reads_once(student):
         [1, 1],
         hint="one read into shared memory, and the rest happens there",
         misconception="folds-in-global-memory",
+    )
+
+
+# --- cuda_ops._turn_practice --------------------------------------------------------------------------------
+
+
+def turned(size):
+    """Return the matrix that `_turn_practice` should write, computed here."""
+    return np.resize(numbers(101), size * size).reshape(size, size).T.ravel().tolist()
+
+
+def turn(mg, size, values):
+    """Probe: a launch of `_turn_practice` on a matrix of this size."""
+    from minigrad.checks import launches
+
+    return launches.turn_practice(mg.cuda_ops._turn_practice, size, values)
+
+
+@turn_practice(group="values", because="cuda_ops._turn_practice: 'and out[j, i] becomes a[i, j]'")
+def test_turn_practice_values(student):
+    """The tile in row 0 and column 1 of tiles goes to row 1 and column 0, and outside the matrix nothing is touched."""
+    launched(
+        student(turn, 64, numbers(101)),
+        turned(64),
+        apart=OF_PRODUCTS,
+        hint="the tile of a at (top, left) is that of out at (left, top)",
+        misconception="tile-stays-in-place",
+        when={(tuple(np.resize(numbers(101), 64 * 64).tolist()), ()): ("not-turned", "this is the matrix as it was")},
+    )
+    for size in (5, 40):
+        launched(
+            student(turn, size, numbers(101)),
+            turned(size),
+            apart=OF_PRODUCTS,
+            hint="the row and the column must both be below size, where a is read and where out is written",
+            misconception="no-guard",
+        )
+
+
+@turn_practice(group="waiting", because="cuda_ops._turn_practice: 'the threads bring it in, all of them wait'")
+def test_turn_practice_waits(student):
+    """No thread writes before all have brought their elements."""
+    waited(
+        student(turn, 64, numbers(101)),
+        RACES,
+        hint="cuda.syncthreads() between filling shared memory and reading it",
+        misconception="missing-syncthreads",
+    )
+
+
+@turn_practice(group="waiting", because="cuda_ops._turn_practice: 'all of them wait, and each writes an element'")
+def test_turn_practice_all_threads_wait(student):
+    """Threads outside the matrix wait with the others."""
+    waited(
+        student(turn, 5, numbers(101)),
+        ["barrier"],
+        hint="cuda.syncthreads() stands outside of every `if` that only some threads of a block enter",
+        misconception="syncthreads-in-branch",
+    )
+
+
+@turn_practice(
+    group="transactions",
+    because="cuda_ops._turn_practice: 'neighbours in x read elements of a that lie side by side, and write elements of out that lie side by side'",
+)
+def test_turn_practice_coalesced(student):
+    """Each row of a tile takes four transactions of 32 bytes, to read a and to write out."""
+    seen = student(turn, 64, numbers(101))
+    arrays_only(seen)
+    expect(
+        seen["transactions"],
+        [512, 512],
+        hint="these are the transactions with a, and with out: threads that are neighbours in x read, and write, side by side",
+        misconception="x-counts-rows",
+        when={(512, 4096): ("without-shared-memory", "a is read along its rows, and out is written a row apart")},
     )
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "BLOCK_DIM",
     "MAX_DIMS",
     "THREADS_PER_BLOCK",
+    "TILE_DIM",
     "Kernel",
     "broadcast_index",
     "cuda",
@@ -42,6 +43,9 @@ BLOCK_DIM = 8
 
 A power of two, so that a block can fold in pairs.
 """
+
+TILE_DIM = 32
+"""Threads along a side of the block that turns a tile: as many as run together, so that each row is read at once."""
 
 Kernel = Callable[..., None]
 """The function that a launch runs: it writes its result into its first argument."""
@@ -234,6 +238,42 @@ def tensor_reduce(fn: Callable[[float, float], float]) -> Kernel:
                 out[out_position] = cache[0]
 
     return _reduce
+    ### END SOLUTION
+
+
+def _turn_practice(out: Any, a: Any, size: int) -> None:
+    """Transpose a square matrix tile by tile: a CUDA kernel.
+
+    It is a rehearsal of what memory costs. The matrix lies row by row, a[i, j] at
+    ``a[i * size + j]``, and out[j, i] becomes a[i, j]. Here x counts *columns*, as in
+    kernels made for speed: block (x, y) turns the tile of a whose columns begin at
+    x * TILE_DIM and whose rows begin at y * TILE_DIM.
+
+    Threads that are neighbours in x read elements of a that lie side by side, and write
+    elements of out that lie side by side. So the tile goes through shared memory: the
+    threads bring it in, all of them wait, and each writes an element that another one
+    has brought.
+
+    Args:
+        out: size * size numbers, which are overwritten.
+        a: size * size numbers.
+        size: Of the matrix, perhaps no multiple of TILE_DIM. A block has TILE_DIM x
+            TILE_DIM threads: what lies outside the matrix is neither read nor written.
+
+    Shared memory is ``cuda.shared.array((TILE_DIM, TILE_DIM), numba.float32)``.
+    """
+    ### BEGIN SOLUTION
+    # One column more than is used: the elements of a column lie in 32 different banks.
+    tile = cuda.shared.array((TILE_DIM, TILE_DIM + 1), numba.float32)
+    x = cuda.threadIdx.x
+    y = cuda.threadIdx.y
+    left = cuda.blockIdx.x * TILE_DIM
+    top = cuda.blockIdx.y * TILE_DIM
+    if top + y < size and left + x < size:
+        tile[y, x] = a[(top + y) * size + left + x]
+    cuda.syncthreads()
+    if left + y < size and top + x < size:
+        out[(left + y) * size + top + x] = tile[x, y]
     ### END SOLUTION
 
 

@@ -62,7 +62,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "0.9": "1 - 0.1",
         "0.109": "0.1 + 0.9 / 100",
     },
-    "08_gpu": {"128": ""},
+    "08_gpu": {"128": "", "4096": "64 * 64"},
     "09_networks": {
         "1,437": "1797 - sets.TEST_DIGITS",
         "360": "sets.TEST_DIGITS",

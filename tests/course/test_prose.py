@@ -254,3 +254,12 @@ def test_code_in_a_line_is_python(name):
     for code in CODE.findall(prose(LESSONS[name])):
         if calls.fullmatch(code):
             ast.parse(code)
+
+
+def test_the_table_of_coverage():
+    """Every row of course/coverage.md names a lesson and a section of it."""
+    rows = re.findall(
+        r"^\| (.*?) ?\| (\d\db?) \| (.+) \|$", (ROOT / "course/coverage.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert len(rows) > 60
+    assert [row for row in rows if row[2] not in headings(LESSONS[BY_NUMBER[row[1]]])] == []

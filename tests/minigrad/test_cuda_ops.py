@@ -89,6 +89,24 @@ def test_sum_practice_on_the_device(size):
     np.testing.assert_allclose(out.to_host(), wanted, rtol=1e-14)
 
 
+@pytest.mark.parametrize("size", [1, 5, 40])
+def test_turn_practice_on_the_device(size):
+    """A matrix of part of a tile, and one of several tiles, is turned."""
+    tile, values = cuda_ops.TILE_DIM, random(size, size).astype(np.float32)
+    a, out = from_host(values.ravel()), from_host(np.zeros(size * size, np.float32))
+    tiles = -(-size // tile)
+    launch(cuda_ops._turn_practice, (tiles, tiles), (tile, tile), out, a, size)
+    assert out.tolist() == values.T.ravel().tolist()
+
+
+def test_turn_practice_costs_no_more_than_it_must():
+    """Four transactions for each row of a tile, and no two threads that wait for one bank."""
+    values = np.arange(64.0 * 64.0, dtype=np.float32)
+    report = cuda_races(cuda_ops._turn_practice, (2, 2), (32, 32), np.zeros_like(values), values, 64, runs=1)
+    assert report.transactions() == {"a": 512, "out": 512}
+    assert report.passes() == {"tile": 256}
+
+
 @pytest.mark.parametrize("size", [1, 3, BLOCK])
 def test_mm_practice_on_the_device(size):
     """Small matrices are multiplied by one block."""
@@ -134,6 +152,7 @@ def kernels():
     yield launches.run_zip(cuda_ops.tensor_zip(launches.difference), launches.result(2, 4, 3), x, x[0], threads=5)
     yield launches.sum_practice(cuda_ops._sum_practice, 2, 3)
     yield launches.run_reduce(cuda_ops.tensor_reduce(launches.larger), launches.result(5, 1), y, 1, -np.inf, spare=1)
+    yield launches.turn_practice(cuda_ops._turn_practice, 5)
     yield launches.mm_practice(cuda_ops._mm_practice, 3)
     stack = random(2, BLOCK + 1, 3), random(1, 3, 2)
     yield launches.matmul(cuda_ops._tensor_matrix_multiply, launches.result(2, BLOCK + 1, 2, order=(2, 0, 1)), *stack)
@@ -141,13 +160,13 @@ def kernels():
 
 def test_no_kernel_makes_a_mistake_with_memory():
     """No race, no read of unwritten memory, nothing out of bounds, and all threads at every barrier."""
-    assert [seen["kinds"] for seen in kernels()] == [[]] * 6
+    assert [seen["kinds"] for seen in kernels()] == [[]] * 7
 
 
 def test_how_much_memory_the_busiest_thread_touches():
-    """Map reads once, zip twice, the reductions once; each writes once."""
+    """Map, reductions and the transpose read once, zip and products twice; each writes once."""
     traffic = [(seen["reads"], seen["writes"]) for seen in kernels()]
-    assert traffic == [(1, 1), (2, 1), (1, 1), (1, 1), (2, 1), (2, 1)]
+    assert traffic == [(1, 1), (2, 1), (1, 1), (1, 1), (1, 1), (2, 1), (2, 1)]
 
 
 def test_no_product_reads_global_memory_more_than_its_tiles_need():

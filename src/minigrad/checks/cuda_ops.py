@@ -28,6 +28,7 @@ MAP = "08 'A thread for each element'"
 ZIP = "08 'Two inputs'"
 SUM = "08 'Memory that a block shares'"
 REDUCE = "08 'A block for each result'"
+NEIGHBOURS = "08 'Neighbours ask together'"
 PRACTICE = "08 'One tile'"
 MATMUL = "08 'Tile by tile'"
 
@@ -261,6 +262,41 @@ def reduce_on_the_device(student: SimpleNamespace) -> None:
 
     seen = launches.run_reduce(kernel, launches.result(2, 1), a, 1, 0.0)
     _expect_on_device(seen, a.sum(1, keepdims=True), launched)
+
+
+@visible("cuda_ops._turn_practice", NEIGHBOURS, slow=True)
+def turn_practice_of_any_size(student: SimpleNamespace) -> None:
+    """Matrices that fill a part of a block, and one of several blocks."""
+    hint = "out[j, i] is a[i, j], at j * size + i; the tile of a at (top, left) goes to (left, top) of out"
+    for size in (2, 5, 33):
+        seen = launches.turn_practice(student._turn_practice, size)
+        _expect(seen, seen["wanted"], hint=hint)
+
+
+@visible("cuda_ops._turn_practice", NEIGHBOURS, slow=True)
+def turn_practice_reads_neighbours(student: SimpleNamespace) -> None:
+    """A tile of 32 x 32 takes 4 transactions for each of its 32 rows: 128 to read a, and 128 to write out."""
+    seen = launches.turn_practice(student._turn_practice, 32)
+    _expect(seen, seen["wanted"], hint="out[j, i] is a[i, j], at j * size + i")
+    when = {
+        (128, 1024): "neighbours in x write elements that are a row apart: let shared memory do the turning",
+        (1024, 128): "neighbours in x read elements that are a row apart: x counts columns",
+        (1024, 1024): "neighbours in x are a row apart, in a and in out: x counts columns",
+    }
+    expect(seen["transactions"], [128, 128], hint="of a, and of out: neighbours in x side by side", when=when)
+
+
+@_visible_on_device("cuda_ops._turn_practice", NEIGHBOURS)
+def turn_practice_on_the_device(student: SimpleNamespace) -> None:
+    """Right in Python, the kernel is launched."""
+    seen = launches.turn_practice(student._turn_practice, 5)
+    a, out = from_host(launches.numbers(25).astype(np.float32)), from_host(np.zeros(25, np.float32))
+
+    def launched() -> Any:
+        launch(student._turn_practice, (1, 1), (cuda_ops.TILE_DIM,) * 2, out, a, 5)
+        return out.tolist()
+
+    _expect_on_device(seen, seen["wanted"], launched)
 
 
 @visible("cuda_ops._mm_practice", PRACTICE, slow=True)

@@ -37,6 +37,7 @@ __all__ = [
     "scaled",
     "sum_practice",
     "times",
+    "turn_practice",
 ]
 
 Array = NDArray[Any]
@@ -198,6 +199,30 @@ def mm_practice(kernel: Callable[..., Any], size: int, values: Array | None = No
     report = cuda_races(kernel, 1, (block, block), np.full(size * size, np.nan), a, b, size)
     wanted = (a.reshape(size, size) @ b.reshape(size, size)).ravel().tolist()
     return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
+
+
+def turn_practice(kernel: Callable[..., Any], size: int, values: Array | None = None) -> Seen:
+    """Launch a kernel like `_turn_practice` on a matrix of that size.
+
+    Args:
+        kernel: The kernel.
+        size: The size of the matrix.
+        values: Its elements, as many of them as are needed; `numbers` if not given.
+
+    Returns:
+        As the others, with "wanted": the matrix turned; and "transactions", the transactions of 32 bytes with a and
+        with out, one after the other.
+    """
+    a = (numbers(size * size) if values is None else np.resize(values, size * size)).astype(np.float32)
+    tiles, out = _enough(size, cuda_ops.TILE_DIM), np.full(size * size, np.nan, np.float32)
+    report = cuda_races(kernel, (tiles, tiles), (cuda_ops.TILE_DIM, cuda_ops.TILE_DIM), out, a, size)
+    counted = {} if report.truncated else report.transactions()
+    return {
+        **_summary(report),
+        "out": report.args[0].tolist(),
+        "wanted": a.reshape(size, size).T.ravel().tolist(),
+        "transactions": list(counted.values()) if len(counted) == 2 else [],
+    }
 
 
 def matmul(kernel: Callable[..., Any], out: Array, a: Array, b: Array) -> Seen:

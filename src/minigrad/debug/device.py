@@ -13,13 +13,12 @@ import numpy as np
 
 from minigrad.debug.arrays import Recorded
 from minigrad.debug.memory import ATOMIC
+from minigrad.debug.report import WARP
 
 if TYPE_CHECKING:
     from minigrad.debug.grid import Grid
 
 __all__ = ["DEVICE_NAMES", "Device", "Dim3", "is_cuda"]
-
-WARP = 32
 
 
 class Dim3(NamedTuple):

@@ -328,9 +328,10 @@ class Grid(Runtime):
             return
         self.count(root, kind, thread.number)
         _count(thread.counts, scope, kind)
-        if len(self.events) < EVENTS and not self.shuffle:
-            self.events.append(Event(thread.block, thread.index, root, address, kind, self.interval))
         frame = self.frame()
+        if len(self.events) < EVENTS and not self.shuffle:
+            site = (frame.f_code, frame.f_lineno)
+            self.events.append(Event(thread.block, thread.index, root, address, kind, self.interval, site))
         outer: Any = frame
         while outer.f_code is not self.kernel_code:
             outer = outer.f_back

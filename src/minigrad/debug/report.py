@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import types
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +14,12 @@ if TYPE_CHECKING:
     from minigrad.debug.memory import Root
 
 __all__ = ["Counts", "CudaReport", "Event", "Loop", "Moment", "Race", "Report", "Traffic"]
+
+WARP = 32
+"""Threads that run a line at the same time."""
+
+_SEGMENT, _WORD, _BANKS = 32, 4, 32
+"""Bytes of a transaction with global memory, bytes of a word of shared memory, and the banks that hold its words."""
 
 _SHOWN = 8
 """Findings that are printed in full."""
@@ -257,6 +265,7 @@ class Event(NamedTuple):
         address: The element's.
         kind: Whether it reads, writes, or does both in one.
         interval: How many barriers its block had passed.
+        site: The code and the line that made it.
     """
 
     block: Index
@@ -265,6 +274,7 @@ class Event(NamedTuple):
     address: int
     kind: int
     interval: int
+    site: tuple[types.CodeType, int]
 
 
 class Moment(NamedTuple):
@@ -320,6 +330,62 @@ class CudaReport(Report):
         2
         """
         return Counts(*(max((getattr(c, f.name) for c in self.counts.values()), default=0) for f in fields(Counts)))
+
+    def transactions(self) -> dict[str, int]:
+        """Count the transactions of 32 bytes with global memory, by array: what a warp's accesses take together.
+
+        32 neighbours, x counted first, are a *warp*, and run each line at the same time. What they touch there in one
+        segment of 32 bytes is one transaction. Every array begins with a new segment, as CUDA allots memory. What a
+        cache may keep between two lines is left out, and so are shapes and strides, which it does keep.
+
+        Raises:
+            ValueError: If the recording holds the first accesses only, since there were too many.
+        """
+        found: dict[str, int] = {}
+        for root, touched in self._together("global"):
+            segments = {at // _SEGMENT for at in touched}
+            found[root.name] = found.get(root.name, 0) + len(segments)
+        return found
+
+    def passes(self) -> dict[str, int]:
+        """Count the passes over shared memory, by array: in one, each of its 32 banks hands out a word of 4 bytes.
+
+        Word w lies in bank w % 32. Threads of a warp that want different words of one bank at the same line wait for
+        each other: a *bank conflict*. Those that want the same word share it.
+
+        Raises:
+            ValueError: If the recording holds the first accesses only, since there were too many.
+        """
+        found: dict[str, int] = {}
+        for root, touched in self._together("shared"):
+            words = {word for at in touched for word in range(at // _WORD, -(-(at + root.raw.itemsize) // _WORD))}
+            banks = Counter(word % _BANKS for word in words)
+            found[root.name] = found.get(root.name, 0) + max(banks.values())
+        return found
+
+    def _together(self, scope: str) -> Iterator[tuple[Root, set[int]]]:
+        """Yield what the threads of a warp touch at one line at the same time: an array, and offsets in bytes."""
+        touched: dict[Any, set[int]] = {}
+        times: Counter[Any] = Counter()
+        for block, thread, root, address, kind, interval, site in self.events:
+            if root.scope == scope:
+                here = (block, thread, root, kind, interval, site)
+                warp = (thread[0] + self.block[0] * (thread[1] + self.block[1] * thread[2])) // WARP
+                key = (root, block, warp, kind, interval, site, times[here])
+                times[here] += 1
+                touched.setdefault(key, set()).add(address - root.address)
+        if self.truncated:
+            raise ValueError(f"{self.name}: there were too many accesses to keep them all; launch it on less data")
+        return ((key[0], found) for key, found in touched.items())
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there were more accesses in the first run than `events` holds."""
+        total = sum(
+            each.global_reads + each.global_writes + each.shared_reads + each.shared_writes - each.atomics
+            for each in self.counts.values()
+        )
+        return total > len(self.events)
 
     @property
     def summary(self) -> str:

@@ -248,3 +248,79 @@ def test_findings_agree_with_the_definition(write, blocks, barrier):
         expected |= {"read-write"} if any(eval(write, p) == eval(read, q) for p, q in unordered) else set()
         assert cuda_races(namespace["kernel"], blocks, 4, np.zeros(9)).kinds == expected, text
         del linecache.cache[name]
+
+
+def by_rows(out, a):
+    """Double a table, x counting rows."""
+    row, column = cuda.grid(2)
+    out[row, column] = 2 * a[row, column]
+
+
+def by_columns(out, a):
+    """Double a table, x counting columns."""
+    column, row = cuda.grid(2)
+    out[row, column] = 2 * a[row, column]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "wanted"),
+    [(by_columns, "float32", 4), (by_columns, "float64", 8), (by_rows, "float32", 32), (by_rows, "float64", 32)],
+)
+def test_transactions_of_a_warp(kernel, dtype, wanted):
+    """32 numbers side by side take 4 bytes or 8 each, 32 bytes at once; a number of each row takes a segment each."""
+    a = np.ones((32, 32), dtype)
+    report = cuda_races(kernel, (1, 4), (32, 8), np.zeros_like(a), a)
+    assert report.transactions() == {"a": 32 * wanted, "out": 32 * wanted}
+    assert report.passes() == {}
+
+
+def test_transactions_of_one_element_for_all():
+    """All threads of a warp that read one element ask once; a second line asks again, and so does a second warp."""
+
+    def kernel(out, a):
+        i = cuda.grid(1)
+        x = a[0]
+        x += a[0]
+        out[i] = x
+
+    report = cuda_races(kernel, 1, 64, np.zeros(64), np.ones(1))
+    assert report.transactions() == {"a": 4, "out": 16}
+
+
+def test_transactions_in_a_loop():
+    """Each time that a line is run counts by itself, and threads that have left the loop ask for nothing."""
+
+    def kernel(out, a):
+        i = cuda.grid(1)
+        total = 0.0
+        for k in range(i % 2 + 1):
+            total += a[32 * k + i]
+        out[i] = total
+
+    report = cuda_races(kernel, 1, 32, np.zeros(32, np.float32), np.ones(64, np.float32))
+    assert report.transactions() == {"a": 8, "out": 4}
+
+
+@pytest.mark.parametrize(("width", "wanted"), [(32, 32), (33, 1), (34, 2)])
+def test_passes_down_a_column(width, wanted):
+    """A column of a tile lies in one bank, unless its rows are one word longer."""
+
+    def kernel(out):
+        tile = cuda.shared.array((32, width), numba.float32)
+        i = cuda.threadIdx.x
+        for j in range(32):
+            tile[i, j] = 1.0
+        cuda.syncthreads()
+        out[i] = tile[0, i]
+
+    report = cuda_races(kernel, 1, 32, np.zeros(32))
+    assert report.passes() == {"tile": 32 * wanted + 1}
+
+
+def test_too_many_accesses_to_count(monkeypatch):
+    """Where only the first accesses are known, nothing is counted."""
+    monkeypatch.setattr("minigrad.debug.grid.EVENTS", 10)
+    report = cuda_races(by_columns, 1, (8, 2), np.zeros((8, 8)), np.ones((8, 8)))
+    assert report.truncated
+    with pytest.raises(ValueError, match="by_columns: there were too many accesses to keep them all"):
+        report.transactions()
