@@ -42,18 +42,18 @@ class Lessons:
     Attributes:
         title: What the table calls it.
         assignment: The assignment's name.
-        lesson: If given, the assignment is this lesson alone, which may be a draft's.
+        lessons: If given, the assignment is these lessons alone, which may be drafts'.
         targets: How many times stock's throughput each way of grading should have.
     """
 
     title: str
     assignment: str
-    lesson: str = ""
+    lessons: tuple[str, ...] = ()
     targets: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 AUTODIFF = Lessons("autodiff", "module1", targets={CLASS: 20, OURS: 20, HOOKS: 10})
-COMPILED = Lessons("compiled", "compiled", "07_parallel_cpu", targets={CLASS: 8, OURS: 8})
+COMPILED = Lessons("compiled", "compiled", ("07_parallel_cpu", "07b_what_a_loop_costs"), targets={CLASS: 8, OURS: 8})
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ def section(
         yield "grading: installing otter-grader, once"
         python, missing = _otter(sizes)
         yield f"grading: {sizes.students} students hand in"
-        count, lesson, whole = sizes.rounds + 1, plain.lesson, sizes.slow > 0
-        rooms = make_rooms(Path(place, "plain"), plain.assignment, sizes.students, count, lesson, whole=whole)
+        count, lessons, whole = sizes.rounds + 1, plain.lessons, sizes.slow > 0
+        rooms = make_rooms(Path(place, "plain"), plain.assignment, sizes.students, count, lessons, whole=whole)
         costs = {plain: (yield from _measure(table, plain, rooms, sizes.students, _graders(rooms, python), sizes.slow))}
         if compiled is not None:
-            yield f"grading: {sizes.compiling} students hand in a lesson whose answers are compiled"
-            count, lesson = sizes.compiled + 1, compiled.lesson
-            rooms = make_rooms(Path(place, "compiled"), compiled.assignment, sizes.compiling, count, lesson)
+            yield f"grading: {sizes.compiling} students hand in lessons whose answers are compiled"
+            count, lessons = sizes.compiled + 1, compiled.lessons
+            rooms = make_rooms(Path(place, "compiled"), compiled.assignment, sizes.compiling, count, lessons)
             graders = _graders(rooms, None)
             costs[compiled] = yield from _measure(table, compiled, rooms, sizes.compiling, graders, sizes.slow)
     table.text = _text(costs, sizes, missing)
@@ -277,7 +277,7 @@ def _text(costs: Mapping[Lessons, Costs], sizes: Sizes, missing: str) -> str:
     parts = [
         f"{sizes.students} students, {sizes.compiling} where answers are compiled, as autograder/proof/demo/classes.py "
         "makes them: right answers, other right ones, known-wrong ones, untouched, damaged and hostile work, in each "
-        "one's own words. A submission has three notebooks and eleven exercises, the compiled lesson one notebook and "
+        "one's own words. A submission has three notebooks and eleven exercises, the compiled ones two notebooks and "
         "four. Grading begins with a sandbox for each exercise, twice on two cores; a small class pays more of that "
         "for each submission than a large one. All graders run the same hidden tests; stock "
         "ones run them in the student's kernel. Graders take turns with the same honest submissions; nbgrader and "

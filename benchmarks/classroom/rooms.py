@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from benchmarks.classroom.stock import (
     without_checks,
 )
 
-__all__ = ["Rooms", "graded_parts", "make_rooms", "one_lesson"]
+__all__ = ["Rooms", "graded_parts", "make_rooms", "some_lessons"]
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,24 @@ class Rooms:
     sample: tuple[str, ...]
 
 
-def make_rooms(folder: Path, assignment: str, size: int, sample: int, lesson: str = "", *, whole: bool = True) -> Rooms:
+def make_rooms(
+    folder: Path, assignment: str, size: int, sample: int, lessons: Sequence[str] = (), *, whole: bool = True
+) -> Rooms:
     """Make the courses and let a class hand in.
 
     Args:
         folder: An empty or missing folder.
-        assignment: What is handed in; with a lesson, its name in a course of that lesson alone.
+        assignment: What is handed in; with lessons, its name in a course of these lessons alone.
         size: Students in the class.
         sample: How many of them also hand in for the other graders.
-        lesson: A lesson, perhaps a draft's, that is the course; the whole course if empty.
+        lessons: Lessons, perhaps drafts', that are the course; the whole course if empty.
         whole: Whether stock nbgrader gets the whole notebooks as well; a draft's have no more than their graded cells.
     """
-    room = _our_room(folder / "ours", assignment, lesson)
+    room = _our_room(folder / "ours", assignment, lessons)
     course = room.course
     members = list(make_class(course, course.assignments[assignment].lessons, size, course.seed))
     honest = _varied([member for member in members if member[1] in HONEST], sample)
-    whole = whole and not _is_draft(lesson)
+    whole = whole and not _are_drafts(lessons)
     stock = make_stock_course(course, assignment, folder / "stock", parts=False) if whole else None
     stock_parts = make_stock_course(course, assignment, folder / "stock-parts", parts=True)
     _generate(assignment, course.directory, stock_parts, *([stock] if stock else []))
@@ -96,8 +98,8 @@ def make_rooms(folder: Path, assignment: str, size: int, sample: int, lesson: st
     return rooms
 
 
-def _is_draft(lesson: str) -> bool:
-    return lesson in load_course(DEFAULT_COURSE, tree=False).draft_lessons
+def _are_drafts(lessons: Sequence[str]) -> bool:
+    return any(each in load_course(DEFAULT_COURSE, tree=False).draft_lessons for each in lessons)
 
 
 def _varied(members: list[Member], count: int) -> list[Member]:
@@ -109,14 +111,14 @@ def _varied(members: list[Member], count: int) -> list[Member]:
     return chosen[:count]
 
 
-def _our_room(out: Path, assignment: str, lesson: str) -> Classroom:
+def _our_room(out: Path, assignment: str, lessons: Sequence[str]) -> Classroom:
     """Our course, built."""
     room = prepare(out, DEFAULT_COURSE)
     original = load_course(DEFAULT_COURSE, tree=False)
     toml = room.root / "course.toml"
     toml.write_bytes(original.path.read_bytes())  # the demo has limits of its own
-    if lesson:
-        toml.write_text(one_lesson(original, lesson, assignment))
+    if lessons:
+        toml.write_text(some_lessons(original, lessons, assignment))
     build(room.root)
     return Classroom(out, load_course(room.root, tree=False))
 
@@ -129,13 +131,13 @@ def _generate(assignment: str, *folders: Path) -> None:
         raise RuntimeError(done.stderr[-2000:])
 
 
-def one_lesson(course: Course, lesson: str, assignment: str) -> str:
-    """The course.toml of a course with one lesson."""
+def some_lessons(course: Course, lessons: Sequence[str], assignment: str) -> str:
+    """The course.toml of a course with some lessons."""
     return "\n".join(
         [
             f'[course]\nname = "{course.name}"\nversion = "{course.version}"\nseed = {course.seed}',
-            f'[[assignment]]\nname = "{assignment}"\ntitle = "{lesson}"\nlessons = ["{lesson}"]',
-            *(_exercise(each) for each in course.of_lesson(lesson)),
+            f'[[assignment]]\nname = "{assignment}"\ntitle = "{assignment}"\nlessons = {json.dumps(list(lessons))}',
+            *(_exercise(each) for lesson in lessons for each in course.of_lesson(lesson)),
             f"[limits]\n{_lines(course.limits)}" if course.limits else "",
         ]
     )

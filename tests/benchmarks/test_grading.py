@@ -18,9 +18,9 @@ from benchmarks import grading_section
 from benchmarks.classroom import graders, inkernel
 from benchmarks.classroom.graders import Cost, Grader, GraderFailed, OtterMissing, run_command
 from benchmarks.classroom.processes import MemoryWatch, processor_seconds
-from benchmarks.classroom.rooms import graded_parts, one_lesson
+from benchmarks.classroom.rooms import graded_parts, some_lessons
 from benchmarks.classroom.stock import without_checks
-from benchmarks.grading_section import CLASS, HOOKS, OURS, PARTS, STOCK, Costs, Lessons, Sizes
+from benchmarks.grading_section import CLASS, COMPILED, HOOKS, OURS, PARTS, STOCK, Costs, Lessons, Sizes
 from benchmarks.report import Section
 
 LESSON = "01_numerical_derivatives"
@@ -83,11 +83,18 @@ def test_every_case_of_a_test_is_run_in_the_kernel():
 def test_a_course_of_one_lesson_has_its_exercises(course, tmp_path):
     """Each lesson makes a course of its own, whose exercises are the same."""
     for lesson in course.lessons:
-        (tmp_path / "course.toml").write_text(one_lesson(course, lesson, "alone"))
+        (tmp_path / "course.toml").write_text(some_lessons(course, [lesson], "alone"))
         alone = load_course(tmp_path, tree=False)
         assert list(alone.exercises.values()) == course.of_lesson(lesson)
         assert list(alone.assignments) == ["alone"]
         assert alone.seed == course.seed
+
+
+def test_the_compiled_lessons_have_all_exercises_of_their_modules(course):
+    """The hidden tests of a module are one file, which grades no exercise that the course has not."""
+    modules = {each.id.partition(".")[0] for lesson in COMPILED.lessons for each in course.of_lesson(lesson)}
+    lessons = {each.lesson for each in course.exercises.values() if each.id.partition(".")[0] in modules}
+    assert lessons == set(COMPILED.lessons)
 
 
 def test_graded_parts_are_what_a_student_wrote(course):
@@ -215,7 +222,7 @@ def test_marks_are_compared():
 @pytest.mark.full("five graders grade a class", share=20)
 def test_every_grader_grades_a_small_class():
     """From nothing to a table: a class of three, and one student for all graders but the slow ones."""
-    lessons = Lessons("numbers", "numbers", LESSON, targets={CLASS: 1})
+    lessons = Lessons("numbers", "numbers", (LESSON,), targets={CLASS: 1})
     sizes = Sizes(students=3, rounds=1, slow=0, otter=False)
     *news, table = grading_section.section(sizes, lessons, None)
     assert len(news) == 3 + sizes.rounds + 1

@@ -68,9 +68,9 @@ def constants_in_place(student: SimpleNamespace) -> None:
 def told_to_require(student: SimpleNamespace) -> None:
     """A leaf does as requires_grad_ tells it. A result refuses False, and ignores True."""
     hint = "of a leaf the value alone decides"
-    for kind in (CONSTANT, PARAMETER):
-        expect(_kind(lambda kind=kind: student.flags_after_requires_grad_(kind, True)), "a parameter", hint=hint)
-        expect(_kind(lambda kind=kind: student.flags_after_requires_grad_(kind, False)), "a constant", hint=hint)
+    for value, wanted in ((True, "a parameter"), (False, "a constant")):
+        expect(_kind(lambda: student.flags_after_requires_grad_(CONSTANT, value)), wanted, hint=hint)  # noqa: B023 - called at once
+        expect(_kind(lambda: student.flags_after_requires_grad_(PARAMETER, value)), wanted, hint=hint)  # noqa: B023
     hint = "a history cannot be taken back: raise GraphError"
     expect(_kind(lambda: student.flags_after_requires_grad_(RESULT, False)), "refused", hint=hint)
     hint = "it requires gradients already, and still has its history"

@@ -330,8 +330,8 @@ class Grid(Runtime):
         _count(thread.counts, scope, kind)
         frame = self.frame()
         if len(self.events) < EVENTS and not self.shuffle:
-            site = (frame.f_code, frame.f_lineno)
-            self.events.append(Event(thread.block, thread.index, root, address, kind, self.interval, site))
+            place = (frame.f_code, frame.f_lineno)
+            self.events.append(Event(thread.block, thread.index, root, address, kind, self.interval, place))
         outer: Any = frame
         while outer.f_code is not self.kernel_code:
             outer = outer.f_back
