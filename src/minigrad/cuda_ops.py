@@ -19,6 +19,7 @@ from minigrad.tensor_data import MAX_DIMS, broadcast_index, index_to_position, t
 __all__ = [
     "BLOCK_DIM",
     "MAX_DIMS",
+    "PADDED_DIM",
     "THREADS_PER_BLOCK",
     "TILE_DIM",
     "Kernel",
@@ -46,6 +47,9 @@ A power of two, so that a block can fold in pairs.
 
 TILE_DIM = 32
 """Threads along a side of the block that turns a tile: as many as run together, so that each row is read at once."""
+
+PADDED_DIM = TILE_DIM + 1
+"""Columns of shared memory for a tile whose columns lie in different banks. Inside a kernel a sum is no constant."""
 
 Kernel = Callable[..., None]
 """The function that a launch runs: it writes its result into its first argument."""
@@ -264,7 +268,7 @@ def _turn_practice(out: Any, a: Any, size: int) -> None:
     """
     ### BEGIN SOLUTION
     # One column more than is used: the elements of a column lie in 32 different banks.
-    tile = cuda.shared.array((TILE_DIM, TILE_DIM + 1), numba.float32)
+    tile = cuda.shared.array((TILE_DIM, PADDED_DIM), numba.float32)
     x = cuda.threadIdx.x
     y = cuda.threadIdx.y
     left = cuda.blockIdx.x * TILE_DIM

@@ -27,7 +27,7 @@ from minigrad.debug.source import unwrap
 
 __all__ = ["Grid", "Thread"]
 
-EVENTS = 20_000
+EVENTS = 65_536
 """Accesses that are kept for a picture."""
 
 MOMENTS = 64

@@ -338,6 +338,9 @@ class CudaReport(Report):
         segment of 32 bytes is one transaction. Every array begins with a new segment, as CUDA allots memory. What a
         cache may keep between two lines is left out, and so are shapes and strides, which it does keep.
 
+        Where a line is run several times, a thread's n-th time is paired with its neighbours' n-th, even if they come
+        there in different turns of a loop.
+
         Raises:
             ValueError: If the recording holds the first accesses only, since there were too many.
         """
