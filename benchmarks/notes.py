@@ -15,6 +15,7 @@ _MEMORY = (
     "quicker is one loop for all three, which an eager library does not see"
 )
 _AT_THE_TARGET = "at the target, within its spread; the hardest peer line"
+_TILING = "at the target, within its spread, which is that of NumPy's BLAS on two cores"
 _BLAS = "the same BLAS as NumPy, called through it; the difference is the spread of its threads on two busy cores"
 _NETWORK = (
     "some 400 calls of Python functions a step; tried: one operation for a linear layer and for each loss, the "
@@ -69,6 +70,8 @@ NOTES: dict[str, str] = {
     "sigmoid(a * b + c), 1e7, float32, forward and backward": _MEMORY,
     "(1000, 1) * (1, 1000), forward": "8 MB that stay in the cache; PyTorch's malloc hands the same block out again",
     "(1000, 1) * (1, 1000), forward and backward": _CALLS,
+    "matmul 512 x 512, minigrad.tiling's kernel": _TILING,
+    "matmul 2048 x 2048, minigrad.tiling's kernel": _TILING,
     "softmax 1024 x 1024, float32, forward": _AT_THE_TARGET,
     "softmax 1024 x 1024, float32, forward and backward": _AT_THE_TARGET,
     "matmul 128 x 128": _BLAS,
