@@ -54,7 +54,7 @@ def test_one_input_is_enough(student):
 
 @rules(group="results", because=RECORDED)
 def test_results_go_on(student):
-    """What is computed from a result is a result as well: the chain does not end at the first operation."""
+    """An operation on a result gives a result as well: the chain does not end at the first operation."""
     expect(
         student(of_result, ["RESULT"], True, True),
         RESULT,
@@ -65,7 +65,7 @@ def test_results_go_on(student):
 
 @rules(group="results", because="flags.flags_of_result: 'What is not recorded is a constant.'")
 def test_nothing_recorded_is_a_leaf(student):
-    """What was computed from constants alone, or from nothing, is a constant: a leaf without a history."""
+    """An operation on constants alone, or on nothing, gives a constant: a leaf without a history."""
     expect(
         [student(of_result, names, True, True) for names in (["CONSTANT", "CONSTANT"], [])],
         [CONSTANT, CONSTANT],

@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Flags(NamedTuple):
-    """What a tensor says about gradients.
+    """The answers of a tensor to three questions about gradients.
 
     Attributes:
         requires_grad: Whether derivatives in it, or through it, are asked for.
@@ -46,7 +46,7 @@ PARAMETER = Flags(requires_grad=True, is_leaf=True, has_grad_fn=False)
 """A leaf that gradients are asked for."""
 
 RESULT = Flags(requires_grad=True, is_leaf=False, has_grad_fn=True)
-"""What a recorded operation returned."""
+"""The result of a recorded operation."""
 
 
 def flags_of(tensor: Any) -> Flags:

@@ -1,4 +1,4 @@
-"""Whatever is changed in place becomes a result."""
+"""A tensor that is changed in place always becomes a result."""
 
 
 def flags_of_result(inputs: Sequence[Flags], recording: bool = True, floating: bool = True) -> Flags:

@@ -1,4 +1,4 @@
-"""What was computed is never a leaf."""
+"""The result of an operation is never a leaf."""
 
 
 def flags_of_result(inputs: Sequence[Flags], recording: bool = True, floating: bool = True) -> Flags:

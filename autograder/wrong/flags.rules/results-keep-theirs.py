@@ -1,4 +1,4 @@
-"""Whatever requires gradients keeps one."""
+"""Every tensor that requires gradients keeps one."""
 
 
 def flags_of_result(inputs: Sequence[Flags], recording: bool = True, floating: bool = True) -> Flags:

@@ -22,12 +22,12 @@ def _kind(flags: Callable[[], Flags]) -> str:
         found = flags()
     except GraphError:
         return "refused"
-    return _NAMES.get(found, f"{found}, which no tensor has")
+    return next((name for kind, name in _NAMES.items() if kind == found), f"{found}, which no tensor has")
 
 
 @visible("flags.rules", section=KINDS)
 def recorded(student: SimpleNamespace) -> None:
-    """What is computed from a constant and a parameter, or from a result, is a result."""
+    """An operation on a constant and a parameter, or on a result, gives a result."""
     hint = "one input that requires gradients is enough"
     expect(_kind(lambda: student.flags_of_result([CONSTANT, PARAMETER])), "a result", hint=hint)
     expect(_kind(lambda: student.flags_of_result([RESULT])), "a result", hint="a result requires gradients, too")
@@ -68,9 +68,10 @@ def constants_in_place(student: SimpleNamespace) -> None:
 def told_to_require(student: SimpleNamespace) -> None:
     """A leaf does as requires_grad_ tells it. A result refuses False, and ignores True."""
     hint = "of a leaf the value alone decides"
-    for value, wanted in ((True, "a parameter"), (False, "a constant")):
-        expect(_kind(lambda: student.flags_after_requires_grad_(CONSTANT, value)), wanted, hint=hint)  # noqa: B023 - called at once
-        expect(_kind(lambda: student.flags_after_requires_grad_(PARAMETER, value)), wanted, hint=hint)  # noqa: B023
+    expect(_kind(lambda: student.flags_after_requires_grad_(CONSTANT, True)), "a parameter", hint=hint)
+    expect(_kind(lambda: student.flags_after_requires_grad_(CONSTANT, False)), "a constant", hint=hint)
+    expect(_kind(lambda: student.flags_after_requires_grad_(PARAMETER, True)), "a parameter", hint=hint)
+    expect(_kind(lambda: student.flags_after_requires_grad_(PARAMETER, False)), "a constant", hint=hint)
     hint = "a history cannot be taken back: raise GraphError"
     expect(_kind(lambda: student.flags_after_requires_grad_(RESULT, False)), "refused", hint=hint)
     hint = "it requires gradients already, and still has its history"

@@ -383,7 +383,7 @@ class CudaReport(Report):
 
     @property
     def truncated(self) -> bool:
-        """Whether there were more accesses in the first run than `events` holds."""
+        """True if the first run had more accesses than `events` holds."""
         total = sum(
             each.global_reads + each.global_writes + each.shared_reads + each.shared_writes - each.atomics
             for each in self.counts.values()
