@@ -73,7 +73,7 @@ def test_right_answers_pass_where_the_library_has_none(course, edition, folder):
         write(course, folder, lesson)
     found, remarks = check(folder, "02_chain_rule.ipynb", library=edition)
     assert (wrong(found), remarks, len(found)) == ({}, [], 4)
-    found, remarks = check(folder, "06_tensor_autograd.ipynb", "--exercise", "tensor_functions.Max", library=edition)
+    found, remarks = check(folder, "06b_gradients_checked.ipynb", "--exercise", "tensor_functions.Max", library=edition)
     assert (wrong(found), remarks, len(found)) == ({}, [], 1)
 
 
