@@ -230,6 +230,9 @@ MATPLOTLIB = {
         bytes_per_element=24,
         bandwidth=2e10,
     ),
+    "roofline": lambda: draw.roofline(
+        1e11, 1e10, {"addition": (1 / 24, 3e8), "a product by tiles": (53.0, 2e10), "a longer product": (85.0, None)}
+    ),
     "memory_over_time": lambda: draw.memory_over_time({"all kept": [1, 2, 3, 2, 1], "pieces": [1, 1, 2, 1]}, "tensors"),
     "bytes_and_seconds": lambda: draw.bytes_and_seconds(
         {"gelu": [(168e6, 0.02), (16e6, 0.004)], "softmax": [(6e7, 0.018), (4e7, 0.01)]}, bandwidth=10e9

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from minigrad.draw.steps import timeline as timeline
     from minigrad.draw.storage import permute as permute
     from minigrad.draw.storage import strides as strides
+    from minigrad.draw.timing import roofline as roofline
     from minigrad.draw.timing import runs as runs
     from minigrad.draw.timing import timings as timings
     from minigrad.draw.transforms import batched as batched
@@ -77,7 +78,7 @@ _home = {
     "shared": ("shared_memory",),
     "steps": ("memory_plan", "running_softmax", "timeline"),
     "storage": ("permute", "strides"),
-    "timing": ("runs", "timings"),
+    "timing": ("roofline", "runs", "timings"),
     "transforms": ("batched", "dual", "flattened", "passes"),
 }
 # fmt: on

@@ -1,4 +1,4 @@
-"""Pictures of measured times: against the size, with memory's own limit, and run by run."""
+"""Pictures of measured times: against the size, with memory's own limit, run by run, and as speeds under a roof."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["runs", "timings"]
+__all__ = ["roofline", "runs", "timings"]
 
 _MARKERS = "os^Dv"
 _TICKS = 8  # sizes that can be written below the axis
@@ -142,6 +142,79 @@ def runs(seconds: Mapping[str, Sequence[float]]) -> Picture:
         ax.legend(loc="upper right", frameon=False, fontsize=8.5)
         told.append(f"{name}: median {_plain(middle)}, mean {_plain(fmean(micro))} microseconds")
     return Picture(figure, f"repeated runs; {'; '.join(told)}")
+
+
+def roofline(
+    peak: float, bandwidth: float, kernels: Mapping[str, tuple[float, float | None]], *, machine: str = ""
+) -> Picture:
+    """Draw how fast kernels are, against the operations that they do for each byte, under the roof of a machine.
+
+    No kernel is faster than the machine computes, nor than its bytes arrive: the roof is the lower one of `peak` and
+    operations per byte times `bandwidth`. Left of the ridge, where both are equal, memory is the limit.
+
+    Args:
+        peak: Operations on floats a second, at most, in FLOP/s.
+        bandwidth: Of the memory, in bytes a second.
+        kernels: For each name the operations for each byte that is moved, and the measured FLOP/s; None instead of
+            these draws a hollow mark on the roof, which is the most that the kernel can reach.
+        machine: Its name, for the title.
+
+    Raises:
+        ValueError: If there are no kernels, or a number is not above 0.
+
+    Source: Samuel Williams, Andrew Waterman and David Patterson, Roofline: an insightful visual performance model for
+    multicore architectures, Communications of the ACM 52 (4), 2009.
+
+    >>> print(minigrad.draw.roofline(1e11, 1e10, {"add": (1 / 24, 3e8), "product": (50.0, None)}))
+    Picture: roof of 100 GFLOP/s and 10 GB/s; add: 0.0417 operations a byte, 0.3 of at most 0.417 GFLOP/s; product: 50 \
+operations a byte, at most 100 GFLOP/s
+    """
+    numbers = [peak, bandwidth, *(each for pair in kernels.values() for each in pair if each is not None)]
+    if not kernels or not all(0.0 < number < math.inf for number in numbers):
+        raise ValueError("draw.roofline: give at least one kernel, and finite numbers above 0")
+    figure, (ax,) = canvas(width=7.2, height=4.8)
+    ridge = peak / bandwidth
+    intensities = [intensity for intensity, _ in kernels.values()]
+    left, right = min([*intensities, ridge]) / 2.5, max([*intensities, ridge]) * 2.5
+    ax.plot([left, ridge, right], [left * bandwidth / 1e9, peak / 1e9, peak / 1e9], color=INK, linewidth=1.8)
+    ax.axvline(ridge, color=MUTED, linestyle=":", linewidth=1.2)
+    told = []
+    for i, (name, (intensity, speed)) in enumerate(kernels.items()):
+        most = min(peak, intensity * bandwidth)
+        colour, marker = LINES[i % len(LINES)], _MARKERS[i % len(_MARKERS)]
+        reached = most if speed is None else speed
+        face = "none" if speed is None else colour
+        style: dict[str, Any] = {"marker": marker, "color": colour, "markerfacecolor": face, "markersize": 8.0}
+        ax.plot([intensity], [reached / 1e9], linestyle="none", label=name, **style)
+        ax.plot([intensity, intensity], [reached / 1e9, most / 1e9], color=colour, linewidth=1.0, alpha=0.6)
+        limit = f"at most {most / 1e9:.3g} GFLOP/s"
+        told.append(
+            f"{name}: {intensity:.3g} operations a byte, " + (f"{reached / 1e9:.3g} of " if speed else "") + limit
+        )
+    ax.set(xscale="log", yscale="log", xlabel="operations for each byte", ylabel="GFLOP/s", title=machine)
+    ax.set_xlim(left, right)
+    ax.annotate(
+        "memory is the limit",
+        (ridge, 0.02),
+        xycoords=("data", "axes fraction"),
+        xytext=(-6, 0),
+        ha="right",
+        textcoords="offset points",
+        color=INK,
+        fontsize=9,
+    )
+    ax.annotate(
+        "arithmetic is",
+        (ridge, 0.02),
+        xycoords=("data", "axes fraction"),
+        xytext=(6, 0),
+        textcoords="offset points",
+        color=INK,
+        fontsize=9,
+    )
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    roof = f"roof of {peak / 1e9:.3g} GFLOP/s and {bandwidth / 1e9:.3g} GB/s"
+    return Picture(figure, "; ".join([roof, *told]))
 
 
 def _plain(number: float) -> str:

@@ -111,3 +111,31 @@ def test_runs_that_cannot_be_drawn(seconds):
     """Single runs and times of 0 are refused."""
     with pytest.raises(ValueError, match=r"draw\.runs: give at least two times under each name"):
         draw.runs(seconds)
+
+
+def test_a_roof_over_kernels():
+    """The roof is a slope up to the ridge and flat behind it; a kernel that was not measured lies on it, hollow."""
+    picture = draw.roofline(1e11, 1e10, {"add": (0.1, 5e8), "most": (5.0, None), "product": (40.0, 2e10)}, machine="m")
+    (ax,) = picture.figure.axes
+    roof, _ridge, add, _, most, _, product, _ = ax.lines
+    assert list(roof.get_xdata())[1] == 10.0
+    assert list(roof.get_ydata())[1:] == [100.0, 100.0]
+    assert roof.get_ydata()[0] == pytest.approx(roof.get_xdata()[0] * 10.0)
+    assert [mark.get_xydata().tolist() for mark in (add, most, product)] == [
+        [[0.1, 0.5]],
+        [[5.0, 50.0]],
+        [[40.0, 20.0]],
+    ]
+    assert (most.get_markerfacecolor(), add.get_markerfacecolor() == "none") == ("none", False)
+    assert (ax.get_xscale(), ax.get_yscale(), ax.get_title()) == ("log", "log", "m")
+    assert drawn(picture)
+    assert "add: 0.1 operations a byte, 0.5 of at most 1 GFLOP/s; most: 5 operations a byte, at most 50" in repr(
+        picture
+    )
+
+
+@pytest.mark.parametrize("kernels", [{}, {"add": (0.0, 1.0)}, {"add": (1.0, -1.0)}, {"add": (float("nan"), None)}])
+def test_a_roof_over_nothing(kernels):
+    """No kernels, and numbers that have no place on logarithmic axes, are refused."""
+    with pytest.raises(ValueError, match=r"draw\.roofline: give at least one kernel"):
+        draw.roofline(1e11, 1e10, kernels)
