@@ -32,6 +32,7 @@ QUESTION = re.compile(r"^:::\{question\}", re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 
 ABLE, NEEDED = "**You will be able to**", "**You need**"
+OWNED = "What you have now"
 CLOSING = ["What PyTorch and JAX do here", "Further reading"]
 OURS = {module.name for module in pkgutil.iter_modules(minigrad.__path__)}
 THEIRS = {"np": "numpy", **{name: name for name in ("builtins", "math", "minigrad", "numba", "sys", "torch")}}
@@ -90,12 +91,13 @@ def test_what_stands_first(name):
 
 @each_lesson
 def test_what_stands_last(name):
-    """After the exercises come an experiment, a question, PyTorch and JAX with files of theirs, and three readings."""
+    """After the exercises: an experiment, a question, what one has now, PyTorch's and JAX's files, three readings."""
     text = LESSONS[name]
     last = text.rindex("\n# exercise: ")
     assert "\n## Experiment" in text[last:]
     assert len(QUESTION.findall(text)) == len(QUESTION.findall(text[last:])) == 1
-    assert re.findall(r"^## (.+)$", prose(text), re.MULTILINE)[-2:] == CLOSING
+    assert re.findall(r"^## (.+)$", prose(text), re.MULTILINE)[-3:] == [OWNED, *CLOSING]
+    assert re.search(r"\bBe\s+proud\b", section(text, OWNED)), "nothing to be proud of"
     here = section(text, CLOSING[0])
     assert re.search(r"`(?:aten|c10|tools|torch)/[\w/]+\.\w+`", here), "no file of PyTorch's"
     assert re.search(r"`(?:jax/[\w/]+\.py|xla/[\w/]+\.cc)`", here), "no file of JAX's or of its compiler's"
