@@ -303,11 +303,13 @@ def _start_landlock(view: View, limits: Limits) -> Launch:
     readable = [path for shown in view.libraries for path in expand(shown, view.hidden)]
     readable += [path for path, _ in view.packages]
     listable = [folder for folder in view.libraries if any(folder in path.parents for path in view.hidden)]
+    seen = [str(path) for path in (*readable, view.python, view.edition, view.home / "inside")]
+    listed = [str(path) for path in (*listable, view.home, view.site)]
     plan = {
         "how": "landlock",
         "uid": uid,
-        "readable": [str(path) for path in (*readable, view.python, view.edition, view.home / "inside")],
-        "listable": [str(path) for path in (*listable, view.home, view.site)],
+        "readable": seen,
+        "listable": listed,
         "devices": [str(device) for device in view.devices],
         "scratch": str(view.scratch),
         "filter": seccomp.build_filter(shared_files=True).hex(),
@@ -316,6 +318,8 @@ def _start_landlock(view: View, limits: Limits) -> Launch:
     }
     process, errors, group = _start_launcher(view, plan, limits)
     config = _config(limits, **_host_places(view), sweep="all", own_processes=uid is not None)
+    # A folder that may only be listed from outside may be read from here as far as the outer rules go: both bind.
+    config["student_reads"] = [*seen, *listed, *map(str, view.devices), str(view.scratch)]
     return Launch(process, config, errors, group)
 
 
@@ -349,7 +353,6 @@ BACKENDS: tuple[Backend, ...] = (
             "the names of files can be asked for",
             "the sum of files in the scratch folder has no bound",
             "the number of files has no bound",
-            "the memory of all processes together has no bound, that of each has one",
         ),
         _landlock_missing,
         _start_landlock,

@@ -24,7 +24,7 @@ _PIVOT_ROOT, _MOUNT_SETATTR = {"x86_64": (155, 442)}.get(os.uname().machine, (41
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _SET_PDEATHSIG, _SET_KEEPCAPS, _SET_SECCOMP, _SET_NO_NEW_PRIVS, _CAP_AMBIENT = 1, 8, 22, 38, 47
 _DAC_READ_SEARCH = 2
-_READ, _READ_FILE_ONLY, _ALL_FILES, _DEVICE = 0b1101, 0b0101, (1 << 16) - 1, 0b110 | 1 << 14
+_READ, _READ_FILE_ONLY, _LOOK, _ALL_FILES, _DEVICE = 0b1101, 0b0101, 0b1100, (1 << 16) - 1, 0b110 | 1 << 14
 
 
 def _checked(result: int, what: str) -> int:
@@ -164,6 +164,7 @@ def _restrict_files(plan: dict[str, Any]) -> None:
     for path in plan["devices"]:
         _allow(ruleset, path, _DEVICE)
     _allow(ruleset, plan["scratch"], _ALL_FILES)
+    _allow(ruleset, "/proc", _LOOK)  # for the relay, which watches sessions; these cannot look
     _prctl(_SET_NO_NEW_PRIVS, 1)
     _checked(_LIBC.syscall(_LANDLOCK_RESTRICT, ruleset, 0), "landlock")
     os.close(ruleset)

@@ -190,16 +190,24 @@ begun = time.monotonic()
 code = bytes.fromhex("b8220000000f05ebf7")
 head = struct.pack("<16sHHIQQQIHHHHHH", b"\\x7fELF\\x02\\x01\\x01", 2, 62, 1, 0x400078, 64, 0, 0, 64, 56, 1, 0, 0, 0)
 part = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120 + len(code), 120 + len(code), 4096)
-with open("program", "wb") as file:
+with open(os.open("program", os.O_WRONLY | os.O_CREAT, 0o111), "wb") as file:
     file.write(head + part + code)
-os.chmod("program", 0o111)
-if os.fork() == 0:
+running = os.fork()
+if running == 0:
     os.execv("program", ["program"])
 """
 
 _WAIT = "time.sleep(0.9)"
 _WAITED = f"if time.monotonic() > begun + 2.5: raise RuntimeError({REACHED!r})"
 """Where a session is ended, its cells are run again, and nothing was held for so long."""
+_HIDDEN = f"""
+try:
+    open("program", "rb").close()
+except PermissionError:
+    if os.waitpid(running, os.WNOHANG) == (0, 0):
+        {_WAITED}
+"""
+"""Where whoever is in the sandbox may read everything in it, the program's memory is open, too."""
 _ALL_HELD = f"if sum(name[:5] == 'held-' for name in os.listdir()) == 4:\n    {_WAITED}"
 
 _TOGETHER = (
@@ -218,7 +226,7 @@ _TOGETHER = (
     Attack(
         "hidden-program",
         "a process runs a program that nobody may read, so that its memory cannot be looked at",
-        wrong_and(_PROGRAM, _WAIT, _WAIT, _WAIT, _WAITED),
+        wrong_and(_PROGRAM, _WAIT, _WAIT, _WAIT, _HIDDEN),
     ),
 )
 """Each holds more than the gigabyte that a session may have here, or could."""

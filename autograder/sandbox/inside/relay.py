@@ -8,6 +8,7 @@ It runs no student code. Frames to the grader begin with one byte: `P` for a wor
 import ctypes
 import os
 import select
+import struct
 import sys
 import time
 from typing import Any
@@ -16,26 +17,54 @@ from . import wire
 from .child import Child
 from .processes import descriptions_of, hold_back, inhabitants, memory_of, running, sweep
 
-__all__ = ["Relay", "keep_signals_inside"]
+__all__ = ["Relay", "keep_inside"]
 
 _REAP_SECONDS = 1.0
 _LOOK_SECONDS = 0.1  # how long a session may make files and take memory unseen
 _CLOSER = 10  # each so many looks the descriptions of memory are gone through, which takes longer
 _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 4, 22, 38
-_LANDLOCK_CREATE, _LANDLOCK_RESTRICT, _LANDLOCK_SCOPES = 444, 446, 3
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_READ_FILES, _LIST_FOLDERS, _SIGNALS_AND_SOCKETS = 1 << 2, 1 << 3, 3
 
 
-def keep_signals_inside() -> None:
-    """From here on, signals reach only this process and its descendants (a landlock scope, where the kernel has it)."""
+def keep_inside(readable: list[str] | None = None) -> None:
+    """From here on, signals reach only this process and its descendants (a landlock scope, where the kernel has it).
+
+    Args:
+        readable: Where given, files and folders of which alone anything may be read from here on. Where the sandbox has
+            no /proc of its own, the relay looks into the machine's, and a session may not.
+
+    Raises:
+        OSError: If reading cannot be restricted.
+    """
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None, use_errno=True)
-    attributes = (ctypes.c_uint64 * 3)(0, 0, _LANDLOCK_SCOPES)
+    reading = _READ_FILES | _LIST_FOLDERS if readable is not None else 0
+    attributes = (ctypes.c_uint64 * 3)(reading, 0, _SIGNALS_AND_SOCKETS)
     ruleset = libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(24), 0)
-    if ruleset >= 0:
+    done = ruleset >= 0
+    for path in readable or ():
+        done = done and _may_read(libc, ruleset, path)
+    if done:
         libc.prctl(_PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1), 0, 0, 0)
-        libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0)
+        done = libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0
         os.close(ruleset)
+    if readable is not None and not done:
+        raise OSError(ctypes.get_errno(), "landlock")
+
+
+def _may_read(libc: ctypes.CDLL, ruleset: int, path: str) -> bool:
+    """Let a file be read, or a folder and all in it. What is not there needs no rule."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    access = _READ_FILES | (_LIST_FOLDERS if os.path.isdir(path) else 0)
+    rule = struct.pack("=Qi", access, descriptor)
+    done = libc.syscall(_LANDLOCK_ADD, ruleset, 1, rule, 0) == 0
+    os.close(descriptor)
+    return bool(done)
 
 
 def _open_description() -> None:
@@ -128,7 +157,7 @@ class Relay:
                 for descriptor in (self.commands, self.replies, self.to_child, self.from_child):
                     os.close(descriptor)
                 os.setsid()
-                keep_signals_inside()
+                keep_inside(self.config.get("student_reads"))
                 _open_description()
                 _enter_filter(bytes.fromhex(self.config["student_filter"]))
                 Child({**request, **self.config["child"]}, child_reads, child_writes, forks=True).serve()

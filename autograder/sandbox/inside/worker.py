@@ -21,7 +21,7 @@ from . import compiling, wire
 from .child import Child, library_objects, packages_of
 from .files import empty
 from .processes import sweep
-from .relay import Relay, keep_signals_inside
+from .relay import Relay, keep_inside
 
 __all__ = ["main"]
 
@@ -112,7 +112,7 @@ class Parent:
         try:
             _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
             _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-            keep_signals_inside()
+            keep_inside()
             status = 0 if Relay(self.config, self.commands, self.replies).serve() else 1
         finally:
             os._exit(status)

@@ -138,6 +138,47 @@ def test_the_scratch_is_bounded(edition):
         succeeded(box, cell)
 
 
+def test_the_memory_of_all_processes_is_bounded(jail, edition):
+    """Processes that are small each and large together end the session, also where the machine's /proc is watched."""
+    cell = """
+    import os, time
+    for _ in range(4):
+        if os.fork() == 0:
+            held = bytearray(b"x") * (200 << 20)
+            time.sleep(60)
+    time.sleep(60)
+    """
+    limits = replace(LIMITS, cell_seconds=30, memory_mb=1500, total_mb=500)
+    with Sandbox(edition, limits, jail.isolation.name) as box:
+        said = outcome_of(box, cell)
+        assert said.status == "memory", said
+        assert "the session's processes took more than 500 MiB of memory together" in said.message
+        assert works(box)
+
+
+def test_other_processes_cannot_be_looked_at(jail):
+    """Of the machine's processes nothing can be read: behind landlock nothing of /proc at all, else the own ones."""
+    if jail.isolation.name != "landlock":
+        pytest.skip(f"{jail.isolation.name} has a /proc of its own, in which no other process is seen")
+    cell = f"""
+    import os
+    own, above = f"/proc/{{os.getpid()}}", f"/proc/{{os.getppid()}}"
+    for place in ("/proc", "/proc/self", "/proc/{os.getpid()}", f"{{own}}/fd", f"{{above}}/task"):
+        try:
+            os.listdir(place)
+        except OSError:
+            continue
+        raise AssertionError(place)
+    for place in ("/proc/self/status", "/proc/{os.getpid()}/cmdline", f"{{above}}/maps", "/proc/version"):
+        try:
+            open(place)
+        except OSError:
+            continue
+        raise AssertionError(place)
+    """
+    succeeded(jail, cell)
+
+
 def test_the_number_of_files_is_bounded(jail, edition):
     """Empty files, which have no size, end the session that makes too many, where the scratch is its own."""
     if "the number of files has no bound" in jail.isolation.leaves:
