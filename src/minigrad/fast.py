@@ -106,6 +106,12 @@ def _mul(self: Scalar, other: Any) -> Any:
     return _specified["__mul__"](self, other)
 
 
+def _rmul(self: Scalar, other: Any) -> Any:
+    if other.__class__ in _NUMBERS and self.requires_grad and grad_mode.enabled:
+        return _result(_Mul, other * self.data, self, None, other, (other,))
+    return _specified["__rmul__"](self, other)
+
+
 def _truediv(self: Scalar, other: Any) -> Any:
     if self.requires_grad and grad_mode.enabled:
         if other.__class__ is Scalar:
@@ -217,7 +223,7 @@ _twins: dict[str, Any] = {
     "__sub__": _sub,
     "__rsub__": _rsub,
     "__mul__": _mul,
-    "__rmul__": _mul,
+    "__rmul__": _rmul,
     "__truediv__": _truediv,
     "__rtruediv__": _rtruediv,
     "__neg__": _neg,

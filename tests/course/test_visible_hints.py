@@ -49,7 +49,7 @@ HINTS = [
     ("autodiff.topological_sort", "listed-twice", "remember the unique_id"),
     ("autodiff.topological_sort", "memory-between-calls", "a default argument seen=set()"),
     ("autodiff.topological_sort", "pre-order", "when it was first met"),
-    ("autodiff.topological_sort", "recursive-sort", "a list of what is still to do"),
+    ("autodiff.topological_sort", "recursive-sort", "has earned its 5 points"),
     ("autodiff.backpropagate", "breadth-first-order", "not breadth first"),
     ("autodiff.backpropagate", "gradient-overwritten", "add to what has arrived already"),
     ("autodiff.backpropagate", "leaf-overwritten", "accumulate_derivative, which adds"),
