@@ -124,7 +124,7 @@ class Context:
         return self._with([self._variable_of(value) for value in self.saved_values])
 
     def _variable_of(self, saved: Any) -> Any:
-        # By identity: `Scalar._apply` gives every input a float object of its own.
+        # By identity: `Function._forward` gives every input a float object of its own.
         for value, variable in zip(self.values, self.inputs, strict=True):
             if value is saved:
                 return variable

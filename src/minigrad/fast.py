@@ -23,7 +23,7 @@ from itertools import compress
 from typing import Any
 
 from minigrad import functions, operators, standing_aside
-from minigrad.autodiff import grad_mode, no_grad
+from minigrad.autodiff import Context, grad_mode, no_grad
 from minigrad.scalar import FREED, Scalar, _freed
 
 __all__ = ["backpropagate"]
@@ -106,6 +106,12 @@ def _mul(self: Scalar, other: Any) -> Any:
     return _specified["__mul__"](self, other)
 
 
+def _rmul(self: Scalar, other: Any) -> Any:
+    if other.__class__ in _NUMBERS and self.requires_grad and grad_mode.enabled:
+        return _result(_Mul, other * self.data, self, None, other, (other,))
+    return _specified["__rmul__"](self, other)
+
+
 def _truediv(self: Scalar, other: Any) -> Any:
     if self.requires_grad and grad_mode.enabled:
         if other.__class__ is Scalar:
@@ -177,10 +183,21 @@ def _unary(function: type[functions.Elementwise], slope: Callable[[float, float]
     return method
 
 
+def _record(function: type[functions.Function], inputs: Sequence[Any]) -> Scalar:
+    """The same as `scalar.record`, with the history written into the result's slots."""
+    scalars = tuple([x if isinstance(x, Scalar) else Scalar(x, requires_grad=False) for x in inputs])
+    ctx = Context()
+    result = Scalar(function._forward(ctx, *[x.data for x in scalars]), requires_grad=False)
+    if grad_mode.enabled and function.differentiable and True in [x.requires_grad for x in scalars]:
+        result.requires_grad = True
+        result._fn, result._b, result._db = function, scalars, ctx
+    return result
+
+
 def _apply(function: type[functions.Function], inputs: Sequence[Any]) -> Any:
-    """Apply a function; only a dot product, the inner loop of every network, has a quicker form."""
+    """Apply a function; only a dot product, the inner loop of every network, has a form without a Context."""
     if function is not functions.Dot or not grad_mode.enabled:
-        return _specified["_apply"](function, inputs)
+        return _record(function, inputs)
     kinds = set(map(type, inputs))
     if kinds == _SCALARS:  # in all layers but a network's first
         values, wanted = [x.data for x in inputs], [x.requires_grad for x in inputs]
@@ -188,7 +205,7 @@ def _apply(function: type[functions.Function], inputs: Sequence[Any]) -> Any:
         values = [x.data if x.__class__ is Scalar else x for x in inputs]
         wanted = [x.__class__ is Scalar and x.requires_grad for x in inputs]
     if True not in wanted or not kinds <= _OPERANDS:
-        return _specified["_apply"](function, inputs)
+        return _record(function, inputs)
     n = len(values) // 2
     xs, ys = values[1 : n + 1], values[n + 1 :]
     result = Scalar(sum(map(operator.mul, xs, ys), values[0]))
@@ -206,7 +223,7 @@ _twins: dict[str, Any] = {
     "__sub__": _sub,
     "__rsub__": _rsub,
     "__mul__": _mul,
-    "__rmul__": _mul,
+    "__rmul__": _rmul,
     "__truediv__": _truediv,
     "__rtruediv__": _rtruediv,
     "__neg__": _neg,

@@ -156,7 +156,8 @@ class Function:
 
     @classmethod
     def _forward(cls, ctx: Context, *values: float) -> float:
-        """Run forward; it must return a number."""
+        """Run forward, and keep in ctx the values that came in and the one that came out, a number."""
+        ctx.values = values = tuple([value * 1.0 for value in values])  # a float object for each: see `Context`
         try:
             result = cls.forward(ctx, *values)
         except TypeError:

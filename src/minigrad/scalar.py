@@ -5,7 +5,7 @@
     y.backward()
     x.grad                      # 6.0
 
-Every operator below applies a `Function`, which records itself in the result. The module `minigrad.fast` replaces
+Every operator applies a `Function`, and `record` lets the result remember that. The module `minigrad.fast` replaces
 these methods by equal, quicker ones, for as long as no student's function stands in for one of ours.
 """
 
@@ -16,17 +16,98 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 from minigrad import autodiff, functions
-from minigrad.autodiff import Context, History, grad_mode
+from minigrad.autodiff import Context, History, is_grad_enabled
 from minigrad.errors import GraphError
 
 if TYPE_CHECKING:
     from minigrad.autodiff import Variable
     from minigrad.functions import Function
 
-__all__ = ["Scalar"]
+__all__ = ["Arithmetic", "Scalar", "operate", "record"]
 
 
-class Scalar:
+def record(function: type[Function], inputs: Sequence[Any]) -> Scalar:
+    """Apply a function to scalars and numbers; the result remembers how it was made.
+
+    A number among the inputs counts as a constant: ``Scalar(x, requires_grad=False)``.
+    ``function._forward(ctx, *values)`` runs forward on the inputs' values, their
+    ``data``, and returns a number; ctx is a new ``Context()``, into which forward puts
+    what backward needs.
+
+    Set ``result.history`` to ``History(function, ctx, scalars)``, and the result
+    remembers. It is set only where somebody may want a derivative: recording is on,
+    which ``is_grad_enabled()`` says; the function is differentiable, which
+    ``function.differentiable`` says (a comparison is not); and at least one input is no
+    constant. Otherwise the result is a constant, too.
+
+    Args:
+        function: The function, such as ``functions.Mul``.
+        inputs: Scalars and numbers, in the order of forward's arguments.
+
+    Returns:
+        The result, a new Scalar.
+    """
+    ### BEGIN SOLUTION
+    scalars = [x if isinstance(x, Scalar) else Scalar(x, requires_grad=False) for x in inputs]
+    ctx = Context()
+    result = Scalar(function._forward(ctx, *[x.data for x in scalars]), requires_grad=False)
+    is_wanted = not all(x.is_constant() for x in scalars)
+    if is_wanted and is_grad_enabled() and function.differentiable:
+        result.history = History(function, ctx, scalars)
+    return result
+    ### END SOLUTION
+
+
+def operate(function: type[Function], *inputs: Any) -> Scalar:
+    """Apply a function for an operator, to Scalars and numbers.
+
+    Returns:
+        What `record` returns; NotImplemented where an operand is neither a Scalar nor a number. Python then asks that
+        operand's own method, and raises its TypeError where there is none.
+
+    >>> minigrad.scalar.operate(minigrad.functions.Add, 2.0, minigrad.Scalar(3.0)).item()
+    5.0
+    """
+    if all(isinstance(x, Scalar | Real) for x in inputs):
+        return Scalar._apply(function, inputs)
+    return cast("Scalar", NotImplemented)
+
+
+class Arithmetic:
+    """What a Scalar does for ``-`` and ``*``, with a Scalar or a number on either side.
+
+    ``operate(functions.Mul, a, b)`` applies a function to two operands, and its result
+    remembers that. Either operand may be a number.
+    """
+
+    __slots__ = ()
+
+    def __sub__(self, other: Any) -> Any:
+        """Return ``self - other``."""
+        ### BEGIN SOLUTION
+        return operate(functions.Sub, self, other)
+        ### END SOLUTION
+
+    def __rsub__(self, other: Any) -> Any:
+        """Return ``other - self``, where other is a number."""
+        ### BEGIN SOLUTION
+        return operate(functions.Sub, other, self)
+        ### END SOLUTION
+
+    def __mul__(self, other: Any) -> Any:
+        """Return ``self * other``."""
+        ### BEGIN SOLUTION
+        return operate(functions.Mul, self, other)
+        ### END SOLUTION
+
+    def __rmul__(self, other: Any) -> Any:
+        """Return ``other * self``, where other is a number."""
+        ### BEGIN SOLUTION
+        return operate(functions.Mul, other, self)
+        ### END SOLUTION
+
+
+class Scalar(Arithmetic):
     """A differentiable number.
 
     Args:
@@ -79,14 +160,7 @@ class Scalar:
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any]) -> Scalar:
         """Compute a function of scalars and numbers, and record it if a variable is among them."""
-        scalars = tuple(x if isinstance(x, Scalar) else Scalar(x, requires_grad=False) for x in inputs)
-        ctx = Context()
-        ctx.values = _distinct([x.data for x in scalars])
-        result = Scalar(function._forward(ctx, *ctx.values), requires_grad=False)
-        if grad_mode.enabled and function.differentiable and any(x.requires_grad for x in scalars):
-            result.requires_grad = True
-            result._fn, result._b, result._db = function, scalars, ctx
-        return result
+        return record(function, inputs)
 
     @property
     def unique_id(self) -> int:
@@ -132,6 +206,8 @@ class Scalar:
     def history(self) -> History | None:
         """How this value was made: empty for a leaf, None for a constant.
 
+        What is written here decides which of them the value is: a `History` with a function makes it a result.
+
         >>> minigrad.Scalar(3.0, requires_grad=False).history is None
         True
         """
@@ -144,10 +220,21 @@ class Scalar:
             ctx = self._db
         else:  # computed by a quicker twin: let the function itself say what it saves
             ctx = Context()
-            ctx.values = _distinct([x.data for x in inputs])
-            if not _same(self._fn._forward(ctx, *ctx.values), self.data):
+            if not _same(self._fn._forward(ctx, *[x.data for x in inputs]), self.data):
                 raise GraphError(f"backward: an input of {self._fn.__name__} was changed after it was used")
         return History(self._fn, ctx.bind(inputs, self), inputs)
+
+    @history.setter
+    def history(self, history: History | None) -> None:
+        if history is not None and not isinstance(history, History):
+            raise TypeError(f"history: a History or None, not {type(history).__name__}")
+        made_by = history or History()
+        if made_by.last_fn is not None and not isinstance(made_by.ctx, Context):
+            raise TypeError(f"history: the ctx of a result is a Context, not {type(made_by.ctx).__name__}")
+        self.requires_grad = history is not None
+        self._fn, self._db = made_by.last_fn, made_by.ctx
+        self._a = self._da = None
+        self._b = tuple(made_by.inputs) if made_by.last_fn is not None else None
 
     def is_leaf(self) -> bool:
         """Return whether this is a variable made by the user.
@@ -290,61 +377,49 @@ class Scalar:
         return self.data
 
     def __add__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Add, self, other)
+        return operate(functions.Add, self, other)
 
     def __radd__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Add, self, other)
-
-    def __sub__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Sub, self, other)
-
-    def __rsub__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Sub, other, self)
-
-    def __mul__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Mul, self, other)
-
-    def __rmul__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Mul, self, other)
+        return operate(functions.Add, self, other)
 
     def __truediv__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Div, self, other)
+        return operate(functions.Div, self, other)
 
     def __rtruediv__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Div, other, self)
+        return operate(functions.Div, other, self)
 
     def __pow__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Pow, self, other)
+        return operate(functions.Pow, self, other)
 
     def __rpow__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Pow, other, self)
+        return operate(functions.Pow, other, self)
 
     def __neg__(self) -> Scalar:
-        return _operate(functions.Neg, self)
+        return operate(functions.Neg, self)
 
     def __pos__(self) -> Scalar:
         return self
 
     def __abs__(self) -> Scalar:
-        return _operate(functions.Max, -self, self)
+        return operate(functions.Max, -self, self)
 
     def __lt__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.LT, self, other)
+        return operate(functions.LT, self, other)
 
     def __gt__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.LT, other, self)
+        return operate(functions.LT, other, self)
 
     def __le__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Max, self < other, self == other)
+        return operate(functions.Max, self < other, self == other)
 
     def __ge__(self, other: Scalar | float) -> Scalar:
-        return _operate(functions.Max, self > other, self == other)
+        return operate(functions.Max, self > other, self == other)
 
     def __eq__(self, other: object) -> Scalar:  # type: ignore[override]
-        return _operate(functions.EQ, self, other)
+        return operate(functions.EQ, self, other)
 
     def __ne__(self, other: object) -> Scalar:  # type: ignore[override]
-        return _operate(functions.Sub, 1.0, self == other)
+        return operate(functions.Sub, 1.0, self == other)
 
     __hash__ = object.__hash__  # two variables of the same value are two variables
 
@@ -354,7 +429,7 @@ class Scalar:
         >>> minigrad.Scalar(0.0).exp().item()
         1.0
         """
-        return _operate(functions.Exp, self)
+        return operate(functions.Exp, self)
 
     def log(self) -> Scalar:
         """Return the natural logarithm.
@@ -362,7 +437,7 @@ class Scalar:
         >>> minigrad.Scalar(1.0).log().item()
         0.0
         """
-        return _operate(functions.Log, self)
+        return operate(functions.Log, self)
 
     def sin(self) -> Scalar:
         """Return the sine.
@@ -370,7 +445,7 @@ class Scalar:
         >>> round(minigrad.Scalar(1.0).sin().item(), 4)
         0.8415
         """
-        return _operate(functions.Sin, self)
+        return operate(functions.Sin, self)
 
     def cos(self) -> Scalar:
         """Return the cosine.
@@ -378,7 +453,7 @@ class Scalar:
         >>> round(minigrad.Scalar(1.0).cos().item(), 4)
         0.5403
         """
-        return _operate(functions.Cos, self)
+        return operate(functions.Cos, self)
 
     def tanh(self) -> Scalar:
         """Return the hyperbolic tangent.
@@ -386,7 +461,7 @@ class Scalar:
         >>> round(minigrad.Scalar(1.0).tanh().item(), 4)
         0.7616
         """
-        return _operate(functions.Tanh, self)
+        return operate(functions.Tanh, self)
 
     def sigmoid(self) -> Scalar:
         """Return 1 / (1 + e^-x).
@@ -394,7 +469,7 @@ class Scalar:
         >>> minigrad.Scalar(0.0).sigmoid().item()
         0.5
         """
-        return _operate(functions.Sigmoid, self)
+        return operate(functions.Sigmoid, self)
 
     def relu(self) -> Scalar:
         """Return the value where it is positive, else 0.
@@ -402,7 +477,7 @@ class Scalar:
         >>> minigrad.Scalar(-2.0).relu().item(), minigrad.Scalar(2.0).relu().item()
         (0.0, 2.0)
         """
-        return _operate(functions.ReLU, self)
+        return operate(functions.ReLU, self)
 
     def __float__(self) -> float:
         return self.data
@@ -417,18 +492,6 @@ class Scalar:
 functions.apply_to_numbers[:] = [lambda function, inputs: Scalar._apply(function, inputs)]  # late: twins come and go
 
 FREED: Any = object()  # stands in `_db` of a result whose graph was freed
-
-
-def _operate(function: type[Function], *inputs: Any) -> Scalar:
-    """Apply a function for an operator. Python turns NotImplemented into its TypeError for unsupported operands."""
-    if all(isinstance(x, Scalar | Real) for x in inputs):
-        return Scalar._apply(function, inputs)
-    return cast(Scalar, NotImplemented)
-
-
-def _distinct(values: Sequence[float]) -> tuple[float, ...]:
-    """Return equal floats that are all different objects, so that a Context can tell whose value was saved."""
-    return tuple(value * 1.0 for value in values)
 
 
 def _same(x: float, y: float) -> bool:

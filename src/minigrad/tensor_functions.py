@@ -1,10 +1,11 @@
 """Differentiable functions of tensors: whatever is not elementwise.
 
 Elementwise functions are in `minigrad.functions`; they serve numbers and tensors with one rule. The functions here
-move elements about, add them up or multiply matrices. Three of them, `Sum`, `Permute` and `View`, are exercises and
-work on tensors. The others say ``raw = True``: their forward is given the tensors' arrays, and their rules are
-written with operators and the helpers at the end of this file, which take arrays and tensors alike. So one rule
-serves the quick engine, which has nothing to record, and higher derivatives, where the rule itself is recorded.
+move elements about, add them up or multiply matrices. Four of them, `Sum`, `Permute`, `View` and `Max`, are exercises
+and work on tensors, as does `matmul_back`, the rule of the matrix product. The others say ``raw = True``: their
+forward is given the tensors' arrays, and their rules are written with operators and the helpers at the end of this
+file, which take arrays and tensors alike. So one rule serves the quick engine, which has nothing to record, and
+higher derivatives, where the rule itself is recorded.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from minigrad import backends, functions, layout, standing_aside
+from minigrad.autodiff import no_grad
 from minigrad.backends import arrays
-from minigrad.errors import IndexingError
+from minigrad.errors import FunctionError, IndexingError
 from minigrad.functions import Function
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ __all__ = [
     "index",
     "indicator",
     "matmul",
+    "matmul_back",
     "permute",
     "reshape",
     "sum_over",
@@ -810,6 +813,31 @@ class LogSoftmax(Function):
 # --- products -----------------------------------------------------------------------------------------------
 
 
+def matmul_back(a: Tensor, b: Tensor, d_output: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the gradients of a and b, where the output is the matrix product a @ b.
+
+    Each of them is a product of two matrices again: ``x @ y`` multiplies them, and
+    ``x.mT`` exchanges the last two axes. Both are recorded where the gradient is to be
+    differentiated again; what goes by way of an array is not.
+
+    Axes in front of the last two are a batch, one product for each entry: ``x @ y`` and
+    ``x.mT`` leave them where they are. Where a or b has fewer of them, or a size of 1,
+    it was broadcast over the batch. Its gradient may then have the batch's shape: the
+    engine sums it to the factor's own, by `unbroadcast`.
+
+    Args:
+        a: The left factor, of shape (..., n, k).
+        b: The right factor, of shape (..., k, m).
+        d_output: The gradient of the output, of shape (..., n, m).
+
+    Returns:
+        The gradient of a and the gradient of b, in this order.
+    """
+    ### BEGIN SOLUTION
+    return d_output @ b.mT, a.mT @ d_output
+    ### END SOLUTION
+
+
 class MatMul(Function):
     """The matrix product: (..., n, k) by (..., k, m), leading axes broadcast."""
 
@@ -823,15 +851,14 @@ class MatMul(Function):
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Any) -> Any:
-        """The derivatives are products with the other factor, transposed."""
+        """Ask `matmul_back`, which computes with tensors."""
         a, b = ctx.saved_values
-        need_a, need_b = ctx.needs_input_grad
-        d_a = matmul(d_output, transpose(b)) if need_a else None
-        if not need_b:
-            return d_a, None
-        if b.ndim == 2 and a.ndim > 2:  # one matrix for the whole batch: one product instead of many and their sum
-            a, d_output = _rows(a), _rows(d_output)
-        return d_a, matmul(transpose(a), d_output)
+        if hasattr(d_output, "chain_rule"):
+            return _pair(matmul_back(a, b, d_output))
+        tensor = ctx.inputs[0]._of_array
+        with no_grad():
+            gradients = _pair(matmul_back(tensor(a), tensor(b), tensor(d_output)))
+        return tuple([getattr(gradient, "_array", gradient) for gradient in gradients])
 
     @classmethod
     def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
@@ -841,6 +868,29 @@ class MatMul(Function):
         terms = [matmul(d_a, b)] if d_a is not None else []
         terms += [matmul(a, d_b)] if d_b is not None else []
         return sum(terms[1:], terms[0])
+
+
+def _pair(gradients: Any) -> Any:
+    """Return what `matmul_back` returned, if it is two gradients."""
+    if not isinstance(gradients, tuple | list) or len(gradients) != 2:
+        given = f"{len(gradients)} values" if isinstance(gradients, tuple | list) else type(gradients).__name__
+        raise FunctionError(f"matmul_back returned {given}: return the gradient of a and the gradient of b")
+    return gradients
+
+
+def _quick_matmul_back(ctx: TensorContext, d_output: Any) -> Any:
+    """The quick twin of the rule: on arrays as well, and only the products that are asked for."""
+    a, b = ctx.saved_values
+    need_a, need_b = ctx.needs_input_grad
+    d_a = matmul(d_output, transpose(b)) if need_a else None
+    if not need_b:
+        return d_a, None
+    if b.ndim == 2 and a.ndim > 2:  # one matrix for the whole batch: one product instead of many and their sum
+        a, d_output = _rows(a), _rows(d_output)
+    return d_a, matmul(transpose(a), d_output)
+
+
+standing_aside.twin(MatMul, "backward", staticmethod(_quick_matmul_back), unless=("tensor_functions",))
 
 
 class Linear(Function):

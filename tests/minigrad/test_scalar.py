@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from minigrad import Scalar, functions
-from minigrad.autodiff import History
+from minigrad import Scalar, exercises, functions
+from minigrad.autodiff import Context, History
 from minigrad.errors import GraphError
+from minigrad.scalar import operate
 
 NUMBERS = [2, 2.0, True, np.float64(2.0), np.float32(2.0), np.int64(2), Fraction(2)]
 
@@ -318,3 +319,52 @@ def test_an_int_beyond_floats_is_refused(engine):
         Scalar(10**400)
     with pytest.raises(OverflowError):
         Scalar(1.0) * 10**400
+
+
+def test_a_history_that_is_set_makes_the_kind_of_scalar():
+    """A function makes a result, an empty history a leaf, None a constant."""
+    x, y = Scalar(5.0), Scalar(7.0)
+    ctx = Context()
+    z = Scalar(functions.Sub._forward(ctx, x.data, y.data), requires_grad=False)
+    z.history = History(functions.Sub, ctx, [x, y])
+    z.backward(10.0)
+    assert (x.grad, y.grad, z.grad_fn, z.parents) == (10.0, -10.0, functions.Sub, (x, y))
+    z.history = History()
+    assert z.is_leaf()
+    z.history = None
+    assert z.is_constant()
+    assert z.parents == ()
+
+
+@pytest.mark.parametrize(
+    ("history", "message"),
+    [
+        ("a made-up history", "a History or None, not str"),
+        (History(functions.Sub, None, []), "a Context, not NoneType"),
+    ],
+)
+def test_a_history_of_another_type_is_refused(history, message):
+    """The sentence names what was given."""
+    with pytest.raises(TypeError, match=message):
+        Scalar(1.0).history = history
+
+
+def test_operators_and_functions_ask_the_recorder_that_is_installed():
+    """A student's recorder makes every result, and a student's operators hand it their operands."""
+    asked = []
+
+    def record(function, inputs):
+        asked.append((function.__name__, [getattr(x, "data", x) for x in inputs]))
+        return Scalar(0.5)
+
+    class Arithmetic:
+        def __rsub__(self, other):
+            return operate(functions.Add, other, self)
+
+    x = Scalar(3.0)
+    with exercises.install({"scalar.record": record, "scalar.Arithmetic": Arithmetic}):
+        assert not hasattr(Scalar, "__mul__")  # what the installed class leaves out is not there
+        made = [2.0 - x, x.exp(), functions.Sin.apply(x), x + x]
+    assert [each.data for each in made] == [0.5] * 4
+    assert asked == [("Add", [2.0, 3.0]), ("Exp", [3.0]), ("Sin", [3.0]), ("Add", [3.0, 3.0])]
+    assert (2.0 - x).data == -1.0

@@ -1,10 +1,12 @@
 """The registry of twins: quick forms that take a place, and give it back."""
 
+import numpy as np
 import pytest
 
+import minigrad
 from minigrad import Scalar, exercises, standing_aside
 from minigrad.backward import steps, walk
-from minigrad.errors import ExerciseNotDone
+from minigrad.errors import ExerciseNotDone, FunctionError
 
 
 class Base:
@@ -72,3 +74,48 @@ def test_the_library_has_one_registry():
     assert any(owner is Scalar for owner in places)
     assert any(owner is steps.rules for owner in places)
     assert any(owner is walk._ways for owner in places)
+
+
+@pytest.mark.parametrize("shapes", [((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((3, 1, 2, 4), (2, 4, 3)), ((3,), (3, 4))])
+def test_the_rule_of_a_product_and_its_twin_give_the_same_gradients(shapes):
+    """The library's rule, its quick twin, and a rule that is installed, with a recorded way back and without."""
+    generator = np.random.default_rng(1)
+    factors = [generator.normal(size=shape) for shape in shapes]
+    weights = generator.normal(size=(factors[0] @ factors[1]).shape)
+
+    def gradients(recorded):
+        a, b = (minigrad.tensor(x, requires_grad=True) for x in factors)
+        (a @ b).backward(minigrad.tensor(weights), create_graph=recorded)
+        found = [a.grad.numpy(), b.grad.numpy()] if not recorded else [a.grad.detach().numpy()]
+        if recorded:
+            slope, b.grad = a.grad, None
+            slope.sum().backward()
+            found.append(b.grad.numpy())
+        return found
+
+    def asked(a, b, d_output):
+        calls.append(d_output)
+        return d_output @ b.mT, a.mT @ d_output
+
+    calls = []
+    for recorded in (False, True):
+        quick = gradients(recorded)
+        standing_aside.use_twins(False)
+        try:
+            specified = gradients(recorded)
+        finally:
+            standing_aside.use_twins(True)
+        with exercises.install({"tensor_functions.matmul_back": asked}):
+            installed = gradients(recorded)
+        for one, two, three in zip(quick, specified, installed, strict=True):
+            assert np.allclose(one, two)
+            assert np.allclose(one, three)
+    assert calls
+
+
+def test_a_rule_of_a_product_that_returns_one_gradient_is_told():
+    """Two factors have two gradients."""
+    with exercises.install({"tensor_functions.matmul_back": lambda a, b, d_output: d_output}):
+        a = minigrad.ones(2, 2).requires_grad_()
+        with pytest.raises(FunctionError, match="matmul_back returned Tensor: return the gradient of a and"):
+            (a @ a).sum().backward()

@@ -1,4 +1,4 @@
-"""Visible tests of View, Permute and Sum; those of `Max` stand beside the pooling that uses it."""
+"""Visible tests of View, Permute, Sum and matmul_back; those of `Max` stand beside the pooling that uses it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ VIEWS = "06 'The same elements, another shape'"
 AXES = "06 'Axes go back where they came from'"
 SUMS = "06 'A sum repeats its gradient'"
 AGAIN = "06b 'A gradient that can be differentiated'"
+PRODUCT = "06b 'The product of matrices'"
 
 TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 RECORDED = "what goes by way of an array or of `_new` has no history: use d_output's own methods"
@@ -290,3 +291,87 @@ def two_sums(student: SimpleNamespace) -> None:
 def recorded_gradient_of_a_sum(student: SimpleNamespace) -> None:
     """The gradient itself can be differentiated."""
     is_recorded(student.Sum, np.zeros((2, 3)), np.array([3.0, 5.0]), dim=(1,))
+
+
+def gradients(student: SimpleNamespace, a: Any, b: Any, d_output: Any, hint: str) -> Any:
+    """Return the two gradients of a product as lists; those of a broadcast factor in its own shape."""
+    tensors = [Tensor(np.array(x, dtype="float64")) for x in (a, b, d_output)]
+    try:
+        with refusals(hint):
+            found = student.matmul_back(*tensors)
+    except AttributeError as error:
+        raise Expectation(error, None, f"raised {type(error).__name__}: {error}", hint, None) from error
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise Expectation(found, None, "return two gradients, that of a and that of b", hint, None)
+    pairs = zip(found, tensors, strict=False)
+    return [_own(gradient, x) if isinstance(gradient, Tensor) else gradient for gradient, x in pairs]
+
+
+def _own(gradient: Tensor, x: Tensor) -> Any:
+    """Sum a gradient to the shape of its factor over the batch that the factor was broadcast over."""
+    found = gradient.detach().numpy()
+    while found.ndim > x.ndim:
+        found = found.sum(0)
+    batch = zip(found.shape[:-2], x.shape, strict=False)
+    stretched = tuple(axis for axis, (one, other) in enumerate(batch) if other == 1 != one)
+    return found.sum(stretched, keepdims=True).tolist()
+
+
+@visible("tensor_functions.matmul_back", section=PRODUCT)
+def gradient_of_a_row_times_a_column(student: SimpleNamespace) -> None:
+    """The product of the row [2, 3] and the column [5, 7] is one number; each element moves it by its partner."""
+    hint = "the gradient of a has a's shape, (1, 2): it is (1, 1) by (1, 2), so b must be transposed"
+    seen = gradients(student, [[2, 3]], [[5], [7]], [[10]], hint)
+    when = {
+        (((5.0, 7.0),), ((2.0,), (3.0,))): UPSTREAM,
+        (((5.0, 7.0),), ((20.0,), (30.0,))): UPSTREAM,
+        (((20.0, 30.0),), ((50.0,), (70.0,))): "each factor moves the product by the *other* one",
+        (((50.0, 70.0),), ((20.0, 30.0),)): "the gradient of b lies on its side: it has the shape of b, (2, 1)",
+    }
+    expect(seen, [[[50.0, 70.0]], [[20.0], [30.0]]], hint=hint, when=when)
+
+
+@visible("tensor_functions.matmul_back", section=PRODUCT)
+def gradients_of_square_matrices(student: SimpleNamespace) -> None:
+    """Where all shapes are equal, only the sum over the second index of both says what is transposed."""
+    hint = "row i of the gradient of a: the elements of row i of d_output, each times *its column* of b, added up"
+    seen = gradients(student, [[1, 2], [0, 1]], [[1, 0], [3, 1]], [[10, 20], [30, 40]], hint)
+    right_a, right_b = ((10.0, 50.0), (30.0, 130.0)), ((10.0, 20.0), (50.0, 80.0))
+    plain_a, plain_b = ((70.0, 20.0), (150.0, 40.0)), ((70.0, 100.0), (30.0, 40.0))
+    when = {
+        (plain_a, plain_b): "the other factor goes in transposed",
+        (right_a, plain_b): "a goes in transposed, for the gradient of b",
+        (plain_a, right_b): "b goes in transposed, for the gradient of a",
+        (right_b, right_a): "these are the two gradients the other way round: that of a comes first",
+        (
+            ((100.0, 140.0), (30.0, 40.0)),
+            ((50.0, 20.0), (110.0, 40.0)),
+        ): "d_output changes sides: the product of matrices depends on which factor stands on the left",
+    }
+    expect(seen, [[[10.0, 50.0], [30.0, 130.0]], [[10.0, 20.0], [50.0, 80.0]]], hint=hint, when=when)
+
+
+@visible("tensor_functions.matmul_back", section=PRODUCT)
+def gradients_of_a_batch(student: SimpleNamespace) -> None:
+    """Two products at once: each has its own gradients, at its own place."""
+    hint = "only the last two axes change places, and nothing is summed: x.mT does that, and x.T reverses all axes"
+    seen = gradients(student, [[[1, 2]], [[3, 4]]], [[[5], [6]], [[7], [8]]], [[[1]], [[10]]], hint)
+    expect(seen, [[[[5.0, 6.0]], [[70.0, 80.0]]], [[[1.0], [2.0]], [[30.0], [40.0]]]], hint=hint)
+
+
+@visible("tensor_functions.matmul_back", section=PRODUCT)
+def gradient_of_a_matrix_for_the_whole_batch(student: SimpleNamespace) -> None:
+    """A matrix that multiplies two others gets what both products ask for, added up."""
+    hint = "one product for each entry of the batch; the sum over the batch is the engine's duty"
+    seen = gradients(student, [[[1, 2]], [[3, 4]]], [[5], [6]], [[[1]], [[10]]], hint)
+    expect(seen, [[[[5.0, 6.0]], [[50.0, 60.0]]], [[31.0], [42.0]]], hint=hint)
+
+
+@visible("tensor_functions.matmul_back", section=AGAIN)
+def recorded_gradients_of_a_product(student: SimpleNamespace) -> None:
+    """The gradients themselves can be differentiated."""
+    a, b = (Tensor(TABLE[:, part].copy(), requires_grad=True) for part in (slice(2), slice(1, 3)))
+    with refusals(RECORDED):
+        found = student.matmul_back(a, b, Tensor(np.ones((2, 2))))
+    seen = ["recorded" if isinstance(x, Tensor) and x.requires_grad else "a constant" for x in found]
+    expect(seen, ["recorded", "recorded"], hint=RECORDED)

@@ -49,7 +49,7 @@ def ours(name):
 def use_scalars():
     """Run a program of lesson 02: the functions, by their operators."""
     x = Scalar(0.5)
-    y = (-x * x + functions.Inv.apply(x)).sigmoid() + x.exp() + x.log() + x.relu()
+    y = (-x * x + functions.Inv.apply(x)).sigmoid() + x.exp() + x.log() + x.relu() - 2.0 * (1.0 - x)
     y = y + functions.maximum(x, 0.1) + (x < 1.0) + (x == 0.5)
     y.backward()
 
@@ -112,7 +112,7 @@ def use_gradients():
 
     x = minigrad.ones(2, 2, dtype=minigrad.float64, requires_grad=True)
     offset = minigrad.tensor(0.5, dtype=minigrad.float64, requires_grad=True)
-    (program(x) + (x + offset).sum() + x.max(dim=0).values.sum()).backward()
+    (program(x) + (x + offset).sum() + x.max(dim=0).values.sum() + (x @ x).sum()).backward()
     assert minigrad.gradcheck(program, x)
 
 
