@@ -6,6 +6,7 @@ Only what a first expression needs is imported here; everything else is imported
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,7 @@ _lazy_modules = (
     "exercises",
     "fast_ops",
     "flags",
+    "func",
     "functional",
     "graph",
     "loops",
@@ -77,10 +79,11 @@ _lazy_modules = (
     "trees",
     "widgets",
 )
-# Where modules stand now that notebooks of earlier releases import as `minigrad.NAME`.
+# Where modules stand that are `minigrad.NAME`: PyTorch's `cuda`, and those that notebooks of earlier releases import.
 _moved_modules = {
     "arrays": "backends.arrays",
     "creation": "tensors.creation",
+    "cuda": "tensors.on_cuda",
     "doctor": "commands.doctor",
     "hints": "tutor.hints",
 }
@@ -91,9 +94,13 @@ _lazy_names = {
     "arange": "tensors.creation",
     "as_tensor": "tensors.creation",
     "backend": "backends",
+    "bernoulli": "tensors.several",
+    "broadcast_shapes": "tensors.several",
+    "broadcast_tensors": "tensors.several",
     "cat": "tensors.creation",
     "check": "checks",
     "concat": "tensors.creation",
+    "dstack": "tensors.several",
     "einsum": "tensors.einsum",
     "empty": "tensors.creation",
     "eye": "tensors.creation",
@@ -105,15 +112,22 @@ _lazy_names = {
     "gradcheck": "gradient_check",
     "gradgradcheck": "gradient_check",
     "hint": "tutor.hints",
+    "hstack": "tensors.several",
+    "inference_mode": "autograd",
     "is_grad_enabled": "autodiff",
+    "is_tensor": "tensors.several",
     "jit": "graph",
     "linear": "tensors.creation",
     "linspace": "tensors.creation",
     "load": "tensors.saving",
     "manual_seed": "tensors.creation",
+    "meshgrid": "tensors.several",
+    "multinomial": "tensors.several",
+    "normal": "tensors.several",
     "ones": "tensors.creation",
     "ones_like": "tensors.creation",
     "progress": "tutor.progressing",
+    "promote_types": "tensors.several",
     "rand": "tensors.creation",
     "rand_like": "tensors.creation",
     "randint": "tensors.creation",
@@ -121,10 +135,14 @@ _lazy_names = {
     "randn_like": "tensors.creation",
     "randperm": "tensors.creation",
     "save": "tensors.saving",
+    "searchsorted": "tensors.several",
     "set_default_dtype": "backends",
+    "set_grad_enabled": "autograd",
     "stack": "tensors.creation",
     "tensor": "tensors.creation",
     "use": "exercises",
+    "vmap": "func",
+    "vstack": "tensors.several",
     "where": "tensors.creation",
     "zeros": "tensors.creation",
     "zeros_like": "tensors.creation",
@@ -138,15 +156,20 @@ _dtypes = {
     "int64": "int64",
     "long": "int64",
 }
+_constants = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 # Methods of tensors that are functions too: ``minigrad.exp(x)`` is ``x.exp()``.
 _methods = frozenset(
     """
-    abs add all allclose amax amin any argmax argmin argsort bmm ceil chunk clamp clip clone cos cumsum diag div dot
-    equal erf exp flatten flip floor floor_divide gather gelu index_add index_select isfinite isinf isnan log log1p
-    log_softmax logsumexp masked_fill matmul max maximum mean min minimum mm mul neg norm numel outer permute pow prod
-    reciprocal relu remainder reshape roll round scatter scatter_add sigmoid sign sin softmax sort split sqrt square
-    squeeze std sub sum tanh topk transpose tril triu unbind unsqueeze var
-    """.split()  # noqa: SIM905 (a list of 77 strings would fill the page)
+    abs add addcdiv addcmul addmm all allclose amax amin any argmax argmin argsort bincount bmm broadcast_to ceil
+    chunk clamp clip clone cos count_nonzero cross cumprod cumsum diag div dot eq equal erf exp flatten flip floor
+    floor_divide fmod gather ge gelu gt index_add index_fill index_select is_floating_point isclose isfinite isinf
+    isnan kthvalue le lerp log log10 log1p log2 log_softmax logical_and logical_not logical_or logical_xor logsumexp
+    lt masked_fill masked_select matmul max maximum mean median min minimum mm moveaxis movedim mul mv narrow ne neg
+    nonzero norm numel outer permute pow prod ravel reciprocal relu remainder repeat_interleave reshape roll round
+    rsqrt scatter scatter_add select sigmoid sign sin softmax sort split sqrt square squeeze std sub sum swapaxes
+    swapdims t take_along_dim tan tanh tile topk trace transpose tril triu trunc unbind unflatten unique unsqueeze
+    var
+    """.split()  # noqa: SIM905 (a list of 130 strings would fill the page)
 )
 
 
@@ -155,6 +178,10 @@ def __getattr__(name: str) -> Any:
         found = getattr(importlib.import_module(f"minigrad.{_lazy_names[name]}"), name)
     elif name in _dtypes:
         found = importlib.import_module("numpy").dtype(_dtypes[name])
+    elif name == "device":
+        found = importlib.import_module("minigrad.tensors.devices").Device
+    elif name in _constants:
+        found = _constants[name]
     elif name in _methods:
         found = importlib.import_module("minigrad.tensors").function_of(name)
     elif name in _lazy_modules:
@@ -168,7 +195,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_lazy_modules, *_lazy_names, *_dtypes, *_methods})
+    return sorted({*globals(), *_lazy_modules, *_lazy_names, *_dtypes, *_methods, *_constants, "device"})
 
 
 def load_ipython_extension(shell: Any) -> None:

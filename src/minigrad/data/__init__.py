@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from minigrad.data.dataset import Dataset, Subset, TensorDataset, random_split
+from minigrad.data.dataset import ConcatDataset, Dataset, Subset, TensorDataset, random_split
 from minigrad.data.idx import mnist, read_idx
 from minigrad.data.loader import DataLoader
 from minigrad.data.sentences import Sentences, Vocabulary, sst2
@@ -12,6 +12,7 @@ from minigrad.data.sets import digits, points
 from minigrad.machine.first_use import first_use
 
 __all__ = [
+    "ConcatDataset",
     "DataLoader",
     "Dataset",
     "Sentences",

@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["Dataset", "Subset", "TensorDataset", "random_split"]
+__all__ = ["ConcatDataset", "Dataset", "Subset", "TensorDataset", "random_split"]
 
 
 class Dataset:
@@ -107,6 +107,37 @@ class Subset(Dataset):
             raise AttributeError(f"Subset has no attribute {name!r}")
         whole = self.__dict__["dataset"].take
         return lambda indices: whole([self.indices[index] for index in indices])
+
+
+class ConcatDataset(Dataset):
+    """Several sets, one behind the other.
+
+    Args:
+        datasets: The sets.
+
+    >>> ones, twos = (minigrad.data.TensorDataset(minigrad.full((3,), value)) for value in (1, 2))
+    >>> both = minigrad.data.ConcatDataset([ones, twos])
+    >>> len(both), both[4]
+    (6, (tensor(2),))
+    """
+
+    def __init__(self, datasets: Sequence[Any]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise ValueError("ConcatDataset needs at least one set")
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)
+
+    def __getitem__(self, index: int) -> Any:
+        """Return an example of the set that it falls into."""
+        _check_index(index, len(self))
+        place = index % len(self)
+        for dataset in self.datasets:
+            if place < len(dataset):
+                return dataset[place]
+            place -= len(dataset)
+        raise AssertionError("an index below the sum of the lengths falls into a set")
 
 
 def random_split(

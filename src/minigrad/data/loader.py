@@ -23,6 +23,9 @@ class DataLoader:
         drop_last: Whether to leave out a last batch that is smaller.
         collate_fn: Makes a batch of a list of examples. None takes `collate`.
         generator: Where random orders come from. None takes the default generator.
+        num_workers: Of PyTorch. Whatever it says, batches are made in this process, when they are asked for.
+        pin_memory: Of PyTorch, likewise without effect.
+        persistent_workers: Of PyTorch, likewise without effect.
 
     Attributes:
         dataset: The set.
@@ -41,6 +44,9 @@ class DataLoader:
         drop_last: bool = False,
         collate_fn: Callable[[list[Any]], Any] | None = None,
         generator: creation.Generator | None = None,
+        num_workers: int = 0,
+        pin_memory: bool = False,
+        persistent_workers: bool = False,
     ) -> None:
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"DataLoader: batch_size is {batch_size!r}; it must be a whole number from 1 on")

@@ -226,5 +226,5 @@ def _unhashable(structure: PyTreeDef, path: str) -> str:
 
 def _device_of(tensors: Sequence[Tensor]) -> str:
     """Return where all of some tensors are: "cpu", "cuda" or "both"."""
-    devices = {x.device for x in tensors} or {"cpu"}
+    devices: set[str] = {x.device for x in tensors} or {"cpu"}
     return devices.pop() if len(devices) == 1 else "both"

@@ -21,6 +21,7 @@ from minigrad.backward.changes import ticks
 from minigrad.errors import TraceError
 from minigrad.functions import Function
 from minigrad.tensors import Tensor, mapped, shapes, types
+from minigrad.tensors.devices import Device
 from minigrad.tensors.inplace import InPlace
 from minigrad.tensors.placing import Placing
 from minigrad.tensors.shapes import axis_of
@@ -161,9 +162,9 @@ class TracedTensor(AbstractTensor):
         return self._trace.emit(_methods.get(method) or _method(method), (self, *others), options)
 
     @property
-    def device(self) -> str:
+    def device(self) -> Device:
         """Where the elements will be: "cpu" or "cuda"."""
-        return self._trace.device
+        return Device(self._trace.device)
 
     def from_host(self, array: Any) -> Tensor:
         """Wrap a NumPy array as a constant; what a forward rule keeps is a traced tensor already."""

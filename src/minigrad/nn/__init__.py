@@ -8,17 +8,39 @@ from minigrad.machine.first_use import first_use
 from minigrad.nn import functional, init, utils
 from minigrad.nn.activations import GELU, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
 from minigrad.nn.attention import MultiheadAttention, TransformerEncoderLayer
-from minigrad.nn.containers import ModuleList, Sequential
+from minigrad.nn.containers import ModuleDict, ModuleList, ParameterList, Sequential
 from minigrad.nn.functional_call import functional_call
-from minigrad.nn.layers import Conv1d, Conv2d, Dropout, Embedding, Flatten, Identity, Linear
-from minigrad.nn.losses import BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss, SmoothL1Loss
+from minigrad.nn.layers import (
+    Conv1d,
+    Conv2d,
+    Dropout,
+    Dropout2d,
+    Embedding,
+    Flatten,
+    Identity,
+    Linear,
+    Unflatten,
+)
+from minigrad.nn.losses import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
 from minigrad.nn.module import Module
 from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm, RMSNorm
 from minigrad.nn.parameter import Parameter
-from minigrad.nn.pooling import AvgPool2d, MaxPool2d
+from minigrad.nn.pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
+from minigrad.nn.rectifiers import ELU, Hardtanh, LeakyReLU, LogSigmoid, PReLU, ReLU6, SiLU, Softplus
 
 __all__ = [
+    "ELU",
     "GELU",
+    "AdaptiveAvgPool2d",
     "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
@@ -28,29 +50,41 @@ __all__ = [
     "Conv2d",
     "CrossEntropyLoss",
     "Dropout",
+    "Dropout2d",
     "Embedding",
     "Flatten",
     "GroupNorm",
+    "Hardtanh",
+    "HuberLoss",
     "Identity",
     "L1Loss",
     "LayerNorm",
+    "LeakyReLU",
     "Linear",
+    "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
     "MaxPool2d",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "MultiheadAttention",
     "NLLLoss",
+    "PReLU",
     "Parameter",
+    "ParameterList",
     "RMSNorm",
     "ReLU",
+    "ReLU6",
     "Sequential",
+    "SiLU",
     "Sigmoid",
     "SmoothL1Loss",
     "Softmax",
+    "Softplus",
     "Tanh",
     "TransformerEncoderLayer",
+    "Unflatten",
     "functional",
     "functional_call",
     "init",

@@ -65,10 +65,10 @@ class MultiheadAttention(Module):
         checking.check_probability("MultiheadAttention: dropout", dropout)
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.dropout, self.batch_first = dropout, batch_first
+        self.out_proj = Linear(embed_dim, embed_dim, bias, dtype)  # first, as PyTorch draws its random numbers
         table = creation.zeros(3 * embed_dim, embed_dim, dtype=dtype)
         self.in_proj_weight = Parameter(init.xavier_uniform_(table))
         self.in_proj_bias = Parameter(creation.zeros(3 * embed_dim, dtype=dtype)) if bias else None
-        self.out_proj = Linear(embed_dim, embed_dim, bias, dtype)
         if self.out_proj.bias is not None:
             init.zeros_(self.out_proj.bias)
 

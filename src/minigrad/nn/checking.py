@@ -15,6 +15,7 @@ __all__ = [
     "InRange",
     "as_tuple",
     "check_integers",
+    "check_padding",
     "check_probability",
     "check_reduction",
     "check_running",
@@ -46,6 +47,23 @@ def as_tuple(name: str, value: object, count: int, least: int) -> Any:
     if len(numbers) != count or min(numbers) < least:
         raise ValueError(f"{name} is {value!r}; it must be {count} whole number{'s' * (count > 1)} from {least} on")
     return tuple(numbers)
+
+
+def check_padding(name: str, padding: object, stride: object) -> None:
+    """Refuse a padding by name that there is not, or that a stride rules out.
+
+    >>> from minigrad.nn.checking import check_padding
+    >>> check_padding("conv2d", "half", 1)
+    Traceback (most recent call last):
+        ...
+    ValueError: conv2d: padding is 'half'; it must be numbers, 'same' or 'valid'
+    """
+    if not isinstance(padding, str):
+        return
+    if padding not in ("same", "valid"):
+        raise ValueError(f"{name}: padding is {padding!r}; it must be numbers, 'same' or 'valid'")
+    if padding == "same" and not (stride == 1 or (isinstance(stride, tuple | list) and set(stride) == {1})):
+        raise ValueError(f"{name}: padding='same' is for a stride of 1, not {stride}")
 
 
 def check_probability(name: str, p: float) -> None:

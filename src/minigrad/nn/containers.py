@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, overload
 
 from minigrad.nn.module import Module
+from minigrad.nn.parameter import Parameter
 
-__all__ = ["ModuleList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
 
 
 class Sequential(Module):
@@ -120,6 +121,124 @@ class ModuleList(Module):
 
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, list(self._modules)[_in_range(index, self)], _checked(module, self))
+
+
+class ModuleDict(Module):
+    """Modules by name, which are registered.
+
+    Args:
+        modules: A dictionary of modules, or pairs of a name and a module.
+
+    >>> heads = minigrad.nn.ModuleDict({"small": minigrad.nn.Linear(4, 1)})
+    >>> heads["wide"] = minigrad.nn.Linear(4, 8)
+    >>> list(heads.keys()), "wide" in heads
+    (['small', 'wide'], True)
+    """
+
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] = ()) -> None:
+        super().__init__()
+        self.update(modules)
+
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
+        """Add modules, or put them in the place of those of the same names.
+
+        >>> heads = minigrad.nn.ModuleDict()
+        >>> heads.update({"small": minigrad.nn.Linear(4, 1)})
+        >>> len(heads)
+        1
+        """
+        for name, module in modules.items() if isinstance(modules, Mapping) else modules:
+            self[name] = module
+
+    def keys(self) -> Iterable[str]:
+        """Return the names, in order."""
+        return self._modules.keys()
+
+    def values(self) -> Iterable[Module]:
+        """Return the modules, in order."""
+        return self._modules.values()
+
+    def items(self) -> Iterable[tuple[str, Module]]:
+        """Return pairs of a name and a module, in order."""
+        return self._modules.items()
+
+    def pop(self, key: str) -> Module:
+        """Take a module out, and return it."""
+        module = self[key]
+        del self[key]
+        return module
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._modules
+
+    def __getitem__(self, key: str) -> Module:
+        if key not in self._modules:
+            raise KeyError(f"ModuleDict has no module {key!r}; it has {', '.join(self._modules) or 'none'}")
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        if key not in self._modules and hasattr(type(self), str(key)):
+            raise KeyError(f"ModuleDict: a module cannot be called {key!r}, as that is a method")
+        self.add_module(key, _checked(module, self))
+
+    def __delitem__(self, key: str) -> None:
+        delattr(self, key)
+
+
+class ParameterList(Module):
+    """A list of parameters, which are registered; tensors become parameters.
+
+    Args:
+        values: The parameters.
+
+    >>> scales = minigrad.nn.ParameterList([minigrad.ones(2), minigrad.ones(3)])
+    >>> len(scales), [name for name, _ in scales.named_parameters()]
+    (2, ['0', '1'])
+    """
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        super().__init__()
+        self.extend(values)
+
+    def append(self, value: Any) -> ParameterList:
+        """Add a parameter at the end.
+
+        >>> len(minigrad.nn.ParameterList().append(minigrad.ones(2)))
+        1
+        """
+        self.add_parameter(str(len(self)), value)
+        return self
+
+    def extend(self, values: Iterable[Any]) -> ParameterList:
+        """Add parameters at the end.
+
+        >>> len(minigrad.nn.ParameterList().extend([minigrad.ones(2), minigrad.ones(2)]))
+        2
+        """
+        for value in values:
+            self.append(value)
+        return self
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self._parameters.values())
+
+    def __getitem__(self, index: int) -> Parameter:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"ParameterList has {len(self)} parameters, there is no number {index}")
+        return list(self._parameters.values())[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        name = str(range(len(self))[index])
+        setattr(self, name, value if isinstance(value, Parameter) else Parameter(value))
 
 
 def _checked(module: object, container: Module) -> Module:

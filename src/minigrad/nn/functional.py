@@ -15,6 +15,20 @@ from typing import TYPE_CHECKING, cast
 from minigrad import backends, standing_aside, tensor_functions
 from minigrad.functions import Function
 from minigrad.machine.first_use import first_use
+from minigrad.nn.activation_functions import (
+    cosine_similarity,
+    elu,
+    gelu,
+    hardtanh,
+    leaky_relu,
+    logsigmoid,
+    normalize,
+    pad,
+    prelu,
+    relu6,
+    silu,
+    softplus,
+)
 from minigrad.nn.attention_functions import scaled_dot_product_attention
 from minigrad.nn.checking import as_tuple, check_size
 from minigrad.nn.convolution import Pair, Windows
@@ -32,10 +46,13 @@ from minigrad.nn.layer_functions import (
 from minigrad.nn.loss_functions import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
+    huber_loss,
+    kl_div,
     l1_loss,
     mse_loss,
     nll_loss,
     nll_loss_of_each,
+    of_probabilities,
     rows_and_targets,
     smooth_l1_loss,
     smoothed,
@@ -46,32 +63,47 @@ from minigrad.nn.standing_in import as_tiles
 from minigrad.tensors import Tensor, creation, need_tensors
 
 __all__ = [
+    "adaptive_avg_pool2d",
     "avg_pool2d",
     "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "conv1d",
     "conv2d",
+    "cosine_similarity",
     "cross_entropy",
     "dropout",
+    "dropout2d",
+    "elu",
     "embedding",
     "gelu",
     "group_norm",
+    "hardtanh",
+    "huber_loss",
+    "kl_div",
     "l1_loss",
     "layer_norm",
+    "leaky_relu",
     "linear",
     "log_softmax",
+    "logsigmoid",
     "logsoftmax",
     "max_pool2d",
     "mse_loss",
     "nll_loss",
+    "normalize",
     "one_hot",
+    "pad",
+    "prelu",
     "relu",
+    "relu6",
     "rms_norm",
     "scaled_dot_product_attention",
     "sigmoid",
+    "silu",
     "smooth_l1_loss",
     "softmax",
+    "softplus",
     "tanh",
     "tile",
 ]
@@ -185,6 +217,31 @@ def max_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
     largest: Tensor = tensor_functions.Max.apply(rows, dim=4)
     return largest
     ### END SOLUTION
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: int | tuple[int | None, int | None]) -> Tensor:
+    """Replace windows of an image by their mean, so that the result has a given size.
+
+    Args:
+        input: Of shape (batch, channels, height, width), or without batch.
+        output_size: Rows and columns of the result. One number sets both; None keeps the input's.
+
+    >>> minigrad.nn.functional.adaptive_avg_pool2d(minigrad.ones(1, 2, 5, 5), (3, 1)).shape
+    (1, 2, 3, 1)
+    """
+    need_tensors("adaptive_avg_pool2d", input)
+    if input.ndim not in (3, 4):
+        raise ValueError(
+            f"adaptive_avg_pool2d: an input of shape {tuple(input.shape)}; it needs 4 axes, or 3 without batch"
+        )
+    given = output_size if isinstance(output_size, tuple | list) else (output_size,) * 2
+    sizes = [own if n is None else n for own, n in zip(input.shape[-2:], given, strict=True)]
+    rows, columns = (
+        [(i * own // n, -(-(i + 1) * own // n)) for i in range(n)]
+        for own, n in zip(input.shape[-2:], sizes, strict=True)
+    )
+    means = [input[..., top:bottom, left:right].mean((-2, -1)) for top, bottom in rows for left, right in columns]
+    return creation.stack(means, -1).view(*input.shape[:-2], *sizes)
 
 
 def _windows_of_pool(
@@ -311,14 +368,14 @@ def cross_entropy(
 
     Args:
         input: Logits of shape (batch, classes, ...), or (classes,).
-        target: Classes: int64 of shape (batch, ...), or ().
+        target: Classes: int64 of shape (batch, ...), or (). Or floats of the input's shape: the classes' probabilities.
         weight: A factor for each class, or None. "mean" divides by the sum of the factors of the targets.
         ignore_index: A target that costs nothing.
         reduction: "mean", "sum", or "none" for one loss for each target.
         label_smoothing: The part of each target that is spread evenly over all classes, from 0 to 1.
 
     Raises:
-        TypeError: If the targets are no integers.
+        TypeError: If the targets are neither integers nor probabilities.
         ValueError: If the shapes do not match, or a target is no class.
 
     >>> logits = minigrad.tensor([[0.0, 0.0], [0.0, 2.0]])
@@ -326,6 +383,8 @@ def cross_entropy(
     tensor([0.6931, 0.1269])
     """
     dim = 1 if input.ndim > 1 else 0
+    if getattr(target, "ndim", 0) == input.ndim and target.is_floating_point():
+        return of_probabilities(log_softmax(input, dim), target, weight, reduction, label_smoothing)
     if label_smoothing:
         return smoothed(log_softmax(input, dim), target, weight, ignore_index, reduction, label_smoothing)
     if getattr(target, "abstract", False):
@@ -364,6 +423,26 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     ### END SOLUTION
 
 
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Replace whole channels by 0 with probability p, and multiply the others by 1 / (1 - p).
+
+    Args:
+        input: Of shape (batch, channels, height, width).
+        p: The probability, in [0, 1].
+        training: False returns the input as it is.
+
+    >>> minigrad.nn.functional.dropout2d(minigrad.ones(1, 1, 1, 2), 0.5, training=False)
+    tensor([[[[1., 1.]]]])
+    """
+    need_tensors("dropout2d", input)
+    if input.ndim not in (3, 4):
+        raise ValueError(f"dropout2d: an input of shape {tuple(input.shape)}; it needs 4 axes, or 3 without batch")
+    if not training:
+        return input
+    kept = dropout(creation.ones(*input.shape[:-2], 1, 1, dtype=input.dtype, device=input.device), p, True)
+    return input * kept
+
+
 def relu(input: Tensor) -> Tensor:
     """Keep positive elements, and replace the others by 0.
 
@@ -392,13 +471,3 @@ def tanh(input: Tensor) -> Tensor:
     """
     need_tensors("tanh", input)
     return input.tanh()
-
-
-def gelu(input: Tensor) -> Tensor:
-    """Compute x times the probability that a standard normal number is below x.
-
-    >>> minigrad.nn.functional.gelu(minigrad.tensor([1.0]))
-    tensor([0.8413])
-    """
-    need_tensors("gelu", input)
-    return input.gelu()

@@ -17,6 +17,7 @@ from minigrad.tensors.creation import Generator
 __all__ = [
     "calculate_gain",
     "constant_",
+    "eye_",
     "kaiming_normal_",
     "kaiming_uniform_",
     "normal_",
@@ -91,6 +92,18 @@ def ones_(tensor: Tensor) -> Tensor:
     tensor([1., 1.])
     """
     return constant_(tensor, 1.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Fill a matrix with the identity.
+
+    >>> minigrad.nn.init.eye_(minigrad.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    if tensor.ndim != 2:
+        raise ValueError(f"eye_: a tensor of shape {tuple(tensor.shape)}; it must be a matrix")
+    return _fill(tensor, creation.eye(tensor.shape[0], tensor.shape[1], dtype=tensor.dtype))
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from minigrad import autodiff, functions, tensor_functions
-from minigrad.nn.checking import as_tuple, check_integers, check_running, check_size, in_range
+from minigrad.nn.activation_functions import pad
+from minigrad.nn.checking import as_tuple, check_integers, check_padding, check_running, check_size, in_range
 from minigrad.nn.convolution import Conv2d, Windows
 from minigrad.tensors import Tensor, need_tensors
 
@@ -62,7 +64,7 @@ def conv1d(
     weight: Tensor,
     bias: Tensor | None = None,
     stride: int | tuple[int, ...] = 1,
-    padding: int | tuple[int, ...] = 0,
+    padding: int | tuple[int, ...] | str = 0,
     dilation: int | tuple[int, ...] = 1,
     groups: int = 1,
 ) -> Tensor:
@@ -73,7 +75,7 @@ def conv1d(
         weight: Of shape (out_channels, in_channels / groups, kernel_width).
         bias: Of shape (out_channels,), or None.
         stride: Steps between windows.
-        padding: Zeros added on both sides.
+        padding: Zeros added on both sides; "same" adds as many as keep the size, "valid" none.
         dilation: Steps between the elements of a window.
         groups: Into how many groups the channels are split.
 
@@ -84,6 +86,8 @@ def conv1d(
     >>> minigrad.nn.functional.conv1d(line, weight)
     tensor([[[1., 2.]]])
     """
+    if isinstance(padding, str):
+        input, padding = _padded_by_name("conv1d", input, weight, padding, stride, dilation)
     windows = _windows("conv1d", stride, padding, dilation, groups)
     return _convolve("conv1d", input, weight, bias, windows)
 
@@ -93,7 +97,7 @@ def conv2d(
     weight: Tensor,
     bias: Tensor | None = None,
     stride: int | tuple[int, ...] = 1,
-    padding: int | tuple[int, ...] = 0,
+    padding: int | tuple[int, ...] | str = 0,
     dilation: int | tuple[int, ...] = 1,
     groups: int = 1,
 ) -> Tensor:
@@ -104,7 +108,7 @@ def conv2d(
         weight: Of shape (out_channels, in_channels / groups, kernel_height, kernel_width).
         bias: Of shape (out_channels,), or None.
         stride: Steps between windows. One number sets both axes.
-        padding: Zeros added on both sides of each axis.
+        padding: Zeros added on both sides of each axis; "same" adds as many as keep the size, "valid" none.
         dilation: Steps between the elements of a window.
         groups: Into how many groups the channels are split.
 
@@ -119,8 +123,23 @@ def conv2d(
     tensor([[[[4., 4.],
               [4., 4.]]]])
     """
+    if isinstance(padding, str):
+        input, padding = _padded_by_name("conv2d", input, weight, padding, stride, dilation)
     windows = _windows("conv2d", stride, padding, dilation, groups)
     return _convolve("conv2d", input, weight, bias, windows)
+
+
+def _padded_by_name(name: str, x: Tensor, weight: Tensor, padding: str, stride: Any, dilation: Any) -> tuple[Any, Any]:
+    """Return an input and numbers of zeros for a padding that keeps the size, or for none."""
+    check_padding(name, padding, stride)
+    axes = 1 if name == "conv1d" else 2
+    if padding == "valid" or weight.ndim != axes + 2:
+        return x, 0
+    steps = as_tuple(f"{name}: dilation", dilation, axes, 1)
+    totals = [step * (k - 1) for step, k in zip(steps, weight.shape[2:], strict=True)]
+    if any(total % 2 for total in totals):  # one zero more behind than in front
+        x = pad(x, [n for total in reversed(totals) for n in (0, total % 2)])
+    return x, tuple(total // 2 for total in totals)
 
 
 def _windows(name: str, *settings: object) -> Windows:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from numpy.typing import DTypeLike
 
@@ -11,7 +13,7 @@ from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["Conv1d", "Conv2d", "Dropout", "Embedding", "Flatten", "Identity", "Linear"]
+__all__ = ["Conv1d", "Conv2d", "Dropout", "Dropout2d", "Embedding", "Flatten", "Identity", "Linear", "Unflatten"]
 
 
 class Identity(Module):
@@ -93,7 +95,7 @@ class Conv2d(Module):
         out_channels: Channels of the output.
         kernel_size: Size of the window along each axis. One number sets all.
         stride: Steps between windows.
-        padding: Zeros added on both sides.
+        padding: Zeros added on both sides; "same" adds as many as keep the size, "valid" none.
         dilation: Steps between the elements of a window.
         groups: Into how many groups the channels are split, each convolved by itself.
         bias: Whether to add a bias.
@@ -119,7 +121,7 @@ class Conv2d(Module):
         out_channels: int,
         kernel_size: int | tuple[int, ...],
         stride: int | tuple[int, ...] = 1,
-        padding: int | tuple[int, ...] = 0,
+        padding: int | tuple[int, ...] | str = 0,
         dilation: int | tuple[int, ...] = 1,
         groups: int = 1,
         bias: bool = True,
@@ -136,7 +138,10 @@ class Conv2d(Module):
         self.out_channels = out_channels
         self.kernel_size = checking.as_tuple(f"{name}: kernel_size", kernel_size, self.dims, least=1)
         self.stride = checking.as_tuple(f"{name}: stride", stride, self.dims, least=1)
-        self.padding = checking.as_tuple(f"{name}: padding", padding, self.dims, least=0)
+        self.padding: Any = padding
+        if not isinstance(padding, str):
+            self.padding = checking.as_tuple(f"{name}: padding", padding, self.dims, least=0)
+        checking.check_padding(name, padding, self.stride)
         self.dilation = checking.as_tuple(f"{name}: dilation", dilation, self.dims, least=1)
         self.groups = groups
         fan = in_channels // groups * math.prod(self.kernel_size)
@@ -158,7 +163,7 @@ class Conv2d(Module):
         Conv2d(1, 8, kernel_size=(3, 3), stride=(2, 2))
         """
         parts = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}", f"stride={self.stride}"]
-        parts += [f"padding={self.padding}"] if any(self.padding) else []
+        parts += [f"padding={self.padding}"] if isinstance(self.padding, str) or any(self.padding) else []
         parts += [f"dilation={self.dilation}"] if set(self.dilation) != {1} else []
         parts += [f"groups={self.groups}"] if self.groups != 1 else []
         parts += ["bias=False"] if self.bias is None else []
@@ -251,6 +256,45 @@ class Dropout(Module):
         Dropout(p=0.1)
         """
         return f"p={self.p}"
+
+
+class Dropout2d(Dropout):
+    """In training, replaces each channel by 0 with probability p and scales the others by 1 / (1 - p).
+
+    Args:
+        p: The probability, in [0, 1].
+
+    >>> minigrad.nn.Dropout2d(p=0.5).eval()(minigrad.ones(1, 1, 1, 2))
+    tensor([[[[1., 1.]]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input, with channels of zeros while training."""
+        return functional.dropout2d(input, self.p, self.training)
+
+
+class Unflatten(Module):
+    """Splits one axis into several.
+
+    Args:
+        dim: The axis.
+        unflattened_size: The sizes that it is split into.
+
+    >>> minigrad.nn.Unflatten(1, (2, 3))(minigrad.ones(5, 6)).shape
+    (5, 2, 3)
+    """
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        self.dim, self.unflattened_size = dim, tuple(unflattened_size)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input with that axis split."""
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        """Return the axis and its sizes."""
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
 class Embedding(Module):

@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad.backends import default_float
 from minigrad.functions import where
+from minigrad.nn.activation_functions import logsigmoid
 from minigrad.nn.checking import check_integers, check_reduction, in_range
 from minigrad.nn.loss_rules import BCEWithLogits, SquaredError
 from minigrad.tensors import Tensor, need_tensors
@@ -15,10 +16,13 @@ from minigrad.tensors import Tensor, need_tensors
 __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "kl_div",
     "l1_loss",
     "mse_loss",
     "nll_loss",
     "nll_loss_of_each",
+    "of_probabilities",
     "rows_and_targets",
     "smooth_l1_loss",
     "smoothed",
@@ -91,6 +95,79 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
     return _reduced(where(size < beta, difference.square() * (0.5 / beta), size - 0.5 * beta), reduction)
 
 
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+    """Compute half the squared difference where the difference is below delta, else a line: delta * `smooth_l1_loss`.
+
+    Args:
+        input: Floats of any shape.
+        target: Of the same shape.
+        reduction: "mean", "sum", or "none" for one loss for each element.
+        delta: Where the parabola becomes a line; more than 0.
+
+    >>> minigrad.nn.functional.huber_loss(minigrad.tensor([0.5, 3.0]), minigrad.zeros(2), reduction="none")
+    tensor([0.125, 2.500])
+    """
+    if not delta > 0.0:
+        raise ValueError(f"huber_loss: delta is {delta}; it must be more than 0")
+    _check_same("huber_loss", input, target, reduction)
+    return smooth_l1_loss(input, target, reduction, beta=delta) * delta
+
+
+def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False) -> Tensor:
+    """Compute target * (log target - input): how far probabilities are from those of a model.
+
+    Args:
+        input: The model's log-probabilities, of any shape.
+        target: Probabilities of the same shape.
+        reduction: "batchmean" divides the sum by the size of the first axis, and is the divergence of mathematics;
+            "mean" divides by the number of elements; "sum"; or "none".
+        log_target: Whether target holds log-probabilities, too.
+
+    >>> half = minigrad.tensor([[0.5, 0.5]])
+    >>> minigrad.nn.functional.kl_div(half.log(), minigrad.tensor([[1.0, 0.0]]), reduction="batchmean")
+    tensor(0.6931)
+    """
+    _check_same("kl_div", input, target, "sum" if reduction == "batchmean" else reduction)
+    if log_target:
+        losses = target.exp() * (target - input)
+    else:
+        nothing = target == 0.0  # whose logarithm counts 0 times
+        losses = target * target.masked_fill(nothing, 1.0).log() - target * input
+    if reduction == "batchmean":
+        return losses.sum() / (input.shape[0] if input.ndim else 1)
+    return _reduced(losses, reduction)
+
+
+def of_probabilities(
+    scores: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float = 0.0
+) -> Tensor:
+    """Compute the cross entropy with a probability for each class.
+
+    Args:
+        scores: Log-probabilities of shape (batch, classes, ...), or (classes,).
+        target: Probabilities of that shape.
+        weight: A factor for each class, or None.
+        reduction: "mean" of the examples, "sum", or "none" for one loss for each of them.
+        label_smoothing: The part of each target that is spread evenly over all classes, from 0 to 1.
+
+    >>> from minigrad.nn.loss_functions import of_probabilities
+    >>> of_probabilities(minigrad.tensor([[-1.0, -3.0]]), minigrad.tensor([[0.5, 0.5]]), None, "mean")
+    tensor(2.)
+    """
+    _check_same("cross_entropy", scores, target, reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise ValueError(f"cross_entropy: label_smoothing is {label_smoothing}; it must lie between 0 and 1")
+    axis = 1 if scores.ndim > 1 else 0
+    classes = scores.shape[axis]
+    if label_smoothing:
+        target = target * (1.0 - label_smoothing) + label_smoothing / classes
+    if weight is not None:
+        if tuple(weight.shape) != (classes,):
+            raise ValueError(f"cross_entropy: a weight of shape {tuple(weight.shape)} for {classes} classes")
+        scores = scores * weight.view(-1, *(1,) * (scores.ndim - axis - 1))
+    return _reduced(-(scores * target).sum(axis), reduction)
+
+
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -132,13 +209,21 @@ def _reduced(losses: Tensor, reduction: str) -> Tensor:
     return losses.sum() if reduction == "sum" else losses.mean()
 
 
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
     """Compute -log of the probability that logits give to targets: target 1 has probability sigmoid(input).
 
     Args:
         input: Logits of any shape.
         target: Numbers between 0 and 1, of the same shape.
+        weight: Factors that broadcast to that shape, or None.
         reduction: "mean", "sum", or "none" for one loss for each element.
+        pos_weight: Factors of the part of the loss that belongs to target 1, or None.
 
     Raises:
         ValueError: If the shapes differ.
@@ -151,7 +236,11 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, reduction: s
     _check_same(name, input, target, reduction)
     if target.dtype.kind != "f":
         raise TypeError(f"{name}: targets are probabilities, got a tensor of {target.dtype}; convert it with .float()")
-    return BCEWithLogits.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
+    if weight is None and pos_weight is None:
+        return BCEWithLogits.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
+    losses = -target * logsigmoid(input) * (1.0 if pos_weight is None else pos_weight)
+    losses = losses - (1.0 - target) * logsigmoid(-input)
+    return _reduced(losses if weight is None else losses * weight, reduction)
 
 
 def _check_same(name: str, x: Tensor, target: Tensor, reduction: str) -> None:

@@ -6,7 +6,16 @@ from minigrad.nn import checking, functional
 from minigrad.nn.module import Module
 from minigrad.tensors import Tensor
 
-__all__ = ["BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "L1Loss", "MSELoss", "NLLLoss", "SmoothL1Loss"]
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CrossEntropyLoss",
+    "HuberLoss",
+    "L1Loss",
+    "MSELoss",
+    "NLLLoss",
+    "SmoothL1Loss",
+]
 
 
 class _Loss(Module):
@@ -72,6 +81,26 @@ class SmoothL1Loss(_Loss):
         return functional.smooth_l1_loss(input, target, self.reduction, self.beta)
 
 
+class HuberLoss(_Loss):
+    """A parabola where input and target differ by less than delta, else a line of slope delta.
+
+    Args:
+        reduction: "mean", "sum", or "none" for one loss for each element.
+        delta: Where the parabola becomes a line; more than 0.
+
+    >>> minigrad.nn.HuberLoss()(minigrad.tensor([0.5]), minigrad.tensor([0.0]))
+    tensor(0.125)
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction)
+        self.delta = delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of an input and a target of the same shape."""
+        return functional.huber_loss(input, target, self.reduction, self.delta)
+
+
 class BCELoss(_Loss):
     """-log of a probability, for targets between 0 and 1; see `BCEWithLogitsLoss` for what a sigmoid would give.
 
@@ -98,15 +127,25 @@ class BCEWithLogitsLoss(_Loss):
     """-log of the probability that logits give to targets between 0 and 1, computed without overflow.
 
     Args:
+        weight: Factors that broadcast to the input's shape, or None.
         reduction: "mean", "sum", or "none" for one loss for each element.
+        pos_weight: Factors of the part of the loss that belongs to target 1, or None.
 
     >>> minigrad.nn.BCEWithLogitsLoss()(minigrad.tensor([0.0]), minigrad.tensor([1.0]))
     tensor(0.6931)
     """
 
+    weight: Tensor | None
+    pos_weight: Tensor | None
+
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean", pos_weight: Tensor | None = None) -> None:
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss of logits and targets of the same shape."""
-        return functional.binary_cross_entropy_with_logits(input, target, self.reduction)
+        return functional.binary_cross_entropy_with_logits(input, target, self.weight, self.reduction, self.pos_weight)
 
 
 class CrossEntropyLoss(_Loss):

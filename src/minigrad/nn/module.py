@@ -12,7 +12,7 @@ from minigrad import module as plain
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor
 
-__all__ = ["LoadReport", "Module"]
+__all__ = ["Hook", "LoadReport", "Module"]
 
 _Self = TypeVar("_Self", bound="Module")
 _T = TypeVar("_T")
@@ -32,6 +32,11 @@ class LoadReport(NamedTuple):
 
     missing_keys: list[str]
     unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"LoadReport(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
 
 
 class Module(plain.Module):
@@ -101,6 +106,55 @@ class Module(plain.Module):
         for registry in (self._parameters, self._modules, self._buffers):
             registry.pop(name, None)
         object.__delattr__(self, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the module's output: a module is called like a function. Hooks see what goes in and comes out."""
+        hooks = self.__dict__.get("_hooks")
+        if not hooks:
+            return self.forward(*args, **kwargs)
+        for _, hook in [pair for pair in hooks.values() if pair[0] == "before"]:
+            changed = hook(self, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+        output = self.forward(*args, **kwargs)
+        for _, hook in [pair for pair in hooks.values() if pair[0] == "behind"]:
+            changed = hook(self, args, output)
+            output = output if changed is None else changed
+        return output
+
+    def register_forward_hook(self, hook: Callable[[Any, Any, Any], Any]) -> Hook:
+        """Call a function with the module, its arguments and its output after each call.
+
+        Args:
+            hook: What it returns, if it is not None, takes the place of the output.
+
+        Returns:
+            A handle with ``remove()``.
+
+        >>> layer, shapes = minigrad.nn.Linear(2, 1), []
+        >>> handle = layer.register_forward_hook(lambda module, args, output: shapes.append(output.shape))
+        >>> _ = layer(minigrad.ones(5, 2))
+        >>> handle.remove()
+        >>> shapes
+        [(5, 1)]
+        """
+        return Hook(self, "behind", hook)
+
+    def register_forward_pre_hook(self, hook: Callable[[Any, Any], Any]) -> Hook:
+        """Call a function with the module and its arguments before each call.
+
+        Args:
+            hook: What it returns, if it is not None, takes the place of the arguments.
+
+        Returns:
+            A handle with ``remove()``.
+
+        >>> layer = minigrad.nn.Identity()
+        >>> handle = layer.register_forward_pre_hook(lambda module, args: args[0] * 2.0)
+        >>> layer(minigrad.ones(2))
+        tensor([2., 2.])
+        """
+        return Hook(self, "before", hook)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         """Register a parameter under a name. None notes that there is none, as for a layer without bias.
@@ -401,6 +455,24 @@ class Module(plain.Module):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._parameters, *self._modules, *self._buffers})
+
+
+class Hook:
+    """A function that a module calls, until `remove`.
+
+    Args:
+        module: The module.
+        when: "before" or "behind" its forward.
+        function: The function.
+    """
+
+    def __init__(self, module: Module, when: str, function: Callable[..., Any]) -> None:
+        self._hooks: dict[Hook, Any] = module.__dict__.setdefault("_hooks", {})
+        self._hooks[self] = (when, function)
+
+    def remove(self) -> None:
+        """Call the function no more."""
+        self._hooks.pop(self, None)
 
 
 def _once(named: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, _T]]:

@@ -6,7 +6,7 @@ from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.tensors import Tensor
 
-__all__ = ["AvgPool2d", "MaxPool2d"]
+__all__ = ["AdaptiveAvgPool2d", "AvgPool2d", "MaxPool2d"]
 
 
 class _Pool2d(Module):
@@ -70,3 +70,27 @@ class MaxPool2d(_Pool2d):
     def forward(self, input: Tensor) -> Tensor:
         """Pool an input of shape (batch, channels, height, width)."""
         return functional.max_pool2d(input, self.kernel_size, self.stride, self.padding)
+
+
+class AdaptiveAvgPool2d(Module):
+    """Replaces windows of images by their mean, so that the results have a given size.
+
+    Args:
+        output_size: Rows and columns of the result. One number sets both; None keeps the input's.
+
+    >>> image = minigrad.arange(16.0).view(1, 1, 4, 4)
+    >>> minigrad.nn.AdaptiveAvgPool2d(1)(image)
+    tensor([[[[7.5]]]])
+    """
+
+    def __init__(self, output_size: int | tuple[int | None, int | None]) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Pool an input of shape (batch, channels, height, width)."""
+        return functional.adaptive_avg_pool2d(input, self.output_size)
+
+    def extra_repr(self) -> str:
+        """Return the size."""
+        return f"output_size={self.output_size}"

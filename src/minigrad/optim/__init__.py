@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from minigrad.machine.first_use import first_use
-from minigrad.optim import schedules as lr_scheduler
+from minigrad.optim import lr_scheduler
 from minigrad.optim.adam import Adam, AdamW
 from minigrad.optim.adaptive import Adagrad, RMSprop
 from minigrad.optim.optimizer import Optimizer

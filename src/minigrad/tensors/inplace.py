@@ -126,6 +126,46 @@ class InPlace:
         """
         return _change(self, "relu_", functions.ReLU)
 
+    def abs_(self) -> Tensor:
+        """Replace every element by its absolute value.
+
+        >>> minigrad.tensor([-1.0, 2.0]).abs_()
+        tensor([1., 2.])
+        """
+        return _change(self, "abs_", functions.Abs)
+
+    def log_(self) -> Tensor:
+        """Replace every element by its natural logarithm.
+
+        >>> minigrad.tensor([1.0, 10.0]).log_()
+        tensor([0.0000, 2.3026])
+        """
+        return _change(self, "log_", functions.Log)
+
+    def square_(self) -> Tensor:
+        """Replace every element by its square.
+
+        >>> minigrad.tensor([-2.0, 3.0]).square_()
+        tensor([4., 9.])
+        """
+        return _change(self, "square_", functions.Square)
+
+    def floor_(self) -> Tensor:
+        """Replace every element by the largest whole number that is not above it.
+
+        >>> minigrad.tensor([-1.5, 1.5]).floor_()
+        tensor([-2.,  1.])
+        """
+        return self.copy_(cast(Any, self).detach().floor())
+
+    def round_(self) -> Tensor:
+        """Replace every element by the nearest whole number.
+
+        >>> minigrad.tensor([0.6, 1.5]).round_()
+        tensor([1., 2.])
+        """
+        return self.copy_(cast(Any, self).detach().round())
+
     def clamp_(self, min: float | None = None, max: float | None = None) -> Tensor:
         """Move every element into [min, max].
 

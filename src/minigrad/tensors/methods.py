@@ -9,9 +9,12 @@ import numpy as np
 
 from minigrad import backends, functions, standing_aside, tensor_data, tensor_functions
 from minigrad.backends import arrays, guarded
-from minigrad.tensors.along import Along, ValuesAndIndices
+from minigrad.tensors.along import ValuesAndIndices
+from minigrad.tensors.comparing import Comparing
+from minigrad.tensors.composed import Composed
 from minigrad.tensors.placing import Placing
 from minigrad.tensors.rounding import Rounding
+from minigrad.tensors.selecting import Selecting
 from minigrad.tensors.shapes import Shapes, axes_of, axis_of
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ def _float(x: Any) -> Any:
     return x if x._array.dtype.kind == "f" else x.to(backends.default_float())
 
 
-class Methods(Rounding, Along, Placing):
+class Methods(Rounding, Selecting, Placing, Comparing, Composed):
     """Elementwise functions, reductions, products, and what the modules beside this one add.
 
     >>> x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -317,13 +320,22 @@ class Methods(Rounding, Along, Placing):
         total = tensor_functions.Sum.apply(x, dim=axes, keepdim=keepdim)
         return total * (1.0 / count) if count else total / 0.0
 
-    def var(self, dim: Axes = None, unbiased: bool = True, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
+    def var(
+        self,
+        dim: Axes = None,
+        unbiased: bool = True,
+        keepdim: bool = False,
+        *,
+        correction: int | None = None,
+        axis: Axes = None,
+    ) -> Tensor:
         """Return the variance: the mean squared distance from the mean.
 
         Args:
             dim: An axis or several. None takes all.
             unbiased: Whether to divide by n - 1 instead of n.
             keepdim: Whether these axes stay, with size 1.
+            correction: What to take from n, in place of unbiased.
             axis: NumPy's name for dim, which every reduction takes.
 
         >>> x = minigrad.tensor([1.0, 2.0, 3.0, 4.0])
@@ -333,19 +345,29 @@ class Methods(Rounding, Along, Placing):
         dim = dim if axis is None else _by_numpys_name(dim, axis, "var")
         x = cast(Any, self)
         axes = axes_of(x, dim, "var")
-        count = int(np.prod([x._array.shape[axis] for axis in axes], dtype=int)) - int(unbiased)
+        count = int(np.prod([x._array.shape[axis] for axis in axes], dtype=int)) - (
+            int(unbiased) if correction is None else correction
+        )
         distance = x - x.mean(axes, True)
         total = distance.square().sum(axes, keepdim)
         return total * (1.0 / count) if count > 0 else total * float("nan")
 
-    def std(self, dim: Axes = None, unbiased: bool = True, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
+    def std(
+        self,
+        dim: Axes = None,
+        unbiased: bool = True,
+        keepdim: bool = False,
+        *,
+        correction: int | None = None,
+        axis: Axes = None,
+    ) -> Tensor:
         """Return the square root of the variance.
 
         >>> minigrad.tensor([1.0, 3.0]).std(unbiased=False)
         tensor(1.)
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "std")
-        variance = self.var(dim, unbiased, keepdim)
+        variance = self.var(dim, unbiased, keepdim, correction=correction)
         constant = variance == 0.0  # there, the gradient is 0 and not that of the square root, as in PyTorch
         if not variance.abstract and not constant.any():
             return variance.sqrt()

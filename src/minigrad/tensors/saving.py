@@ -92,8 +92,13 @@ def _described(obj: Any, tensors: list[Tensor], where: str) -> Any:
     )
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read what `save` has written. Tensors come back on the CPU, without gradients.
+def load(path: str | os.PathLike[str], map_location: str | None = None, weights_only: bool = True) -> Any:
+    """Read what `save` has written. Tensors come back without gradients.
+
+    Args:
+        path: The file.
+        map_location: The device of the tensors. None takes the CPU.
+        weights_only: Of PyTorch. A file holds no code in any case.
 
     Raises:
         FileNotFoundError: If there is no such file.
@@ -115,7 +120,7 @@ def load(path: str | os.PathLike[str]) -> Any:
                 raise ValueError(_PYTORCHS if theirs else "it has no member tree.json")
             if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
                 raise ValueError("its members are compressed")  # and might unpack to any size
-            return _rebuilt(json.loads(archive.read(_TREE)), archive)
+            return _rebuilt(json.loads(archive.read(_TREE)), archive, map_location or "cpu")
     except zipfile.BadZipFile as error:
         with path.open("rb") as file:
             theirs = file.read(len(_OLD_PYTORCH)) == _OLD_PYTORCH
@@ -127,18 +132,18 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"load: {path} was not written by minigrad.save ({error})") from None
 
 
-def _rebuilt(tree: Any, archive: zipfile.ZipFile) -> Any:
+def _rebuilt(tree: Any, archive: zipfile.ZipFile, device: str) -> Any:
     kind, content = tree
     if kind == "tensor":
-        return creation.from_numpy(_array(archive, f"{int(content)}.npy"))
+        return creation.from_numpy(_array(archive, f"{int(content)}.npy")).to(device=device)
     if kind == "value":
         if content is not None and not isinstance(content, bool | int | float | str):
             raise ValueError(f"tree.json has a {type(content).__name__} for a value")
         return content
     if kind == "dict":
-        return {key: _rebuilt(value, archive) for key, value in content}
+        return {key: _rebuilt(value, archive, device) for key, value in content}
     if kind in ("list", "tuple"):
-        items = [_rebuilt(item, archive) for item in content]
+        items = [_rebuilt(item, archive, device) for item in content]
         return tuple(items) if kind == "tuple" else items
     raise ValueError(f"tree.json names the kind {kind!r:.40}")
 

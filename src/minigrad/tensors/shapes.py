@@ -13,6 +13,7 @@ from minigrad.backends import arrays
 from minigrad.backward import changes
 from minigrad.errors import GraphError, IndexingError
 from minigrad.tensors import mapped
+from minigrad.tensors.devices import CPU, CUDA, Device
 from minigrad.tensors.types import Types
 
 if TYPE_CHECKING:
@@ -176,13 +177,13 @@ class Shapes(Types):
         return self.numel() * self.itemsize
 
     @property
-    def device(self) -> str:
+    def device(self) -> Device:
         """Where the elements are: "cpu" or "cuda".
 
         >>> minigrad.zeros(2).device
         'cpu'
         """
-        return "cpu" if arrays.on_host(_array(self)) else "cuda"
+        return CPU if arrays.on_host(_array(self)) else CUDA
 
     @property
     def is_cuda(self) -> bool:
@@ -236,6 +237,16 @@ class Shapes(Types):
         data = cast(Any, self)._tensor
         fits = not data.size or layout.view_strides(data.shape, data.strides, new_shape) is not None
         return tensor_functions.View.apply(self if fits else cast(Any, self).clone(), shape=new_shape)
+
+    def data_ptr(self) -> int:
+        """Return the address of the first element: views that begin there have the same.
+
+        >>> x = minigrad.zeros(4)
+        >>> x.data_ptr() == x.view(2, 2).data_ptr()
+        True
+        """
+        array = arrays.to_host(_array(self)) if arrays.on_host(_array(self)) else _array(self).data.array
+        return int(array.__array_interface__["data"][0])
 
     def view_as(self, other: Any) -> Tensor:
         """Return a view with another tensor's shape.
@@ -375,13 +386,14 @@ class Shapes(Types):
         """
         return self.expand(*sizes)
 
-    def flip(self, *dims: Any) -> Tensor:
-        """Return a copy with the elements in reverse order along some axes.
+    def flip(self, *axes: Any, dims: Any = None) -> Tensor:
+        """Return a copy with the elements in reverse order along some axes, given as numbers, in a list, or by name.
 
         >>> minigrad.arange(4).flip(0)
         tensor([3, 2, 1, 0])
         """
-        return tensor_functions.Flip.apply(self, dims=axes_of(self, layout.sizes_of(dims, "flip"), "flip"))
+        given = axes if dims is None else (dims,)
+        return tensor_functions.Flip.apply(self, dims=axes_of(self, layout.sizes_of(given, "flip"), "flip"))
 
     def contiguous(self) -> Tensor:
         """Return the tensor itself if its elements lie in row-major order, else a copy in which they do.

@@ -18,6 +18,7 @@ from minigrad.backward.changes import ticks
 from minigrad.errors import BatchingError
 from minigrad.functions import Function
 from minigrad.tensors import Tensor, mapped, methods
+from minigrad.tensors.devices import Device
 from minigrad.tensors.shapes import axes_of, axis_of
 from minigrad.transforms import batching_rules, indexing
 from minigrad.transforms.abstract import AbstractTensor, NoArray
@@ -90,7 +91,7 @@ class BatchedTensor(AbstractTensor):
     # --- what has no rule of its own: types, places, copies -------------------------------------------------
 
     @property
-    def device(self) -> str:
+    def device(self) -> Device:
         """Where the elements are."""
         return self._value.device
 

@@ -17,6 +17,8 @@ __all__ = [
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
     "OneCycleLR",
     "ReduceLROnPlateau",
     "StepLR",
@@ -54,6 +56,74 @@ class StepLR(LRScheduler):
     def _next(self, group: Group, number: int) -> float:
         rate: float = group["lr"]
         return rate if self.last_epoch % self.step_size else rate * self.gamma
+
+
+class MultiStepLR(LRScheduler):
+    """Multiplies the rate by gamma at each of several epochs.
+
+    Args:
+        optimizer: Whose groups are scheduled.
+        milestones: The epochs; one that stands there twice counts twice.
+        gamma: The factor.
+
+    >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule, rates = minigrad.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5), []
+    >>> for _ in range(4):
+    ...     rates += schedule.get_last_lr()
+    ...     schedule.step()
+    ...
+    >>> rates
+    [1.0, 0.5, 0.5, 0.25]
+    """
+
+    def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
+        super().__init__(optimizer)
+        self.milestones = sorted(milestones)
+        self.gamma = gamma
+
+    def _next(self, group: Group, number: int) -> float:
+        rate: float = group["lr"]
+        return rate * self.gamma ** self.milestones.count(self.last_epoch)
+
+
+class LinearLR(LRScheduler):
+    """Changes the rate in equal steps from one share of it to another, as in a warm-up.
+
+    Args:
+        optimizer: Whose groups are scheduled.
+        start_factor: The share at the beginning, above 0 and at most 1.
+        end_factor: The share at the end, from 0 to 1.
+        total_iters: Epochs from one to the other.
+
+    >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule, rates = minigrad.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2), []
+    >>> for _ in range(4):
+    ...     rates += schedule.get_last_lr()
+    ...     schedule.step()
+    ...
+    >>> rates
+    [0.5, 0.75, 1.0, 1.0]
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, start_factor: float = 1.0 / 3.0, end_factor: float = 1.0, total_iters: int = 5
+    ) -> None:
+        if not 0.0 < start_factor <= 1.0 or not 0.0 <= end_factor <= 1.0:
+            raise ValueError(f"LinearLR: factors {start_factor} and {end_factor}; the first is above 0, none above 1")
+        super().__init__(optimizer)
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        for group in optimizer.param_groups:
+            group["lr"] *= start_factor
+
+    def _next(self, group: Group, number: int) -> float:
+        rate: float = group["lr"]
+        if self.last_epoch > self.total_iters:
+            return rate
+        return rate * self._share(self.last_epoch) / self._share(self.last_epoch - 1)
+
+    def _share(self, epoch: int) -> float:
+        way = self.end_factor - self.start_factor
+        return self.start_factor + way * epoch / self.total_iters
 
 
 class ExponentialLR(LRScheduler):

@@ -1,16 +1,22 @@
-"""Operations on many gradients at once."""
+"""Operations on many gradients at once, and on sequences of different lengths."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from minigrad import autodiff
+from minigrad.machine.first_use import first_use
+from minigrad.nn.utils import rnn
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_"]
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "rnn"]
+
+if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+    __getattr__, __dir__ = first_use(__name__, {})
 
 
 def clip_grad_norm_(

@@ -1,0 +1,221 @@
+"""Further activations and norms as functions. `minigrad.nn.functional` exports them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from minigrad import backends
+from minigrad.functions import where
+from minigrad.tensors import Tensor, creation, need_tensors
+
+__all__ = [
+    "cosine_similarity",
+    "elu",
+    "gelu",
+    "hardtanh",
+    "leaky_relu",
+    "logsigmoid",
+    "normalize",
+    "pad",
+    "prelu",
+    "relu6",
+    "silu",
+    "softplus",
+]
+
+
+def _floats(name: str, x: Tensor) -> Tensor:
+    need_tensors(name, x)
+    return x if x.dtype.kind == "f" else x.to(backends.default_float())
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """Keep positive elements, and multiply the others by a small slope.
+
+    >>> minigrad.nn.functional.leaky_relu(minigrad.tensor([-1.0, 2.0]), 0.1)
+    tensor([-0.1,  2.0])
+    """
+    x = _floats("leaky_relu", input)
+    return where(x > 0.0, x, x * negative_slope)  # type: ignore[no-any-return]
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Keep positive elements, and multiply the others by a weight of their channel.
+
+    Args:
+        input: Of shape (batch, channels, ...), or (channels,).
+        weight: Of shape (channels,) or (1,).
+
+    >>> minigrad.nn.functional.prelu(minigrad.tensor([-1.0, 2.0]), minigrad.tensor([0.25]))
+    tensor([-0.25,  2.00])
+    """
+    x = _floats("prelu", input)
+    channels = x.shape[1 if x.ndim > 1 else 0] if x.ndim else 1
+    if weight.numel() not in (1, channels):
+        raise ValueError(f"prelu: {weight.numel()} weights for the {channels} channels of shape {tuple(x.shape)}")
+    column = weight if weight.numel() == 1 or x.ndim < 3 else weight.view(-1, *(1,) * (x.ndim - 2))
+    return where(x > 0.0, x, x * column)  # type: ignore[no-any-return]
+
+
+def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """Keep positive elements, and give alpha * (e^x - 1) for the others.
+
+    >>> minigrad.nn.functional.elu(minigrad.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+    x = _floats("elu", input)
+    # Behind a large x, e^x would be infinite, and its gradient 0 times that.
+    return where(x > 0.0, x, alpha * (x.masked_fill(x > 0.0, 0.0).exp() - 1.0))  # type: ignore[no-any-return]
+
+
+def silu(input: Tensor) -> Tensor:
+    """Compute x * sigmoid(x), also called swish.
+
+    >>> minigrad.nn.functional.silu(minigrad.tensor([-1.0, 2.0]))
+    tensor([-0.2689,  1.7616])
+    """
+    x = _floats("silu", input)
+    return x * x.sigmoid()
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """Compute log(1 + e^(beta x)) / beta: a relu with a round corner.
+
+    Args:
+        input: Of any shape.
+        beta: The larger it is, the sharper is the corner.
+        threshold: Where beta x is larger, x itself is returned.
+
+    >>> minigrad.nn.functional.softplus(minigrad.tensor([-1.0, 2.0]))
+    tensor([0.3133, 2.1269])
+    """
+    x = _floats("softplus", input)
+    high = x * beta > threshold
+    return where(high, x, (x * beta).masked_fill(high, 0.0).exp().log1p() / beta)  # type: ignore[no-any-return]
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """Compute the logarithm of the sigmoid, also where the sigmoid is 0.
+
+    >>> minigrad.nn.functional.logsigmoid(minigrad.tensor([-200.0, 0.0]))
+    tensor([-200.0000,   -0.6931])
+    """
+    x = _floats("logsigmoid", input)
+    positive = x > 0.0
+    low, high = x.masked_fill(positive, 0.0), x.masked_fill(x <= 0.0, 0.0)
+    return where(positive, -(-high).exp().log1p(), low - low.exp().log1p())  # type: ignore[no-any-return]
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """Move every element into [min_val, max_val]. At and behind the bounds, the gradient is 0.
+
+    >>> minigrad.nn.functional.hardtanh(minigrad.tensor([-3.0, 0.5]))
+    tensor([-1.0,  0.5])
+    """
+    x = _floats("hardtanh", input)
+    inside = (x > min_val) == (x < max_val)  # or nan, for which neither holds
+    return where(inside, x, x.detach().clamp(min_val, max_val))  # type: ignore[no-any-return]
+
+
+def relu6(input: Tensor) -> Tensor:
+    """Move every element into [0, 6].
+
+    >>> minigrad.nn.functional.relu6(minigrad.tensor([-1.0, 2.0, 8.0]))
+    tensor([0., 2., 6.])
+    """
+    return hardtanh(input, 0.0, 6.0)
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """Compute x times the probability that a standard normal number is below x.
+
+    Args:
+        input: Of any shape.
+        approximate: "tanh" approximates that probability by a tanh.
+
+    >>> minigrad.nn.functional.gelu(minigrad.tensor([1.0]))
+    tensor([0.8413])
+    """
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f"gelu: approximate is {approximate!r}; it must be 'none' or 'tanh'")
+    need_tensors("gelu", input)
+    if approximate == "none":
+        return input.gelu()
+    x = _floats("gelu", input)
+    return x * 0.5 * ((x + 0.044715 * x * x * x) * math.sqrt(2.0 / math.pi)).tanh().add(1.0)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: int | Sequence[int] = 1, eps: float = 1e-12) -> Tensor:
+    """Divide vectors by their p-norm, or by eps where that is larger.
+
+    Args:
+        input: Of any shape.
+        p: The order of the norm.
+        dim: The axis or axes of the vectors.
+        eps: The least divisor.
+
+    >>> minigrad.nn.functional.normalize(minigrad.tensor([[3.0, 4.0]]))
+    tensor([[0.6, 0.8]])
+    """
+    x = _floats("normalize", input)
+    return x / x.norm(p, dim, keepdim=True).clamp(min=eps)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """Compute the cosine of the angle between vectors along an axis.
+
+    Args:
+        x1: Floats of any shape.
+        x2: Of a shape that broadcasts with it.
+        dim: The axis of the vectors.
+        eps: The least length by which a product is divided.
+
+    >>> minigrad.nn.functional.cosine_similarity(minigrad.tensor([[1.0, 0.0]]), minigrad.tensor([[1.0, 1.0]]))
+    tensor([0.7071])
+    """
+    need_tensors("cosine_similarity", x1, x2)
+    lengths = (x.norm(2, dim, keepdim=True).clamp(min=eps) for x in (x1, x2))
+    return ((x1 / next(lengths)) * (x2 / next(lengths))).sum(dim)
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Put a margin around the last axes.
+
+    Args:
+        input: Of any shape.
+        pad: For the last axis, how many elements to add in front and behind; then for the axis before, and so on.
+            Negative numbers cut elements off.
+        mode: "constant", the only one.
+        value: What is put there; None puts 0.
+
+    Raises:
+        ValueError: For another mode, or numbers that are not pairs for the tensor's axes.
+
+    >>> minigrad.nn.functional.pad(minigrad.ones(1, 2), (1, 0, 0, 1), value=9.0)
+    tensor([[9., 1., 1.],
+            [9., 9., 9.]])
+    """
+    need_tensors("pad", input)
+    if mode != "constant":
+        raise ValueError(f"pad: mode is {mode!r}; 'constant' is the only one, join others with minigrad.cat")
+    numbers = list(pad)
+    if len(numbers) % 2 or len(numbers) > 2 * input.ndim:
+        raise ValueError(f"pad: {tuple(numbers)} for shape {tuple(input.shape)}; give two numbers for each last axis")
+    out = input
+    for place in range(len(numbers) // 2):
+        axis, (before, behind) = input.ndim - 1 - place, numbers[2 * place : 2 * place + 2]
+        size = out.shape[axis]
+        if size + before + behind < 0:
+            raise ValueError(f"pad: {(before, behind)} cuts off more than axis {axis} of size {size} has")
+        start, stop = max(0, -before), size - max(0, -behind)
+        if (start, stop) != (0, size):
+            out = out.narrow(axis, start, stop - start)
+        margins = [
+            creation.full(
+                [n if i != axis else width for i, n in enumerate(out.shape)], value or 0, out.dtype, out.device
+            )
+            for width in (max(before, 0), max(behind, 0))
+        ]
+        out = creation.cat([margins[0], out, margins[1]], axis) if before > 0 or behind > 0 else out
+    return out if out is not input else input.clone()

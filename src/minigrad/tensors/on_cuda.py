@@ -1,0 +1,46 @@
+"""What `minigrad.cuda` says: whether there is a GPU, by PyTorch's names."""
+
+from __future__ import annotations
+
+from minigrad.machine import cuda_choice
+from minigrad.tensors import creation
+
+__all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all", "synchronize"]
+
+
+def is_available() -> bool:
+    """Return whether this machine has a GPU that CUDA can use; the simulator is none.
+
+    >>> minigrad.cuda.is_available() in (True, False)
+    True
+    """
+    if not cuda_choice.has_device():
+        return False
+    from minigrad.machine import _numba
+
+    return not _numba.is_simulator() and bool(_numba.cuda.is_available())  # type: ignore[no-untyped-call]
+
+
+def device_count() -> int:
+    """Return how many GPUs there are for CUDA: minigrad uses one at most.
+
+    >>> minigrad.cuda.device_count() in (0, 1)
+    True
+    """
+    return int(is_available())
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the generator that random functions use, on every device."""
+    creation.manual_seed(seed)
+
+
+manual_seed_all = manual_seed
+
+
+def synchronize() -> None:
+    """Wait until the GPU has done what it was given."""
+    if is_available():
+        from minigrad.machine import _numba
+
+        _numba.cuda.synchronize()  # type: ignore[no-untyped-call]
