@@ -81,6 +81,8 @@ ADVICE = {
     "interpolate": "x.repeat_interleave(2, 2).repeat_interleave(2, 3), for images of twice the size",
     "Upsample": "x.repeat_interleave(2, 2).repeat_interleave(2, 3), for images of twice the size",
     "Dropout1d": "minigrad.nn.Dropout",
+    "pack_padded_sequence": "the outputs of padded sequences at their lengths - 1, by x.gather(dim, index)",
+    "pack_sequence": "minigrad.nn.utils.rnn.pad_sequence(sequences), and outputs at lengths - 1",
     # optimizers, schedules, data
     "Adadelta": "minigrad.optim.Adam",
     "Adamax": "minigrad.optim.Adam",

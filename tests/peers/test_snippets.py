@@ -27,7 +27,6 @@ LEFT_OUT = {
         "torch's linalg is not in minigrad; use x.norm() for norms, and numpy.linalg on x.detach().numpy() for the "
         "rest, if no gradient is needed"
     ),
-    "recurrent": 'torch\'s RNN is not in minigrad: see "What is left out" in docs/library/pytorch.md',
     "upsampling": (
         "torch's interpolate is not in minigrad; use x.repeat_interleave(2, 2).repeat_interleave(2, 3), for images of "
         "twice the size"

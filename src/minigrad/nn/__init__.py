@@ -36,10 +36,14 @@ from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, GroupNorm, Layer
 from minigrad.nn.parameter import Parameter
 from minigrad.nn.pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
 from minigrad.nn.rectifiers import ELU, Hardtanh, LeakyReLU, LogSigmoid, PReLU, ReLU6, SiLU, Softplus
+from minigrad.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
 __all__ = [
     "ELU",
     "GELU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "AdaptiveAvgPool2d",
     "AvgPool2d",
     "BCELoss",
@@ -53,11 +57,13 @@ __all__ = [
     "Dropout2d",
     "Embedding",
     "Flatten",
+    "GRUCell",
     "GroupNorm",
     "Hardtanh",
     "HuberLoss",
     "Identity",
     "L1Loss",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -74,6 +80,7 @@ __all__ = [
     "Parameter",
     "ParameterList",
     "RMSNorm",
+    "RNNCell",
     "ReLU",
     "ReLU6",
     "Sequential",

@@ -20,6 +20,7 @@ __all__ = [
     "check_reduction",
     "check_running",
     "check_size",
+    "check_sizes",
     "in_range",
 ]
 
@@ -122,6 +123,22 @@ def check_integers(name: str, what: str, x: Tensor) -> None:
     """
     if x.dtype.kind not in "iu":
         raise TypeError(f"{name}: {what}, got a tensor of {x.dtype}; convert it with .long()")
+
+
+def check_sizes(name: str, **sizes: int) -> None:
+    """Refuse a size that is no whole number from 1 on.
+
+    >>> from minigrad.nn.checking import check_sizes
+    >>> check_sizes("Linear", in_features=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: Linear: in_features is 0; it must be at least 1
+    """
+    for size, value in sizes.items():
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"{name}: {size} is a {type(value).__name__}; it must be a whole number")
+        if value < 1:
+            raise ValueError(f"{name}: {size} is {value}; it must be at least 1")
 
 
 class _InRange(Function):

@@ -58,7 +58,7 @@ class Linear(Module):
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: DTypeLike | None = None) -> None:
         super().__init__()
-        _check_sizes("Linear", in_features=in_features, out_features=out_features)
+        checking.check_sizes("Linear", in_features=in_features, out_features=out_features)
         self.in_features = in_features
         self.out_features = out_features
         self.weight = _uniform((out_features, in_features), in_features, dtype)
@@ -129,7 +129,7 @@ class Conv2d(Module):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        _check_sizes(name, in_channels=in_channels, out_channels=out_channels, groups=groups)
+        checking.check_sizes(name, in_channels=in_channels, out_channels=out_channels, groups=groups)
         if in_channels % groups or out_channels % groups:
             raise ValueError(
                 f"{name}: {in_channels} input and {out_channels} output channels do not split into {groups} groups"
@@ -320,7 +320,7 @@ class Embedding(Module):
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, dtype: DTypeLike | None = None
     ) -> None:
         super().__init__()
-        _check_sizes("Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        checking.check_sizes("Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise ValueError(f"Embedding: padding_idx {padding_idx} is none of the {num_embeddings} rows")
         self.num_embeddings = num_embeddings
@@ -359,11 +359,3 @@ def _uniform(shape: tuple[int, ...], fan: int, dtype: DTypeLike | None) -> Param
     """Make a parameter that starts evenly in [-b, b) with b = 1 / sqrt(fan)."""
     bound = 1.0 / math.sqrt(fan) if fan else 0.0
     return Parameter(init.uniform_(creation.zeros(*shape, dtype=dtype), -bound, bound))
-
-
-def _check_sizes(name: str, **sizes: int) -> None:
-    for size, value in sizes.items():
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{name}: {size} is a {type(value).__name__}; it must be a whole number")
-        if value < 1:
-            raise ValueError(f"{name}: {size} is {value}; it must be at least 1")
