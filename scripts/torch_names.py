@@ -28,10 +28,11 @@ diff histc isin mode quantile std_mean var_mean
 """
 TYPES = {
     "minigrad.float32": "bfloat16 float16 half",
-    "minigrad.int64": "int int16 int32 int8 short uint16 uint32 uint64 uint8",
+    "minigrad.int64": "int16 int8 short uint16 uint32 uint64 uint8",
     "minigrad.tensor(data, dtype=minigrad.float32)": "FloatTensor HalfTensor",
     "minigrad.tensor(data, dtype=minigrad.float64)": "DoubleTensor",
-    "minigrad.tensor(data, dtype=minigrad.int64)": "ByteTensor CharTensor IntTensor LongTensor ShortTensor",
+    "minigrad.tensor(data, dtype=minigrad.int32)": "IntTensor",
+    "minigrad.tensor(data, dtype=minigrad.int64)": "ByteTensor CharTensor LongTensor ShortTensor",
     "minigrad.tensor(data, dtype=minigrad.bool)": "BoolTensor",
 }
 ADVICE = {

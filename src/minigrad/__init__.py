@@ -153,6 +153,8 @@ _dtypes = {
     "float": "float32",
     "float32": "float32",
     "float64": "float64",
+    "int": "int32",
+    "int32": "int32",
     "int64": "int64",
     "long": "int64",
 }

@@ -68,6 +68,10 @@ class Sample:
             parts = [low + (high - low) * part for part, (low, high) in zip(even, self.within, strict=True)]
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
+    def integers(self, rng: np.random.Generator, dtype: Any) -> list[np.ndarray]:
+        """Return inputs of integers from 1 to 9: divisors are not 0, and powers fit into int32."""
+        return [rng.integers(1, 10, shape).astype(dtype) for shape in self.shapes]
+
 
 def _one(**more: Any) -> list[Sample]:
     return [Sample(((2, 3),), **more), Sample(((),), **more)]

@@ -361,6 +361,41 @@ def test_nan_and_infinity_pass_as_in_pytorch(function, backend, dtype):
         assert_equal_with_specials(*with_special_values(function, dtype))
 
 
+# Integers are whole already: the methods floor and round copy them, and ask no function.
+OF_INTEGERS = [f for f in SPECIAL_CASES if f not in (functions.Floor, functions.Round)]
+
+
+def of_integers(function, kinds):
+    """PyTorch's results and minigrad's for integers of some types; none where PyTorch refuses them."""
+    rng, found = np.random.default_rng(5), []
+    for sample in samples_of(function):
+        numbers = [x.astype(kind) for x, kind in zip(sample.integers(rng, np.int64), itertools.cycle(kinds))]
+        try:
+            theirs = in_pytorch(function)(*map(torch.tensor, numbers)).numpy()
+        except (RuntimeError, TypeError, NotImplementedError):
+            continue
+        found.append((theirs, array(function.apply(*map(mg.tensor, numbers)))))
+    return found
+
+
+@pytest.mark.parametrize("kinds", [("int32",), ("int64", "int32"), ("int32", "float32")], ids=" and ".join)
+@pytest.mark.parametrize("backend", ["numba", "python"])
+@pytest.mark.parametrize("function", OF_INTEGERS, ids=title)
+def test_integers_give_what_they_give_in_pytorch(function, backend, kinds):
+    """Of int32, and of int32 beside another type, each elementwise function has PyTorch's value and type."""
+    with mg.backend(backend):
+        results = of_integers(function, kinds)
+    for theirs, ours in results:
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+        np.testing.assert_allclose(ours, theirs, rtol=2e-6)
+
+
+def test_most_functions_take_integers():
+    """PyTorch refuses few functions of int32, so that the comparison is one."""
+    refused = {title(function) for function in OF_INTEGERS if not of_integers(function, ("int32",))}
+    assert len(refused) <= 2, refused
+
+
 @pytest.mark.full("every function on each backend", share=6)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("function", SPECIAL_CASES, ids=title)

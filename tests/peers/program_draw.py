@@ -17,6 +17,7 @@ __all__ = [
     "all_apart",
     "apart",
     "away_from",
+    "between_integers",
     "compatible",
     "distinct",
     "fits_in",
@@ -118,6 +119,11 @@ def positive(x: torch.Tensor) -> bool:
 def away_from(*points: float) -> Callable[[torch.Tensor], bool]:
     """No element is close to one of the points."""
     return lambda x: all((x - point).abs().min().item() > GAP for point in points)
+
+
+def between_integers(x: torch.Tensor) -> bool:
+    """No element is, three times as large, close to a whole number, where a conversion to integers jumps."""
+    return bool(((x * 3.0 - (x * 3.0).round()).abs() > GAP).all())
 
 
 def distinct(x: torch.Tensor, dim: int) -> bool:

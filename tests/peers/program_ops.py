@@ -13,6 +13,7 @@ from program_draw import (
     all_apart,
     apart,
     away_from,
+    between_integers,
     compatible,
     distinct,
     fits_in,
@@ -69,6 +70,10 @@ unary("square_by_itself", "{0} * {0}")
 unary("clone", "{}.clone()")
 unary("detach", "{0} * {0}.detach()")
 unary("detach_matmul", "{0} @ {0}.detach()", lambda x: x.dim() > 1 and x.shape[-1] == x.shape[-2])
+unary("int32_factor", "{0} * ({0} * 3.0).detach().int()", between_integers)
+unary("int32_sum", "{0} * ({0} * 3.0).detach().int().sum(-1, keepdim=True)", ranked(1), between_integers)
+unary("int32_index", "{}[lib.tensor([0], dtype=lib.int32)]", ranked(1))
+unary("int32_division", "{0} * (({0} * 3.0).detach().int() // 2)", between_integers)
 unary("masked_fill", "{0}.masked_fill({0} > 0.1, 0.3)", away_from(0.1))
 unary("relu_in_place", "({} * 1.5).relu_()", away_from(0.0))
 unary("amax_all", "{}.amax()", lambda x: distinct(x.flatten(), 0))

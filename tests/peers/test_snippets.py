@@ -17,7 +17,6 @@ SNIPPETS = sorted(snippet_runs.FOLDER.glob("*.py"))
 LEFT_OUT = {
     "compile": "torch's compile is not in minigrad; use minigrad.jit(fun)",
     "complex_numbers": "torch's fft is not in minigrad; use numpy.fft on x.detach().numpy(), if no gradient is needed",
-    "dtype": "torch's int32 is not in minigrad; use minigrad.int64",
     "half_precision": "torch's autocast is not in minigrad; use float32 throughout, and leave autocast out",
     "jacobians": (
         "torch's functional is not in minigrad; use minigrad.transforms.jacrev(fun)(x), or hessian, vjp and jvp of "

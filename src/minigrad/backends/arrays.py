@@ -170,7 +170,7 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
     if len(dtypes) > 1 or not dtypes or next(iter(dtypes)).kind != "f":
         common = promote(inputs[1:] if kernel == "where" else inputs)
         if kernel in ("pow", "square") and common.kind != "f":
-            common = np.dtype(np.int64)  # of booleans too, as in PyTorch
+            common = common if common.kind == "i" else np.dtype(np.int64)  # of booleans, as in PyTorch
             if kernel == "pow":
                 _refuse_negative(inputs[1])
         elif common.kind != "f" and kernel not in _KEEP_INTEGERS:
@@ -225,7 +225,8 @@ def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False)
     Args:
         kernel: The operator.
         x: Any array.
-        axes: Sorted, from 0. Without any, the array stays as it is; but sums and products of booleans are integers.
+        axes: Sorted, from 0. Without any, the array stays as it is; but sums and products of booleans and integers are
+            int64.
         keepdims: Whether the axes stay, with size 1.
 
     >>> from minigrad.backends import arrays
@@ -233,7 +234,7 @@ def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False)
     array([3., 7.])
     """
     if not axes:
-        return cast_to(x, np.dtype(np.int64)) if kernel in ("add", "mul") and x.dtype.kind == "b" else x
+        return cast_to(x, np.dtype(np.int64)) if kernel in ("add", "mul") and x.dtype.kind in "bi" else x
     is_float, is_array = x.dtype.kind == "f", x.__class__ is np.ndarray
     if kernel == "add" and is_array and is_float and x.size < LARGE and backends.choice.quick:
         # The most frequent case, without detours; who calls it has switched warnings off.

@@ -17,7 +17,7 @@ from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
 
 __all__ = ["Call", "Places", "Static", "form_of", "paths_of", "places_of", "refused_structure"]
 
-_OF_TENSORS = {np.dtype(kind) for kind in ("float32", "float64", "int64", "bool")}
+_OF_TENSORS = {np.dtype(kind) for kind in ("float32", "float64", "int32", "int64", "bool")}
 
 
 class Call(NamedTuple):

@@ -46,7 +46,7 @@ class Along(Shapes):
 
         Args:
             dim: The axis.
-            dtype: The type to convert to first. Booleans become int64 in any case.
+            dtype: The type to convert to first. None makes int64 of booleans and integers.
 
         Returns:
             A tensor of the same shape.
@@ -59,7 +59,7 @@ class Along(Shapes):
                 [4., 6.]])
         """
         axis = axis_of(self, dim, "cumsum")
-        kind = np.int64 if dtype is None and self.dtype.kind == "b" else dtype
+        kind = np.int64 if dtype is None and self.dtype.kind in "bi" else dtype
         x = cast(Any, self) if kind is None else self.to(dtype=kind)
         return tensor_functions.CumSum.apply(x, dim=axis) if self.ndim else x.clone()
 

@@ -69,7 +69,7 @@ def tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None,
 
     Args:
         data: Any of these. Python floats get the default type (see `set_default_dtype`), ints int64, bools bool;
-            NumPy's floats and arrays, and tensors, keep theirs, also in lists, where the widest one is taken.
+            NumPy's numbers and arrays, and tensors, keep theirs, also in lists, where the widest one is taken.
         dtype: Another type.
         device: "cpu" or "cuda".
         requires_grad: Whether the tensor is a leaf that backward gives a gradient.
@@ -133,7 +133,7 @@ def _natural(array: Any, data: Any) -> Any:
     if array.dtype.kind == "b":
         return np.dtype(bool)
     if array.dtype.kind in "iu":
-        return np.dtype(np.int64)
+        return np.dtype(np.int32 if _kinds(data) == {np.dtype(np.int32)} else np.int64)
     return np.result_type(*(_floats(data) or {backends.default_float()}))
 
 
@@ -147,6 +147,16 @@ def _floats(data: Any) -> set[Any]:
     if isinstance(data, _NUMBERS):
         return _floats_of(type(data))
     return _kept(_array_of(data).dtype) if hasattr(data, "dtype") else {backends.default_float()}
+
+
+def _kinds(data: Any) -> set[Any]:
+    """Return the types of integers that arrays, tensors and numbers of NumPy have; None stands for Python's numbers."""
+    if isinstance(data, list | tuple):
+        kinds = set(map(type, data))
+        if kinds <= _PLAIN:  # as most
+            return {None}
+        return set().union(*map(_kinds, data))
+    return {getattr(data, "dtype", None)}
 
 
 def _floats_of(kind: type) -> set[Any]:
@@ -180,14 +190,14 @@ def as_tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = No
     return tensor(data, dtype, device)
 
 
-_shared_types = frozenset(map(np.dtype, (np.float32, np.float64, np.int64, np.bool_)))
+_shared_types = frozenset(map(np.dtype, (np.float32, np.float64, np.int32, np.int64, np.bool_)))
 
 
 def from_numpy(array: Any) -> Tensor:
     """Return a tensor that shares memory with a NumPy array.
 
     Raises:
-        TypeError: If it is no array of float32, float64, int64 or bool.
+        TypeError: If it is no array of float32, float64, int32, int64 or bool.
         ValueError: If strides are negative. Such an array must be copied first.
 
     >>> array = np.array([1.0, 2.0])

@@ -573,7 +573,8 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         a, b = cast(Any, self), cast(Any, other)
         if a.ndim != 1 or b.ndim != 1 or a.shape != b.shape:
             raise ValueError(f"dot: {a.shape} and {b.shape}; both must be vectors of one length")
-        return (a * b).sum()
+        products = a * b
+        return products.sum().to(products.dtype) if products.dtype.kind == "i" else products.sum()
 
     def matmul(self, other: Tensor) -> Tensor:
         """Multiply matrices in the last two axes. Leading axes broadcast.

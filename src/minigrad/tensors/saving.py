@@ -29,7 +29,7 @@ _PYTORCHS = (
     "it looks like a file of torch.save: read it with torch.load, and make tensors of its arrays with minigrad.tensor"
 )
 _OLD_PYTORCH = bytes.fromhex("80028a0a6cfc9c46f9206aa85019")  # what torch.save began with before it wrote archives
-_DTYPES = ("float32", "float64", "int64", "bool")
+_DTYPES = ("float32", "float64", "int32", "int64", "bool")
 
 
 def save(obj: Any, path: str | os.PathLike[str]) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DTYPES", "Types", "dtype_of", "number_to_fill", "python_number", "shape_to_make"]
 
-DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.int64, np.bool_)))
+DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.int32, np.int64, np.bool_)))
 
 
 class Types:
@@ -109,7 +109,13 @@ class Types:
         """
         return self.to(dtype=np.int64)
 
-    int = long
+    def int(self) -> Tensor:
+        """Return the tensor as int32, rounded towards 0.
+
+        >>> minigrad.tensor([1.7, -1.7]).int()
+        tensor([ 1, -1], dtype=int32)
+        """
+        return self.to(dtype=np.int32)
 
     def bool(self) -> Tensor:
         """Return where elements are not 0.
@@ -217,7 +223,7 @@ def dtype_of(dtype: DTypeLike) -> Any:
         found = None
     if found not in DTYPES:
         name = getattr(dtype, "__name__", dtype)
-        raise TypeError(f"{name} is no type of tensors: those are float32, float64, int64 and bool")
+        raise TypeError(f"{name} is no type of tensors: those are float32, float64, int32, int64 and bool")
     return found
 
 

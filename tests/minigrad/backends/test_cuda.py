@@ -15,7 +15,7 @@ from minigrad.errors import IndexingError, KernelError
 from minigrad.machine._numba import is_simulator
 
 FLOATS = (np.float32, np.float64)
-TYPES = (*FLOATS, np.int64, np.bool_)
+TYPES = (*FLOATS, np.int64, np.int32, np.bool_)
 X, Y, Z = ("in", 0), ("in", 1), ("in", 2)
 
 gpu = CudaBackend()
@@ -385,6 +385,9 @@ def test_reductions_of_integers_and_booleans():
     numbers, truths = np.array([[2**60, 1], [3, -5]]), np.array([[True, False], [True, True]])
     for kernel, fold in REDUCTIONS.items():
         agree(gpu.reduce(kernel, from_host(numbers), (1,), np.dtype(np.int64)), fold(numbers, axis=1))
+    small = (numbers % 7).astype(np.int32)
+    for kernel, fold in REDUCTIONS.items():
+        agree(gpu.reduce(kernel, from_host(small), (1,), np.dtype(np.int32)), fold(small, axis=1).astype(np.int32))
     agree(gpu.reduce("max", from_host(truths), (1,), np.dtype(bool)), truths.any(1))
     agree(gpu.reduce("min", from_host(truths), (1,), np.dtype(bool)), truths.all(1))
     agree(gpu.reduce("add", from_host(truths), (0, 1), np.dtype(np.int64)), np.int64(3))
@@ -414,7 +417,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("dtype", [*FLOATS, np.int64])
+@pytest.mark.parametrize("dtype", [*FLOATS, np.int64, np.int32])
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_products(shapes, dtype):
     """Sizes that are no multiple of a tile, stacks that broadcast, and turned matrices give NumPy's product."""

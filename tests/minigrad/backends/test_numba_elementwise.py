@@ -84,7 +84,7 @@ def test_zero_and_negative_zero_are_different_constants():
 
 
 @pytest.mark.parametrize("kernel", ["lt", "gt", "le", "ge", "eq", "ne"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.int32, np.bool_])
 def test_comparisons_give_booleans(kernel, dtype):
     """A comparison's result is bool, whatever is compared; nan is unequal to everything."""
     a, b = RNG.integers(-3, 4, (2, 200)).astype(dtype)
@@ -105,6 +105,16 @@ def test_large_integers_are_exact():
     assert out.dtype == np.int64
     np.testing.assert_array_equal(out, a + b)
     np.testing.assert_array_equal(BACKEND.elementwise(("max", A, B), [a, b], np.int64), np.maximum(a, b))
+
+
+def test_int32_stays_int32():
+    """Sums and products wrap around as NumPy's do, and a number joins them in their type."""
+    a, b = RNG.integers(-(2**31), 2**31, (2, 500), np.int32)
+    for kernel, form in (("add", np.add), ("mul", np.multiply), ("max", np.maximum)):
+        out = BACKEND.elementwise((kernel, A, B), [a, b], np.int32)
+        assert out.dtype == np.int32
+        np.testing.assert_array_equal(out, form(a, b))
+    np.testing.assert_array_equal(BACKEND.elementwise(("add", A, B), [a // 2, 7], np.int32), a // 2 + 7)
 
 
 def test_a_mask_multiplies_and_selects():

@@ -9,7 +9,7 @@ BACKEND = NumbaBackend()
 RNG = np.random.default_rng(11)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.int32])
 @pytest.mark.parametrize(
     ("left", "right"),
     [

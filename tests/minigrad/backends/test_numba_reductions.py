@@ -105,6 +105,12 @@ def test_integers_and_booleans():
     for axes in subsets(2):
         np.testing.assert_array_equal(BACKEND.reduce("add", x, axes, np.int64), x.sum(axis=axes))
         np.testing.assert_array_equal(BACKEND.reduce("max", x, axes, np.int64), np.maximum.reduce(x, axis=axes))
+    small = RNG.integers(-(2**31), 2**31, (50, 300), np.int32)
+    for kernel, fold in (("max", np.maximum), ("min", np.minimum)):
+        out = BACKEND.reduce(kernel, small, (1,), np.int32)
+        assert out.dtype == np.int32
+        np.testing.assert_array_equal(out, fold.reduce(small, 1))
+    np.testing.assert_array_equal(BACKEND.reduce("add", small, (0,), np.int64), small.sum(0, np.int64))
     mask = RNG.random((60, 900)) < 0.01
     np.testing.assert_array_equal(BACKEND.reduce("add", mask, (1,), np.int64), mask.sum(1))
     out = BACKEND.reduce("max", mask, (0,), np.bool_)

@@ -18,7 +18,7 @@ cuda: Any = _numba.cuda
 
 __all__ = ["DTYPES", "DeviceArray", "allocate", "from_host"]
 
-DTYPES = tuple(map(np.dtype, (np.float32, np.float64, np.bool_, np.int64)))
+DTYPES = tuple(map(np.dtype, (np.float32, np.float64, np.bool_, np.int64, np.int32)))
 """The dtypes of device arrays."""
 
 Shape = tuple[int, ...]

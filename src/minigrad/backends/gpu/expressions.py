@@ -76,7 +76,7 @@ def evaluate_into(out: DeviceArray, expression: Expression, inputs: Sequence[Any
 
 def _function(name: str, inside: np.dtype[Any]) -> tuple[str, Any]:
     form = operators.FORMS.get(name)
-    found: Any = form.of_integers if form and inside == INT64 else None
+    found: Any = form.of_integers if form and inside.kind == "i" else None
     found = found or getattr(operators, name, None)
     if found is None:
         raise KernelError(f"there is no operator {name!r} in minigrad.operators")

@@ -222,5 +222,5 @@ def _text(head: str, lines: Sequence[str]) -> str:
 @lru_cache(maxsize=1024)
 def _kernel(text: str, functions: tuple[tuple[str, Any], ...]) -> Any:
     """Make a kernel ready; functions are part of the key, since they can be replaced."""
-    names = {"float32": np.float32, "float64": np.float64, "int64": np.int64, **dict(functions)}
+    names = {"float32": np.float32, "float64": np.float64, "int32": np.int32, "int64": np.int64, **dict(functions)}
     return launching.ready(compiled(text, names))

@@ -87,7 +87,7 @@ def multiply(a: DeviceArray, b: DeviceArray, dtype: np.dtype[Any]) -> DeviceArra
     Args:
         a: Shape (..., n, k), any strides.
         b: Shape (..., k, m), any strides; the leading axes broadcast.
-        dtype: In which to compute, float32, float64 or int64; the type of both arrays.
+        dtype: In which to compute, float32, float64, int32 or int64; the type of both arrays.
 
     Returns:
         A new array of shape (..., n, m).

@@ -242,7 +242,7 @@ def generate(
 
     def make() -> Any:
         scope = formula.scope() | {"uint8": np.uint8}
-        scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int64")}
+        scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int32", "int64")}
         exec(text, scope)
         return scope["kernel"]
 

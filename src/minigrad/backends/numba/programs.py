@@ -65,7 +65,7 @@ def program(calls: Sequence[Sequence[Part]]) -> tuple[str, Callable[[], compiler
         known: dict[str, Any] = {}
         for name, formula in loops.values():
             scope = formula.scope() | {"uint8": np.uint8}
-            scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int64")}
+            scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int32", "int64")}
             exec(functions[name], scope)
             known[name] = inner()(scope[name])
         exec(entry, known)

@@ -143,7 +143,7 @@ class _Plan:
     def _start(self) -> Any:
         value = cast(float, operators.FORMS[self.kernel].start)
         if self.formula.dtype.kind != "f" and math.isinf(value):
-            limits = np.iinfo(np.int64)
+            limits = np.iinfo(self.formula.dtype)
             return limits.min if value < 0 else limits.max
         return self.formula.dtype.type(value)
 
@@ -216,7 +216,7 @@ def _generate(plan: _Plan, kept: int, folded: int, layout: Sequence[str], folds_
 
     def make() -> Any:
         scope = formula.scope() | {"uint8": np.uint8, "BLOCK": BLOCK, "initial": formula.dtype.type(plan.start)}
-        scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int64")}
+        scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int32", "int64")}
         exec(text, scope)
         return scope["kernel"]
 
