@@ -55,7 +55,7 @@ def use(
 
     Without arguments it looks into the current folder, and for lessons in the folders beside it.
     """
-    exercises.use(*paths or ())
+    exercises.use(*paths or (), verbose=True)
 
 
 @app.command()

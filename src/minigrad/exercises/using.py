@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ from minigrad.exercises.syllabus import Exercise
 __all__ = ["needs_installed", "use"]
 
 
+NAMED = 3
+"""So many exercises of a lesson that are not the student's are named, and the others counted."""
+
 _in_use: list[Installation] = []
 """The installations that the last `use` made, and `needs_installed` since then."""
 
@@ -31,8 +34,8 @@ _needed: dict[str, tuple[dict[str, Any], Installation]] = {}
 """The answers that `needs_installed` has put in since the last `use`, by exercise."""
 
 
-def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = None) -> None:
-    """Install everything that the student has written so far, for good, and print a line for each exercise.
+def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = None, verbose: bool = False) -> None:
+    """Install everything that the student has written so far, for good, and print a line for each lesson.
 
     Looks into the running notebook first, then into notebooks. Exercises that are not done keep the library's own
     body, where this edition has one. What an earlier call installed goes first: an answer that has become a stub
@@ -43,6 +46,7 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
             only that has lessons), then the lessons in the folders beside it, since a course hands out each assignment
             in a folder of its own.
         namespace: Where the running notebook keeps its names; found by itself in Jupyter.
+        verbose: Whether to print a line for each exercise instead.
     """
     # A grader decides by itself what is installed; and a cell that is read for its answers may hold this very call.
     if os.environ.get("MINIGRAD_SANDBOX") or is_reading():
@@ -65,11 +69,10 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
             print(f"left out: {error}")
     for names in read:
         fill_stubs(names, taken)
-    for exercise in syllabus.catalogue().values():
-        if exercise.draft and exercise.id not in taken:  # nobody has a lesson to do it in
-            continue
-        state = f"yours, from {taken[exercise.id]}" if exercise.id in taken else _state(exercise)
-        print(f"{exercise.id:40} {state}")
+    # An exercise of a draft has no lesson to do it in.
+    shown = [each for each in syllabus.catalogue().values() if each.id in taken or not each.draft]
+    states = {each.id: f"yours, from {taken[each.id]}" if each.id in taken else _state(each) for each in shown}
+    print("\n".join([f"{id:40} {state}" for id, state in states.items()] if verbose else _by_lesson(shown, states)))
 
 
 def needs_installed(*ids: str) -> None:
@@ -101,6 +104,35 @@ def needs_installed(*ids: str) -> None:
 
 def _state(exercise: Exercise) -> str:
     return "missing" if without_answer(exercise) else "reference"
+
+
+def _by_lesson(shown: Sequence[Exercise], states: Mapping[str, str]) -> list[str]:
+    """Return a line for each lesson: how many exercises are the student's, and which are not.
+
+    Lessons one behind the other of which nothing is, for one reason, share a line.
+    """
+    groups: list[tuple[list[str], list[Exercise], str]] = []
+    for lesson in dict.fromkeys(each.lesson for each in shown):
+        mine = [each for each in shown if each.lesson == lesson]
+        kinds = {states[each.id].partition(",")[0] for each in mine}
+        kind = kinds.pop() if len(kinds) == 1 else ""
+        if groups and kind in ("reference", "missing") and groups[-1][2] == kind:
+            groups[-1][0].append(lesson)
+            groups[-1][1].extend(mine)
+        else:
+            groups.append(([lesson], mine, kind))
+    lines = [_line(lessons, mine, states, kind) for lessons, mine, kind in groups]
+    return [*lines, "minigrad.use(verbose=True) names every exercise"]
+
+
+def _line(lessons: Sequence[str], mine: Sequence[Exercise], states: Mapping[str, str], kind: str) -> str:
+    rest = {state: [each.id for each in mine if states[each.id] == state] for state in ("missing", "reference")}
+    count = len(mine) - sum(map(len, rest.values()))
+    parts = [f"{count:2} of {len(mine)} yours"]
+    for state, ids in rest.items():
+        named = "all" if kind else ", ".join(ids[:NAMED]) + (f" and {len(ids) - NAMED} more" if ids[NAMED:] else "")
+        parts += [f"{state}: {named}"] if ids else []
+    return f"{' to '.join(dict.fromkeys((lessons[0], lessons[-1]))):40} {', '.join(parts)}"
 
 
 def _take(origin: str, namespace: Mapping[str, Any], taken: dict[str, str]) -> None:

@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import re
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -11,7 +13,7 @@ import minigrad
 from minigrad import Scalar, autodiff, derivatives, exercises, fast, functions, mlp, operators, standing_aside
 from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath
-from minigrad.exercises import installing, syllabus
+from minigrad.exercises import installing, syllabus, using
 
 pytestmark = pytest.mark.usefixtures("library_as_it_was")
 
@@ -52,7 +54,7 @@ def test_use_installs_the_answers_of_a_folder(tmp_path, capsys):
         ANSWER,
     )
     notebook(tmp_path / "02.ipynb", STUB)
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     said, others = states(capsys)
     assert list(said) == [each.id for each in exercises.catalogue().values() if not each.draft]
     assert said["operators.arithmetic"] == "yours, from 00.ipynb"
@@ -62,6 +64,36 @@ def test_use_installs_the_answers_of_a_folder(tmp_path, capsys):
     assert (Scalar(50.0) * 30.0).data == 500.0
 
 
+def test_use_prints_a_line_for_each_lesson(tmp_path, capsys):
+    """The lesson of an answer has its count and what is not the student's; lessons without any share a line."""
+    notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    exercises.use(tmp_path, namespace={})
+    first, rest, last = capsys.readouterr().out.splitlines()
+    lessons = dict.fromkeys(each.lesson for each in exercises.catalogue().values() if not each.draft)
+    counts = Counter(each.lesson for each in exercises.catalogue().values() if not each.draft)
+    own, *others = lessons
+    assert re.sub(" +", " ", first) == (
+        f"{own} 1 of {counts[own]} yours, reference: operators.comparison, operators.elementary, "
+        f"operators.higher_order and {counts[own] - 4} more"
+    )
+    assert re.sub(" +", " ", rest) == (
+        f"{others[0]} to {others[-1]} 0 of {counts.total() - counts[own]} yours, reference: all"
+    )
+    assert last == "minigrad.use(verbose=True) names every exercise"
+
+
+def test_use_says_what_is_missing(tmp_path, monkeypatch, capsys):
+    """In an edition without answers the lines say which exercises are still to be written."""
+    missing = {"operators.comparison", "derivatives.gradient", "derivatives.central_difference"}
+    monkeypatch.setattr(using, "without_answer", lambda exercise: exercise.id in missing)
+    notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    exercises.use(tmp_path, namespace={})
+    lines = [re.sub(" +", " ", line) for line in capsys.readouterr().out.splitlines()]
+    assert "yours, missing: operators.comparison, reference: operators.elementary" in lines[0]
+    assert "0 of" in lines[1]
+    assert "missing: derivatives.central_difference" in lines[1]
+
+
 def test_use_finds_the_lessons_of_the_folders_beside(tmp_path, monkeypatch, capsys):
     """Without a path, a lesson in another assignment's folder counts, after this folder's; other files there do not."""
     for folder in ("module0", "module1", "module2"):
@@ -69,7 +101,7 @@ def test_use_finds_the_lessons_of_the_folders_beside(tmp_path, monkeypatch, caps
     notebook(tmp_path / "module0" / "00_fundamentals.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
     notebook(tmp_path / "module2" / "notes.ipynb", "# exercise: operators.folds\nraise SystemError")
     monkeypatch.chdir(tmp_path / "module1")
-    exercises.use(namespace={})
+    exercises.use(namespace={}, verbose=True)
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from module0/00_fundamentals.ipynb"
     assert others == []
@@ -81,7 +113,7 @@ def test_use_says_nothing_of_drafts(tmp_path, monkeypatch, capsys):
     drafts = {id: replace(known[id], draft=True) for id in ("operators.arithmetic", "operators.folds")}
     monkeypatch.setattr(syllabus, "catalogue", lambda: {**known, **drafts})
     notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from 00.ipynb"
     assert "operators.folds" not in said and others == []
@@ -94,11 +126,11 @@ def test_a_name_that_two_lessons_ask_for(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(syllabus, "catalogue", lambda: {**known, "other.folds": twin})
     cell = "# exercise: {}\ndef gradient(f, *vals):\n    return [7.0]"
     notebook(tmp_path / "05.ipynb", cell.format("derivatives.gradient"))
-    exercises.use(tmp_path / "05.ipynb", namespace={})
+    exercises.use(tmp_path / "05.ipynb", namespace={}, verbose=True)
     said, _ = states(capsys)
     assert (said["derivatives.gradient"], said["other.folds"]) == ("yours, from 05.ipynb", "reference")
     notebook(tmp_path / "07.ipynb", cell.format("other.folds"))
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     said, _ = states(capsys)
     assert (said["derivatives.gradient"], said["other.folds"]) == ("yours, from 05.ipynb", "yours, from 07.ipynb")
 
@@ -110,7 +142,7 @@ def test_a_stub_in_an_inner_function_is_no_answer(tmp_path, capsys):
         "# exercise: derivatives.gradient\ndef gradient(f, *vals):\n    def inner():\n"
         "        raise NotImplementedError()\n    return inner",
     )
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     assert states(capsys)[0]["derivatives.gradient"] == "reference"
 
 
@@ -119,7 +151,7 @@ def test_what_a_later_notebook_imports_is_the_students(tmp_path):
     notebook(tmp_path / "01.ipynb", "# exercise: derivatives.gradient\ndef gradient(f, *vals):\n    return [7.0]")
     later = "# exercise: derivatives.forward_difference\ndef forward_difference(f, *vals):\n    return gradient(f)[0]"
     notebook(tmp_path / "02.ipynb", ("from minigrad.derivatives import gradient", ["setup"]), later)
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     assert derivatives.forward_difference(abs, 1.0) == 7.0
 
 
@@ -129,7 +161,7 @@ def test_an_answer_that_calls_a_stub_gets_the_librarys_function(tmp_path, monkey
     walk = "# exercise: autodiff.backpropagate\ndef backpropagate(variable, deriv):\n"
     walk += "    for each in topological_sort(variable):\n        each.is_leaf() and each.accumulate_derivative(7.0)\n"
     notebook(tmp_path / "03.ipynb", f"{sort}    raise NotImplementedError()\n", walk)
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     said, _ = states(capsys)
     assert (said["autodiff.topological_sort"], said["autodiff.backpropagate"]) == ("reference", "yours, from 03.ipynb")
     x = Scalar(2.0)
@@ -143,7 +175,7 @@ def test_an_answer_that_calls_a_stub_gets_the_librarys_function(tmp_path, monkey
     here = {}
     for cell in (f"{sort}    raise NotImplementedError()\n", walk):
         exec(cell, here)
-    exercises.use(tmp_path / "03.ipynb", namespace=here)
+    exercises.use(tmp_path / "03.ipynb", namespace=here, verbose=True)
     with pytest.raises(ExerciseNotDone, match=r"autodiff\.topological_sort is not written yet"):
         (x * x).backward()
     assert here["topological_sort"] is cut
@@ -154,7 +186,7 @@ def test_use_takes_several_folders(tmp_path, capsys):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
     notebook(tmp_path / "b" / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
-    exercises.use(tmp_path / "a", tmp_path / "b", namespace={})
+    exercises.use(tmp_path / "a", tmp_path / "b", namespace={}, verbose=True)
     assert states(capsys)[0]["operators.arithmetic"] == "yours, from 00.ipynb"
 
 
@@ -173,14 +205,14 @@ def test_use_prefers_the_running_notebook(tmp_path, capsys):
     """What the running notebook defines comes first."""
     notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
     namespace = {"add": lambda x, y: 9.0, "mul": lambda x, y: 9.0, "neg": lambda x: 9.0}
-    exercises.use(tmp_path, namespace=namespace)
+    exercises.use(tmp_path, namespace=namespace, verbose=True)
     assert states(capsys)[0]["operators.arithmetic"] == "yours, from this notebook"
     assert (Scalar(1.0) + 2.0).data == 9.0
 
 
 def test_use_takes_no_number_for_an_answer(tmp_path, capsys):
     """A number that a notebook happens to give an exercise's name is not installed."""
-    exercises.use(tmp_path, namespace={"gradient": -6.0})
+    exercises.use(tmp_path, namespace={"gradient": -6.0}, verbose=True)
     assert states(capsys)[0]["derivatives.gradient"] == "reference"
 
 
@@ -188,7 +220,7 @@ def test_use_takes_one_notebook(tmp_path, capsys):
     """A path may name a notebook; its siblings are left alone."""
     notebook(tmp_path / "a.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
     notebook(tmp_path / "b.ipynb", "raise SystemError")
-    exercises.use(tmp_path / "a.ipynb", namespace={})
+    exercises.use(tmp_path / "a.ipynb", namespace={}, verbose=True)
     assert states(capsys)[0]["operators.arithmetic"] == "yours, from a.ipynb"
 
 
@@ -196,7 +228,7 @@ def test_use_takes_one_notebook(tmp_path, capsys):
 def test_a_cell_that_fails_is_left_out_with_a_line(bad, tmp_path, capsys):
     """A cell that raises, exits or does not parse costs itself alone."""
     notebook(tmp_path / "00.ipynb", f"# exercise: operators.folds\n{bad}", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from 00.ipynb"
     assert [line.split(":")[:2] for line in others] == [["00.ipynb", " the cell of operators.folds was left out"]]
@@ -224,7 +256,7 @@ def test_a_file_that_is_no_notebook_costs_itself_alone(text, tmp_path, capsys):
     """In a folder a broken notebook is one line; asked for by itself it is an error."""
     (tmp_path / "broken.ipynb").write_text(text)
     notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from 00.ipynb"
     assert others == ["left out: broken.ipynb is not a notebook that can be read"]
@@ -241,7 +273,7 @@ def test_use_refuses_a_folder_that_is_not_there(tmp_path):
 def test_use_shows_a_notebook_one_sentence(tmp_path):
     """What Jupyter shows of a folder that is not there has no frames of the library in it."""
     with pytest.raises(MinigradError) as caught:
-        exercises.use(tmp_path / "missing", namespace={})
+        exercises.use(tmp_path / "missing", namespace={}, verbose=True)
     (line,) = caught.value._render_traceback_()
     assert line.startswith("MissingPath: use: there is no ")
 
@@ -252,11 +284,11 @@ def test_use_in_a_cell_that_is_read_for_answers(tags, tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     call = "from minigrad import use\nuse()\n"
     notebook(tmp_path / "00.ipynb", (f"{call}OFFSET = 0.5\n" if tags else "OFFSET = 0.5\n", ["setup"]), ANSWER + call)
-    exercises.use(namespace={})
+    exercises.use(namespace={}, verbose=True)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len([each for each in exercises.catalogue().values() if not each.draft])
     assert "yours, from 00.ipynb" in lines[0]
-    exercises.use(namespace={})  # and the next one does again what it should
+    exercises.use(namespace={}, verbose=True)  # and the next one does again what it should
     assert "yours, from 00.ipynb" in capsys.readouterr().out.splitlines()[0]
 
 
@@ -264,12 +296,12 @@ def test_use_knows_what_was_imported_after_it(tmp_path, capsys):
     """A function of another notebook, imported when it was installed, is not this notebook's, and does not stay."""
     cell = "# exercise: derivatives.gradient\ndef gradient(f, *vals):\n    return [{}]"
     notebook(tmp_path / "01.ipynb", cell.format(7.0))
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     here = {"__name__": "__main__"}
     exec("from minigrad.derivatives import gradient", here)
     notebook(tmp_path / "01.ipynb", cell.format(8.0))
     capsys.readouterr()
-    exercises.use(tmp_path, namespace=here)
+    exercises.use(tmp_path, namespace=here, verbose=True)
     said, _ = states(capsys)
     assert said["derivatives.gradient"] == "yours, from 01.ipynb"
     assert derivatives.gradient(abs, 1.0) == [8.0]
@@ -283,21 +315,21 @@ def test_use_takes_an_answer_back(tmp_path, capsys):
     exec(stub, here)
     for text, state, negative in ((stub, "reference", -1.0), (answer, "yours, from 00.ipynb", 7.0)) * 2:
         notebook(tmp_path / "00.ipynb", text)
-        exercises.use(tmp_path, namespace=here)
+        exercises.use(tmp_path, namespace=here, verbose=True)
         assert states(capsys)[0]["operators.arithmetic"] == state
         assert (operators.neg(1.0), here["neg"](1.0)) == (negative, negative)
         assert len(installing._installed) == (state != "reference")
     with pytest.raises(MissingPath):
-        exercises.use(tmp_path / "missing", namespace=here)
+        exercises.use(tmp_path / "missing", namespace=here, verbose=True)
     assert operators.neg(1.0) == 7.0  # a call that says what is wrong takes nothing away
 
 
 def test_what_was_installed_after_use_stays(tmp_path):
     """`use` takes out its own installations, wherever they lie among others."""
     notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     exercises.install({"operators.neg": lambda x: 9.0})
-    exercises.use(namespace={"gradient": -6.0})
+    exercises.use(namespace={"gradient": -6.0}, verbose=True)
     assert (operators.neg(1.0), operators.add(1.0, 1.0)) == (9.0, 2.0)
 
 
@@ -306,7 +338,7 @@ def test_a_class_that_is_written_again_is_the_one_that_is_used(tmp_path):
     here = {"__name__": "__main__"}
     for value in (1.5, 2.5):
         exec(f"class SGD:\n    def step(self):\n        return {value}", here)
-        exercises.use(tmp_path, namespace=here)
+        exercises.use(tmp_path, namespace=here, verbose=True)
         assert (here["SGD"], here["SGD"]().step()) == (mlp.SGD, value)
 
 
@@ -315,11 +347,11 @@ def test_use_finds_the_usual_folder(tmp_path, monkeypatch, capsys):
     (tmp_path / "course" / "my-notebooks").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "course")
     lesson = notebook_of_one(tmp_path / "course" / "my-notebooks")
-    exercises.use(namespace={})
+    exercises.use(namespace={}, verbose=True)
     assert states(capsys)[0]["operators.arithmetic"] == "yours, from 00_fundamentals.ipynb"
     (tmp_path / "course" / "00_fundamentals.ipynb").write_text(lesson.read_text().replace("operators.arith", "x.arith"))
     lesson.write_text(lesson.read_text().replace("return x + y", "raise NotImplementedError()"))
-    exercises.use(namespace={})
+    exercises.use(namespace={}, verbose=True)
     assert states(capsys)[0]["operators.arithmetic"] == "yours, from 00_fundamentals.ipynb"
 
 
@@ -335,7 +367,7 @@ def test_a_check_after_use_still_sees_the_stub(tmp_path):
     stub = "raise NotImplementedError()"
     exec(f"def add(x, y):\n    return x + y\ndef mul(x, y):\n    return x * y\ndef neg(x):\n    {stub}", here)
     before = run("operators.arithmetic", here)
-    exercises.use(tmp_path, namespace=here)
+    exercises.use(tmp_path, namespace=here, verbose=True)
     assert here["neg"] is operators.neg
     after = run("operators.arithmetic", here)
     assert 0.0 < before.earned == after.earned
@@ -348,7 +380,7 @@ def test_half_an_answer_is_no_stub(tmp_path):
     here = {"__name__": "__main__"}
     exec("def relu(x):\n    if x > 0:\n        return x\n    raise NotImplementedError('negative')", here)
     written = here["relu"]
-    exercises.use(tmp_path, namespace=here)
+    exercises.use(tmp_path, namespace=here, verbose=True)
     assert here["relu"] is written
 
 
@@ -356,7 +388,9 @@ def test_a_function_in_the_place_of_a_class_costs_itself_alone(tmp_path, capsys)
     """In the running notebook or in another: one line says so, and all other answers are installed."""
     notebook(tmp_path / "00.ipynb", "# exercise: module.Module\ndef Module():\n    pass", ADDED)
     functions_too = {"Mul": lambda: 0, "Neg": functions.Neg, "Inv": functions.Inv, "gradient": lambda f, *vals: [7.0]}
-    exercises.use(tmp_path, namespace={**functions_too, "Neg": type("Neg", (), {}), "Inv": type("Inv", (), {})})
+    exercises.use(
+        tmp_path, namespace={**functions_too, "Neg": type("Neg", (), {}), "Inv": type("Inv", (), {})}, verbose=True
+    )
     said, others = states(capsys)
     assert others == [
         "left out: this notebook: functions.Mul is a class; the object given for it is of type function",
@@ -388,7 +422,7 @@ def test_the_line_of_the_stub_says_what_is_not_done(body, done, tmp_path, capsys
     """An error that gives its reason is part of an answer; the given line is not, wherever it can be reached."""
     here = {"exercises": exercises}
     exec(ADDING.format("return -x").replace("return x + y", body), here)
-    exercises.use(tmp_path, namespace=here)
+    exercises.use(tmp_path, namespace=here, verbose=True)
     assert states(capsys)[0]["operators.arithmetic"] == ("yours, from this notebook" if done else "reference")
     exec(ADDING.format("return -x").replace("return x + y", body), here)
     with nullcontext() if done else pytest.raises(ExerciseNotDone, match="arithmetic is not written yet"):
@@ -400,13 +434,13 @@ def test_a_class_is_done_when_no_method_is_a_stub(line, done, tmp_path, capsys):
     """A method that must be overridden may say so, with a reason."""
     here = {}
     exec(f"class SGD:\n    def step(self):\n        return 1\n    def zero_grad(self):\n        {line}", here)
-    exercises.use(tmp_path, namespace=here)
+    exercises.use(tmp_path, namespace=here, verbose=True)
     assert states(capsys)[0]["mlp.SGD"] == ("yours, from this notebook" if done else "reference")
 
 
 def test_use_of_an_empty_folder_is_the_reference(tmp_path, capsys):
     """Nothing is installed, and the quick engine stays."""
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     said, others = states(capsys)
     assert set(said.values()) == {"reference"}
     assert (others, installing._installed) == ([], [])
@@ -415,7 +449,7 @@ def test_use_of_an_empty_folder_is_the_reference(tmp_path, capsys):
 def test_use_does_nothing_while_a_grader_decides(monkeypatch, tmp_path, capsys):
     """In the sandbox use() installs nothing and prints nothing."""
     monkeypatch.setenv("MINIGRAD_SANDBOX", "1")
-    exercises.use(tmp_path, namespace={"add": print, "mul": print, "neg": print})
+    exercises.use(tmp_path, namespace={"add": print, "mul": print, "neg": print}, verbose=True)
     assert (capsys.readouterr().out, installing._installed) == ("", [])
 
 
@@ -427,7 +461,7 @@ def test_an_answer_cut_from_the_edition_is_missing(monkeypatch, tmp_path, capsys
 
     monkeypatch.setattr(autodiff, "topological_sort", cut)
     monkeypatch.setattr(standing_aside, "cut_names", lambda: {f"{__name__}.{cut.__qualname__}"})
-    exercises.use(tmp_path, namespace={})
+    exercises.use(tmp_path, namespace={}, verbose=True)
     assert states(capsys)[0]["autodiff.topological_sort"] == "missing"
     monkeypatch.undo()
     assert fast.backpropagate is Scalar._backpropagate
