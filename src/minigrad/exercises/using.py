@@ -24,7 +24,7 @@ from minigrad.exercises.syllabus import Exercise
 __all__ = ["needs_installed", "use"]
 
 
-NAMED = 3
+NAMED = 2
 """So many exercises of a lesson that are not the student's are named, and the others counted."""
 
 _in_use: list[Installation] = []
@@ -132,7 +132,7 @@ def _line(lessons: Sequence[str], mine: Sequence[Exercise], states: Mapping[str,
     for state, ids in rest.items():
         named = "all" if kind else ", ".join(ids[:NAMED]) + (f" and {len(ids) - NAMED} more" if ids[NAMED:] else "")
         parts += [f"{state}: {named}"] if ids else []
-    return f"{' to '.join(dict.fromkeys((lessons[0], lessons[-1]))):40} {', '.join(parts)}"
+    return f"{' to '.join(dict.fromkeys((lessons[0], lessons[-1]))):44} {', '.join(parts)}"
 
 
 def _take(origin: str, namespace: Mapping[str, Any], taken: dict[str, str]) -> None:

@@ -73,8 +73,8 @@ def test_use_prints_a_line_for_each_lesson(tmp_path, capsys):
     counts = Counter(each.lesson for each in exercises.catalogue().values() if not each.draft)
     own, *others = lessons
     assert re.sub(" +", " ", first) == (
-        f"{own} 1 of {counts[own]} yours, reference: operators.comparison, operators.elementary, "
-        f"operators.higher_order and {counts[own] - 4} more"
+        f"{own} 1 of {counts[own]} yours, reference: operators.comparison, operators.elementary "
+        f"and {counts[own] - 3} more"
     )
     assert re.sub(" +", " ", rest) == (
         f"{others[0]} to {others[-1]} 0 of {counts.total() - counts[own]} yours, reference: all"
