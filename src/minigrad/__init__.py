@@ -197,7 +197,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_lazy_modules, *_lazy_names, *_dtypes, *_methods, *_constants, "device"})
+    return sorted(
+        {*__all__, "__version__", *_lazy_modules, *_lazy_names, *_dtypes, *_methods, *_constants, "cuda", "device"}
+    )
 
 
 def load_ipython_extension(shell: Any) -> None:

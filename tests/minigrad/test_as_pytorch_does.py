@@ -422,6 +422,8 @@ def test_what_the_documentation_says_is_left_out(root):
         lambda m: m.tensor([1, 2]).softmax(0),
         lambda m: m.nn.functional.gelu(m.tensor([1, 2])),
         lambda m: m.nn.functional.mse_loss(m.tensor([1, 2]), m.tensor([1, 2])),
+        lambda m: m.ones(2, 2) @ m.ones(2, 2).double(),
+        lambda m: m.nn.Linear(2, 1)(m.tensor([1, 2])),
     ],
 )
 def test_what_pytorch_refuses_and_minigrad_does_not(program):

@@ -214,6 +214,43 @@ def test_mistakes_are_told_in_a_sentence(call, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: mg.rand_like(mg.arange(3)), TypeError, "rand_like: draws floats, and the tensor is of int64"),
+        (lambda: mg.randn_like(mg.arange(3)), TypeError, "randn_like: draws floats"),
+        (lambda: mg.randint(5), TypeError, r"the size is missing; call randint\(high, size\)"),
+        (lambda: mg.arange(3).std(), TypeError, "std: a tensor of int64 has no std of its type"),
+        (lambda: mg.arange(3).var(), TypeError, "var: a tensor of int64 has no var of its type"),
+        (lambda: np.sum(mg.ones(2)), TypeError, "numpy.sum: functions of NumPy take no Tensor"),
+        (lambda: np.mean(mg.ones(2), axis=0), TypeError, "numpy.mean: functions of NumPy take no Tensor"),
+        (lambda: np.array(mg.ones(2, requires_grad=True)), mg.errors.GraphError, "use detach"),
+    ],
+)
+def test_no_surprise_comes_in_silence(call, error, words):
+    """What would lose a gradient or a fraction is refused, in words about what was called."""
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_functions_of_numpy_take_tensors_as_arrays():
+    """Functions that ask for no method get the tensor's array."""
+    x = mg.tensor([3.0, 1.0])
+    assert np.stack([x, x]).tolist() == [[3.0, 1.0]] * 2
+    assert np.concatenate([x, np.zeros(1)]).tolist() == [3.0, 1.0, 0.0]
+    assert np.allclose(x, [3.0, 1.0])
+    with pytest.raises(TypeError, match="interpreted as an integer"):
+        np.concatenate([x, x], axis="rows")  # an error of NumPy's own
+
+
+def test_the_library_lists_what_is_its_users():
+    """Completion shows names of the library, and nothing that it imports."""
+    names = dir(mg)
+    assert {"tensor", "nn", "device", "cuda", "float32", "int32", "pi", "vstack", "use"} <= {*names}
+    assert {"sys", "importlib", "math", "suppress", "missing", "cuda_choice", "TYPE_CHECKING"} & {*names} == set()
+    assert [name for name in names if name.startswith("_") and name != "__version__"] == []
+
+
 def test_modules_in_a_dictionary_and_hooks():
     """A dictionary of modules is one of Python's; a hook that returns something replaces arguments or output."""
     heads = mg.nn.ModuleDict({"a": mg.nn.Identity()})

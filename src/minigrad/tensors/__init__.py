@@ -488,6 +488,10 @@ class Tensor(Methods, InPlace):
         return bool((self == value).any())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.requires_grad:
+            raise GraphError(
+                "numpy: this tensor requires gradients, which an array would lose without a word; use detach() first"
+            )
         array = arrays.to_host(self._array)
         return np.array(array, dtype=dtype, copy=copy)
 
@@ -502,6 +506,18 @@ class Tensor(Methods, InPlace):
                 return cast(Tensor, answer)
         raise TypeError(
             f"numpy.{ufunc.__name__}: functions of NumPy take no Tensor; use those of minigrad, or give them "
+            "tensor.detach().numpy()"
+        )
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Answer functions of NumPy: they get an array, but where they would call a method with NumPy's arguments."""
+        try:
+            return func._implementation(*args, **kwargs)
+        except TypeError as error:
+            if "unexpected keyword argument" not in str(error):
+                raise
+        raise TypeError(
+            f"numpy.{func.__name__}: functions of NumPy take no Tensor; use those of minigrad, or give them "
             "tensor.detach().numpy()"
         )
 

@@ -409,6 +409,7 @@ def rand_like(like: Tensor, generator: Generator | None = None) -> Tensor:
     >>> minigrad.rand_like(minigrad.zeros(2, 3)).shape
     (2, 3)
     """
+    _refuse_integers("rand_like", like)
     return rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
 
 
@@ -418,7 +419,13 @@ def randn_like(like: Tensor, generator: Generator | None = None) -> Tensor:
     >>> minigrad.randn_like(minigrad.zeros(2, 3)).shape
     (2, 3)
     """
+    _refuse_integers("randn_like", like)
     return randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)
+
+
+def _refuse_integers(name: str, like: Tensor) -> None:
+    if not like.is_floating_point():
+        raise TypeError(f"{name}: draws floats, and the tensor is of {like.dtype}; convert it with .float()")
 
 
 def randint(low: int, high: Any = None, size: Any = None, generator: Generator | None = None) -> Tensor:
@@ -430,6 +437,8 @@ def randint(low: int, high: Any = None, size: Any = None, generator: Generator |
     """
     if size is None:
         low, high, size = 0, low, high
+    if size is None:
+        raise TypeError("randint: the size is missing; call randint(high, size) or randint(low, high, size)")
     return (generator or default_generator).integers(low, high, shape_to_make((size,), "randint"))
 
 

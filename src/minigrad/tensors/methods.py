@@ -311,8 +311,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "mean")
         x = cast(Any, self)
-        if x._array.dtype.kind != "f":
-            raise TypeError(f"mean: a tensor of {x._array.dtype} has no mean of its type; convert it with .float()")
+        _refuse_integers(x, "mean")
         axes = axes_of(x, dim, "mean")
         count = 1
         for axis in axes:
@@ -344,6 +343,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "var")
         x = cast(Any, self)
+        _refuse_integers(x, "var")
         axes = axes_of(x, dim, "var")
         count = int(np.prod([x._array.shape[axis] for axis in axes], dtype=int)) - (
             int(unbiased) if correction is None else correction
@@ -367,6 +367,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         tensor(1.)
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "std")
+        _refuse_integers(self, "std")
         variance = self.var(dim, unbiased, keepdim, correction=correction)
         constant = variance == 0.0  # there, the gradient is 0 and not that of the square root, as in PyTorch
         if not variance.abstract and not constant.any():
@@ -663,6 +664,13 @@ def _by_numpys_name(dim: Any, axis: Any, operation: str) -> Any:
     if dim is not None:
         raise TypeError(f"{operation}: dim is {dim} and axis is {axis}; they are two names for one thing, give one")
     return axis
+
+
+def _refuse_integers(x: Any, operation: str) -> None:
+    if x._array.dtype.kind != "f":
+        raise TypeError(
+            f"{operation}: a tensor of {x._array.dtype} has no {operation} of its type; convert it with .float()"
+        )
 
 
 def _refuse_empty(x: Any, axes: Sequence[int], operation: str) -> None:
