@@ -185,7 +185,12 @@ def run(
     except ExerciseNotDone:
         names = ", ".join(exercises.missing(id, namespace))
         reason = f"{names} must be defined in {where}"
-        return CheckReport(id, exercise.points, (CheckResult("The answer is there", False, reason),), hints.pointer(id))
+        return CheckReport(
+            id,
+            exercise.points,
+            (CheckResult("All that the exercise asks for is defined", False, reason),),
+            hints.pointer(id),
+        )
     tests = _tests_of(id)
     answer = Answer(objects, namespace)
     printed = _Tail()

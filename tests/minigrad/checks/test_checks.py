@@ -638,6 +638,7 @@ def test_an_answer_that_is_not_there(namespace):
     report = runner.run(ID, namespace)
     assert report.earned == 0.0
     assert report.results[0].reason == "gradient must be defined in this notebook: run the cell above first"
+    assert report.results[0].title == "All that the exercise asks for is defined"
 
 
 @pytest.mark.parametrize(("id", "name", "value"), [(ID, "gradient", 3), ("module.Module", "Module", lambda: None)])
