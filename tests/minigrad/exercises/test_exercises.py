@@ -220,7 +220,7 @@ COMPILED = {
     "nn.kernels.conv1d_kernel": (slide(1), seven_sums),
     "nn.kernels.conv2d_kernel": (slide(2), seven_sums),
 }
-PRACTICE = {"cuda_ops._sum_practice", "cuda_ops._turn_practice", "cuda_ops._mm_practice"}
+PRACTICE = {"first_kernels.add_ten", "cuda_ops._sum_practice", "cuda_ops._turn_practice", "cuda_ops._mm_practice"}
 """Kernels that are written to learn from and that nothing else is made of."""
 
 
