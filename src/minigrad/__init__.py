@@ -63,6 +63,7 @@ _lazy_modules = (
     "flags",
     "functional",
     "graph",
+    "language",
     "loops",
     "mlp",
     "module",

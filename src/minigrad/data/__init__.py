@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from minigrad.data.dataset import Dataset, Subset, TensorDataset, random_split
 from minigrad.data.idx import mnist, read_idx
 from minigrad.data.loader import DataLoader
+from minigrad.data.poems import Poem, poems
 from minigrad.data.sentences import Sentences, Vocabulary, sst2
 from minigrad.data.sets import digits, points
 from minigrad.machine.first_use import first_use
@@ -14,12 +15,14 @@ from minigrad.machine.first_use import first_use
 __all__ = [
     "DataLoader",
     "Dataset",
+    "Poem",
     "Sentences",
     "Subset",
     "TensorDataset",
     "Vocabulary",
     "digits",
     "mnist",
+    "poems",
     "points",
     "random_split",
     "read_idx",
