@@ -122,9 +122,9 @@ def attention_weights(q: Tensor, k: Tensor) -> Tensor:
             of the m tokens. ``k.mT`` exchanges its last two axes.
 
     Returns:
-        A tensor of shape (..., n, m). Each row sums to 1. ``x.masked_fill(mask, value)``
-        puts a value where a tensor of booleans is true, and ``q.from_host(array)``
-        makes a tensor of an array of NumPy.
+        A tensor of shape (..., n, m). Each row sums to 1. ``x.masked_fill(mask,
+        value)`` puts a value where a tensor of booleans is true, and
+        ``q.from_host(array)`` makes a tensor of an array of NumPy.
     """
     ### BEGIN SOLUTION
     n, m = q.shape[-2], k.shape[-2]
@@ -291,7 +291,7 @@ def initial(rng: np.random.Generator, characters: int, window: int, width: int, 
             for _ in range(blocks)
         ],
         "norm": norm(),
-        "head": layer(width, characters, small),
+        "head": layer(width, characters, 0.1 * small),  # logits near 0: at first, each character is as likely
     }
 
 
@@ -344,8 +344,7 @@ def sample(logits: np.ndarray, rng: np.random.Generator, temperature: float = 1.
     Args:
         logits: An array of shape (characters,), of float32 or float64. It stays as it
             is.
-        rng: Draws. ``rng.choice(n, p=probabilities)`` wants probabilities that sum to
-            1 in float64.
+        rng: Draws: ``rng.choice(n, p=probabilities)`` is a number below n.
         temperature: At least 0. For 0 it is the first of the largest logits.
         top_k: How many of the largest logits have a chance, at least 1; None for all.
             Of equal ones the first.
@@ -356,7 +355,7 @@ def sample(logits: np.ndarray, rng: np.random.Generator, temperature: float = 1.
     ### BEGIN SOLUTION
     if temperature == 0.0:
         return int(np.argmax(logits))
-    scaled = np.asarray(logits, np.float64) / temperature
+    scaled = logits / temperature
     best = np.argsort(-scaled, kind="stable")[:top_k]
     powers = np.exp(scaled[best] - scaled.max())
     return int(best[rng.choice(len(best), p=powers / powers.sum())])
@@ -372,12 +371,12 @@ class Cache:
     """
 
     def __init__(self) -> None:
-        self.keys: Tensor | None = None
-        self.values: Tensor | None = None
+        self.keys: Any = None
+        self.values: Any = None
 
     def __len__(self) -> int:
         """Return the number of tokens so far."""
-        return 0 if self.keys is None else self.keys.shape[-2]
+        return 0 if self.keys is None else int(self.keys.shape[-2])
 
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Keep further keys and values behind those that are there.
@@ -391,7 +390,7 @@ class Cache:
             The keys and the values of all tokens so far.
         """
         ### BEGIN SOLUTION
-        if self.keys is not None and self.values is not None:
+        if self.keys is not None:
             k, v = creation.cat([self.keys, k], -2), creation.cat([self.values, v], -2)
         self.keys, self.values = k, v
         return k, v
@@ -421,9 +420,10 @@ def generate(
         the last one never.
     """
     ### BEGIN SOLUTION
-    text, new = list(prompt), list(prompt)
+    text, seen = list(prompt), 0
     for _ in range(count):
-        new = [choose(model(new, caches))]
-        text += new
+        logits = model(text[seen:], caches)
+        seen = len(text)
+        text.append(choose(logits))
     return text
     ### END SOLUTION

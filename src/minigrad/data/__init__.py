@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from minigrad.data.dataset import Dataset, Subset, TensorDataset, random_split
 from minigrad.data.idx import mnist, read_idx
 from minigrad.data.loader import DataLoader
-from minigrad.data.poems import Poem, poems
 from minigrad.data.sentences import Sentences, Vocabulary, sst2
 from minigrad.data.sets import digits, points
+from minigrad.data.verse import Poem, poems
 from minigrad.machine.first_use import first_use
 
 __all__ = [
