@@ -27,8 +27,7 @@ TEXT = (
     "batches, so that their losses can be compared. Losses are means over 50 steps, in nats a character; 'unseen' is "
     "the tenth of the text that was kept. Seconds are the middle one of the steps, the best of turns taken one after "
     "the other. minigrad is one compiled function, loss, gradients and Adam; eager it is `backward()` and "
-    "`optim.Adam`, as in PyTorch, which is used eagerly. What the compiled model writes after these {steps} steps:\n\n"
-    "```\n{sample}\n```"
+    "`optim.Adam`, as in PyTorch, which is used eagerly."
 )
 
 
@@ -47,7 +46,7 @@ def section() -> Iterator[str | Section]:
             done[name] = worker.call("finale.train", STEPS)
     columns = ("library", "first loss", "last loss", "unseen", "of PyTorch's loss", "a step", "share", "target", "")
     table = Section(f"The finale: {STEPS} steps of a small GPT", columns)
-    table.text = TEXT.format(steps=STEPS, sample=done["minigrad"]["sample"])
+    table.text = TEXT
     base = done["torch"]
     for name in NAMES:
         found, seconds = done[name], min(spans[name])
@@ -75,3 +74,5 @@ def section() -> Iterator[str | Section]:
     spread = ", ".join(f"{name} {statistics.median(each) / min(each):.2f}" for name, each in spans.items())
     table.text += f"\n\nLoad of the machine at the end: {load:.1f}; the middle turn over the best: {spread}."
     yield table
+    written = f"```\n{done['minigrad']['sample']}\n```"
+    yield Section(f"What the compiled model writes after {STEPS} steps", (), text=written)
