@@ -41,7 +41,8 @@ def targets_follow(student: SimpleNamespace) -> None:
 @visible("language.batches", PIECES)
 def every_place(student: SimpleNamespace) -> None:
     """In a text of 6 tokens pieces of 3 begin at 0, 1 or 2; each of these places occurs."""
-    drawn = itertools.islice(student.batches(np.arange(6), 3, np.random.default_rng(0), size=8), 10)
+    drawn = list(itertools.islice(student.batches(np.arange(6), 3, np.random.default_rng(0), size=8), 10))
+    expect(len(drawn), 10, hint="batches have no end: `while True`, and in it a `yield`")
     begins = {int(row[0]) for x, _ in drawn for row in x}
     meanings = {(0, 1): "the last place that has room is missing: `high` itself is never drawn"}
     expect(sorted(begins), [0, 1, 2], hint="draw from 0 up to, and without, len(tokens) - length", when=meanings)
@@ -135,6 +136,15 @@ def something_under_the_root(student: SimpleNamespace) -> None:
     expect(normed(student, [[1, 3]], [1, 1], [0, 0], eps=3.0), [[-0.5, 0.5]], hint="1 / sqrt(1 + 3)", when=meanings)
 
 
+@visible("language.layer_norm", NORM)
+def mean_and_variance_depend_on_x(student: SimpleNamespace) -> None:
+    """With an eps of 3, a gradient of 8 at the first output of [1, 3] is 1.5 and -1.5 at the inputs."""
+    x = numbers([[1.0, 3.0]]).requires_grad_()
+    found = student.layer_norm(x, numbers([1.0, 1.0]), numbers([0.0, 0.0]), 3.0)
+    hint = "both inputs move the mean and the variance: detach nothing"
+    expect(gradient(found, x, [[8.0, 0.0]]), [[1.5, -1.5]], hint=hint)
+
+
 # --- looking back ---------------------------------------------------------------------------------------------------
 
 
@@ -191,12 +201,15 @@ def queries_of_the_last_tokens(student: SimpleNamespace) -> None:
 
 @visible("language.causal_attention", PAST)
 def leads_back(student: SimpleNamespace) -> None:
-    """Gradients reach the values: the first of two equal ones gets half of the second output's."""
-    v = numbers([[1.0], [2.0]]).requires_grad_()
-    found = student.causal_attention(numbers([[0.0], [0.0]]), numbers([[0.0], [0.0]]), v)
-    expect(
-        gradient(found, v, [[10.0], [20.0]]), [[20.0], [10.0]], hint="10 + 20 / 2 for the first, 20 / 2 for the other"
-    )
+    """Gradients reach the values and the queries: of two equal weights, each is worth half."""
+    zero, v = numbers([[0.0], [0.0]]), numbers([[1.0], [2.0]]).requires_grad_()
+    found = student.causal_attention(zero, zero, v)
+    hint = "10 + 20 / 2 for the first, 20 / 2 for the other"
+    expect(gradient(found, v, [[10.0], [20.0]]), [[20.0], [10.0]], hint=hint)
+    q = numbers([[0.0], [0.0]]).requires_grad_()
+    found = student.causal_attention(q, numbers([[0.0], [1.0]]), v.detach())
+    hint = "the first query sees one key, and the second moves its output by a quarter of what it moves its score"
+    expect(gradient(found, q, [[8.0], [8.0]]), [[0.0], [2.0]], hint=hint)
 
 
 # --- a block --------------------------------------------------------------------------------------------------------
@@ -261,6 +274,21 @@ def second_half(student: SimpleNamespace) -> None:
     expect(
         through(student, [[1.0, 3.0]], p), [[1.0, 3.0 + gelu]], hint="gelu(3) is 2.996", tolerance=1e-4, when=meanings
     )
+
+
+@visible("language.block", BLOCK)
+def second_half_sees_the_first(student: SimpleNamespace) -> None:
+    """The first half makes [5, 3] of [1, 3]; the second one norms that, and adds gelu(-1) in the second place."""
+    up, down = np.zeros((8, 2)), np.zeros((2, 8))
+    up[0, 1] = down[1, 0] = 1.0
+    found = through(
+        student, [[1.0, 3.0]], parameters(mix={"bias": [4.0, 0.0]}, up={"weight": up}, down={"weight": down})
+    )
+    gelu = -0.15865525393145707
+    meanings = {
+        ((5.0, 3.0 + 0.8413447460685429),): "the second half continues with the sum that the first one has made"
+    }
+    expect(found, [[5.0, 3.0 + gelu]], hint="x = x + ..., and then x + ...", tolerance=1e-4, when=meanings)
 
 
 class _Remembers:
@@ -363,7 +391,8 @@ class _Counts:
 def each_token_once(student: SimpleNamespace) -> None:
     """The model gets the prompt, and then each new token alone; the last one is never looked at."""
     model = _Counts()
-    found = student.generate(model, [3, 4], 3, lambda logits: int(np.argmax(logits)), [student.Cache()])
+    prompt = [3, 4]
+    found = student.generate(model, prompt, 3, lambda logits: int(np.argmax(logits)), [student.Cache()])
     meanings = {
         (2, 3, 4): "the whole text was given each time: the caches have seen the older tokens",
         (2, 1, 1, 1): "nobody asks for a token after the last one",
@@ -371,3 +400,4 @@ def each_token_once(student: SimpleNamespace) -> None:
     }
     expect(model.given, [2, 1, 1], hint="2 tokens, then 1, then 1", when=meanings)
     expect(list(found), [3, 4, 7, 4, 8], hint="the prompt, and behind it the new tokens")
+    expect(prompt, [3, 4], hint="the prompt belongs to the caller: work on a copy")
