@@ -1,7 +1,7 @@
 """Run minigrad beside its peers, print the ratios, and write benchmarks/RESULTS.md: `make bench`.
 
 With words, `python -m benchmarks softmax matmul`, only the lines that have one of them in their names run, and nothing
-is written; `compiling`, `memory` and `grading` are tables of their own.
+is written; `compiling`, `memory`, `finale` and `grading` are tables of their own.
 """
 
 from __future__ import annotations
@@ -14,11 +14,19 @@ from concurrent.futures import ThreadPoolExecutor
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import compile_section, gpu, grading_section, scalar_section, start_section, tensor_section
+from benchmarks import (
+    compile_section,
+    finale_section,
+    gpu,
+    grading_section,
+    scalar_section,
+    start_section,
+    tensor_section,
+)
 from benchmarks.lines import COMPILED, LINES
 from benchmarks.report import RESULTS, Section, machine, write
 
-TABLES = ("compiling", "memory", "grading")
+TABLES = ("compiling", "memory", "finale", "grading")
 STACK = 512 * 1024 * 1024  # bytes, for micrograd's recursion on the chain
 
 
@@ -31,6 +39,7 @@ def everything() -> tuple[list[Iterator[str | Section]], int]:
         tensor_section.compiled_section(list(COMPILED)),
         compile_section.section(),
         tensor_section.training_section(),
+        finale_section.section(),
         tensor_section.memory_section(),
         tensor_section.compiled_memory_section(),
         start_section.section(),
@@ -40,7 +49,7 @@ def everything() -> tuple[list[Iterator[str | Section]], int]:
     on_gpu = 0 if gpu.why_not() else 15
     lines = len(programs) + len(LINES) + len(COMPILED)
     compiling = len(compile_section.NAMES) * len(compile_section.PEERS)
-    return sections, lines + compiling + 4 + 2 + len(start_section.STARTS) + sizes.steps + on_gpu
+    return sections, lines + compiling + finale_section.WORDS + 4 + 2 + len(start_section.STARTS) + sizes.steps + on_gpu
 
 
 def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
@@ -58,6 +67,9 @@ def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
     if "memory" in words:
         sections += [tensor_section.memory_section(), tensor_section.compiled_memory_section()]
         steps += 2
+    if "finale" in words:
+        sections.append(finale_section.section())
+        steps += finale_section.WORDS
     if "grading" in words:
         sizes = grading_section.Sizes()
         sections.append(grading_section.section(sizes))

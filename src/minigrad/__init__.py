@@ -65,6 +65,7 @@ _lazy_modules = (
     "func",
     "functional",
     "graph",
+    "language",
     "loops",
     "mlp",
     "module",

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from benchmarks import __main__, grading_section, start_section, tensor_section
+from benchmarks import __main__, finale, finale_section, grading_section, start_section, tensor_section
 from benchmarks.lines import COMPILED, LINES
 from benchmarks.measure import interleave
 from benchmarks.notes import NOTES
@@ -169,3 +169,14 @@ def test_units_fit_their_numbers():
     """Times and sizes are printed in the unit that leaves one to three digits before the point."""
     assert [duration(x) for x in (2.0, 0.0125, 3.4e-6)] == ["2 s", "12.5 ms", "3.4 us"]
     assert [bytes_of(x) for x in (1.5e9, 2.5e6, 1200.0, 12.0)] == ["1.5 GB", "2.5 MB", "1.2 kB", "12 bytes"]
+
+
+def test_finale_trains_the_same_network():
+    """From the same weights and on the same batches, all three ways have the losses of PyTorch, step by step."""
+    done = {name: finale.train(importlib.import_module(COMPILERS[name]), 3) for name in finale_section.NAMES}
+    for key in ("first", "last", "unseen"):
+        wanted = done["torch"][key]
+        assert {name: pytest.approx(wanted, rel=1e-4) for name in done} == {
+            name: each[key] for name, each in done.items()
+        }
+    assert len(done["minigrad"]["sample"]) == finale.SAMPLE

@@ -167,6 +167,10 @@ SVG = {
         {"x x": lambda x: np.outer(x, x)[:2].ravel()}, TABLE[0, 1:], column=1, row=2
     ),
     "kinds_of_tensors": draw.kinds_of_tensors,
+    "library": lambda: draw.library(
+        {"00 fundamentals": [(name, name != "prod") for name in ("add", "mul", "prod")], "12 poems": [("Cache", True)]},
+        {"12 poems": "FlashAttention, paged caches, quantized weights, serving"},
+    ),
     "matmul_shapes": lambda: draw.matmul_shapes(2, 3, 4),
     "iterations": lambda: draw.iterations(10, 4),
     "iterations, at most": lambda: draw.iterations(24, 12),
@@ -240,6 +244,7 @@ MATPLOTLIB = {
     "runs": lambda: draw.runs({"cold": [0.05, 2e-6, 1.4e-6, 1.5e-6], "warm": [1.4e-6, 1.5e-6, 1.4e-6, 1.6e-6]}),
     "digits": lambda: draw.digits(np.arange(192).reshape(3, 8, 8) % 17, [1, 2, 3], [1, 7, 3]),
     "kernels": lambda: draw.kernels(np.linspace(-1.9, 1.3, 36).reshape(4, 1, 3, 3), "the first layer's windows"),
+    "attention": lambda: draw.attention(np.tri(24) / np.arange(1.0, 25.0)[:, None], "Shall I compare thee to ", "past"),
     "activations": lambda: draw.activations({"image": TABLE[None], "edges": np.stack([TABLE, 11 - TABLE])}),
 }
 """Pictures by matplotlib, by the function."""

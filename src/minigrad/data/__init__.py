@@ -9,18 +9,21 @@ from minigrad.data.idx import mnist, read_idx
 from minigrad.data.loader import DataLoader
 from minigrad.data.sentences import Sentences, Vocabulary, sst2
 from minigrad.data.sets import digits, points
+from minigrad.data.verse import Poem, poems
 from minigrad.machine.first_use import first_use
 
 __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "Poem",
     "Sentences",
     "Subset",
     "TensorDataset",
     "Vocabulary",
     "digits",
     "mnist",
+    "poems",
     "points",
     "random_split",
     "read_idx",

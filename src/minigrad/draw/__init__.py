@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from minigrad.draw.gradients import matmul_shapes as matmul_shapes
     from minigrad.draw.gradients import permuted_gradient as permuted_gradient
     from minigrad.draw.graph import expression_graph as expression_graph
+    from minigrad.draw.language import attention as attention
+    from minigrad.draw.language import library as library
     from minigrad.draw.measured import bytes_and_seconds as bytes_and_seconds
     from minigrad.draw.measured import memory_over_time as memory_over_time
     from minigrad.draw.networks import activations as activations
@@ -70,6 +72,7 @@ _home = {
     "gpu": ("accesses", "blocks", "reads", "tiles"),
     "gradients": ("jacobians", "matmul_shapes", "permuted_gradient"),
     "graph": ("expression_graph",),
+    "language": ("attention", "library"),
     "measured": ("bytes_and_seconds", "memory_over_time"),
     "parallel": ("iterations", "races", "walk"),
     "programs": ("program", "rewrite"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import autodiff, functions, tensor_functions
+from minigrad import autodiff, functions, language, tensor_functions
 from minigrad.nn.activation_functions import pad
 from minigrad.nn.checking import as_tuple, check_integers, check_padding, check_running, check_size, in_range
 from minigrad.nn.convolution import Conv2d, Windows
@@ -310,9 +310,12 @@ def layer_norm(
             [-1.,  1.]])
     """
     axes = _last_axes("layer_norm", input, normalized_shape)
-    centred = input - input.mean(axes, keepdim=True)
-    variance = (centred * centred).mean(axes, keepdim=True)
-    return _scaled(centred, variance, eps, weight, bias, tuple(normalized_shape))
+    size = math.prod(normalized_shape)
+    vectors = input if len(axes) == 1 else input.reshape(*input.shape[: -len(axes)], size)
+    factors = input.new_ones(1) if weight is None else weight.view(size)
+    shifts = input.new_zeros(1) if bias is None else bias.view(size)
+    out = language.layer_norm(vectors, factors, shifts, eps)
+    return out if len(axes) == 1 else out.reshape(*input.shape)
 
 
 def rms_norm(

@@ -23,6 +23,7 @@ from minigrad import (
     flags,
     functional,
     functions,
+    language,
     loops,
     mlp,
     module,
@@ -30,6 +31,7 @@ from minigrad import (
     operators,
     program,
     standing_aside,
+    transforms,
     trees,
 )
 from minigrad.errors import ExerciseNotDone, FunctionError, UnknownExercise
@@ -158,6 +160,22 @@ def use_compiler():
         program.trace(lambda x: bool(x > 0.0), x)
 
 
+def use_language():
+    """Take a step of training on a line, and write one, as in lesson 12."""
+    training, _ = language.split(np.arange(12) % 5, 0.25)
+    x, y = map(minigrad.tensor, next(language.batches(training, 4, np.random.default_rng(0), 2)))
+    p = language.initial(np.random.default_rng(0), characters=5, window=4, width=4, blocks=1)
+    transforms.grad(lambda p: (language.gpt(p, x, 2) * y.unsqueeze(2)).sum())(p)
+    with minigrad.no_grad():
+        language.generate(
+            lambda tokens, caches: language.gpt(p, minigrad.tensor([tokens]), 2, caches)[0, -1].numpy(),
+            [1, 2],
+            2,
+            lambda logits: language.sample(logits, np.random.default_rng(0)),
+            [language.Cache()],
+        )
+
+
 WORKLOADS = {
     "00_fundamentals": [use_scalars, use_helpers, use_network],
     "01_numerical_derivatives": [use_differences],
@@ -173,6 +191,7 @@ WORKLOADS = {
     "09_networks": [use_layers],
     "10_transforms": [use_functions_of_functions],
     "11_compiler": [use_compiler],
+    "12_poems": [use_language],
 }
 
 

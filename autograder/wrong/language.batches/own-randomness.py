@@ -1,0 +1,13 @@
+"""The generator that is given is not used."""
+
+
+def split(tokens, share):
+    cut = len(tokens) - round(share * len(tokens))
+    return tokens[:cut], tokens[cut:]
+
+
+def batches(tokens, length, rng, size=16):
+    rng = np.random.default_rng()
+    while True:
+        places = rng.integers(0, len(tokens) - length, size)[:, None] + np.arange(length)
+        yield tokens[places], tokens[places + 1]

@@ -1,0 +1,12 @@
+"""The share is rounded down."""
+
+
+def split(tokens, share):
+    cut = len(tokens) - int(share * len(tokens))
+    return tokens[:cut], tokens[cut:]
+
+
+def batches(tokens, length, rng, size=16):
+    while True:
+        places = rng.integers(0, len(tokens) - length, size)[:, None] + np.arange(length)
+        yield tokens[places], tokens[places + 1]

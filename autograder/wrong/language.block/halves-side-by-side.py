@@ -1,0 +1,10 @@
+"""The second half sees the input of the first."""
+
+
+def block(x, p, heads, cache=None):
+    q, k, v = per_head(linear(layer_norm(x, **p["norm1"]), p["qkv"]), heads)
+    if cache is not None:
+        k, v = cache.extend(k, v)
+    first = linear(joined(causal_attention(q, k, v)), p["mix"])
+    second = linear(linear(layer_norm(x, **p["norm2"]), p["up"]).gelu(), p["down"])
+    return x + first + second

@@ -1,0 +1,12 @@
+"""Fewer queries than keys are taken for those of the first tokens."""
+
+
+def attention_weights(q, k):
+    n, m = q.shape[-2], k.shape[-2]
+    scores = (q * (1.0 / math.sqrt(q.shape[-1]))) @ k.mT
+    later = np.arange(m) > np.arange(n)[:, None]
+    return scores.masked_fill(q.from_host(later), -math.inf).softmax(-1)
+
+
+def causal_attention(q, k, v):
+    return attention_weights(q, k) @ v

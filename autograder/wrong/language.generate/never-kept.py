@@ -1,0 +1,25 @@
+"""What is joined is returned, and not kept."""
+
+
+class Cache:
+    def __init__(self):
+        self.keys = None
+        self.values = None
+
+    def __len__(self):
+        return 0 if self.keys is None else self.keys.shape[-2]
+
+    def extend(self, k, v):
+        if self.keys is not None and self.values is not None:
+            k, v = creation.cat([self.keys, k], -2), creation.cat([self.values, v], -2)
+        if self.keys is None:
+            self.keys, self.values = k, v
+        return k, v
+
+
+def generate(model, prompt, count, choose, caches):
+    text, new = list(prompt), list(prompt)
+    for _ in range(count):
+        new = [choose(model(new, caches))]
+        text += new
+    return text

@@ -1,0 +1,24 @@
+"""The newest keys and values are put in front of the older ones."""
+
+
+class Cache:
+    def __init__(self):
+        self.keys = None
+        self.values = None
+
+    def __len__(self):
+        return 0 if self.keys is None else self.keys.shape[-2]
+
+    def extend(self, k, v):
+        if self.keys is not None and self.values is not None:
+            k, v = creation.cat([k, self.keys], -2), creation.cat([v, self.values], -2)
+        self.keys, self.values = k, v
+        return k, v
+
+
+def generate(model, prompt, count, choose, caches):
+    text, new = list(prompt), list(prompt)
+    for _ in range(count):
+        new = [choose(model(new, caches))]
+        text += new
+    return text

@@ -1,0 +1,9 @@
+"""The largest logit is taken always."""
+
+
+def sample(logits, rng, temperature=1.0, top_k=None):
+    if temperature == 0.0:
+        return int(np.argmax(logits))
+    scaled = logits / temperature
+    best = np.argsort(-scaled, kind="stable")[:top_k]
+    return int(best[0])

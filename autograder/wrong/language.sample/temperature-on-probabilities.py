@@ -1,0 +1,11 @@
+"""The probabilities are divided, and by their sum once more."""
+
+
+def sample(logits, rng, temperature=1.0, top_k=None):
+    if temperature == 0.0:
+        return int(np.argmax(logits))
+    scaled = logits
+    best = np.argsort(-scaled, kind="stable")[:top_k]
+    powers = np.exp(scaled[best] - scaled.max())
+    powers = powers / powers.sum() / temperature
+    return int(best[rng.choice(len(best), p=powers / powers.sum())])
