@@ -76,6 +76,7 @@ _lazy_modules = (
     "tensor_data",
     "tensor_functions",
     "tensor_ops",
+    "training",
     "transforms",
     "trees",
     "widgets",

@@ -62,6 +62,12 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "0.109": "0.1 + 0.9 / 100",
     },
     "08_gpu": {"128": "", "4096": "64 * 64", "1152": "1024 + 128", "768": "512 + 256", "9.7": "", "1,555": ""},
+    "08b_training": {
+        "1.461": "math.log(math.e + 9) - 1",
+        "2.3": "math.log(10)",
+        "2.30": "math.log(10)",
+        "147": "",  # the nines among the training digits
+    },
     "09_networks": {
         "1,437": "1797 - sets.TEST_DIGITS",
         "360": "sets.TEST_DIGITS",

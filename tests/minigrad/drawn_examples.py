@@ -241,6 +241,13 @@ MATPLOTLIB = {
     "bytes_and_seconds": lambda: draw.bytes_and_seconds(
         {"gelu": [(168e6, 0.02), (16e6, 0.004)], "softmax": [(6e7, 0.018), (4e7, 0.01)]}, bandwidth=10e9
     ),
+    "signals": lambda: draw.signals({"small": [0.1, 0.01, 0.0], "large": [10.0, 1e5, math.inf]}, "two layers"),
+    "descents": lambda: draw.descents(
+        lambda x, y: x * x + 9.0 * y * y, {"SGD": [(-1.5, 1.0), (-1.0, -0.5)], "Adam": [(-1.5, 1.0)]}
+    ),
+    "learning_curves": lambda: draw.learning_curves(
+        {letter: ([2.3, 1.0, 0.2], [2.4, 5.0, math.nan]) for letter in "ABCDE"}
+    ),
     "runs": lambda: draw.runs({"cold": [0.05, 2e-6, 1.4e-6, 1.5e-6], "warm": [1.4e-6, 1.5e-6, 1.4e-6, 1.6e-6]}),
     "digits": lambda: draw.digits(np.arange(192).reshape(3, 8, 8) % 17, [1, 2, 3], [1, 7, 3]),
     "kernels": lambda: draw.kernels(np.linspace(-1.9, 1.3, 36).reshape(4, 1, 3, 3), "the first layer's windows"),

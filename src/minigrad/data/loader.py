@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import training
 from minigrad.data.dataset import Dataset
 from minigrad.tensors import Tensor, creation
 
@@ -58,22 +59,30 @@ class DataLoader:
         self.generator = generator
 
     def __len__(self) -> int:
-        whole, rest = divmod(len(self.dataset), self.batch_size)
-        return whole + (rest > 0 and not self.drop_last)
+        return len(self._batches())
 
     def __iter__(self) -> Iterator[Any]:
-        order = range(len(self.dataset))
-        indices: Sequence[int] = (
-            creation.randperm(len(order), generator=self.generator).tolist() if self.shuffle else order
-        )
-        for start in range(0, len(self) * self.batch_size, self.batch_size):
-            yield self._batch(indices[start : start + self.batch_size])
+        return (self._batch(indices) for indices in self._batches())
+
+    def _batches(self) -> training.Batches:
+        rng = _Orders(self.generator) if self.shuffle else None
+        return training.Batches(len(self.dataset), self.batch_size, rng, self.drop_last)
 
     def _batch(self, indices: Sequence[int]) -> Any:
         take = getattr(self.dataset, "take", None)
         if take is not None and self.collate_fn is None:
             return take(indices)
         return (self.collate_fn or collate)([self.dataset[index] for index in indices])
+
+
+class _Orders:
+    """The random orders of a generator of this library, as `training.Batches` asks for them."""
+
+    def __init__(self, generator: creation.Generator | None) -> None:
+        self.generator = generator
+
+    def permutation(self, n: int) -> Any:
+        return creation.randperm(n, generator=self.generator).numpy()
 
 
 def collate(examples: Sequence[Any]) -> Any:

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from minigrad.draw.timing import roofline as roofline
     from minigrad.draw.timing import runs as runs
     from minigrad.draw.timing import timings as timings
+    from minigrad.draw.training import descents as descents
+    from minigrad.draw.training import learning_curves as learning_curves
+    from minigrad.draw.training import signals as signals
     from minigrad.draw.transforms import batched as batched
     from minigrad.draw.transforms import dual as dual
     from minigrad.draw.transforms import flattened as flattened
@@ -82,6 +85,7 @@ _home = {
     "steps": ("memory_plan", "running_softmax", "timeline"),
     "storage": ("permute", "strides"),
     "timing": ("roofline", "runs", "timings"),
+    "training": ("descents", "learning_curves", "signals"),
     "transforms": ("batched", "dual", "flattened", "passes"),
 }
 # fmt: on

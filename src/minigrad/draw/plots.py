@@ -103,11 +103,12 @@ class Picture:
         return f"Picture: {self.caption}"
 
 
-def canvas(columns: int = 1, *, width: float = 6.0, height: float = 3.4) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure in the course's style, and its axes from left to right.
+def canvas(columns: int = 1, *, rows: int = 1, width: float = 6.0, height: float = 3.4) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure in the course's style, and its axes from left to right, row by row.
 
     Args:
         columns: How many axes stand side by side.
+        rows: How many stand below each other.
         width: Of the whole figure, in inches.
         height: Likewise.
 
@@ -121,10 +122,10 @@ def canvas(columns: int = 1, *, width: float = 6.0, height: float = 3.4) -> tupl
 
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
-        axes = figure.subplots(1, columns, squeeze=False)
-    for ax in axes[0]:
+        axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for ax in axes:
         ax.set_axisbelow(True)
-    return figure, list(axes[0])
+    return figure, axes
 
 
 def _grid(low: float, high: float, n: int = 301) -> list[float]:

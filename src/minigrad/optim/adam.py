@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from minigrad import standing_aside, training
 from minigrad.optim.in_place import update
 from minigrad.optim.optimizer import Group, Optimizer
 from minigrad.tensors import Tensor
@@ -34,6 +35,7 @@ class Adam(Optimizer):
     """
 
     decoupled = False
+    _rule: Callable[..., None]
 
     def __init__(
         self,
@@ -57,14 +59,9 @@ class Adam(Optimizer):
             zeros = p.detach().clone().zero_()
             state = self.state[p] = {"step": 0, "exp_avg": zeros, "exp_avg_sq": zeros.clone()}
         state["step"] += 1
-        beta1, beta2 = group["betas"]
-        # Both means start at 0. Dividing by 1 - beta^step makes up for it.
-        rate = group["lr"] / (1.0 - beta1 ** state["step"])
-        root = 1.0 / math.sqrt(1.0 - beta2 ** state["step"])
-        decay = group["weight_decay"]
         arrays = (p, grad, state["exp_avg"], state["exp_avg_sq"])
-        shrink = 1.0 - group["lr"] * decay if self.decoupled else 1.0
-        update(_adapt, arrays, rate, root, beta1, beta2, group["eps"], 0.0 if self.decoupled else decay, shrink)
+        settings = (state["step"], group["lr"], group["betas"], group["eps"], group["weight_decay"], self.decoupled)
+        update(self._rule, arrays, *settings)
 
 
 class AdamW(Adam):
@@ -100,28 +97,53 @@ class AdamW(Adam):
         super().__init__(params, lr, betas, eps, weight_decay)
 
 
+def _as_written(
+    p: Any,
+    grad: Any,
+    mean: Any,
+    square: Any,
+    step: int,
+    lr: float,
+    betas: tuple[float, float],
+    eps: float,
+    decay: float,
+    decoupled: bool,
+) -> None:
+    """Take the step of `training.adam_step`, a student's where one is installed."""
+    if decay and not decoupled:
+        grad, decay = grad + decay * p, 0.0
+    new = training.adam_step(p, grad, mean, square, step, lr, betas, eps, decay)
+    for old, value in zip((p, mean, square), new, strict=True):
+        old[...] = value
+
+
 def _adapt(
     p: Any,
     grad: Any,
     mean: Any,
     square: Any,
-    rate: float,
-    root: float,
-    beta1: float,
-    beta2: float,
+    step: int,
+    lr: float,
+    betas: tuple[float, float],
     eps: float,
     decay: float,
-    shrink: float,
+    decoupled: bool,
 ) -> None:
-    if shrink != 1.0:
-        p *= shrink
-    if decay:
+    beta1, beta2 = betas
+    if decay and decoupled:
+        p *= 1.0 - lr * decay
+    elif decay:
         grad = grad + decay * p
     mean *= beta1
     mean += (1.0 - beta1) * grad
     square *= beta2
     square += (1.0 - beta2) * (grad * grad)
     divisor = square**0.5
-    divisor *= root
+    # Both means start at 0. Dividing by 1 - beta^step makes up for it.
+    divisor *= 1.0 / math.sqrt(1.0 - beta2**step)
     divisor += eps
-    p -= rate * (mean / divisor)
+    p -= lr / (1.0 - beta1**step) * (mean / divisor)
+
+
+Adam._rule = staticmethod(_as_written)
+standing_aside.twin(Adam, "_rule", staticmethod(_adapt), unless=("training",))

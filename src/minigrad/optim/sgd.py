@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from minigrad import standing_aside, training
 from minigrad.optim.in_place import descend, update
 from minigrad.optim.optimizer import Group, Optimizer
 from minigrad.tensors import Tensor
@@ -37,6 +38,8 @@ class SGD(Optimizer):
     >>> weight.detach()
     tensor([0.7])
     """
+
+    _rule: Callable[..., None]
 
     def __init__(
         self,
@@ -78,13 +81,23 @@ class SGD(Optimizer):
         if velocity is None:
             velocity = state["momentum_buffer"] = p.detach().clone().zero_()
             take = 1.0  # the velocity starts as the first gradient, whole
-        update(_descend_with_momentum, (p, grad, velocity), lr, decay, momentum, take, group["nesterov"])
+        update(self._rule, (p, grad, velocity), lr, decay, momentum, take, group["nesterov"])
 
 
 def _descend(p: Any, grad: Any, lr: float, decay: float) -> None:
     if decay:
         grad = grad + decay * p
     p -= lr * grad
+
+
+def _as_written(
+    p: Any, grad: Any, velocity: Any, lr: float, decay: float, momentum: float, take: float, nesterov: bool
+) -> None:
+    """Take the step of `training.sgd_step`, a student's where one is installed."""
+    grad = grad + decay * p
+    moved, new = training.sgd_step(p, take * grad, velocity, lr, momentum)
+    p[...] = p - lr * (grad + momentum * new) if nesterov else moved
+    velocity[...] = new
 
 
 def _descend_with_momentum(
@@ -95,3 +108,7 @@ def _descend_with_momentum(
     velocity *= momentum
     velocity += grad if take == 1.0 else take * grad
     p -= lr * (grad + momentum * velocity if nesterov else velocity)
+
+
+SGD._rule = staticmethod(_as_written)
+standing_aside.twin(SGD, "_rule", staticmethod(_descend_with_momentum), unless=("training",))

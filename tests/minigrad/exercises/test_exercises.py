@@ -31,6 +31,7 @@ from minigrad import (
     operators,
     program,
     standing_aside,
+    training,
     transforms,
     trees,
 )
@@ -125,6 +126,18 @@ def use_flags():
     assert flags.flags_after_change(made, []) == flags.RESULT
 
 
+def use_training():
+    """Begin a layer, take the steps of both optimizers and go through batches, as in lesson 08b."""
+    assert training.xavier_std((2, 2)) < training.kaiming_std((2, 2))
+    for optimizer in (minigrad.optim.SGD, minigrad.optim.Adam):
+        x = minigrad.ones(2, requires_grad=True)
+        x.sum().backward()
+        optimizer([x], **({"momentum": 0.5} if optimizer is minigrad.optim.SGD else {})).step()
+    batches = minigrad.data.DataLoader([0.0, 1.0, 2.0], batch_size=2)
+    assert len(batches) == len(list(batches)) == 2
+    assert training.is_epoch(list(training.Batches(3, 2)), 3, 2)
+
+
 def use_layers():
     """Compute what lesson 09 adds, and its gradients."""
     x = minigrad.tensor([[[[1.0, 2.0], [3.0, 4.0]]]], requires_grad=True)
@@ -188,6 +201,7 @@ WORKLOADS = {
     "07_parallel_cpu": [compute("numba")],
     "07b_what_a_loop_costs": [compute("numba")],
     "08_gpu": [compute("cuda")],
+    "08b_training": [use_training],
     "09_networks": [use_layers],
     "10_transforms": [use_functions_of_functions],
     "11_compiler": [use_compiler],

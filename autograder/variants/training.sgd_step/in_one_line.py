@@ -1,0 +1,5 @@
+"""One expression for the parameter."""
+
+
+def sgd_step(p: Any, grad: Any, velocity: Any, lr: float, momentum: float = 0.0) -> tuple[Any, Any]:
+    return p - lr * grad - lr * momentum * velocity, velocity * momentum + grad

@@ -1,0 +1,6 @@
+"""Momentum multiplies the gradient."""
+
+
+def sgd_step(p: Any, grad: Any, velocity: Any, lr: float, momentum: float = 0.0) -> tuple[Any, Any]:
+    velocity = velocity + momentum * grad
+    return p - lr * velocity, velocity
