@@ -160,7 +160,7 @@ def test_the_table_counts(folder):
     progressing.saw_hint("functions.arithmetic", 3)
     progress = minigrad.progress()
     row = next(each for each in progress.lessons if each.lesson == "02_chain_rule")
-    assert (row.done, row.exercises, row.earned, row.points, row.checks, row.hints) == (1, 4, 8.0, 22.0, 2, 3)
+    assert (row.done, row.exercises, row.earned, row.points, row.checks, row.hints) == (1, 6, 8.0, 30.0, 2, 3)
     assert progress.total.earned == 8.0
     assert progress.total.exercises == sum(not each.draft for each in exercises.catalogue().values())
     assert "02_chain_rule" in repr(progress)
@@ -173,7 +173,7 @@ def test_the_page_can_be_read_aloud(folder):
     html = minigrad.progress()._repr_html_()
     lessons = minigrad.progress().lessons
     assert html.count('<th scope="row"') == len(lessons) + 1
-    assert 'aria-label="23 percent of the points"' in html
+    assert 'aria-label="17 percent of the points"' in html
     assert html.count("aria-label=") == len(lessons) + 1
     assert "color:#" not in html
 
@@ -199,9 +199,9 @@ def test_the_command_prints_the_table(folder):
         env={**os.environ, "COLUMNS": "120"},
     )
     assert done.returncode == 0, done.stderr
-    assert "1/4" in done.stdout
-    assert "5/22" in done.stdout
-    assert "23%" in done.stdout
+    assert "1/6" in done.stdout
+    assert "5/30" in done.stdout
+    assert "17%" in done.stdout
 
 
 def test_a_kernel_records_and_shows_progress(folder):
