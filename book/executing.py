@@ -64,7 +64,11 @@ def _kept(name: str, notebook: Notebook, results: Path) -> Notebook:
 def _execute(name: str, notebook: Notebook) -> Notebook:
     with tempfile.TemporaryDirectory() as folder:  # a kernel writes the reader's progress beside the notebook
         client = NotebookClient(
-            notebook, timeout=SECONDS, allow_errors=True, resources={"metadata": {"path": folder}}, kernel_name="python3"
+            notebook,
+            timeout=SECONDS,
+            allow_errors=True,
+            resources={"metadata": {"path": folder}},
+            kernel_name="python3",
         )
         untraced = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
         client.execute(env=untraced | {"PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "ignore"})

@@ -10,7 +10,14 @@ from book.places import ROOT
 
 __all__ = ["guides"]
 
-PROJECT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/RESULTS.md", "tests/README.md")
+PROJECT = (
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "benchmarks/RESULTS.md",
+    "tests/README.md",
+)
 """Pages outside of docs/ that guides lead to."""
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -29,7 +36,7 @@ def guides() -> Iterator[tuple[str, bytes]]:
 
 
 def _page(path: Path) -> str:
-    """A guide whose links to files outside of the site lead to the library's source, or are only text."""
+    """A guide whose links to files outside of the site are only text."""
     text = path.read_text(encoding="utf-8")
     parts = _outside_of_fences(text)
     return "".join(part if is_code else _LINK.sub(lambda found: _link(path, found), part) for part, is_code in parts)
@@ -52,13 +59,11 @@ def _link(page: Path, found: re.Match[str]) -> str:
     words, target = found[1], found[2]
     if "://" in target or target.startswith("#"):
         return found[0]
-    path, _, fragment = target.partition("#")
+    path, _, _ = target.partition("#")
     file = (page.parent / path).resolve()
     name = file.relative_to(ROOT).as_posix()
     if name == "README.md":
         return f"[{words}](/index.md)"
     if file.suffix == ".md" and (name.startswith("docs/") or name in PROJECT):
         return found[0]
-    if file.suffix == ".py" and name.startswith("src/minigrad/"):
-        return f"{words}"
     return words

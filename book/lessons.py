@@ -80,7 +80,9 @@ def _shown(cell: Cell) -> Cell:
     tags = set(cell.metadata.get("tags", ()))
     shown.metadata = nbformat.from_dict({})
     if "setup" in tags:
-        shown.metadata = nbformat.from_dict({"tags": ["hide-input"], "mystnb": {"code_prompt_show": "What is imported"}})
+        shown.metadata = nbformat.from_dict(
+            {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "What is imported"}}
+        )
     return shown
 
 

@@ -62,7 +62,9 @@ def _made_of() -> str:
     """A hash of all that the site is made of."""
     paths = [ROOT / name for name in READ]
     files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
-    kept = (file for file in files if file.is_file() and "__pycache__" not in file.parts and ".grades" not in file.parts)
+    kept = (
+        file for file in files if file.is_file() and "__pycache__" not in file.parts and ".grades" not in file.parts
+    )
     return hash_of(of_library(), of_files([*kept, *ROOT.glob("*.md")]))
 
 
@@ -97,7 +99,7 @@ def _write(folders: Folders, texts: dict[str, bytes]) -> None:
 
 def _sphinx(folders: Folders) -> None:
     """Run Sphinx in a process of its own; every warning is an error."""
-    command = [sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-q", "-j", "2", "-b", "html"]
+    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-a", "--keep-going", "-q", "-j", "2", "-b", "html"]
     places = ["-c", str(SITE), "-d", str(folders.doctrees), str(folders.source), str(folders.html)]
     if subprocess.run([*command, *places], cwd=ROOT, check=False).returncode:
         raise BookError("Sphinx finds fault with the pages named above; mend them")

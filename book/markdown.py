@@ -13,7 +13,7 @@ _IN_CODE = re.compile(r"(`[^`\n]+`)")
 
 
 def plain(text: str) -> str:
-    """Return a plain sentence as Markdown that shows it; what stands in backticks stays code.
+    r"""Return a plain sentence as Markdown that shows it; what stands in backticks stays code.
 
     >>> plain("x * y is `a*b`")
     'x \\\\* y is `a*b`'
