@@ -58,7 +58,8 @@ def _kept(name: str, notebook: Notebook, results: Path) -> Notebook:
     """Return the executed notebook, from the folder of results if nothing that decides them has changed."""
     decided_by = hash_of(nbformat.writes(notebook), of_library(), of_files([Path(__file__)]))
     text = kept(results / f"{name}-{decided_by}.json", lambda: json.dumps(_execute(name, notebook)))
-    return nbformat.from_dict(json.loads(text))
+    found: Notebook = nbformat.from_dict(json.loads(text))
+    return found
 
 
 def _execute(name: str, notebook: Notebook) -> Notebook:

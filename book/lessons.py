@@ -33,7 +33,7 @@ def lesson_page(facts: Facts, built: BuiltLesson, notebook: Notebook) -> Noteboo
     cells = list(_cells(facts, notebook))
     title, _, rest = cells[0].source.partition("\n")
     cells[0].source = f"{title}\n\n{_head(facts, built)}\n\n{rest.strip()}"
-    page = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": notebook.metadata.kernelspec})
+    page: Notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": notebook.metadata.kernelspec})
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"
     return page
@@ -62,7 +62,7 @@ def _cells(facts: Facts, notebook: Notebook) -> Iterator[Cell]:
     given = iter(notebook.cells)
     asked = ""
     for cell in given:
-        exercise = exercise_of(cell.source) if cell.cell_type == "code" else None
+        exercise = exercise_of(cell.source) if cell.cell_type == "code" else ""
         if exercise in facts.sources:
             report = _report(next(given))  # the check stands right behind its exercise
             yield nbformat.v4.new_markdown_cell(exercise_box(facts, facts.sources[exercise], report))
