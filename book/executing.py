@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,6 +27,9 @@ SECONDS = 600
 LONGEST = ("12_poems", "03_backprop", "07_parallel_cpu", "08b_training", "09_networks", "11_compiler")
 """The lessons that take longest are begun first, so that all processors end together."""
 
+AT_ONCE = 2
+"""How many lessons are executed at a time: lessons 07 and 11 use several processors themselves."""
+
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -33,19 +37,25 @@ class BookError(Exception):
     """The book cannot be made; the message says why in one sentence."""
 
 
-def executed(lessons: Mapping[str, BuiltLesson], results: Path) -> Iterator[tuple[str, Notebook]]:
-    """Execute lessons, several at a time, and yield each with its outputs; those that were executed before are read.
+def executed(
+    lessons: Mapping[str, BuiltLesson], results: Path, tell: Callable[[str], None]
+) -> Iterator[tuple[str, Notebook]]:
+    """Execute lessons, two at a time, and yield each with its outputs; those that were executed before are read.
+
+    Each lesson's outputs are written as soon as its last cell has run, so an interrupted build loses only the lessons
+    that were running.
 
     Args:
         lessons: By name.
         results: The folder where outputs are kept.
+        tell: Is told of each lesson that was executed, and how long that took.
 
     Raises:
         BookError: If a cell raises, or writes to stderr.
     """
     order = sorted(lessons, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
-    with ThreadPoolExecutor(max_workers=max(2, (os.cpu_count() or 2) // 2)) as pool:
-        jobs = {name: pool.submit(_kept, name, lessons[name].source, results) for name in order}
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        jobs = {name: pool.submit(_kept, name, lessons[name].source, results, tell) for name in order}
         try:
             for name in lessons:
                 yield name, jobs[name].result()
@@ -54,10 +64,17 @@ def executed(lessons: Mapping[str, BuiltLesson], results: Path) -> Iterator[tupl
             raise
 
 
-def _kept(name: str, notebook: Notebook, results: Path) -> Notebook:
+def _kept(name: str, notebook: Notebook, results: Path, tell: Callable[[str], None]) -> Notebook:
     """Return the executed notebook, from the folder of results if nothing that decides them has changed."""
     decided_by = hash_of(nbformat.writes(notebook), of_library(), of_files([Path(__file__)]))
-    text = kept(results / f"{name}-{decided_by}.json", lambda: json.dumps(_execute(name, notebook)))
+
+    def executed_now() -> str:
+        begun = time.monotonic()
+        text = json.dumps(_execute(name, notebook))
+        tell(f"  {name}: {time.monotonic() - begun:.0f} s")
+        return text
+
+    text = kept(results / f"{name}-{decided_by}.json", executed_now)
     found: Notebook = nbformat.from_dict(json.loads(text))
     return found
 

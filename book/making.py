@@ -81,9 +81,8 @@ def _sources(folders: Folders, tell: Callable[[str], None]) -> Iterator[tuple[st
     yield from misconceptions(facts)
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         yield f"notebooks/{path.name}", path.read_bytes()
-    tell("executing the lessons")
-    for name, notebook in executed(facts.lessons, folders.results):
-        tell(f"  {name}")
+    tell("executing the lessons that have changed")
+    for name, notebook in executed(facts.lessons, folders.results, tell):
         page = lesson_page(facts, facts.lessons[name], notebook)
         yield f"lessons/{name}.ipynb", nbformat.writes(page).encode()
 
