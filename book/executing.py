@@ -87,6 +87,7 @@ def _execute(name: str, notebook: Notebook) -> Notebook:
             allow_errors=True,
             resources={"metadata": {"path": folder}},
             kernel_name="python3",
+            extra_arguments=["--log-level=ERROR"],  # else each kernel warns that it talks to this machine unencrypted
         )
         untraced = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
         client.execute(env=untraced | {"PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "ignore"})

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from book.boxes import exercise_link
 from book.course_facts import Facts
 from book.lessons import number_of
+from book.map import course_map
 from book.markdown import joined
 
 __all__ = ["indexes"]
@@ -15,8 +16,15 @@ __all__ = ["indexes"]
 def indexes(facts: Facts) -> Iterator[tuple[str, bytes]]:
     """Yield each index, by its place."""
     yield "exercises.md", _exercises(facts).encode()
-    for folder, title in (("lessons", "The lessons"), ("misconceptions", "Known mistakes")):
-        yield f"{folder}.md", joined([f"# {title}", _toctree([f"{folder}/{name}" for name in facts.lessons])]).encode()
+    yield "lessons.md", _lessons(facts).encode()
+    listed = _toctree([f"misconceptions/{name}" for name in facts.lessons])
+    yield "misconceptions.md", joined(["# Known mistakes", listed]).encode()
+
+
+def _lessons(facts: Facts) -> str:
+    head = "A line leads down from each lesson to those that build on it."
+    hidden = _toctree([f"lessons/{name}" for name in facts.lessons], hidden=True)
+    return joined(["# The lessons", head, course_map(facts), hidden])
 
 
 def _exercises(facts: Facts) -> str:
@@ -29,5 +37,6 @@ def _exercises(facts: Facts) -> str:
     return joined(["# The exercises", head, "\n".join(["| exercise | lesson | points |", "|---|---|---|", *rows])])
 
 
-def _toctree(pages: list[str]) -> str:
-    return "\n".join(["```{toctree}", ":maxdepth: 1", "", *pages, "```"])
+def _toctree(pages: list[str], *, hidden: bool = False) -> str:
+    options = [":maxdepth: 1", *([":hidden:"] if hidden else [])]
+    return "\n".join(["```{toctree}", *options, "", *pages, "```"])

@@ -16,6 +16,7 @@ from book.keeping import hash_of, of_files, of_library
 from book.lessons import lesson_page
 from book.misconceptions import misconceptions
 from book.places import ROOT, Folders
+from book.reference import reference
 from minigrad.files import write
 
 # After autograder's: it spares jsonschema an import of a second.
@@ -79,6 +80,7 @@ def _sources(folders: Folders, tell: Callable[[str], None]) -> Iterator[tuple[st
     yield from guides()
     yield from indexes(facts)
     yield from misconceptions(facts)
+    yield from reference()
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         yield f"notebooks/{path.name}", path.read_bytes()
     tell("executing the lessons that have changed")

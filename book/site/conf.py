@@ -14,7 +14,15 @@ project_copyright = author
 version = release = minigrad.__version__
 language = "en"
 
-extensions = ["myst_nb", "sphinx_design", "sphinx.ext.mathjax"]
+extensions = [
+    "docstrings",
+    "myst_nb",
+    "sphinx_design",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
 exclude_patterns = ["notebooks"]
 
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
@@ -23,6 +31,19 @@ myst_links_external_new_tab = False
 nb_execution_mode = "off"  # the lessons come executed
 nb_merge_streams = True
 nb_remove_code_outputs = False
+
+default_role = "code"  # docstrings have single backticks, as Markdown has
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+napoleon_numpy_docstring = False
+napoleon_custom_sections = ["Source"]
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+# Other libraries' names in signatures: their indexes are not at hand where a page may not ask the network.
+nitpick_ignore_regex = [
+    (r"py:.*", rf"{library}\..*")
+    for library in ("collections", "np", "numpy", "os", "pathlib", "random", "traitlets", "types")
+]
 
 html_theme = "furo"
 html_title = "minigrad"

@@ -4,12 +4,16 @@ import re
 
 import pytest
 
+import minigrad
 from book.boxes import exercise_box, question_box
 from book.course_facts import Facts
 from book.guides import guides
 from book.indexes import indexes
+from book.map import course_map, needs_of, placed, reduced
 from book.markdown import anchor, block, plain
 from book.misconceptions import misconceptions
+from book.reference import reference
+from book.site.docstrings import as_restructured
 
 FACTS = Facts()
 EXERCISES = list(FACTS.sources)
@@ -78,3 +82,58 @@ def test_fences_are_longer_than_those_inside():
 def test_signs_of_markdown_are_shown():
     """A star in a sentence is a star; code stays as it is."""
     assert plain("a * b is `a*b`") == r"a \* b is `a*b`"
+
+
+def test_the_map_follows_from_what_lessons_need():
+    """The lines of the map are what the lessons' sentences "You need" say, without what follows from the rest."""
+    assert {later: " ".join(before) for later, before in reduced(needs_of(FACTS)).items()} == {
+        "00": "",
+        "01": "00",
+        "02": "01",
+        "03": "02",
+        "04": "00",
+        "05": "04",
+        "06": "03 05",
+        "06b": "06",
+        "07": "05",
+        "07b": "07",
+        "08": "07",
+        "08b": "06b 07",
+        "09": "08b",
+        "10": "06",
+        "11": "07b 09",
+        "12": "10 11",
+    }
+
+
+def test_the_map_leads_to_each_lesson():
+    """The picture and the table have a link to each lesson, and a line for each lesson that another builds on."""
+    text = course_map(FACTS)
+    for name in FACTS.lessons:
+        assert f'<a href="lessons/{name}.html">' in text
+        assert f"(lessons/{name}.ipynb)" in text
+    assert text.count("<path ") == sum(map(len, reduced(needs_of(FACTS)).values()))
+
+
+def test_lines_of_the_map_pass_by_other_lessons():
+    """No line runs through a lesson that stands between its ends."""
+    needs = {"a": (), "b": ("a",), "c": ("b",), "d": ("a", "c"), "e": ("b", "d")}
+    places = placed(needs)
+    stops = {(places.lanes[lesson], row) for row, lesson in enumerate(needs)}
+    passed = [(lane, row) for start, lane, end in places.lines for row in range(start[1] + 1, end[1])]
+    assert len(places.lines) == 6
+    assert len(passed) == len(set(passed)) == 4
+    assert not stops & set(passed)
+
+
+def test_every_public_module_is_in_the_reference():
+    """Each module that `minigrad.NAME` imports has a page."""
+    pages = dict(reference())
+    assert [name for name in minigrad._lazy_modules if f"reference/minigrad.{name}.rst" not in pages] == []
+
+
+def test_docstrings_show_their_signs_and_code():
+    """A star in prose is a star; indented code below a sentence is code; examples stay as they are."""
+    given = ["A shape (*x).", "", "    a * b", "", "Returns:", "    |x| of `a*b`.", "", ">>> 2 * 3", "6"]
+    made = ["A shape (\\*x).", "", "::", "", "    a * b", "", "Returns:", "    \\|x\\| of `a*b`.", "", *given[-2:]]
+    assert as_restructured(given) == made
