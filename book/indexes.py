@@ -17,7 +17,7 @@ def indexes(facts: Facts) -> Iterator[tuple[str, bytes]]:
     """Yield each index, by its place."""
     yield "exercises.md", _exercises(facts).encode()
     yield "lessons.md", _lessons(facts).encode()
-    listed = _toctree([f"misconceptions/{name}" for name in facts.lessons])
+    listed = _toctree([f"{built.title} <misconceptions/{name}>" for name, built in facts.lessons.items()])
     yield "misconceptions.md", joined(["# Known mistakes", listed]).encode()
 
 

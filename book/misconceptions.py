@@ -23,7 +23,7 @@ def misconceptions(facts: Facts) -> Iterator[tuple[str, bytes]]:
             "The hidden tests tell them apart by the values that they see.",
         ]
         for exercise in facts.course.of_lesson(name):
-            parts += [f"## `{exercise.id}`", f"The exercise: {exercise_link(exercise.id)}"]
+            parts += [f"## {exercise_link(exercise.id)}"]
             found = seen.get(exercise.id, {})
             parts += [_mistake(exercise.id, each, found.get(each.name, {})) for each in facts.wrong(exercise.id)]
         yield f"misconceptions/{name}.md", (joined(parts) + "\n").encode()

@@ -34,6 +34,7 @@ nb_remove_code_outputs = False
 
 default_role = "code"  # docstrings have single backticks, as Markdown has
 autodoc_member_order = "bysource"
+autodoc_type_aliases = {"DTypeLike": "numpy.typing.DTypeLike"}  # else its nine alternatives fill each signature
 autodoc_typehints_format = "short"
 napoleon_numpy_docstring = False
 napoleon_custom_sections = ["Source"]
