@@ -13,7 +13,7 @@ from rich.table import Table
 
 import minigrad
 from minigrad import exercises
-from minigrad.commands import checking, lessons, machine
+from minigrad.commands import checking, grading, lessons, machine
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
 from minigrad.tutor import hints
@@ -95,6 +95,7 @@ for command in (
     lessons.start,
     lessons.lab,
     checking.check,
+    grading.grade,
     lessons.hint,
     lessons.progress,
     lessons.submit,
