@@ -32,6 +32,8 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 OF_THE_MACHINE = re.compile(
     r"\d\s*(?:ns|us|µs|ms|s|seconds?|times|x|MB|GB)\b|\b(?:threads?|cores?|seconds)\b|0x[0-9a-f]{6}"
 )
+OF_OTHER_LESSONS = re.compile(r"^\w+ to \w+ +0 of \d+ yours, reference: all$")
+"""What `use` says of lessons without an answer: each new lesson of the course changes it."""
 
 
 OLDER = {
@@ -61,7 +63,8 @@ def lasting(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Return the lines of a run that another run prints too, and that tell of no machine."""
     kept: list[str] = []
     for line in first:
-        if line.strip() and not OF_THE_MACHINE.search(line) and not missing(second, [*kept, line]):
+        of_this_lesson = line.strip() and not OF_THE_MACHINE.search(line) and not OF_OTHER_LESSONS.match(line)
+        if of_this_lesson and not missing(second, [*kept, line]):
             kept.append(line)
     return kept
 

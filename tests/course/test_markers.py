@@ -86,7 +86,7 @@ def test_all_readers_agree(tmp_path, monkeypatch, capsys, head):
     path = handed_in(tmp_path / "00_fundamentals.ipynb", f"{head}\n{BODY}")
     assert (exercises.placed_in(path) == [ID]) is expected
     assert not not_begun(ID, path)
-    exercises.use(path, namespace={})
+    exercises.use(path, namespace={}, verbose=True)
     assert (f"{ID:40} yours" in capsys.readouterr().out) is expected
     warnings = [each for each in pack(tmp_path, "module0", force=True).warnings if "nothing is written yet" in each]
     assert (ID not in "".join(warnings)) is expected

@@ -89,6 +89,32 @@ def test_what_stands_first(name):
     assert len(re.findall(r"^- ", text[able:needed], re.MULTILINE)) >= 3
 
 
+SPANS = {"an hour": 60, "75 minutes": 75, "80 minutes": 80, "ninety minutes": 90}
+WHOLE = {"ninety minutes": 90, "two hours": 120, "two hours and a half": 150}
+WHOLE |= {"three hours": 180, "four hours": 240, "five hours": 300}
+
+
+@each_lesson
+def test_sittings(name):
+    """How long a lesson takes is told in sittings of at most 90 minutes, which begin at sections of the lesson."""
+    text = prose(LESSONS[name])
+    told = " ".join(re.search(r"\bAllow ((?:.|\n)+?)\. ", text)[1].split())
+    if told == "ninety minutes, in one sitting":
+        return
+    whole, count, span, beginnings = re.match(r"(.+?), in (two|three|four) sittings of (.+?); the (.+)", told).groups()
+    sittings = {"two": 2, "three": 3, "four": 4}[count]
+    assert SPANS[span] * sittings == WHOLE[whole]
+    sections = re.findall(r"\*([^*]+)\*", beginnings)
+    places = [headings(LESSONS[name]).index(each) for each in sections]
+    assert (len(sections), places) == (sittings - 1, sorted(places))
+
+
+@each_lesson
+def test_cells_fit_beside_a_file_browser(name):
+    """No line of code is longer than 88 characters: JupyterLab breaks none, and a narrow window hides the rest."""
+    assert [line for cell in CELL.finditer(LESSONS[name]) for line in cell[0].split("\n") if len(line) > 88] == []
+
+
 @each_lesson
 def test_what_stands_last(name):
     """After the exercises: an experiment, a question, what one has now, PyTorch's and JAX's files, three readings."""

@@ -162,9 +162,9 @@ class LabPage:
         self.page.locator(f'.lm-Menu-item[data-command="{command}"]').click()
 
     def cell(self, starts: str) -> Locator:
-        """Return the code cell whose text starts so, scrolled into view."""
+        """Return the first code cell whose text starts so, scrolled into view."""
         first_line = self.page.locator(".cm-line:first-child", has_text=re.compile(rf"^{re.escape(starts)}"))
-        cell = self.page.locator(".jp-CodeCell").filter(has=first_line)
+        cell = self.page.locator(".jp-CodeCell").filter(has=first_line).first
         cell.scroll_into_view_if_needed()
         return cell
 

@@ -133,6 +133,7 @@ OF_TENSORS: dict[str, list[Sample]] = {
         Sample(((2, 2),), {"shape": (3, 2), "key": (slice(1, None),)}),
         Sample(((2, 2, 2),), {"shape": (3, 2), "key": (_ROWS,)}),
     ],
+    "Embed": [Sample(((3, 2),), {"tokens": minigrad.tensor([[0, 2], [2, 2]])})],
     "Flip": _along((2, 3), {"dims": (0,)}, {"dims": (0, 1)}),
     "Cat": [Sample(((2, 1), (2, 3)), {"dim": 1}), Sample(((1, 2), (1, 2), (2, 2)), {"dim": 0})],
     "Clone": _one(),

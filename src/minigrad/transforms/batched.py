@@ -75,6 +75,12 @@ class BatchedTensor(AbstractTensor):
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Apply a function to all examples at once, by its batching rule."""
+        for name, option in options.items():
+            if isinstance(option, cls):
+                raise BatchingError(
+                    f"vmap: {function.__name__} takes {name} as an option, the same for all examples, and cannot be "
+                    "mapped over it; pass all examples at once, or loop over them"
+                )
         level = max(x._level for x in inputs if isinstance(x, cls))
         is_batched = [isinstance(x, cls) and x._level == level for x in inputs]
         values = [x._value if mine else x for x, mine in zip(inputs, is_batched, strict=True)]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.language import Embed
 from minigrad.nn.checking import InRange
 from minigrad.nn.convolution import Conv2d, ConvInput, ConvWeight
 from minigrad.nn.loss_rules import BCEWithLogits, CrossEntropy, SquaredError
@@ -18,6 +19,11 @@ __all__: list[str] = []
 @rule_for(InRange)
 def _in_range(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -> Any:
     return function.apply(*values, **options)
+
+
+@rule_for(Embed)
+def _embed(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -> Any:
+    return values[0][:, options["tokens"]]
 
 
 def _merged(x: Any) -> Any:

@@ -54,9 +54,10 @@ def student_of(small):
 
 
 def contents(root):
-    """Return every file below a directory, or the file itself; an editor's checkpoints do not count."""
+    """Return every file below a directory, or the file itself; what an editor or hypothesis leaves does not count."""
     paths = [path for path in [root, *sorted(root.rglob("*"))] if path.is_file()]
-    return {path: path.read_bytes() for path in paths if ".ipynb_checkpoints" not in path.parts}
+    left = {".ipynb_checkpoints", ".hypothesis"}
+    return {path: path.read_bytes() for path in paths if left.isdisjoint(path.parts)}
 
 
 def refusal(small, **options):

@@ -414,6 +414,7 @@ BUILT_ON = {("fast_ops", "tensor_ops.py")}
 INTERFACE = (
     *("ctx.save_for_backward(", "reduce_dim: int,", "@staticmethod", "def backward(ctx: Any, d_output: Any)"),
     *("for each in program.equations:", "if isinstance(x, Var):", "raise TypeError("),
+    "i = cuda.grid(1)",  # the lesson shows it in the kernel above
 )
 """How lines begin that whoever writes a tensor function, a kernel or a pass writes, because others call it."""
 

@@ -7,7 +7,7 @@ import pytest
 from registry_samples import functions_of_tensors, samples_of, title
 
 import minigrad as mg
-from minigrad import transforms
+from minigrad import language, transforms
 from minigrad.errors import BatchingError
 from minigrad.transforms import batching_rules
 
@@ -200,6 +200,13 @@ def test_a_function_without_a_rule_is_named():
 
     with pytest.raises(BatchingError, match=r"vmap: Cube has no batching rule; give the class a static method vmap"):
         transforms.vmap(Cube.apply)(mg.ones(2))
+
+
+def test_an_option_cannot_be_mapped():
+    """Tokens of Embed are an option: mapped over, they are refused by name."""
+    table, tokens = mg.ones(4, 2), mg.tensor([[1, 2], [0, 3]])
+    with pytest.raises(BatchingError, match="vmap: Embed takes tokens as an option"):
+        transforms.vmap(lambda each: language.Embed.apply(table, tokens=each))(tokens)
 
 
 def test_a_user_gives_a_rule():

@@ -259,6 +259,40 @@ class ReLU:
         return operators.relu_back(a, d_output)
 
 
+# exercise: scalar.record
+def record(function, inputs):
+    raw_values, scalars = [], []
+    for value in inputs:
+        if not isinstance(value, Scalar):
+            value = Scalar(value, requires_grad=False)
+        scalars.append(value)
+        raw_values.append(value.data)
+
+    ctx = Context()
+    output = Scalar(function._forward(ctx, *raw_values), requires_grad=False)
+    need_grad = any(not scalar.is_constant() for scalar in scalars)
+    if need_grad and function.differentiable and is_grad_enabled():
+        output.history = History(function, ctx, scalars)
+    return output
+
+
+# exercise: scalar.Arithmetic
+class Arithmetic:
+    __slots__ = ()
+
+    def __sub__(self, b):
+        return operate(functions.Sub, self, b)
+
+    def __rsub__(self, b):
+        return operate(functions.Sub, b, self)
+
+    def __mul__(self, b):
+        return operate(functions.Mul, self, b)
+
+    def __rmul__(self, b):
+        return self * b
+
+
 # exercise: autodiff.chain_rule
 def chain_rule(variable, d_output):
     record = variable.history
