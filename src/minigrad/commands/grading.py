@@ -1,4 +1,4 @@
-"""The command `grade`: the hidden tests on one's own notebooks, where the grader is installed beside the library."""
+"""The commands `grade` and `solution`, for which the grader is installed beside the library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
 
-__all__ = ["grade"]
+__all__ = ["grade", "solution"]
 
 
 def grade(
@@ -46,9 +46,38 @@ def grade(
     raise typer.Exit(code)
 
 
+def solution(
+    id: Annotated[str, typer.Argument(help="The exercise, such as autodiff.chain_rule, or the name of a question.")],
+    now: Annotated[bool, typer.Option("--now", help="Show it without an attempt.")] = False,
+) -> None:
+    """Show the solution of an exercise after an attempt, with its commentary, or a question's model answer.
+
+    An exercise is tried if it was checked, and its saved cell is not as it was given out; a question, if its saved cell
+    has a text of yours. Your progress remembers whether the solution came after an attempt or on request.
+
+    Example: `minigrad solution autodiff.chain_rule`
+    """
+    from minigrad.tutor import progressing
+    from minigrad.working_folder import attempts, grader
+
+    grader.require("solution")
+    folder = progressing.working_folder()
+    missing = attempts.no_attempt(id, folder)
+    if missing and not now:
+        raise MinigradError(f"solution: {missing}; `minigrad solution {id} --now` shows the solution anyway")
+    code = grader.run("solution", id)
+    if code == 0:
+        progressing.saw_solution(id, "on request" if missing else "after an attempt")
+    raise typer.Exit(code)
+
+
 def _is_begun(notebook: Path) -> bool:
     from minigrad import exercises
     from minigrad.working_folder.checking import is_as_given
 
-    answers = ((exercises.exercise_of(source), source) for source in exercises.answer_cells(notebook))
+    try:
+        cells = exercises.answer_cells(notebook)
+    except MinigradError:  # the grader says so in its report, beside those of the other notebooks
+        return True
+    answers = ((exercises.exercise_of(source), source) for source in cells)
     return any(id in exercises.catalogue() and not is_as_given(id, source) for id, source in answers)

@@ -13,13 +13,25 @@ from rich.table import Table
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
 
-__all__ = ["hint", "lab", "progress", "start", "submit"]
+__all__ = ["hint", "lab", "progress", "start", "submit", "what_next"]
 
 _MARKS = {"copied": "new", "updated": "updated", "unchanged": "as it was"}
 
 Folder = Annotated[
     Path | None, typer.Argument(help="The folder you work in; by default the one around you, else my-notebooks.")
 ]
+
+
+def what_next() -> None:
+    """Say what to do next, and the commands for it."""
+    from minigrad.working_folder.next_step import next_step
+
+    found = next_step()
+    console.print(found.said, highlight=False, soft_wrap=True, markup=False)
+    commands = (*found.commands, ("minigrad --help", "every command"))
+    width = max(len(command) for command, _ in commands)
+    for command, remark in commands:
+        console.print(f"  {command:{width}}  {remark}", highlight=False, soft_wrap=True, markup=False)
 
 
 def start(

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
 import sys
 from pathlib import Path
 
 from minigrad.errors import MinigradError
 from minigrad.standing_aside import CUT
+from minigrad.working_folder import waiting
 
-__all__ = ["require", "run"]
+__all__ = ["is_installed", "require", "run"]
+
+
+def is_installed() -> bool:
+    """Return whether the grader can be imported."""
+    found = importlib.util.find_spec("autograder")
+    return found is not None and bool(found.origin)
 
 
 def require(command: str) -> None:
@@ -19,8 +25,7 @@ def require(command: str) -> None:
     Raises:
         MinigradError: If that is so; the message says what to install, or that a class's edition has no grader.
     """
-    found = importlib.util.find_spec("autograder")
-    if found is not None and found.origin:
+    if is_installed():
         return
     if (Path(__file__).resolve().parents[1] / CUT).is_file():
         raise MinigradError(f"{command}: the library of a class has neither hidden tests nor answers; your course has")
@@ -31,4 +36,4 @@ def require(command: str) -> None:
 
 def run(*words: str) -> int:
     """Run a command of the grader with this Python, and return its exit code."""
-    return subprocess.run([sys.executable, "-P", "-m", "autograder", *words], check=False).returncode
+    return waiting.run([sys.executable, "-P", "-m", "autograder", *words])
