@@ -37,13 +37,18 @@ def grade(
     if not chosen:
         raise MinigradError("grade: nothing is written yet in the lessons of this folder; name notebooks")
     words = ["grade", "--own", *map(str, chosen)]
-    if folder is not None:
-        page = folder / FOLDER / "report.html"
-        words += ["--since", str(folder / FOLDER / "reports"), "--html", str(page)]
-    code = grader.run(*words)
-    if folder is not None and code == 0:
+    if folder is None:
+        raise typer.Exit(grader.run(*words))
+    page = folder / FOLDER / "report.html"
+    before = _written(page)
+    code = grader.run(*words, "--since", str(folder / FOLDER / "reports"), "--html", str(page))
+    if _written(page) != before:
         console.print(f"As a page: {page.as_uri()}", highlight=False, soft_wrap=True, markup=False)
     raise typer.Exit(code)
+
+
+def _written(file: Path) -> int:
+    return file.stat().st_mtime_ns if file.is_file() else 0
 
 
 def solution(

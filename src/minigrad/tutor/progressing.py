@@ -239,7 +239,8 @@ class Progress:
             return "Nothing is recorded here: `minigrad start` makes a working folder, in which progress is kept."
         said = "Points are those of the checks in the notebooks; hidden tests decide when the notebooks are graded."
         if self.solutions:
-            said += f" Solutions seen: {len(self.solutions)}, {self.solutions.count('on request')} before an attempt."
+            early = self.solutions.count("on request")
+            said += f" Solutions seen: {len(self.solutions)}{f', {early} before an attempt' if early else ''}."
         return said
 
     def __repr__(self) -> str:
