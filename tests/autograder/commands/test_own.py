@@ -87,7 +87,7 @@ def test_a_lesson_is_named_for_one_notebook(grade, write):
     assert "one at a time" in grade(*paths, "--lesson", "00_numbers", code=2)
 
 
-def test_ones_own_code_without_a_sandbox_is_labelled(grade, write, monkeypatch):
+def test_ones_own_code_without_a_sandbox_is_labelled(grade, write, monkeypatch, tmp_path):
     """Where there is no sandbox, --own grades in a process and says so; without it the grader refuses."""
 
     def none_here(*_args, **_options):
@@ -95,8 +95,9 @@ def test_ones_own_code_without_a_sandbox_is_labelled(grade, write, monkeypatch):
 
     monkeypatch.setattr("autograder.sandbox.choose", none_here)
     monkeypatch.setattr("autograder.sandbox.isolation.choose", none_here)
-    output = grade(write("00_numbers", ARITHMETIC), "--own", "--fresh")
-    assert "not isolated: no sandbox on this system" in output
+    output = grade(write("00_numbers", ARITHMETIC), "--own", "--fresh", "--html", tmp_path / "page.html")
+    assert "not isolated: no sandbox on this system" in output and "note: not isolated" in output
+    assert "not isolated" in (tmp_path / "page.html").read_text()
     assert "00_numbers: 3 of 3 points" in output
 
 
