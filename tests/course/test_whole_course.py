@@ -27,7 +27,7 @@ pytestmark = pytest.mark.full("all lessons on top of each other, three times")
 LEFT_OUT = ("mlp.SGD", "tensor_ops.tensor_reduce", "fast_ops._tensor_matrix_multiply")
 """Three that a student may leave out and still see a network learn: nothing needs them, or something slower serves."""
 
-USE = "import minigrad\nminigrad.use()"
+USE = "import minigrad\nminigrad.use(verbose=True)"
 
 
 TRAINING = """

@@ -96,6 +96,7 @@ def progress(
 ) -> None:
     """Show how far you are: exercises that pass, their points, checks, and hints."""
     from minigrad.tutor import progressing
+    from minigrad.working_folder import grader
 
     if folder is not None and not folder.is_dir():
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
@@ -108,6 +109,8 @@ def progress(
         table.add_row(each.lesson, *each.cells, bar, end_section=each == found.lessons[-1])
     console.print(table)
     console.print(escape(found.note), highlight=False)
+    if grader.is_installed():
+        console.print("`minigrad grade` runs the hidden tests on what you have written.", highlight=False)
 
 
 def submit(

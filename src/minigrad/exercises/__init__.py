@@ -12,7 +12,7 @@ from minigrad.exercises.reading import answer_cells, left_out, namespace_of, run
 from minigrad.exercises.standing_in import lessons_before, stand_in, standing_in
 from minigrad.exercises.stubs import gives_up
 from minigrad.exercises.syllabus import Exercise, catalogue, get
-from minigrad.exercises.using import needs_installed, use
+from minigrad.exercises.using import needs_installed, use, written
 from minigrad.standing_aside import on_change
 
 __all__ = [
@@ -40,4 +40,5 @@ __all__ = [
     "stand_in",
     "standing_in",
     "use",
+    "written",
 ]

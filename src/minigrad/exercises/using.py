@@ -14,14 +14,14 @@ from typing import Any
 from minigrad.errors import ExerciseNotDone, MinigradError
 from minigrad.exercises import syllabus
 from minigrad.exercises.collecting import collect, done_in
-from minigrad.exercises.installing import Installation, install, take_out
+from minigrad.exercises.installing import Installation, install, installed, take_out
 from minigrad.exercises.lesson_files import folder_here, lessons_beside, notebooks_in
 from minigrad.exercises.reading import is_reading, namespace_of
 from minigrad.exercises.standing_in import fill_stubs, without_answer
 from minigrad.exercises.stubs import is_unfinished
 from minigrad.exercises.syllabus import Exercise
 
-__all__ = ["needs_installed", "use"]
+__all__ = ["needs_installed", "use", "written"]
 
 
 NAMED = 2
@@ -156,3 +156,30 @@ def _running_namespace() -> Mapping[str, Any]:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell.user_ns if shell else {}
+
+
+def written(until: str | None = None) -> dict[str, list[tuple[str, bool]]]:
+    """Return what a student is asked to write, and what of it the library has as theirs: for `draw.library`.
+
+    Args:
+        until: The last lesson that counts, such as "03_backprop". None takes all.
+
+    Returns:
+        For each lesson its functions, with whether `use` has put the student's own into the library.
+
+    Raises:
+        ValueError: If there is no such lesson.
+
+    >>> minigrad.exercises.written("00_fundamentals")["00 fundamentals"][0]
+    ('add', False)
+    """
+    catalogue = syllabus.catalogue().values()
+    lessons = list(dict.fromkeys(each.lesson for each in catalogue))
+    if until is not None and until not in lessons:
+        raise ValueError(f"exercises.written: there is no lesson {until!r}; the lessons are {', '.join(lessons)}")
+    there = set(installed())
+    found: dict[str, list[tuple[str, bool]]] = {}
+    for lesson in lessons if until is None else lessons[: lessons.index(until) + 1]:
+        names = [name for each in catalogue if each.lesson == lesson for name in each.objects]
+        found[lesson.replace("_", " ")] = [(name.rpartition(".")[2], name in there) for name in names]
+    return found

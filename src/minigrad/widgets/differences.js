@@ -21,10 +21,10 @@ export default {
     });
     const point = (part, type) => type === "click" && put(model, { exponent: Number(part.split(":")[1]) });
     rest.append(
-      make("div", { class: "mgw-row" },
+      make("div", { class: "mgw-row mgw-pair" },
         stage(model, listening, "curve", "The function with its secants"),
         stage(model, listening, "errors", "The error of both differences against epsilon, on logarithmic axes", { point })),
-      make("p", { class: "mgw-keys" }, "Move epsilon with the arrow keys, or click at a step in the chart on the right. "
+      make("p", { class: "mgw-keys" }, "Move epsilon with the arrow keys, or click at a step in the chart of errors. "
         + "Dashed: the tangent, and the present step."),
     );
     return () => listening.end();

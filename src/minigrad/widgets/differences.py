@@ -40,7 +40,7 @@ _EXPONENTS = [n / _STEPS_OF_TEN for n in range(-16 * _STEPS_OF_TEN, 1)]
 _FLOOR = 1e-17  # an error of exactly 0 has no place on a logarithmic axis
 _FARTHEST = 1e6  # beyond, steps of 1e-16 to 1 are lost in x
 _HIGHEST = 1e300  # beyond, there is no room left above the curve
-_METHODS = (("forward", "mc-two", True), ("central", "mc-one", False))
+_METHODS = (("forward", "mc-one", True), ("central", "mc-two", False))
 
 
 @dataclass(frozen=True)

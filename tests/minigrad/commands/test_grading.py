@@ -9,8 +9,10 @@ import time
 
 import pytest
 from notebooks_by_hand import exercise, find, load, notebook, question, save
+from typer.testing import CliRunner
 
 from minigrad import exercises
+from minigrad.cli import app
 from minigrad.errors import MinigradError
 from minigrad.standing_aside import CUT
 from minigrad.tutor import progressing
@@ -120,6 +122,14 @@ def test_ctrl_c_is_the_programs_business():
     assert (process.returncode, said) == (7, "")
 
 
+def test_checks_and_progress_lead_to_the_hidden_tests(folder, monkeypatch):
+    """They name the command where the grader is installed, and only there."""
+    for command in ("check", "progress"):
+        assert "`minigrad grade` runs" in minigrad(command, code=int(command == "check"))
+    monkeypatch.setattr(grader, "is_installed", lambda: False)
+    assert "minigrad grade" not in _printed("progress")
+
+
 # --- solution -------------------------------------------------------------------------------------------------
 
 
@@ -222,16 +232,22 @@ def test_who_has_not_begun_begins(tmp_path, monkeypatch):
     assert next_step.next_step().commands[0][0] == "minigrad start"
 
 
-def _typed(*words):
-    """Run a command in this process, and return its exit code."""
-    from typer.testing import CliRunner
-
-    from minigrad.cli import app
-
+def _result(*words):
+    """Run a command in this process."""
     result = CliRunner().invoke(app, list(words))
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return result.exit_code
+    return result
+
+
+def _typed(*words):
+    """Run a command in this process, and return its exit code."""
+    return _result(*words).exit_code
+
+
+def _printed(*words):
+    """Run a command in this process, and return what it prints."""
+    return _result(*words).output
 
 
 def _refused(*words):

@@ -82,6 +82,19 @@ def test_use_prints_a_line_for_each_lesson(tmp_path, capsys):
     assert last == "minigrad.use(verbose=True) names every exercise"
 
 
+def test_the_library_so_far(tmp_path, capsys):
+    """What is written up to a lesson, and what of it `use` has put in: for the picture at a lesson's end."""
+    notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
+    exercises.use(tmp_path, namespace={})
+    found = exercises.written("01_numerical_derivatives")
+    assert list(found) == ["00 fundamentals", "01 numerical derivatives"]
+    assert [name for names in found.values() for name, is_there in names if is_there] == ["add", "mul", "neg"]
+    assert ("gradient", False) in found["01 numerical derivatives"]
+    assert len(exercises.written()) == len({each.lesson for each in exercises.catalogue().values()})
+    with pytest.raises(ValueError, match="there is no lesson '03'; the lessons are 00_fundamentals, "):
+        exercises.written("03")
+
+
 def test_use_says_what_is_missing(tmp_path, monkeypatch, capsys):
     """In an edition without answers the lines say which exercises are still to be written."""
     missing = {"operators.comparison", "derivatives.gradient", "derivatives.central_difference"}
