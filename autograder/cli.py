@@ -17,6 +17,7 @@ from autograder.commands.grade import doctor, grade
 from autograder.commands.new import new_exercise
 from autograder.commands.regrade import regrade
 from autograder.commands.report import report
+from autograder.commands.solution import solution
 from autograder.commands.tidy import tidy
 from autograder.commands.verify import verify
 from minigrad.cli import take_any_text
@@ -66,7 +67,9 @@ app = typer.Typer(
 )
 
 
-for command in (build, grade, autograde, verify, demo, edition, doctor, explain, extend, regrade, report, attack, tidy):
+for command in (
+    build, grade, autograde, verify, demo, edition, doctor, explain, extend, regrade, report, solution, attack, tidy,
+):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise.")
 new.command("exercise", help=_joined(new_exercise.__doc__ or ""))(new_exercise)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from autograder.commands.common import (
     HERE,
@@ -18,20 +20,28 @@ from autograder.commands.common import (
     IsolationOption,
     KeepOption,
     cache_of,
+    fail,
     honest,
 )
+from autograder.commands.showing import steps
 from autograder.course.loading import find_course, load_course
+
+if TYPE_CHECKING:
+    from autograder.judging.judge import Judge
+    from autograder.results import Submission
 
 __all__ = ["doctor", "grade"]
 
 
 @honest
 def grade(
-    notebook: Annotated[Path, typer.Argument(help="A student's notebook.", show_default=False)],
+    notebooks: Annotated[
+        list[Path], typer.Argument(metavar="NOTEBOOK...", help="Notebooks of a student.", show_default=False)
+    ],
     lesson: Annotated[
         str | None, typer.Option(help="Its lesson, such as 03_backprop; found by its name or its cells otherwise.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON; a list for several.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as an HTML page.")] = None,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
@@ -40,10 +50,18 @@ def grade(
     examples: Annotated[
         bool, typer.Option("--all-examples", help="Show the inputs that failed also where they wait for a date.")
     ] = False,
+    since: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Say what has changed since the reports in this folder; keep these there."),
+    ] = None,
+    own: Annotated[
+        bool,
+        typer.Option("--own", help="They are your own: where there is no sandbox, grade in a process, and say so."),
+    ] = False,
 ) -> None:
-    """Grade one notebook, without nbgrader, and print the report.
+    """Grade notebooks, without nbgrader, and print the report.
 
-    The notebook itself is never executed here: only the text of its solutions and added cells is taken, and runs
+    The notebooks themselves are never executed here: only the text of solutions and added cells is taken, and runs
     in the sandbox.
 
     Examples:
@@ -54,23 +72,69 @@ def grade(
       autograder grade answer.ipynb --html report.html
     """
     from autograder.judging.examples import released
-    from autograder.judging.grading import grade_file
     from autograder.judging.judge import Judge
     from autograder.telling import report
 
-    loaded = load_course(course or find_course(), tree=False)
+    if lesson is not None and len(notebooks) > 1:
+        fail("--lesson names the lesson of one notebook; grade one at a time, or leave it out", USAGE)
+    isolation = _isolation_of_own(isolation) if own else isolation
+    loaded = load_course(course or find_course(told=not own), tree=False)
     with Judge(loaded, hidden=hidden, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
-        submission = grade_file(judge, notebook, lesson)
+        submissions = _grade_all(judge, notebooks, lesson)
     if not examples:
-        submission = released(submission, loaded, dt.date.today())
+        submissions = [released(each, loaded, dt.date.today()) for each in submissions]
+    changes = [_changes(since, each) for each in submissions]
     if html is not None:
-        html.write_text(report.page(submission), encoding="utf-8")
+        html.write_text(report.page(*submissions, changes=changes), encoding="utf-8")
     if json:
-        typer.echo(report.as_json(submission))
+        typer.echo(report.as_json(*submissions))
     else:
-        Console(soft_wrap=True, highlight=False).print(report.as_rich(submission))
-    if submission.unreadable:
+        console = Console(soft_wrap=True, highlight=False)
+        for number, (each, changed) in enumerate(zip(submissions, changes, strict=True)):
+            console.print("\n" if number else "", end="")
+            console.print(report.as_rich(each))
+            for line in changed:
+                console.print(escape(line))
+    if any(each.unreadable for each in submissions):
         raise typer.Exit(USAGE)
+
+
+def _grade_all(judge: Judge, notebooks: Sequence[Path], lesson: str | None) -> list[Submission]:
+    from autograder.judging.grading import grade_file
+
+    submissions = []
+    with steps("grading", len(notebooks)) as step:
+        for path in notebooks:
+            step.at(f"grading {path.name}")
+            submissions.append(grade_file(judge, path, lesson))
+            step.advance()
+    return submissions
+
+
+def _changes(folder: Path | None, submission: Submission) -> list[str]:
+    """Return what has changed since the last report, and keep this one; an unreadable notebook has no report."""
+    from autograder.telling import since
+
+    if folder is None or submission.unreadable:
+        return []
+    changed = since.sentences(since.read_kept(folder, submission.lesson), submission)
+    since.keep(folder, submission, dt.datetime.now(dt.UTC))
+    return changed
+
+
+def _isolation_of_own(wanted: str) -> str:
+    """Return the isolation for one's own code: that of the machine, or none where there is none."""
+    from autograder.sandbox import SandboxUnavailable, choose
+
+    if wanted != "auto":
+        return wanted
+    try:
+        choose()
+    except SandboxUnavailable as error:
+        console = Console(stderr=True, soft_wrap=True, highlight=False)
+        console.print(f"[yellow]note[/yellow]  not isolated: {escape(str(error))}")
+        return "none"
+    return wanted
 
 
 @honest

@@ -26,7 +26,7 @@ DEFAULT_COURSE = Path(__file__).resolve().parents[2] / "course"
 """The repository's own course."""
 
 
-def find_course(*, anywhere: bool = True) -> Path:
+def find_course(*, anywhere: bool = True, told: bool = True) -> Path:
     """Return the directory of the course that is meant where none is named.
 
     It is the current folder, or `course` in it, if there is a course.toml, else the nearest folder above of which
@@ -34,6 +34,7 @@ def find_course(*, anywhere: bool = True) -> Path:
 
     Args:
         anywhere: Whether the repository's course may be meant from outside of the repository.
+        told: Whether to say so then: marks may be written there.
 
     Raises:
         CourseError: If there is none.
@@ -45,8 +46,8 @@ def find_course(*, anywhere: bool = True) -> Path:
                 return folder
     inside = here.is_relative_to(DEFAULT_COURSE.parent)
     if (anywhere or inside) and (DEFAULT_COURSE / "course.toml").is_file():
-        if not inside:
-            print(f"course: {DEFAULT_COURSE}", file=sys.stderr)  # no one has named it, and marks may be written there
+        if told and not inside:
+            print(f"course: {DEFAULT_COURSE}", file=sys.stderr)
         return DEFAULT_COURSE
     raise CourseError(f"{here}: has no course.toml; go to the folder of your course, or name it by --course DIR")
 

@@ -13,7 +13,7 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -71,6 +71,13 @@ _STYLE = """
 .mg-report .mg-points{white-space:nowrap}
 .mg-report a{color:inherit;text-decoration:underline}
 .mg-report .good{color:var(--good)}.mg-report .bad{color:var(--bad)}.mg-report .dim{color:var(--dim)}
+""".strip()
+
+
+_PAGE_STYLE = """
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em;overflow-wrap:anywhere}
+.mg-report svg{max-width:100%;height:auto}
 """.strip()
 
 
@@ -306,22 +313,45 @@ def _contents_row(graded: Graded, anchor: str, earned: float) -> str:
     )
 
 
-def page(submission: Submission) -> str:
-    """The report on a notebook as a whole HTML page."""
-    title = html.escape(f"{submission.lesson}: report")
-    total = f"{format_points(submission.earned)} of {format_points(submission.points)} points"
-    notes = [submission.unreadable] if submission.unreadable else []
-    head = "".join(_paragraphs("", [*notes, *submission.notes]))
-    fragments = "".join(as_html(graded) for graded in submission.exercises)
+def page(*submissions: Submission, changes: Sequence[Sequence[str]] = ()) -> str:
+    """The report on a notebook, or on several, as a whole HTML page.
+
+    Args:
+        submissions: The results.
+        changes: For each of them the lines that say what has changed since the last report.
+    """
+    lessons = [html.escape(each.lesson) for each in submissions]
+    several = len(submissions) > 1
+    links = "".join(f'<li><a href="#{name}">{name}</a></li>' for name in lessons) if several else ""
+    told = changes or [()] * len(submissions)
+    sections = "".join(_lesson(each, changed) for each, changed in zip(submissions, told, strict=True))
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head>'
-        f'<body style="font-family:system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em">'
-        f"<h1>{html.escape(submission.lesson)}</h1><p><b>{total}</b></p>{head}{fragments}"
-        "</body></html>\n"
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{', '.join(lessons)}: report</title>"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><style>{_PAGE_STYLE}</style></head>'
+        f"<body>{f'<h1>{_total(submissions)}</h1><ul>{links}</ul>' if several else ''}{sections}</body></html>\n"
     )
 
 
-def as_json(submission: Submission) -> str:
-    """The report on a notebook as JSON."""
-    return json.dumps(submission.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+def _total(submissions: Iterable[Submission]) -> str:
+    earned, points = (sum(getattr(each, name) for each in submissions) for name in ("earned", "points"))
+    return f"{format_points(earned)} of {format_points(points)} points"
+
+
+def _lesson(submission: Submission, changes: Iterable[str]) -> str:
+    """The report on a notebook as a section of a page."""
+    name = html.escape(submission.lesson)
+    notes = [submission.unreadable] if submission.unreadable else []
+    changed = "".join(f"<li>{html.escape(line)}</li>" for line in changes)
+    return (
+        f'<section id="{name}"><h2>{name}</h2><p><b>{_total([submission])}</b></p>'
+        f"{f'<ul>{changed}</ul>' if changed else ''}{''.join(_paragraphs('', [*notes, *submission.notes]))}"
+        f"{''.join(as_html(graded) for graded in submission.exercises)}</section>"
+    )
+
+
+def as_json(*submissions: Submission) -> str:
+    """The report on a notebook as JSON; a list of them for several."""
+    data = [each.as_json() for each in submissions]
+    return json.dumps(data[0] if len(data) == 1 else data, indent=2, ensure_ascii=False, allow_nan=False)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 import minigrad
 from minigrad import exercises
-from minigrad.commands import checking, lessons, machine
+from minigrad.commands import checking, grading, lessons, machine
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
 from minigrad.tutor import hints
@@ -22,7 +22,6 @@ __all__ = ["main", "take_any_text"]
 
 app = typer.Typer(
     add_completion=False,
-    no_args_is_help=True,
     rich_markup_mode="markdown",
     help="Rebuild the heart of PyTorch: see the exercises, check your notebooks, train the network you own.\n\n"
     "Begin with `minigrad start`, then `minigrad lab`: every exercise in a notebook has its own check. The commands "
@@ -31,10 +30,15 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+def _alone(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
     if version:
         console.print(f"minigrad {minigrad.__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        lessons.what_next()
 
 
 @app.command("exercises")
@@ -95,6 +99,8 @@ for command in (
     lessons.start,
     lessons.lab,
     checking.check,
+    grading.grade,
+    grading.solution,
     lessons.hint,
     lessons.progress,
     lessons.submit,

@@ -212,7 +212,9 @@ def _print_table(checked: list[Checked]) -> None:
         _print_remarks(each)
     for report in failing:
         console.print(escape(as_text(report, console.width)), highlight=False, soft_wrap=True)
-    console.print(_NOTE, highlight=False)
+    from minigrad.working_folder import grader
+
+    console.print(_NOTE + (" `minigrad grade` runs them." if grader.is_installed() else ""), highlight=False)
 
 
 def _as_data(checked: list[Checked], unreadable: list[str]) -> dict[str, Any]:

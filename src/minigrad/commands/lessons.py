@@ -13,13 +13,25 @@ from rich.table import Table
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
 
-__all__ = ["hint", "lab", "progress", "start", "submit"]
+__all__ = ["hint", "lab", "progress", "start", "submit", "what_next"]
 
 _MARKS = {"copied": "new", "updated": "updated", "unchanged": "as it was"}
 
 Folder = Annotated[
     Path | None, typer.Argument(help="The folder you work in; by default the one around you, else my-notebooks.")
 ]
+
+
+def what_next() -> None:
+    """Say what to do next, and the commands for it."""
+    from minigrad.working_folder.next_step import next_step
+
+    found = next_step()
+    console.print(found.said, highlight=False, soft_wrap=True, markup=False)
+    commands = (*found.commands, ("minigrad --help", "every command"))
+    width = max(len(command) for command, _ in commands)
+    for command, remark in commands:
+        console.print(f"  {command:{width}}  {remark}", highlight=False, soft_wrap=True, markup=False)
 
 
 def start(
@@ -84,6 +96,7 @@ def progress(
 ) -> None:
     """Show how far you are: exercises that pass, their points, checks, and hints."""
     from minigrad.tutor import progressing
+    from minigrad.working_folder import grader
 
     if folder is not None and not folder.is_dir():
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
@@ -96,6 +109,8 @@ def progress(
         table.add_row(each.lesson, *each.cells, bar, end_section=each == found.lessons[-1])
     console.print(table)
     console.print(escape(found.note), highlight=False)
+    if grader.is_installed():
+        console.print("`minigrad grade` runs the hidden tests on what you have written.", highlight=False)
 
 
 def submit(

@@ -20,8 +20,8 @@ def left_out() -> dict[str, str]:
     """Return the names that PyTorch has and minigrad has not, with what to use instead, or with nothing.
 
     >>> from minigrad.machine.missing import left_out
-    >>> left_out()["minigrad.Tensor.mv"]
-    'x.matmul(y)'
+    >>> left_out()["minigrad.Tensor.absolute"]
+    'x.abs()'
     """
     lines = LIST.read_text(encoding="utf-8").splitlines()
     pairs = (line.partition(": ") for line in lines if not line.startswith("#"))
@@ -36,8 +36,8 @@ def missing(place: str, name: str, owner: object) -> AttributeError:
         name: The name.
         owner: The module or object that was asked, for Python's own suggestion.
 
-    >>> print(minigrad.machine.missing.missing("minigrad", "vstack", minigrad))
-    torch's vstack is not in minigrad; use minigrad.cat(tensors, 0)
+    >>> print(minigrad.machine.missing.missing("minigrad", "column_stack", minigrad))
+    torch's column_stack is not in minigrad; use minigrad.stack(tensors, 1) or minigrad.cat(tensors, 1)
     """
     advice = None if name.startswith("_") else left_out().get(f"{place}.{name}")
     if advice is None:

@@ -32,6 +32,7 @@ __all__ = [
     "read",
     "record",
     "saw_hint",
+    "saw_solution",
     "working_folder",
 ]
 
@@ -52,6 +53,7 @@ class Done:
         hints: How many of its three hints were seen.
         last: The time of its last check in UTC, or nothing if there was none.
         live: When it was checked last in a running notebook, which may differ from the saved one.
+        solution: How its solution was seen first: "after an attempt", "on request", or "" if it was not.
     """
 
     passed: bool = False
@@ -61,6 +63,7 @@ class Done:
     hints: int = 0
     last: str = ""
     live: str = ""
+    solution: str = ""
 
 
 def working_folder(start: Path | None = None) -> Path | None:
@@ -97,6 +100,17 @@ def saw_hint(id: str, tier: int, start: Path | None = None) -> None:
         return replace(done, points=done.points or points, hints=max(done.hints, tier))
 
     _change(id, changed, start)
+
+
+def saw_solution(name: str, how: str, start: Path | None = None) -> None:
+    """Note that the solution of an exercise, or of a question, was seen; the first time counts.
+
+    Args:
+        name: The exercise's id or the question's name.
+        how: "after an attempt" or "on request".
+        start: The folder to look for the working folder from. By default the current one.
+    """
+    _change(name, lambda done: replace(done, solution=done.solution or how), start)
 
 
 def read(start: Path | None = None) -> dict[str, Done]:
@@ -161,7 +175,7 @@ def _read(path: Path) -> dict[str, Done]:
 
 def _done(each: Mapping[str, Any]) -> Done:
     kinds: dict[str, Callable[[Any], Any]] = {"passed": bool, "earned": float, "points": float, "checks": int}
-    kinds |= {"hints": int, "last": str, "live": str}
+    kinds |= {"hints": int, "last": str, "live": str, "solution": str}
     done = Done(**{name: kind(each[name]) for name, kind in kinds.items() if name in each})
     if not 0.0 <= done.earned <= done.points or (done.live and dt.datetime.fromisoformat(done.live).tzinfo is None):
         raise ValueError("no such points, or no such time")
@@ -199,10 +213,17 @@ class LessonProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """All lessons. Jupyter shows them as a table."""
+    """All lessons. Jupyter shows them as a table.
+
+    Attributes:
+        lessons: A row for each lesson.
+        folder: The working folder, if there is one.
+        solutions: How each solution was seen, in the words of `Done.solution`.
+    """
 
     lessons: tuple[LessonProgress, ...]
     folder: Path | None
+    solutions: tuple[str, ...] = ()
 
     @property
     def total(self) -> LessonProgress:
@@ -216,7 +237,11 @@ class Progress:
         """The sentence below the table about the source of its numbers."""
         if self.folder is None:
             return "Nothing is recorded here: `minigrad start` makes a working folder, in which progress is kept."
-        return "Points are those of the checks in the notebooks; hidden tests decide when the notebooks are graded."
+        said = "Points are those of the checks in the notebooks; hidden tests decide when the notebooks are graded."
+        if self.solutions:
+            early = self.solutions.count("on request")
+            said += f" Solutions seen: {len(self.solutions)}{f', {early} before an attempt' if early else ''}."
+        return said
 
     def __repr__(self) -> str:
         rows = [("lesson", "exercises", "points", "checks", "hints")]
@@ -238,7 +263,7 @@ def progress(start: Path | None = None) -> Progress:
         if not exercise.draft:
             lessons.setdefault(exercise.lesson, []).append(exercise)
     rows = tuple(_row(lesson, placed, known) for lesson, placed in lessons.items())
-    return Progress(rows, working_folder(start))
+    return Progress(rows, working_folder(start), tuple(done.solution for done in known.values() if done.solution))
 
 
 def _row(lesson: str, placed: list[exercises.Exercise], known: Mapping[str, Done]) -> LessonProgress:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 from minigrad.errors import MinigradError
 from minigrad.files import write
 from minigrad.tutor.progressing import FOLDER
+from minigrad.working_folder import waiting
 
 __all__ = ["command", "environment", "prepare", "run"]
 
@@ -41,13 +40,7 @@ def run(folder: Path, *, browser: bool = True, port: int | None = None) -> int:
             f"lab: JupyterLab is not installed; install it by: {sys.executable} -m pip install jupyterlab"
         )
     prepare(folder)
-    with subprocess.Popen(command(folder, browser, port), env=environment(folder, os.environ)) as process:
-        # Ctrl-C reaches JupyterLab too, which asks whether it is meant, and has to be waited for.
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            return process.wait()
-        finally:
-            signal.signal(signal.SIGINT, before)
+    return waiting.run(command(folder, browser, port), environment(folder, os.environ))
 
 
 def command(folder: Path, browser: bool, port: int | None) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any
 from minigrad.exercises.marker import exercise_of
 from minigrad.exercises.reading import grade_id_of
 
-__all__ = ["Cell", "Merged", "NotANotebook", "dump", "lesson_of", "merge", "parse", "text_of"]
+__all__ = ["Cell", "Merged", "NotANotebook", "answers_to_questions", "dump", "lesson_of", "merge", "parse", "text_of"]
 
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
@@ -92,6 +92,16 @@ def lesson_of(notebook: Notebook) -> str:
     """Return the lesson that a notebook is, whatever its file is called; "" for a notebook that is none."""
     ours = notebook.get("metadata", {}).get("minigrad")
     return str(ours.get("lesson") or "") if isinstance(ours, dict) else ""
+
+
+def answers_to_questions(notebook: Notebook) -> dict[str, str]:
+    """Return the text below the heading of each cell that answers a question, by the question's name."""
+    found: dict[str, str] = {}
+    for cell in notebook["cells"]:
+        key, (first, _, rest) = _key(cell), cell["source"].strip().partition("\n")
+        if cell["cell_type"] == "markdown" and key.startswith("question-"):
+            found[key.removeprefix("question-")] = (rest if _QUESTION.match(first) else cell["source"]).strip()
+    return found
 
 
 def dump(notebook: Notebook) -> bytes:

@@ -27,7 +27,20 @@ def topological_sort(variable):
 """
 
 
-COMMANDS = ["start", "lab", "check", "hint", "progress", "use", "submit", "train", "exercises", "doctor"]
+COMMANDS = [
+    "start",
+    "lab",
+    "check",
+    "grade",
+    "solution",
+    "hint",
+    "progress",
+    "use",
+    "submit",
+    "train",
+    "exercises",
+    "doctor",
+]
 
 
 def minigrad(*arguments):

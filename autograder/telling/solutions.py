@@ -1,0 +1,141 @@
+"""The answer to an exercise or a question, with a commentary: known mistakes, and other right answers.
+
+Everything stands somewhere already: the reference in the library, the commentary in the docstrings of the files in
+`wrong` and `variants`, the model answer to a question in its lesson.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.text import Text
+
+from autograder.building.notebooks import read_lesson
+from autograder.building.questions import Question, split_questions
+from autograder.building.slicing import BEGIN, END, slice_exercise
+from autograder.course import Course, CourseError
+
+__all__ = ["Remark", "Solution", "as_json", "as_rich", "find_solution"]
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One known answer, right or wrong.
+
+    Attributes:
+        name: Its name in a few words, such as "upstream forgotten".
+        said: What it does, in a sentence.
+    """
+
+    name: str
+    said: str
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The answer to an exercise or a question.
+
+    Attributes:
+        id: The exercise's id, or the question's name.
+        lesson: Its lesson.
+        answer: The solution cell, or the model answer in Markdown.
+        question: The question in Markdown; empty for an exercise.
+        mistakes: The wrong answers that the grader knows.
+        others: Other right answers that it knows.
+    """
+
+    id: str
+    lesson: str
+    answer: str
+    question: str = ""
+    mistakes: tuple[Remark, ...] = ()
+    others: tuple[Remark, ...] = ()
+
+
+def find_solution(course: Course, name: str, answers: Path, lesson: str | None = None) -> Solution:
+    """Return the solution of an exercise or a question.
+
+    Args:
+        course: The course.
+        name: The exercise's id or the question's name.
+        answers: The folder of `wrong` and `variants`.
+        lesson: The lesson of the question, where two lessons give a question the same name.
+
+    Raises:
+        CourseError: If there is neither, or the question has no model answer.
+    """
+    if name in course.exercises:
+        exercise = course.exercise(name)
+        cell = slice_exercise(course, name).reference_cell
+        text = "\n".join(line for line in cell.split("\n") if line.strip() not in (BEGIN, END))
+        mistakes, others = (tuple(_remarks(answers / kind / name)) for kind in ("wrong", "variants"))
+        return Solution(name, exercise.lesson, text, mistakes=mistakes, others=others)
+    asked = [each for each in _questions(course) if lesson in (None, each[0])]
+    for place, question in asked:
+        if question.name == name:
+            if not question.model:
+                raise CourseError(f"the question {name!r} of {place} has no model answer")
+            return Solution(name, place, question.model, question.text)
+    known = [*course.exercises, *(question.name for _, question in asked)]
+    near = difflib.get_close_matches(name, known, n=1)
+    meant = f"did you mean {near[0]}?" if near else "`minigrad exercises` lists the exercises"
+    raise CourseError(f"there is no exercise and no question {name!r}; {meant}")
+
+
+def _questions(course: Course) -> Iterator[tuple[str, Question]]:
+    """Yield each question of the course, after the name of its lesson."""
+    for lesson in course.lessons.values():
+        for cell in read_lesson(lesson.path).cells:
+            if cell.cell_type == "markdown":
+                yield from ((lesson.name, part) for part in _split(cell.source) if isinstance(part, Question))
+
+
+def _split(text: str) -> Iterator[str | Question]:
+    try:
+        yield from split_questions(text)
+    except ValueError as error:
+        raise CourseError(str(error)) from error
+
+
+def _remarks(folder: Path) -> Iterator[Remark]:
+    """Yield what the docstrings in a folder say; a file without one says nothing."""
+    for file in sorted(folder.glob("*.py")):
+        said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+        if said:
+            yield Remark(file.stem.replace("-", " ").replace("_", " "), " ".join(said.split()))
+
+
+def as_json(solution: Solution) -> str:
+    """The solution as JSON."""
+    return json.dumps(asdict(solution), indent=1, ensure_ascii=False)
+
+
+def as_rich(solution: Solution) -> RenderableType:
+    """The solution for a terminal."""
+    head = Text(f"{solution.id} ({solution.lesson})", style="bold")
+    if solution.question:
+        parts = (Text("A model answer", style="bold"), _indented(Markdown(solution.answer)))
+        return Group(head, _indented(Markdown(solution.question)), Text(), *parts)
+    return Group(head, Text(), Syntax(solution.answer, "python", theme="ansi_light", background_color="default"),
+                 *_commentary("Mistakes that the grader knows", solution.mistakes),
+                 *_commentary("Other right answers", solution.others))  # fmt: skip
+
+
+def _commentary(title: str, remarks: tuple[Remark, ...]) -> Iterator[RenderableType]:
+    if remarks:
+        yield Text(f"\n{title}", style="bold")
+        for each in remarks:
+            yield Padding(Text.assemble((each.name, "cyan"), f": {each.said}"), (0, 0, 0, 2), expand=False)
+
+
+def _indented(content: RenderableType) -> RenderableType:
+    return Padding(content, (0, 0, 0, 2), expand=False)

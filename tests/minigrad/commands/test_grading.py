@@ -1,0 +1,257 @@
+"""The commands for a reader alone, as typed: grade, solution, and `minigrad` with nothing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from notebooks_by_hand import exercise, find, load, notebook, question, save
+from typer.testing import CliRunner
+
+from minigrad import exercises
+from minigrad.cli import app
+from minigrad.errors import MinigradError
+from minigrad.standing_aside import CUT
+from minigrad.tutor import progressing
+from minigrad.tutor.progressing import Done
+from minigrad.working_folder import attempts, grader, next_step, waiting
+
+LESSON, ID = "00_fundamentals", "operators.comparison"
+WRONG = f"""# exercise: {ID}
+def lt(x, y):
+    return 1.0 if x <= y else 0.0
+def eq(x, y):
+    return 1.0 if x == y else 0.0
+def max(x, y):
+    return x if x != x or x > y else y
+def is_close(x, y):
+    return 1.0 if abs(x - y) < 1e-2 else 0.0
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with one lesson as it was given out: an exercise and a question."""
+    given = notebook(exercise(ID), question("why"))
+    save(tmp_path / ".minigrad" / "base" / f"{LESSON}.ipynb", given)
+    save(tmp_path / f"{LESSON}.ipynb", given)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def minigrad(*arguments, code=0):
+    """Run the command line."""
+    command = [sys.executable, "-m", "minigrad", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, "COLUMNS": "200"})
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def rewrite(path, part, text):
+    """Write another text into the cell that has a part."""
+    book = load(path)
+    find(book, part)["source"] = text
+    save(path, book)
+
+
+def checked(**values):
+    """Note a check of the exercise."""
+    progressing._change(ID, lambda _: Done(points=4.0, **{"checks": 1, **values}), None)
+
+
+# --- grade ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.full("two notebooks are graded by the hidden tests, in processes of their own", share=4)
+def test_two_attempts_are_graded(folder):
+    """The class's own report on real answers; the second one says what it won; the page has both."""
+    rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
+    first = minigrad("grade")
+    assert "operators.comparison: 2 of 4 points" in first and "less than is <, not <=" in first
+    rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG.replace("<=", "<"))
+    second = minigrad("grade", f"{LESSON}.ipynb")
+    assert "operators.comparison: 2 → 4 of 4 points; won: order" in second
+    page = folder / ".minigrad" / "report.html"
+    assert page.as_uri() in second and "2 → 4 of 4 points; won: order" in page.read_text(encoding="utf-8")
+
+
+def test_lessons_that_are_begun_are_graded(folder, monkeypatch):
+    """By default they are those with an answer, and those that cannot be read, which the grader tells of."""
+    ran = []
+    monkeypatch.setattr(grader, "run", lambda *words: ran.append(words) or 0)
+    assert "nothing is written yet" in _refused("grade")
+    rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
+    (folder / "01_numerical_derivatives.ipynb").write_text("{")
+    _typed("grade")
+    assert [word.rpartition(os.sep)[2] for word in ran[0] if word.endswith(".ipynb")] == [
+        f"{LESSON}.ipynb",
+        "01_numerical_derivatives.ipynb",
+    ]
+    assert "--own" in ran[0]
+
+
+@pytest.mark.parametrize("command", ["grade", "solution"])
+def test_without_the_grader_one_sentence_says_what_to_install(folder, monkeypatch, tmp_path, command):
+    """Where it is missing the sentence has the line to type; the library of a class says that it has none."""
+    monkeypatch.setattr(grader.importlib.util, "find_spec", lambda _: None)
+    words = [command, *([ID] if command == "solution" else [])]
+    assert f"{command}: the grader is not installed" in _refused(*words)
+    assert "pip install -e '.[course]'" in _refused(*words)
+    (tmp_path / "edition" / CUT).parent.mkdir()
+    (tmp_path / "edition" / CUT).write_text("")
+    monkeypatch.setattr(grader, "__file__", str(tmp_path / "edition" / "working_folder" / "grader.py"))
+    assert "the library of a class has neither hidden tests nor answers" in _refused(*words)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no Ctrl-C to a group of processes")
+def test_ctrl_c_is_the_programs_business():
+    """Ctrl-C reaches the program that runs; what it does then is waited for, and its exit code is the command's."""
+    child = "import signal, sys, time\nsignal.signal(signal.SIGINT, lambda *_: (time.sleep(0.5), sys.exit(7)))\n"
+    child += "print('ready', flush=True)\ntime.sleep(60)"
+    parent = f"import sys\nfrom {waiting.__name__} import run\nsys.exit(run([sys.executable, '-c', {child!r}]))"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", parent], start_new_session=True, **pipes) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.2)  # until the parent has come from starting to waiting
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (7, "")
+
+
+def test_checks_and_progress_lead_to_the_hidden_tests(folder, monkeypatch):
+    """They name the command where the grader is installed, and only there."""
+    for command in ("check", "progress"):
+        assert "`minigrad grade` runs" in minigrad(command, code=int(command == "check"))
+    monkeypatch.setattr(grader, "is_installed", lambda: False)
+    assert "minigrad grade" not in _printed("progress")
+
+
+# --- solution -------------------------------------------------------------------------------------------------
+
+
+def test_a_solution_is_for_those_who_have_tried(folder):
+    """A stub, and an answer that was never checked, are no attempts; a checked answer is one."""
+    path = folder / f"{LESSON}.ipynb"
+    assert "write an answer, save the notebook and check it" in attempts.no_attempt(ID, folder)
+    checked()
+    assert attempts.no_attempt(ID, folder)
+    rewrite(path, "# exercise", WRONG)
+    assert attempts.no_attempt(ID, folder) == ""
+    checked(checks=0)
+    assert attempts.no_attempt(ID, folder)
+    path.unlink()
+    checked()
+    assert attempts.no_attempt(ID, folder)
+
+
+def test_a_model_answer_is_for_those_who_have_answered(folder):
+    """Neither the text that was given out, nor an empty cell, nor a deleted one is an answer."""
+    path = folder / f"{LESSON}.ipynb"
+    assert "write it into 00_fundamentals.ipynb" in attempts.no_attempt("why", folder)
+    rewrite(path, "My answer", "**My answer to the question `why`:**\n")
+    assert attempts.no_attempt("why", folder)
+    rewrite(path, "My answer", "**My answer to the question `why`:**\n\nBecause.")
+    assert attempts.no_attempt("why", folder) == ""
+    rewrite(path, "My answer", "Because, without the heading.")
+    assert attempts.no_attempt("why", folder) == ""
+    path.write_text("{")
+    assert "not a notebook" in attempts.no_attempt("why", folder)
+
+
+def test_what_there_is_not(folder):
+    """An unknown name is a mistake, with the name that may be meant; without a folder nothing is known."""
+    with pytest.raises(MinigradError, match=r"did you mean operators\.comparison\?"):
+        attempts.no_attempt("operators.comparison_", folder)
+    assert "no attempt is known" in attempts.no_attempt(ID, None)
+
+
+def test_progress_remembers_how_a_solution_was_seen(folder, monkeypatch):
+    """The refusal says how to ask anyway; the first time counts, also for a question; a failure is not noted."""
+    codes = [3, 0, 0, 0]
+    monkeypatch.setattr(grader, "run", lambda *_: codes.pop(0))
+    assert f"`minigrad solution {ID} --now` shows the solution anyway" in _refused("solution", ID)
+    assert _typed("solution", ID, "--now") == 3
+    assert progressing.read() == {}
+    _typed("solution", ID, "--now")
+    rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
+    checked(solution=progressing.read()[ID].solution)
+    _typed("solution", ID)
+    assert progressing.read()[ID].solution == "on request"
+    rewrite(folder / f"{LESSON}.ipynb", "My answer", "**My answer to the question `why`:**\n\nBecause.")
+    _typed("solution", "why")
+    assert progressing.read()["why"].solution == "after an attempt"
+    assert progressing.progress().note.endswith("Solutions seen: 2, 1 before an attempt.")
+
+
+def test_a_solution_is_shown(folder):
+    """The grader's own process prints the reference and its commentary."""
+    said = minigrad("solution", ID, "--now")
+    assert "return 1.0 if x < y else 0.0" in said and "eq compares identity" in said
+    content = json.loads((folder / ".minigrad" / "progress.json").read_text())
+    assert content["exercises"][ID]["solution"] == "on request"
+
+
+# --- minigrad, and nothing else -------------------------------------------------------------------------------
+
+
+def test_nothing_says_what_to_do_next(folder):
+    """The next exercise, its lesson, the commands, and where all of them are."""
+    said = minigrad()
+    first = next(iter(exercises.catalogue().values()))
+    assert f"Next: {first.id} in lesson {first.lesson}" in said
+    for command in (f"minigrad check {LESSON}.ipynb", f"minigrad hint {first.id}", "minigrad lab .", "minigrad --help"):
+        assert command in said
+    assert "Commands" not in said and "Commands" in minigrad("--help")
+
+
+def test_the_next_step_follows_progress(folder, monkeypatch):
+    """What passes is left behind, an attempt opens the solution, and the last step is to use it all."""
+    asked = [each for each in exercises.catalogue().values() if not each.draft]
+    known = {asked[0].id: Done(passed=True), asked[1].id: Done(checks=2, hints=3)}
+    monkeypatch.setattr(next_step, "read", lambda _: known)
+    found = next_step.next_step()
+    assert found.said.startswith(f"Next: {asked[1].id}") and "checked 2 times and not right yet" in found.said
+    commands = [command for command, _ in found.commands]
+    assert f"minigrad solution {asked[1].id}" in commands and not any("hint" in each for each in commands)
+    (folder / f"{LESSON}.ipynb").unlink()
+    assert [command for command, _ in next_step.next_step().commands] == ["minigrad start ."]
+    known |= {each.id: Done(passed=True) for each in asked}
+    found = next_step.next_step()
+    assert found.said.startswith(f"All {len(asked)} exercises") and found.commands[0][0] == "minigrad grade"
+    monkeypatch.setattr(grader, "is_installed", lambda: False)
+    assert next_step.next_step().commands[0][0] == "minigrad train --answers ."
+
+
+def test_who_has_not_begun_begins(tmp_path, monkeypatch):
+    """Without a working folder the next step is to make one."""
+    monkeypatch.chdir(tmp_path)
+    assert next_step.next_step().commands[0][0] == "minigrad start"
+
+
+def _result(*words):
+    """Run a command in this process."""
+    result = CliRunner().invoke(app, list(words))
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def _typed(*words):
+    """Run a command in this process, and return its exit code."""
+    return _result(*words).exit_code
+
+
+def _printed(*words):
+    """Run a command in this process, and return what it prints."""
+    return _result(*words).output
+
+
+def _refused(*words):
+    """Run a command that refuses, and return its sentence."""
+    with pytest.raises(MinigradError) as error:
+        _typed(*words)
+    return str(error.value)
