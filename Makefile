@@ -5,9 +5,10 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Processes that tests start would compile all modules anew, each for itself.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: demo test test-all lint bench build clean help
+.PHONY: demo test test-all lint bench build book clean help
 
 BIN := .venv/bin
+BOOK := .venv/book
 GRADING := .venv/grading
 READY := .venv/ready
 # Four processes, also for two cores: many tests wait for processes of their own. A file's tests share what they set up,
@@ -38,6 +39,9 @@ bench: $(READY) ## time minigrad beside its peers and print the ratios
 build: $(GRADING) ## make the notebooks and the course from course/lessons and src
 	@$(BIN)/autograder build
 
+book: $(BOOK) ## make the site build/book/html from the lessons, docs and the known mistakes
+	@$(BIN)/python -m book
+
 clean: ## remove .venv, build/ and caches; a course's submissions and gradebook stay
 	@rm -rf .venv build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src autograder benchmarks scripts tests -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
@@ -51,6 +55,10 @@ $(GRADING): pyproject.toml constraints.txt
 	@scripts/environment '.[course]'
 	@touch $@
 
-$(READY): pyproject.toml constraints.txt
-	@scripts/environment '.[course,bench,dev]'
+$(BOOK): pyproject.toml constraints.txt
+	@scripts/environment '.[course,book]'
 	@touch $(GRADING) $@
+
+$(READY): pyproject.toml constraints.txt
+	@scripts/environment '.[course,book,bench,dev]'
+	@touch $(BOOK) $(GRADING) $@

@@ -69,6 +69,7 @@ ROOMS = (
     (r"autograder/(gradebook|results|grafting)/.*", "tests/autograder/classes/"),
     (r"(course|notebooks)/.*", "tests/course/"),
     (r"benchmarks/.*", "tests/benchmarks/"),
+    (r"(book|docs)/.*", "tests/book/"),
     (r"(tests/.+/test_\w+\.py)", r"\1"),
     (r"(tests/(?!support/).+/)(?!test_)[^/]+", r"\1"),
     (r"constraints\.txt", "tests/"),

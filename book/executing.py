@@ -1,0 +1,110 @@
+"""Lessons executed in a kernel, with the reference in the place of every answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from autograder.building.build import BuiltLesson
+from autograder.building.notebooks import Notebook
+from book.keeping import hash_of, kept, of_files, of_library
+from book.places import ROOT
+
+# After autograder's: it spares jsonschema an import of a second.
+import nbformat  # isort: skip
+from nbclient import NotebookClient  # isort: skip
+
+__all__ = ["BookError", "executed"]
+
+SECONDS = 600
+"""Most seconds of one cell."""
+
+LONGEST = ("12_poems", "03_backprop", "07_parallel_cpu", "08b_training", "09_networks", "11_compiler")
+"""The lessons that take longest are begun first, so that all processors end together."""
+
+AT_ONCE = 2
+"""How many lessons are executed at a time: lessons 07 and 11 use several processors themselves."""
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+class BookError(Exception):
+    """The book cannot be made; the message says why in one sentence."""
+
+
+def executed(
+    lessons: Mapping[str, BuiltLesson], results: Path, tell: Callable[[str], None]
+) -> Iterator[tuple[str, Notebook]]:
+    """Execute lessons, two at a time, and yield each with its outputs; those that were executed before are read.
+
+    Each lesson's outputs are written as soon as its last cell has run, so an interrupted build loses only the lessons
+    that were running.
+
+    Args:
+        lessons: By name.
+        results: The folder where outputs are kept.
+        tell: Is told of each lesson that was executed, and how long that took.
+
+    Raises:
+        BookError: If a cell raises, or writes to stderr.
+    """
+    order = sorted(lessons, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        jobs = {name: pool.submit(_kept, name, lessons[name].source, results, tell) for name in order}
+        try:
+            for name in lessons:
+                yield name, jobs[name].result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _kept(name: str, notebook: Notebook, results: Path, tell: Callable[[str], None]) -> Notebook:
+    """Return the executed notebook, from the folder of results if nothing that decides them has changed."""
+    decided_by = hash_of(nbformat.writes(notebook), of_library(), of_files([Path(__file__)]))
+
+    def executed_now() -> str:
+        begun = time.monotonic()
+        text = json.dumps(_execute(name, notebook))
+        tell(f"  {name}: {time.monotonic() - begun:.0f} s")
+        return text
+
+    text = kept(results / f"{name}-{decided_by}.json", executed_now)
+    found: Notebook = nbformat.from_dict(json.loads(text))
+    return found
+
+
+def _execute(name: str, notebook: Notebook) -> Notebook:
+    with tempfile.TemporaryDirectory() as folder:  # a kernel writes the reader's progress beside the notebook
+        client = NotebookClient(
+            notebook,
+            timeout=SECONDS,
+            allow_errors=True,
+            resources={"metadata": {"path": folder}},
+            kernel_name="python3",
+            extra_arguments=["--log-level=ERROR"],  # else each kernel warns that it talks to this machine unencrypted
+        )
+        untraced = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
+        client.execute(env=untraced | {"PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "ignore"})
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output.output_type == "error":
+                raise BookError(f"{name}: the cell {cell.source[:60]!r} raises {output.ename}: {output.evalue}")
+            if output.get("name") == "stderr":
+                raise BookError(f"{name}: the cell {cell.source[:60]!r} writes to stderr: {output.text.strip()}")
+    return _without_widgets(notebook)
+
+
+def _without_widgets(notebook: Notebook) -> Notebook:
+    """Leave out the widgets, which need a kernel: each has an output behind it that shows its picture."""
+    notebook.metadata.pop("widgets", None)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if WIDGET not in output.get("data", {})]
+            cell.metadata.pop("execution", None)  # the times of this run
+    return notebook

@@ -1,0 +1,42 @@
+"""Pages that list things: the front page, the lessons, the exercises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from book.boxes import exercise_link
+from book.course_facts import Facts
+from book.lessons import number_of
+from book.map import course_map
+from book.markdown import joined
+
+__all__ = ["indexes"]
+
+
+def indexes(facts: Facts) -> Iterator[tuple[str, bytes]]:
+    """Yield each index, by its place."""
+    yield "exercises.md", _exercises(facts).encode()
+    yield "lessons.md", _lessons(facts).encode()
+    listed = _toctree([f"{built.title} <misconceptions/{name}>" for name, built in facts.lessons.items()])
+    yield "misconceptions.md", joined(["# Known mistakes", listed]).encode()
+
+
+def _lessons(facts: Facts) -> str:
+    head = "A line leads down from each lesson to those that build on it."
+    hidden = _toctree([f"lessons/{name}" for name in facts.lessons], hidden=True)
+    return joined(["# The lessons", head, course_map(facts), hidden])
+
+
+def _exercises(facts: Facts) -> str:
+    rows = [
+        f"| {exercise_link(each.id)} | [{number_of(each.lesson)}](lessons/{each.lesson}.ipynb) | {each.points:g} |"
+        for each in facts.exercises()
+    ]
+    total = sum(each.points for each in facts.exercises())
+    head = f"{len(rows)} exercises with {total:g} points together."
+    return joined(["# The exercises", head, "\n".join(["| exercise | lesson | points |", "|---|---|---|", *rows])])
+
+
+def _toctree(pages: list[str], *, hidden: bool = False) -> str:
+    options = [":maxdepth: 1", *([":hidden:"] if hidden else [])]
+    return "\n".join(["```{toctree}", *options, "", *pages, "```"])

@@ -1,0 +1,91 @@
+"""Pages of the lessons: prose, examples with what they print and draw, boxes in the place of exercises."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+
+from autograder.building.build import BuiltLesson
+from autograder.building.notebooks import Cell, Notebook
+from autograder.building.questions import is_answer
+from book.boxes import exercise_box, question_box
+from book.course_facts import Facts
+from book.markdown import points
+from minigrad.exercises.marker import exercise_of
+
+# After autograder's: it spares jsonschema an import of a second.
+import nbformat  # isort: skip
+
+__all__ = ["lesson_page", "number_of"]
+
+_ANSWER_HEADING = re.compile(r"\A\*\*My answer to the question `[^`]+`:\*\*\s*")
+
+
+def lesson_page(facts: Facts, built: BuiltLesson, notebook: Notebook) -> Notebook:
+    """Return the page of a lesson, as a notebook that Sphinx reads.
+
+    Args:
+        facts: The course.
+        built: The lesson.
+        notebook: Its source notebook, executed.
+    """
+    cells = list(_cells(facts, notebook))
+    title, _, rest = cells[0].source.partition("\n")
+    cells[0].source = f"{title}\n\n{_head(facts, built)}\n\n{rest.strip()}"
+    page: Notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": notebook.metadata.kernelspec})
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"
+    return page
+
+
+def number_of(lesson: str) -> str:
+    """Return the number of a lesson as people say it: "06b" of "06b_gradients_checked"."""
+    return lesson.partition("_")[0]
+
+
+def _head(facts: Facts, built: BuiltLesson) -> str:
+    course, lesson = facts.course, built.lesson
+    exercises = course.of_lesson(lesson.name)
+    worth = points(sum(each.points for each in exercises))
+    notebook = f"{{download}}`notebook <../notebooks/{lesson.name}.ipynb>`"
+    mistakes = f"[known mistakes](../misconceptions/{lesson.name}.md)"
+    title = course.assignments[lesson.assignment].title
+    return (
+        f"```{{div}} lesson-head\nLesson {number_of(lesson.name)} of {title}: {len(exercises)} exercises, {worth}. "
+        f"{notebook}, {mistakes}\n```"
+    )
+
+
+def _cells(facts: Facts, notebook: Notebook) -> Iterator[Cell]:
+    """The cells of the page."""
+    given = iter(notebook.cells)
+    asked = ""
+    for cell in given:
+        exercise = exercise_of(cell.source) if cell.cell_type == "code" else ""
+        if exercise in facts.sources:
+            report = _report(next(given))  # the check stands right behind its exercise
+            yield nbformat.v4.new_markdown_cell(exercise_box(facts, facts.sources[exercise], report))
+        elif cell.cell_type == "markdown" and cell.source.startswith("**Question.**"):
+            asked = cell.source
+        elif is_answer(cell):
+            yield nbformat.v4.new_markdown_cell(question_box(asked, _ANSWER_HEADING.sub("", cell.source)))
+        else:
+            yield _shown(cell)
+
+
+def _shown(cell: Cell) -> Cell:
+    """A cell without what concerns the notebook only; a setup cell's code is folded away."""
+    shown: Cell = copy.deepcopy(cell)
+    tags = set(cell.metadata.get("tags", ()))
+    shown.metadata = nbformat.from_dict({})
+    if "setup" in tags:
+        shown.metadata = nbformat.from_dict(
+            {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "What is imported"}}
+        )
+    return shown
+
+
+def _report(check: Cell) -> str:
+    """What the check says, as HTML."""
+    return "".join(output.data.get("text/html", "") for output in check.outputs if "data" in output)

@@ -1,0 +1,106 @@
+"""Make the site: write the text of every page, and let Sphinx make HTML of it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from book.course_facts import Facts
+from book.executing import BookError, executed
+from book.guides import guides
+from book.indexes import indexes
+from book.keeping import hash_of, of_files, of_library
+from book.lessons import lesson_page
+from book.misconceptions import misconceptions
+from book.places import ROOT, Folders
+from book.reference import reference
+from minigrad.files import write
+
+# After autograder's: it spares jsonschema an import of a second.
+import nbformat  # isort: skip
+
+__all__ = ["make"]
+
+SITE = Path(__file__).parent / "site"
+READ = ("autograder", "book", "course", "docs", "notebooks", "benchmarks/RESULTS.md", "tests/README.md")
+"""What the pages are made of, beside the library and the pages at the top of the project."""
+
+STAMP = "made-of"
+
+
+def make(folders: Folders, *, fresh: bool = False, tell: Callable[[str], None] = print) -> int:
+    """Make the site, or leave it as it is if nothing has changed since it was made.
+
+    Args:
+        folders: Where to.
+        fresh: Whether to forget what was kept of earlier builds.
+        tell: Is told what happens.
+
+    Returns:
+        How many pages the site has.
+
+    Raises:
+        BookError: If a lesson fails, or Sphinx finds fault with a page.
+    """
+    if fresh:
+        shutil.rmtree(folders.build, ignore_errors=True)
+    stamp, made_of = folders.build / STAMP, _made_of()
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
+        tell("nothing has changed")
+        return _count(folders)
+    stamp.unlink(missing_ok=True)
+    _write(folders, dict(_sources(folders, tell)))
+    tell("making the pages")
+    _sphinx(folders)
+    write(stamp, made_of.encode())
+    return _count(folders)
+
+
+def _made_of() -> str:
+    """A hash of all that the site is made of."""
+    paths = [ROOT / name for name in READ]
+    files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
+    kept = (
+        file for file in files if file.is_file() and "__pycache__" not in file.parts and ".grades" not in file.parts
+    )
+    return hash_of(of_library(), of_files([*kept, *ROOT.glob("*.md")]))
+
+
+def _count(folders: Folders) -> int:
+    return sum(1 for _ in folders.html.rglob("*.html"))
+
+
+def _sources(folders: Folders, tell: Callable[[str], None]) -> Iterator[tuple[str, bytes]]:
+    """Every file that Sphinx reads, by its place."""
+    facts = Facts()
+    yield from ((path.name, path.read_bytes()) for path in sorted((ROOT / "book" / "pages").glob("*.md")))
+    yield from guides()
+    yield from indexes(facts)
+    yield from misconceptions(facts)
+    yield from reference()
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        yield f"notebooks/{path.name}", path.read_bytes()
+    tell("executing the lessons that have changed")
+    for name, notebook in executed(facts.lessons, folders.results, tell):
+        page = lesson_page(facts, facts.lessons[name], notebook)
+        yield f"lessons/{name}.ipynb", nbformat.writes(page).encode()
+
+
+def _write(folders: Folders, texts: dict[str, bytes]) -> None:
+    """Write what has changed, so that Sphinx reads only that again; remove what no page needs any more."""
+    for name, content in texts.items():
+        write(folders.source / name, content)
+    for path in folders.source.rglob("*"):
+        if path.is_file() and path.relative_to(folders.source).as_posix() not in texts:
+            path.unlink()
+
+
+def _sphinx(folders: Folders) -> None:
+    """Run Sphinx in a process of its own; every warning is an error."""
+    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-a", "--keep-going", "-q", "-j", "2", "-b", "html"]
+    places = ["-c", str(SITE), "-d", str(folders.doctrees), str(folders.source), str(folders.html)]
+    if subprocess.run([*command, *places], cwd=ROOT, check=False).returncode:
+        raise BookError("Sphinx finds fault with the pages named above; mend them")

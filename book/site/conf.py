@@ -1,0 +1,62 @@
+"""Sphinx's configuration of the book; `book.making` writes the pages that it reads."""
+
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import minigrad
+
+project = "minigrad"
+author = "The minigrad authors"
+project_copyright = author
+version = release = minigrad.__version__
+language = "en"
+
+extensions = [
+    "docstrings",
+    "myst_nb",
+    "sphinx_design",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["notebooks"]
+
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+myst_links_external_new_tab = False
+nb_execution_mode = "off"  # the lessons come executed
+nb_merge_streams = True
+nb_remove_code_outputs = False
+
+default_role = "code"  # docstrings have single backticks, as Markdown has
+autodoc_member_order = "bysource"
+autodoc_type_aliases = {"DTypeLike": "numpy.typing.DTypeLike"}  # else its nine alternatives fill each signature
+autodoc_typehints_format = "short"
+napoleon_numpy_docstring = False
+napoleon_custom_sections = ["Source"]
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+# Other libraries' names in signatures: their indexes are not at hand where a page may not ask the network.
+nitpick_ignore_regex = [
+    (r"py:.*", rf"{library}\..*")
+    for library in ("collections", "np", "numpy", "os", "pathlib", "random", "traitlets", "types")
+]
+
+html_theme = "furo"
+html_title = "minigrad"
+html_static_path = ["static"]
+html_css_files = ["book.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {"navigation_with_keys": True}
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"
+
+# MathJax comes with a package that carries its files: no page asks the network for it.
+_MATHJAX = Path(str(distribution("django-static-mathjax").locate_file("mathjax/static/mathjax/es5/tex-svg-full.js")))
+html_static_path.append(str(_MATHJAX))
+mathjax_path = _MATHJAX.name

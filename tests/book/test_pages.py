@@ -1,0 +1,139 @@
+"""The text of the book's pages, before Sphinx reads it: nothing is left out, and nothing is loaded from elsewhere."""
+
+import re
+
+import pytest
+
+import minigrad
+from book.boxes import exercise_box, question_box
+from book.course_facts import Facts
+from book.guides import guides
+from book.indexes import indexes
+from book.map import course_map, needs_of, placed, reduced
+from book.markdown import anchor, block, plain
+from book.misconceptions import misconceptions
+from book.reference import reference
+from book.site.docstrings import as_restructured
+
+FACTS = Facts()
+EXERCISES = list(FACTS.sources)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_a_box_has_stub_hints_solution_and_mistakes(exercise):
+    """An exercise's box holds its stub, its points, folded checks, three hints, and each known mistake."""
+    source = FACTS.sources[exercise]
+    text = exercise_box(FACTS, source, "")
+    assert text.startswith(f"({anchor('exercise', exercise)})=\n")
+    assert source.stub_cell in text
+    assert f"{source.exercise.points:g} point" in text.split("\n")[1]
+    assert text.count("{dropdown} Hint") == 3
+    assert "{dropdown} Visible checks" in text
+    assert "{dropdown} Solution" in text
+    assert text.count("BEGIN SOLUTION") == 0
+    for each in FACTS.wrong(exercise):
+        assert f"(#{anchor('wrong', exercise, each.name)})" in text
+
+
+def test_each_lesson_has_a_page_of_known_mistakes():
+    """Each mistake that a box leads to has its place on exactly one page."""
+    pages = dict(misconceptions(FACTS))
+    assert list(pages) == [f"misconceptions/{name}.md" for name in FACTS.lessons]
+    found = re.findall(r"^\((wrong-[\w-]+)\)=$", b"\n".join(pages.values()).decode(), re.MULTILINE)
+    assert sorted(found) == sorted(anchor("wrong", id, each.name) for id in EXERCISES for each in FACTS.wrong(id))
+
+
+def test_the_index_lists_every_exercise():
+    """The index of exercises has one row for each, with its points."""
+    text = dict(indexes(FACTS))["exercises.md"].decode()
+    assert re.findall(r"^\| \[`([\w.]+)`\]", text, re.MULTILINE) == EXERCISES
+
+
+def test_links_of_guides_stay_inside():
+    """No guide leads to a file that is not in the site."""
+    pages = dict(guides())
+    for name, content in pages.items():
+        if name.endswith(".md"):
+            assert re.findall(r"\]\((?!https?:)[^)\s]*\.(?:py|toml|ipynb)\)", content.decode()) == [], name
+
+
+def test_an_earlier_exercise_that_is_used_is_named():
+    """What an answer calls by name is what it builds on."""
+    assert FACTS.needs["autodiff.backpropagate"] == ("autodiff.topological_sort",)
+
+
+def test_a_question_shows_its_model_answer_folded():
+    """The note about points is left out, and the markers with it."""
+    text = question_box(
+        "**Question.** Why?\n\n*Your answer is read by a person; it brings no points.*",
+        "### BEGIN SOLUTION\nSo.\n### END SOLUTION",
+    )
+    assert "Why?" in text
+    assert "Your answer" not in text
+    assert "SOLUTION" not in text
+    assert "So." in text
+
+
+def test_fences_are_longer_than_those_inside():
+    """A block inside of a block does not end it."""
+    assert block("a", "", block("b", "", "text")).startswith("::::{a}")
+
+
+def test_signs_of_markdown_are_shown():
+    """A star in a sentence is a star; code stays as it is."""
+    assert plain("a * b is `a*b`") == r"a \* b is `a*b`"
+
+
+def test_the_map_follows_from_what_lessons_need():
+    """The lines of the map are what the lessons' sentences "You need" say, without what follows from the rest."""
+    assert {later: " ".join(before) for later, before in reduced(needs_of(FACTS)).items()} == {
+        "00": "",
+        "01": "00",
+        "02": "01",
+        "03": "02",
+        "04": "00",
+        "05": "04",
+        "06": "03 05",
+        "06b": "06",
+        "07": "05",
+        "07b": "07",
+        "08": "07",
+        "08b": "06b 07",
+        "09": "08b",
+        "10": "06",
+        "11": "07b 09",
+        "12": "10 11",
+    }
+
+
+def test_the_map_leads_to_each_lesson():
+    """The picture and the table have a link to each lesson, and a line for each lesson that another builds on."""
+    text = course_map(FACTS)
+    for name in FACTS.lessons:
+        assert f'<a href="lessons/{name}.html">' in text
+        assert f"(lessons/{name}.ipynb)" in text
+    assert text.count("<path ") == sum(map(len, reduced(needs_of(FACTS)).values()))
+
+
+def test_lines_of_the_map_pass_by_other_lessons():
+    """No line runs through a lesson that stands between its ends."""
+    needs = {"a": (), "b": ("a",), "c": ("b",), "d": ("a", "c"), "e": ("b", "d")}
+    places = placed(needs)
+    stops = {(places.lanes[lesson], row) for row, lesson in enumerate(needs)}
+    passed = [(lane, row) for start, lane, end in places.lines for row in range(start[1] + 1, end[1])]
+    assert len(places.lines) == 6
+    assert len(passed) == len(set(passed)) == 4
+    assert not stops & set(passed)
+
+
+def test_every_public_module_is_in_the_reference():
+    """Each module that `minigrad.NAME` imports has a page."""
+    pages = dict(reference())
+    assert [name for name in minigrad._lazy_modules if f"reference/minigrad.{name}.rst" not in pages] == []
+
+
+def test_docstrings_show_their_signs_and_code():
+    """A star in prose is a star; indented code below a sentence is code; examples stay as they are."""
+    given = ["A shape (*x).", "", "    a * b", "", "Returns:", "    |x| of `a*b`.", "", ">>> 2 * 3", "6"]
+    made = ["A shape (\\*x).", "", "::", "", "    a * b", "", "Returns:", "    \\|x\\| of `a*b`.", "", *given[-2:]]
+    assert as_restructured(given) == made
