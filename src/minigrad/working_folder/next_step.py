@@ -39,15 +39,15 @@ def next_step(start: Path | None = None) -> NextStep:
         )
     known = read(start)
     asked = [each for each in exercises.catalogue().values() if not each.draft]
-    waiting = [each for each in asked if not known.get(each.id, Done()).passed]
+    to_do = [each for each in asked if not known.get(each.id, Done()).passed]
     where = _shown(folder)
-    if not waiting:
+    if not to_do:
         said = f"All {len(asked)} exercises pass their checks: the library is yours."
         return NextStep(said, (*_grading(), (f"minigrad train --answers {where}", "train a network on it")))
-    first = waiting[0]
+    first = to_do[0]
     done = known.get(first.id, Done())
     tried = f", checked {_times(done.checks)} and not right yet" if done.checks else ""
-    said = f"Next: {first.id} in lesson {first.lesson}{tried} ({len(asked) - len(waiting)} of {len(asked)} pass)."
+    said = f"Next: {first.id} in lesson {first.lesson}{tried} ({len(asked) - len(to_do)} of {len(asked)} pass)."
     return NextStep(said, tuple(_commands(first, folder, done)))
 
 
