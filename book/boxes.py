@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.building.slicing import BEGIN, END, ExerciseSource
+from autograder.building.slicing import ExerciseSource, without_markers
 from autograder.course import Exercise
 from book.course_facts import Answer, Facts
 from book.markdown import anchor, block, code, dropdown, joined, plain, points, raw
 
-__all__ = ["exercise_box", "exercise_link", "question_box", "without_markers"]
+__all__ = ["exercise_box", "exercise_link", "question_box"]
 
 _HINTS = {"nudge": "Hint 1: a nudge", "idea": "Hint 2: the idea", "outline": "Hint 3: an outline"}
 
@@ -42,15 +42,10 @@ def question_box(asked: str, model: str) -> str:
         asked: The cell that asks.
         model: What a good answer says, markers included; empty if the author left it out.
     """
-    answer = without_markers(model)
+    answer = without_markers(model).strip("\n")
     folded = dropdown("A good answer", answer, kind="solution") if answer else ""
     question = asked.removeprefix("**Question.** ").rpartition("\n\n*Your answer")[0]
     return block("admonition", "Question", joined([question, folded]), **{"class": "question"})
-
-
-def without_markers(text: str) -> str:
-    """Return an answer without the lines that mark where it begins and ends."""
-    return "\n".join(line for line in text.split("\n") if line.strip() not in (BEGIN, END)).strip("\n")
 
 
 def exercise_link(exercise: str) -> str:

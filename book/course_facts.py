@@ -117,7 +117,7 @@ class Facts:
 
 
 def _imported(file: Path) -> Mapping[str, str]:
-    """What each imported name of a module stands for, without "minigrad."."""
+    """Return the dotted name, without "minigrad.", behind each imported name of a module."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return {
         alias.asname or alias.name: f"{node.module}.{alias.name}".removeprefix("minigrad.")

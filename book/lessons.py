@@ -87,5 +87,5 @@ def _shown(cell: Cell) -> Cell:
 
 
 def _report(check: Cell) -> str:
-    """What the check says, as HTML."""
+    """Return the check's report as HTML."""
     return "".join(output.data.get("text/html", "") for output in check.outputs if "data" in output)

@@ -26,7 +26,7 @@ __all__ = ["make"]
 
 SITE = Path(__file__).parent / "site"
 READ = ("autograder", "book", "course", "docs", "notebooks", "benchmarks/RESULTS.md", "tests/README.md")
-"""What the pages are made of, beside the library and the pages at the top of the project."""
+"""The pages are made of these folders, and of the library and the pages at the top of the project."""
 
 STAMP = "made-of"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 __all__ = ["anchor", "block", "code", "dropdown", "joined", "plain", "points", "raw"]
 
-# What Markdown would read as a sign of its own; an underscore inside a word is none.
+# Markdown reads these as signs of its own; an underscore inside a word is none.
 _SIGNS = re.compile(r"[\\*<>\[\]$#|~{}]|(?<!\w)_|_(?!\w)")
 _IN_CODE = re.compile(r"(`[^`\n]+`)")
 

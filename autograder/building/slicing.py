@@ -29,6 +29,7 @@ __all__ = [
     "solution_lines",
     "squeeze",
     "telling_lines",
+    "without_markers",
 ]
 
 BEGIN = "### BEGIN SOLUTION"
@@ -99,6 +100,11 @@ class ExerciseSource:
     def stub_cell(self) -> str:
         """The whole solution cell as a student gets it."""
         return f"{marker(self.exercise.id)}\n{self.stub}"
+
+
+def without_markers(text: str) -> str:
+    """Return an answer without the lines that say where it begins and ends."""
+    return "\n".join(line for line in text.split("\n") if line.strip() not in (BEGIN, END))
 
 
 def slice_exercise(course: Course, exercise_id: str) -> ExerciseSource:

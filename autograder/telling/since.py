@@ -64,7 +64,10 @@ def read_kept(folder: Path, lesson: str) -> Kept | None:
 
 
 def since(old: Submission, new: Submission) -> Iterator[Since]:
-    """Yield the exercises whose groups give other points than before."""
+    """Yield the exercises whose groups give other points than before.
+
+    Every name comes from the new report: the old one lay in a student's folder.
+    """
     before = {graded.exercise: graded for graded in old.exercises}
     for now in new.exercises:
         then = before.get(now.exercise)
@@ -72,7 +75,7 @@ def since(old: Submission, new: Submission) -> Iterator[Since]:
             continue
         had, has = _full_groups(then), _full_groups(now)
         won = tuple(group.name for group in now.groups if group.name in has - had)
-        lost = tuple(group.name for group in then.groups if group.name in had - has)
+        lost = tuple(group.name for group in now.groups if group.name in had - has)
         if won or lost:
             yield Since(now.exercise, then.earned, now.earned, now.points, won, lost)
 

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from autograder.building.notebooks import read_lesson
 from autograder.building.questions import Question, split_questions
-from autograder.building.slicing import BEGIN, END, slice_exercise
+from autograder.building.slicing import slice_exercise, without_markers
 from autograder.course import Course, CourseError
 
 __all__ = ["Remark", "Solution", "as_json", "as_rich", "find_solution"]
@@ -75,8 +75,7 @@ def find_solution(course: Course, name: str, answers: Path, lesson: str | None =
     """
     if name in course.exercises:
         exercise = course.exercise(name)
-        cell = slice_exercise(course, name).reference_cell
-        text = "\n".join(line for line in cell.split("\n") if line.strip() not in (BEGIN, END))
+        text = without_markers(slice_exercise(course, name).reference_cell)
         mistakes, others = (tuple(_remarks(answers / kind / name)) for kind in ("wrong", "variants"))
         return Solution(name, exercise.lesson, text, mistakes=mistakes, others=others)
     asked = [each for each in _questions(course) if lesson in (None, each[0])]

@@ -15,7 +15,7 @@ from textwrap import dedent, indent
 
 import nbformat
 
-from autograder.building.slicing import BEGIN, END, STUB, slice_exercise
+from autograder.building.slicing import STUB, slice_exercise, without_markers
 from autograder.course import Course
 from minigrad.exercises.marker import exercise_of, marked_lines
 
@@ -32,12 +32,8 @@ def read_answers(name: str) -> dict[str, str]:
 
 def reference_answers(course: Course, exercises: Iterable[str] | None = None) -> dict[str, str]:
     """Return the library's own bodies as whole solution cells, by exercise id: of all that is released, or of some."""
-    markers = (BEGIN, END)
-    cells = {}
-    for exercise in [each.id for each in course.released] if exercises is None else exercises:
-        lines = slice_exercise(course, exercise).reference_cell.split("\n")
-        cells[exercise] = "\n".join(line for line in lines if line.strip() not in markers)
-    return cells
+    ids = [each.id for each in course.released] if exercises is None else exercises
+    return {id: without_markers(slice_exercise(course, id).reference_cell) for id in ids}
 
 
 def answers(course: Course, *names: str) -> dict[str, str]:
