@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from autograder.building.questions import ASKS
 from autograder.building.slicing import ExerciseSource, without_markers
 from autograder.course import Exercise
 from book.course_facts import Answer, Facts
@@ -44,7 +45,7 @@ def question_box(asked: str, model: str) -> str:
     """
     answer = without_markers(model).strip("\n")
     folded = dropdown("A good answer", answer, kind="solution") if answer else ""
-    question = asked.removeprefix("**Question.** ").rpartition("\n\n*Your answer")[0]
+    question = asked.removeprefix(f"{ASKS} ").rpartition("\n\n*Your answer")[0]
     return block("admonition", "Question", joined([question, folded]), **{"class": "question"})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from book.boxes import exercise_link
 from book.course_facts import Facts
 from book.lessons import number_of
-from book.map import course_map
+from book.map import map_of
 from book.markdown import joined
 
 __all__ = ["indexes"]
@@ -24,7 +24,7 @@ def indexes(facts: Facts) -> Iterator[tuple[str, bytes]]:
 def _lessons(facts: Facts) -> str:
     head = "A line leads down from each lesson to those that build on it."
     hidden = _toctree([f"lessons/{name}" for name in facts.lessons], hidden=True)
-    return joined(["# The lessons", head, course_map(facts), hidden])
+    return joined(["# The lessons", head, map_of(facts), hidden])
 
 
 def _exercises(facts: Facts) -> str:

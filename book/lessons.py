@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from autograder.building.build import BuiltLesson
 from autograder.building.notebooks import Cell, Notebook
-from autograder.building.questions import is_answer
+from autograder.building.questions import ASKS, is_answer
 from book.boxes import exercise_box, question_box
 from book.course_facts import Facts
 from book.markdown import points
@@ -48,8 +48,8 @@ def _head(facts: Facts, built: BuiltLesson) -> str:
     course, lesson = facts.course, built.lesson
     exercises = course.of_lesson(lesson.name)
     worth = points(sum(each.points for each in exercises))
-    notebook = f"{{download}}`notebook <../notebooks/{lesson.name}.ipynb>`"
-    mistakes = f"[known mistakes](../misconceptions/{lesson.name}.md)"
+    notebook = f"{{download}}`notebook </notebooks/{lesson.name}.ipynb>`"
+    mistakes = f"[known mistakes](/misconceptions/{lesson.name}.md)"
     title = course.assignments[lesson.assignment].title
     return (
         f"```{{div}} lesson-head\nLesson {number_of(lesson.name)} of {title}: {len(exercises)} exercises, {worth}. "
@@ -66,7 +66,7 @@ def _cells(facts: Facts, notebook: Notebook) -> Iterator[Cell]:
         if exercise in facts.sources:
             report = _report(next(given))  # the check stands right behind its exercise
             yield nbformat.v4.new_markdown_cell(exercise_box(facts, facts.sources[exercise], report))
-        elif cell.cell_type == "markdown" and cell.source.startswith("**Question.**"):
+        elif cell.cell_type == "markdown" and cell.source.startswith(ASKS):
             asked = cell.source
         elif is_answer(cell):
             yield nbformat.v4.new_markdown_cell(question_box(asked, _ANSWER_HEADING.sub("", cell.source)))

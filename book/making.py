@@ -13,6 +13,7 @@ from book.executing import BookError, executed
 from book.guides import guides
 from book.indexes import indexes
 from book.keeping import hash_of, of_files, of_library
+from book.languages import pages_in_other_languages
 from book.lessons import lesson_page
 from book.misconceptions import misconceptions
 from book.places import ROOT, Folders
@@ -84,9 +85,11 @@ def _sources(folders: Folders, tell: Callable[[str], None]) -> Iterator[tuple[st
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         yield f"notebooks/{path.name}", path.read_bytes()
     tell("executing the lessons that have changed")
-    for name, notebook in executed(facts.lessons, folders.results, tell):
-        page = lesson_page(facts, facts.lessons[name], notebook)
+    results = executed(facts.lessons, folders.results, tell)
+    pages = {name: lesson_page(facts, facts.lessons[name], notebook) for name, notebook in results}
+    for name, page in pages.items():
         yield f"lessons/{name}.ipynb", nbformat.writes(page).encode()
+    yield from pages_in_other_languages(facts, pages)
 
 
 def _write(folders: Folders, texts: dict[str, bytes]) -> None:

@@ -137,7 +137,7 @@ def test_the_search_for_addresses_finds_them(line):
 
 def test_notebooks_hold_no_outputs(root):
     """Committed notebooks were never run: no cell has an output or an execution count."""
-    notebooks = sorted((root / "notebooks").glob("*.ipynb"))
+    notebooks = sorted((root / "notebooks").rglob("*.ipynb"))
     assert notebooks
     for file in notebooks:
         code = [cell for cell in json.loads(file.read_text())["cells"] if "outputs" in cell]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from autograder.building.editions import edition_files
 from autograder.building.hints import hints_json
+from autograder.building.needs import needs_of
 from autograder.building.notebooks import (
     Cell,
     Notebook,
@@ -39,6 +40,7 @@ from autograder.building.slicing import (
     squeeze,
     telling_lines,
 )
+from autograder.building.translating import translate_with, translated, translation
 from autograder.common.files import write
 from autograder.course import Course, CourseError, Exercise, Lesson
 from autograder.course.loading import DEFAULT_COURSE, load_course
@@ -134,13 +136,14 @@ def build(
     lessons = [build_lesson(course, lesson, sources) for lesson in course.lessons.values()]
     answers = {exercise.id: _answer(course, exercise) for exercise in course.released}
     for built in lessons:
-        _check_leaks(course, built, answers)
+        for notebook in (built.student, *_in_other_languages(course, built).values()):
+            _check_leaks(course, built, notebook, answers)
         _check_totals(course, built)
     if verify_points is not None:
         for source in sources.values():
             _check_points(source, verify_points)
     texts = _texts(course, lessons)
-    kept = tuple(_put_aside(path) for path in texts if path.parent == course.notebooks and is_worked_in(path))
+    kept = tuple(_put_aside(path) for path in texts if course.notebooks in path.parents and is_worked_in(path))
     files = tuple(BuiltFile(path, write(path, text)) for path, text in texts.items())
     totals = {built.lesson.name: _points(built.student) for built in lessons}
     drafts = {name: sum(each.points for each in course.of_assignment(name)) for name in course.drafts}
@@ -183,13 +186,9 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
     return BuiltLesson(lesson, title, source, student_version(source), stamp)
 
 
-def course_json(course: Course, titles: Mapping[str, str]) -> str:
-    """Return what the students' tools need to know of the course, as JSON.
-
-    Args:
-        course: The course.
-        titles: The title of each lesson.
-    """
+def course_json(course: Course, lessons: Sequence[BuiltLesson]) -> str:
+    """Return what the students' tools need to know of the course, as JSON."""
+    needs = needs_of({built.lesson.name: built.source for built in lessons})
     content = {
         "generated": f"from {course.directory.name}/{course.path.name} by `autograder build`; do not edit",
         "name": course.name,
@@ -199,8 +198,13 @@ def course_json(course: Course, titles: Mapping[str, str]) -> str:
             for each in course.assignments.values()
         ],
         "lessons": [
-            {"name": each.name, "title": titles[each.name], "assignment": each.assignment}
-            for each in course.lessons.values()
+            {
+                "name": built.lesson.name,
+                "title": built.title,
+                "assignment": built.lesson.assignment,
+                "needs": list(needs[built.lesson.name]),
+            }
+            for built in lessons
         ],
         "exercises": [_exercise_json(course, each) for each in course.exercises.values()],
     }
@@ -302,9 +306,17 @@ def _answer(course: Course, exercise: Exercise) -> list[str]:
     return [line for line in telling_lines(course, exercise) if squeeze(line) not in given]
 
 
-def _check_leaks(course: Course, built: BuiltLesson, answers: Mapping[str, list[str]]) -> None:
-    """Refuse answers that are not open yet when the lesson is released, anywhere in its notebook."""
-    cells = [squeeze(cell.source) for cell in built.student.cells]
+def _in_other_languages(course: Course, built: BuiltLesson) -> dict[str, Notebook]:
+    """Return the student's notebook in each language that the course is translated to."""
+    return {
+        each: translated(built.student, each, translate_with(translation(course, each, built.lesson.name)))
+        for each in course.languages
+    }
+
+
+def _check_leaks(course: Course, built: BuiltLesson, notebook: Notebook, answers: Mapping[str, list[str]]) -> None:
+    """Refuse answers that are not open yet when the lesson is released, anywhere in a notebook of it."""
+    cells = [squeeze(cell.source) for cell in notebook.cells]
     assignments = list(course.assignments)
     still_closed = assignments[assignments.index(built.lesson.assignment) :]
     closed = [exercise.id for assignment in still_closed for exercise in course.of_assignment(assignment)]
@@ -356,9 +368,10 @@ def _texts(course: Course, lessons: list[BuiltLesson]) -> dict[Path, str]:
         name = f"{built.lesson.name}.ipynb"
         texts[course.directory / "source" / built.lesson.assignment / name] = dump(built.source)
         texts[course.notebooks / name] = dump(built.student)
+        for language, notebook in _in_other_languages(course, built).items():
+            texts[course.notebooks / language / name] = dump(notebook)
         texts[course.directory / "masters" / built.stamp / name] = dump(built.student)
-    titles = {built.lesson.name: built.title for built in lessons}
-    texts[course.catalogue] = course_json(course, titles)
+    texts[course.catalogue] = course_json(course, lessons)
     hints = hints_json(course)
     if hints is not None:
         texts[course.catalogue.with_name("hints.json")] = hints
@@ -375,9 +388,10 @@ def _put_aside(path: Path) -> Path:
 
 def _remove_stale(course: Course, texts: Mapping[Path, str]) -> Iterable[Path]:
     """Remove notebooks that an earlier build made of a lesson that is gone: nbgrader would release them."""
-    folders = [course.notebooks, *(course.directory / "source").glob("*")]
+    folders = [course.notebooks, *(course.notebooks / each for each in course.languages)]
+    folders += (course.directory / "source").glob("*")
     for path in sorted(path for folder in folders for path in folder.glob("*.ipynb")):
-        work = path.parent == course.notebooks and is_worked_in(path)
+        work = course.notebooks in path.parents and is_worked_in(path)
         if path not in texts and is_generated(path) and not work:
             path.unlink()
             yield path

@@ -15,6 +15,7 @@ import functools
 import hashlib
 import importlib.util
 import io
+import itertools
 import json
 import marshal
 import re
@@ -111,10 +112,10 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
     """
     project = _class_project(course, edition_files(course, closed_exercises(course, today)))
     make_edition(out, closed_exercises(course, today), course)
-    for lesson in course.lessons:  # `minigrad start` copies them
-        notebook = course.notebooks / f"{lesson}.ipynb"
-        if notebook.is_file():
-            write(out / "minigrad" / "notebooks" / notebook.name, notebook.read_text(encoding="utf-8"))
+    for folder, lesson in itertools.product(("", *course.languages), course.lessons):  # `minigrad start` copies them
+        name = Path(folder) / f"{lesson}.ipynb"
+        if (course.notebooks / name).is_file():
+            write(out / "minigrad" / "notebooks" / name, (course.notebooks / name).read_text(encoding="utf-8"))
     write(out / "pyproject.toml", project)
     if not (out / "README.md").exists():  # it may be the instructor's own by now
         write(out / "README.md", _README.format(folder=shlex.quote(f"./{out.resolve().name}[nbgrader]")))

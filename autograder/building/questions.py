@@ -23,10 +23,13 @@ from dataclasses import dataclass
 
 import nbformat
 
-__all__ = ["STUB_TEXT", "Question", "answer_id", "heading", "is_answer", "is_untouched", "split_questions"]
+__all__ = ["ASKS", "STUB_TEXT", "Question", "answer_id", "heading", "is_answer", "is_untouched", "split_questions"]
 
 STUB_TEXT = "Write your answer here."
 """The text that a student finds in the place of an answer; nbgrader's `text_stub`."""
+
+ASKS = "**Question.**"
+"""How a cell that asks begins."""
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
@@ -58,7 +61,7 @@ class Question:
         """The cell that asks, and nbgrader's manually graded cell below it with the model answer."""
         worth = "it brings no points" if self.points == 0 else f"it brings up to {_points(self.points)}"
         note = f"*Your answer is read by a person; {worth}.*"
-        asked = nbformat.v4.new_markdown_cell(f"**Question.** {self.text}\n\n{note}")
+        asked = nbformat.v4.new_markdown_cell(f"{ASKS} {self.text}\n\n{note}")
         region = "\n".join(part for part in (BEGIN, self.model, END) if part)
         answer = nbformat.v4.new_markdown_cell(f"{heading(self.name)}\n\n{region}")
         answer.metadata["nbgrader"] = nbformat.from_dict(

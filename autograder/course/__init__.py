@@ -140,6 +140,11 @@ class Course:
         return (self.directory.parent if self._has_library else self.directory) / "notebooks"
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that lessons are translated to, such as "zh_CN": those with catalogues in `locale`."""
+        return tuple(sorted(path.parent.name for path in (self.directory / "locale").glob("*/LC_MESSAGES")))
+
+    @property
     def catalogue(self) -> Path:
         """The library's list of exercises, written by the build; a library that is only borrowed is left as it is."""
         return (self._beside if self._has_library else self.directory) / "course.json"

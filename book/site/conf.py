@@ -3,8 +3,11 @@
 import sys
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+from sphinx.application import Sphinx
 
 import minigrad
 
@@ -60,3 +63,14 @@ pygments_dark_style = "github-dark"
 _MATHJAX = Path(str(distribution("django-static-mathjax").locate_file("mathjax/static/mathjax/es5/tex-svg-full.js")))
 html_static_path.append(str(_MATHJAX))
 mathjax_path = _MATHJAX.name
+
+
+def setup(app: Sphinx) -> None:
+    """Tell browsers and screen readers the language of a page that is not English."""
+    app.connect("html-page-context", _name_language)
+
+
+def _name_language(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: object) -> None:
+    folder = page.partition("/")[0]
+    if "_" in folder:  # "zh_CN"
+        context["language"] = folder.replace("_", "-")

@@ -5,15 +5,18 @@ import re
 import pytest
 
 import minigrad
+from autograder.building.needs import needs_of
 from book.boxes import exercise_box, question_box
 from book.course_facts import Facts
 from book.guides import guides
 from book.indexes import indexes
-from book.map import course_map, needs_of, placed, reduced
+from book.lessons import number_of
+from book.map import map_of
 from book.markdown import anchor, block, plain
 from book.misconceptions import misconceptions
 from book.reference import reference
 from book.site.docstrings import as_restructured
+from minigrad.draw.course_map import reduced
 
 FACTS = Facts()
 EXERCISES = list(FACTS.sources)
@@ -86,7 +89,8 @@ def test_signs_of_markdown_are_shown():
 
 def test_the_map_follows_from_what_lessons_need():
     """The lines of the map are what the lessons' sentences "You need" say, without what follows from the rest."""
-    assert {later: " ".join(before) for later, before in reduced(needs_of(FACTS)).items()} == {
+    needs = reduced(needs_of({name: built.source for name, built in FACTS.lessons.items()}))
+    assert {number_of(later): " ".join(map(number_of, before)) for later, before in needs.items()} == {
         "00": "",
         "01": "00",
         "02": "01",
@@ -108,22 +112,12 @@ def test_the_map_follows_from_what_lessons_need():
 
 def test_the_map_leads_to_each_lesson():
     """The picture and the table have a link to each lesson, and a line for each lesson that another builds on."""
-    text = course_map(FACTS)
+    text = map_of(FACTS)
     for name in FACTS.lessons:
         assert f'<a href="lessons/{name}.html">' in text
         assert f"(lessons/{name}.ipynb)" in text
-    assert text.count("<path ") == sum(map(len, reduced(needs_of(FACTS)).values()))
-
-
-def test_lines_of_the_map_pass_by_other_lessons():
-    """No line runs through a lesson that stands between its ends."""
-    needs = {"a": (), "b": ("a",), "c": ("b",), "d": ("a", "c"), "e": ("b", "d")}
-    places = placed(needs)
-    stops = {(places.lanes[lesson], row) for row, lesson in enumerate(needs)}
-    passed = [(lane, row) for start, lane, end in places.lines for row in range(start[1] + 1, end[1])]
-    assert len(places.lines) == 6
-    assert len(passed) == len(set(passed)) == 4
-    assert not stops & set(passed)
+    needs = needs_of({name: built.source for name, built in FACTS.lessons.items()})
+    assert text.count("<path ") == sum(map(len, reduced(needs).values()))
 
 
 def test_every_public_module_is_in_the_reference():

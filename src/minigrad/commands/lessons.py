@@ -39,6 +39,9 @@ def start(
     source: Annotated[
         Path | None, typer.Option("--from", help="A folder of notebooks that you were given, instead of the course's.")
     ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="The language of the text, en or zh; by default the one you began with.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
 ) -> None:
     """Copy the lessons into a folder to work in; later, bring a new version of the course into it.
@@ -46,12 +49,14 @@ def start(
     Nothing that you wrote is lost: answers, cells of your own and outputs stay, and what a notebook was before
     lies in `.minigrad/before-update`. Save and close open notebooks first. Exits with 1 if a notebook cannot be read.
 
+    With --language zh the text is Chinese; code, checks and hints are the same.
+
     Example: `minigrad start my-notebooks`
     """
     from minigrad.working_folder import starting
 
     chosen = starting.chosen_folder(folder)
-    outcomes = starting.start(chosen, source, dry_run=dry_run)
+    outcomes = starting.start(chosen, source, language=language, dry_run=dry_run)
     headings = ("lesson", "", *(["what happened"] if any(each.details for each in outcomes) else []))
     table = Table(*headings)
     for each in outcomes:
@@ -93,8 +98,14 @@ def progress(
     folder: Annotated[
         Path | None, typer.Argument(help="The folder you work in; by default the one around you.")
     ] = None,
+    as_page: Annotated[
+        bool, typer.Option("--page", help="Write a page: the map of the course, and the library that you have written.")
+    ] = False,
 ) -> None:
-    """Show how far you are: exercises that pass, their points, checks, and hints."""
+    """Show how far you are: exercises that pass, their points, checks, and hints.
+
+    Example: `minigrad progress --page`
+    """
     from minigrad.tutor import progressing
     from minigrad.working_folder import grader
 
@@ -111,6 +122,23 @@ def progress(
     console.print(escape(found.note), highlight=False)
     if grader.is_installed():
         console.print("`minigrad grade` runs the hidden tests on what you have written.", highlight=False)
+    if as_page:
+        console.print(f"As a page: {_written_page(folder).as_uri()}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _written_page(start: Path | None) -> Path:
+    """Write the page of progress into the working folder, and return its place."""
+    from minigrad.files import write
+    from minigrad.tutor import progress_page, progressing
+    from minigrad.working_folder.next_step import next_step
+
+    folder = progressing.working_folder(start)
+    if folder is None:
+        raise MinigradError("progress: here is no working folder; `minigrad start` makes one")
+    step = next_step(start)
+    place = folder / progressing.FOLDER / "progress.html"
+    write(place, progress_page.page(step.said, step.commands, start).encode())
+    return place
 
 
 def submit(

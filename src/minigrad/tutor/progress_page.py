@@ -1,36 +1,123 @@
-"""Progress as a table of a notebook: readable on light and dark pages, and by a screen reader."""
+"""Progress as a page of its own: what comes next, the map of the course, and the whole library that one has written."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from html import escape
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from minigrad.tutor.progressing import LessonProgress, Progress
+from minigrad import exercises
+from minigrad.draw.course_map import Stop, course_map
+from minigrad.tutor.progress_table import as_html
+from minigrad.tutor.progressing import Done, Progress, progress, read
 
-__all__ = ["as_html"]
+__all__ = ["page"]
 
-_BAR = (
-    '<div role="img" aria-label="{percent} percent of the points" style="width:8em;height:.7em;border:1px solid '
-    'currentColor;border-radius:3px"><div style="width:{percent}%;height:100%;background:#1f77b4"></div></div>'
-)
-_HEADS = ("lesson", "exercises done", "points", "checks", "hints", "")
+_STYLE = """
+:root { color-scheme: light dark;
+  --paper: #fff; --ink: #1f2328; --soft: #57606a; --line: #8c959f; --blue: #0550ae; --fill: #ddf4ff }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #0d1117; --ink: #e6edf3; --soft: #9ea7b3; --line: #768390; --blue: #58a6ff; --fill: #0c2d4d } }
+body { background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; max-width: 46rem;
+  margin: 2rem auto; padding: 0 1rem }
+a { color: var(--blue) } code { font-size: .95em }
+.scrolls { overflow-x: auto }
+table { border-collapse: collapse } th, td { padding: .15rem .8rem .15rem 0; white-space: nowrap }
+.course-map { width: 100%; max-width: 34rem; font-size: 14px }
+.course-map text, .course-map .number { fill: var(--ink) } .course-map .number { font-weight: bold }
+.course-map .remark { fill: var(--soft) } .course-map .lines { fill: none; stroke: var(--line); stroke-width: 2 }
+.course-map circle { fill: var(--paper); stroke: var(--line); stroke-width: 3 }
+.course-map .done { fill: none; stroke: var(--blue); stroke-width: 4 }
+ul.names { list-style: none; display: flex; flex-wrap: wrap; gap: .35rem; padding: 0; margin: .2rem 0 1rem }
+ul.names li { border: 1px dashed var(--line); border-radius: 4px; padding: 0 .4rem; color: var(--soft);
+  font: 13px/1.6 ui-monospace, monospace }
+ul.names li.written { border: 1px solid var(--blue); background: var(--fill); color: var(--ink) }
+h3 { font-size: 1rem; margin: 0 } .yours { border: 2px solid var(--blue); border-radius: 8px; padding: .5rem 1.2rem }
+@media print { .no-paper { display: none } body { margin: 0 } h3, ul.names { break-inside: avoid } }
+"""
 
 
-def as_html(progress: Progress) -> str:
-    """Return the table. Colours are the page's own, but for the bars."""
-    heads = "".join(f'<th scope="col" style="text-align:left">{each}</th>' for each in _HEADS)
-    rows = "".join(_row(each) for each in progress.lessons)
+def page(next_step: str, commands: Iterable[tuple[str, str]], start: Path | None = None) -> str:
+    """Return the page as HTML, which needs no other file.
+
+    Args:
+        next_step: What comes next, in a sentence.
+        commands: The commands for it, each with a remark.
+        start: The folder to look for the working folder from. By default the current one.
+    """
+    found, known = progress(start), read(start)
+    total = found.total
+    whole = total.done == total.exercises
+    listed = "".join(f"<li><code>{escape(name)}</code> {escape(remark)}</li>" for name, remark in commands)
+    words = f"Map of the course: {total.done} of {total.exercises} exercises are done"
+    parts = [
+        "<h1>Your progress</h1>",
+        _yours(found, known) if whole else "",
+        f'<section class="no-paper"><p>{escape(next_step)}</p><ul>{listed}</ul></section>',
+        f"<h2>The course</h2>{course_map(_stops(found), _needs(), words)}",
+        f'<div class="scrolls" tabindex="0" role="region" aria-label="Your progress by lesson">{as_html(found)}</div>',
+        f"<h2>Your library</h2><p>{_counted(known)}</p>",
+        *(_names(lesson, known) for lesson in _lessons()),
+    ]
     return (
-        '<table class="minigrad-progress" style="color:inherit;background:transparent">'
-        '<caption style="text-align:left;color:inherit"><b>Your progress</b></caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody><tfoot>{_row(progress.total)}</tfoot></table>"
-        f"<small>{escape(progress.note)}</small>"
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>Your progress</title><style>{_STYLE}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
     )
 
 
-def _row(each: LessonProgress) -> str:
-    head = f'<th scope="row" style="text-align:left">{escape(each.lesson)}</th>'
-    middle = "".join(f'<td style="text-align:left">{text}</td>' for text in each.cells)
-    bar = _BAR.format(percent=round(100 * each.share))
-    return f"<tr>{head}{middle}<td>{bar}</td></tr>"
+def _lessons() -> list[Mapping[str, str]]:
+    """The lessons that have exercises, in the course's order."""
+    asked = {each.lesson for each in _asked()}
+    return [each for each in exercises.syllabus.course()["lessons"] if each["name"] in asked]
+
+
+def _asked() -> list[exercises.Exercise]:
+    return [each for each in exercises.catalogue().values() if not each.draft]
+
+
+def _needs() -> dict[str, tuple[str, ...]]:
+    """For each lesson those that it needs; a lesson without exercises leads on to what it needs itself."""
+    return {each["name"]: tuple(each.get("needs", ())) for each in exercises.syllabus.course()["lessons"]}
+
+
+def _stops(found: Progress) -> list[Stop]:
+    titles = {each["name"]: each["title"] for each in _lessons()}
+    return [
+        Stop(each.lesson, titles[each.lesson], share=each.share, remark=f"{each.done} of {each.exercises}")
+        for each in found.lessons
+    ]
+
+
+def _counted(known: Mapping[str, Done]) -> str:
+    there, names = _written(known)
+    return f"{there} of {names} functions and classes pass their checks: those with a solid frame are yours."
+
+
+def _written(known: Mapping[str, Done]) -> tuple[int, int]:
+    """How many functions and classes pass their checks, and how many the course asks for."""
+    counts = [(len(each.objects), known.get(each.id, Done()).passed) for each in _asked()]
+    return sum(count for count, passed in counts if passed), sum(count for count, _ in counts)
+
+
+def _names(lesson: Mapping[str, str], known: Mapping[str, Done]) -> str:
+    """A lesson's functions and classes, those that pass their checks in a solid frame."""
+    items = "".join(
+        f'<li class="written">{escape(name)}</li>' if passed else f'<li title="not yet">{escape(name)}</li>'
+        for each in _asked()
+        if each.lesson == lesson["name"]
+        for passed in [known.get(each.id, Done()).passed]
+        for name in (dotted.rpartition(".")[2] for dotted in each.objects)
+    )
+    return f'<h3>{escape(lesson["title"])}</h3><ul class="names">{items}</ul>'
+
+
+def _yours(found: Progress, known: Mapping[str, Done]) -> str:
+    """The head of the page when every exercise passes: what was done, with which help."""
+    total, last = found.total, max((done.last for done in known.values()), default="")[:10]
+    names = _written(known)[1]
+    seen = f"{len(found.solutions)} solutions seen" if found.solutions else "no solution seen"
+    return (
+        '<section class="yours"><h2>This library is yours</h2>'
+        f"<p>You have written all {names} functions and classes of the course, in {total.exercises} exercises; "
+        f"the last one passed on {escape(last)}. {total.checks} checks, {total.hints} hints, {seen}.</p></section>"
+    )

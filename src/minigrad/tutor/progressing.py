@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from minigrad import exercises
 from minigrad.exercises.lesson_files import DEFAULT
 from minigrad.files import locked, write
-from minigrad.tutor.progress_page import as_html
+from minigrad.tutor.progress_table import as_html
 
 if TYPE_CHECKING:
     from minigrad.checks.runner import CheckReport

@@ -24,6 +24,8 @@ from minigrad.working_folder.merging import NotANotebook
 
 __all__ = ["Outcome", "chosen_folder", "released", "start"]
 
+ENGLISH = "en"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -40,12 +42,13 @@ class Outcome:
     details: tuple[str, ...] = ()
 
 
-def released(source: Path | None = None) -> dict[str, Path]:
+def released(source: Path | None = None, language: str = ENGLISH) -> dict[str, Path]:
     """Return the notebooks that the course gives out, by lesson.
 
     Args:
         source: A folder of notebooks, or of assignments with notebooks, as nbgrader's `release`; by default those that
             were installed with the library, or stand beside it in the repository.
+        language: The language of the installed ones, such as "zh" or "zh_CN".
 
     Raises:
         MinigradError: If there are none.
@@ -58,10 +61,27 @@ def released(source: Path | None = None) -> dict[str, Path]:
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "notebooks", package.parent.parent / "notebooks"):
         if found := _notebooks(folder):
-            return found
+            return found if language == ENGLISH else found | _notebooks(_in_language(folder, language))
     raise MinigradError(
         "start: no notebooks were installed with minigrad; name the folder that you were given: --from FOLDER"
     )
+
+
+def _in_language(folder: Path, language: str) -> Path:
+    """Return the folder of the lessons in a language, which a beginning of its name may stand for."""
+    there = sorted(path for path in folder.iterdir() if path.is_dir() and _notebooks(path))
+    for path in there:
+        if language and path.name.startswith(language):
+            return path
+    names = ", ".join([ENGLISH, *(path.name for path in there)])
+    raise MinigradError(f"start: the lessons are not there in the language {language!r}; choose one of: {names}")
+
+
+def _language_of(folder: Path) -> str:
+    """Return the language of the lessons that a working folder began with."""
+    bases = (_base(path) or {} for path in sorted((folder / FOLDER / "base").glob("*.ipynb")))
+    ours: dict[str, Any] = next((each.get("metadata", {}).get("minigrad", {}) for each in bases), {})
+    return str(ours.get("language") or ENGLISH)
 
 
 def _notebooks(folder: Path) -> dict[str, Path]:
@@ -88,18 +108,21 @@ def chosen_folder(folder: Path | None) -> Path:
     return folder or working_folder() or Path(DEFAULT)
 
 
-def start(folder: Path, source: Path | None = None, *, dry_run: bool = False) -> list[Outcome]:
+def start(
+    folder: Path, source: Path | None = None, *, language: str | None = None, dry_run: bool = False
+) -> list[Outcome]:
     """Copy the lessons into a working folder, or merge a new version of the course around the work that is there.
 
     Args:
         folder: The working folder.
         source: Where the lessons are; as for `released`.
+        language: As for `released`; by default the one that the folder began with.
         dry_run: Whether to say only what would be done.
 
     Raises:
         MinigradError: If there are no lessons, or the folder cannot be one.
     """
-    lessons = released(source)
+    lessons = released(source, language or _language_of(folder))
     _check_place(folder, lessons)
     now = dt.datetime.now().strftime("%Y-%m-%d_%H%M%S_%f")
     renamed = _renamed(folder, lessons)

@@ -70,6 +70,37 @@ def test_a_folder_begins_with_the_lessons_of_the_course(root, tmp_path):
     assert len(made) == 2 * len(list((root / "notebooks").glob("*.ipynb")))
 
 
+def test_a_folder_begins_in_another_language_and_keeps_it(root, tmp_path):
+    """`zh` means zh_CN; a later start without a language goes on with it, and English is one start away."""
+    work = tmp_path / "work"
+    starting.start(work, language="zh")
+    for path in (root / "notebooks" / "zh_CN").glob("*.ipynb"):
+        assert (work / path.name).read_bytes() == path.read_bytes()
+    assert set(states(starting.start(work))) == {"unchanged"}
+    assert set(states(starting.start(work, language="en"))) == {"updated"}
+    assert load(work / f"{LESSON}.ipynb")["cells"][0] == load(root / "notebooks" / f"{LESSON}.ipynb")["cells"][0]
+
+
+def test_an_answer_stays_when_the_language_changes(root, tmp_path):
+    """The text is the other language's, the answer the student's, and nothing stands there twice."""
+    work = tmp_path / "work"
+    starting.start(work)
+    book = load(work / f"{LESSON}.ipynb")
+    find(book, "# exercise: operators.arithmetic")["source"] = ["# exercise: operators.arithmetic\n", "mine = 1"]
+    save(work / f"{LESSON}.ipynb", book)
+    starting.start(work, language="zh_CN")
+    given, now = load(root / "notebooks" / "zh_CN" / f"{LESSON}.ipynb"), load(work / f"{LESSON}.ipynb")
+    changed = [b for a, b in zip(given["cells"], now["cells"], strict=True) if a["source"] != b["source"]]
+    assert ["".join(cell["source"]) for cell in changed] == ["# exercise: operators.arithmetic\nmine = 1"]
+
+
+def test_a_language_that_is_not_there_is_one_sentence(tmp_path):
+    """It names those that are."""
+    done = minigrad("start", "work", "--language", "xx", cwd=tmp_path)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "not there in the language 'xx'; choose one of: en, zh_CN" in " ".join((done.stdout + done.stderr).split())
+
+
 def test_a_second_start_changes_nothing(course, tmp_path):
     """Whatever was written in between."""
     work = tmp_path / "work"

@@ -1,0 +1,141 @@
+"""The book in other languages: lessons, front page and terms, with their prose from `course/locale`."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from autograder.building.notebooks import Notebook
+from autograder.building.translating import (
+    Translate,
+    catalogue_path,
+    faults,
+    paragraphs,
+    prose_of,
+    translate_with,
+    translation,
+    update,
+)
+from autograder.course import Course, CourseError
+from book.course_facts import Facts
+from book.executing import BookError
+from book.markdown import joined
+from book.places import ROOT
+
+# After autograder's: it spares jsonschema an import of a second.
+import nbformat  # isort: skip
+
+__all__ = ["pages_in_other_languages", "prose_of_pages", "translate"]
+
+PAGES = ROOT / "book" / "pages"
+TRANSLATED = ("index", "terms")
+"""The pages of the book that are translated, beside the lessons."""
+
+_LABEL = re.compile(r"\A\([\w-]+\)=\n")
+
+SHOWN = 5
+"""How many faults of a catalogue are told at once."""
+
+
+def prose_of_pages(facts: Facts) -> Mapping[str, list[str]]:
+    """Return the paragraphs of each page that need a translation, by the name of its catalogue."""
+    lessons = {name: list(prose_of(built.source)) for name, built in facts.lessons.items()}
+    return lessons | {name: list(prose_of(_as_notebook(PAGES / f"{name}.md"))) for name in TRANSLATED}
+
+
+def translate(
+    facts: Facts, language: str, pages: Sequence[str] | None = None, tell: Callable[[str], None] = print
+) -> bool:
+    """Bring the catalogues of a language up to date, and tell what is missing.
+
+    Args:
+        facts: The course.
+        language: The language, such as "zh_CN".
+        pages: Names of pages; by default all.
+        tell: Is told of each catalogue that changed or has a fault.
+
+    Returns:
+        Whether nothing is missing.
+
+    Raises:
+        CourseError: If there is no such page or language, or a catalogue cannot be read.
+    """
+    whole = True
+    known = prose_of_pages(facts)
+    for page in pages or known:
+        if page not in known:
+            raise CourseError(f"there is no page {page!r} to translate; choose some of: {', '.join(known)}")
+        prose = known[page]
+        changed = update(facts.course, language, page, prose)
+        found = faults(prose, translation(facts.course, language, page))
+        if changed or found:
+            tell(f"{catalogue_path(facts.course, language, page).name}: {_counted(found)}")
+        for fault in found:
+            tell(f"  {fault}")
+        whole = whole and not found
+    return whole
+
+
+def pages_in_other_languages(facts: Facts, pages: Mapping[str, Notebook]) -> Iterator[tuple[str, bytes]]:
+    """Yield every page of the book's other languages, by its place.
+
+    Args:
+        facts: The course.
+        pages: The pages of the lessons, in English, by the lessons' names.
+
+    Raises:
+        BookError: If a translation is incomplete or stale.
+    """
+    prose = prose_of_pages(facts)
+    for language in facts.course.languages:
+        known = {page: _complete(facts.course, language, page, prose[page]) for page in prose}
+        yield f"{language}/index.md", _front_page(facts, known["index"]).encode()
+        yield f"{language}/terms.md", translate_with(known["terms"])(_text("terms")).encode()
+        for name, page in pages.items():
+            other = _lesson(page, language, translate_with(known[name]))
+            yield f"{language}/lessons/{name}.ipynb", nbformat.writes(other).encode()
+            notebook = ROOT / "notebooks" / language / f"{name}.ipynb"
+            yield f"notebooks/{language}/{name}.ipynb", notebook.read_bytes()
+
+
+def _complete(course: Course, language: str, page: str, prose: list[str]) -> Mapping[str, str]:
+    known = translation(course, language, page)
+    found = faults(prose, known)
+    if found:
+        first = "; ".join(found[:SHOWN])
+        raise BookError(
+            f"{catalogue_path(course, language, page)}: {_counted(found)}: {first}; "
+            f"`python -m book translate {language}` brings it up to date and lists the rest"
+        )
+    return known
+
+
+def _lesson(page: Notebook, language: str, translate: Translate) -> Notebook:
+    """The page of a lesson in another language. The labels of its boxes are those of the English page."""
+    other = copy.deepcopy(page)
+    for cell in other.cells:
+        if cell.cell_type == "markdown":
+            cell.source = translate(_LABEL.sub("", cell.source)).replace("</notebooks/", f"</notebooks/{language}/")
+    return other
+
+
+def _front_page(facts: Facts, known: Mapping[str, str]) -> str:
+    text = translate_with(known)(_text("index"))
+    listed = "\n".join(["```{toctree}", ":maxdepth: 1", "", "terms", *(f"lessons/{n}" for n in facts.lessons), "```"])
+    return joined([*(each for each in paragraphs(text) if not each.startswith("```{toctree}")), listed])
+
+
+def _text(page: str) -> str:
+    return (PAGES / f"{page}.md").read_text(encoding="utf-8")
+
+
+def _as_notebook(path: Path) -> Notebook:
+    cell = nbformat.v4.new_markdown_cell(path.read_text(encoding="utf-8"))
+    notebook: Notebook = nbformat.v4.new_notebook(cells=[cell])
+    return notebook
+
+
+def _counted(found: list[str]) -> str:
+    return "1 fault" if len(found) == 1 else f"{len(found)} faults"

@@ -1,0 +1,99 @@
+"""The book in other languages: complete, and with the same code, results and boxes."""
+
+import re
+import shutil
+
+import nbformat
+import pytest
+
+from autograder.building import translating
+from autograder.course.loading import load_course
+from book.course_facts import Facts
+from book.executing import BookError
+from book.languages import pages_in_other_languages, prose_of_pages, translate
+from book.lessons import lesson_page
+
+FACTS = Facts()
+PROSE = prose_of_pages(FACTS)
+EVERY = [(language, page) for language in FACTS.course.languages for page in PROSE]
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """The page of a lesson, not executed."""
+    name = "04_strides"
+    return {name: lesson_page(FACTS, FACTS.lessons[name], FACTS.lessons[name].source)}
+
+
+@pytest.mark.parametrize(("language", "page"), EVERY)
+def test_a_page_is_translated_whole(language, page):
+    """No paragraph is missing or stale, and none lost code, a formula or a link."""
+    assert translating.faults(PROSE[page], translating.translation(FACTS.course, language, page)) == []
+
+
+@pytest.mark.parametrize(("language", "page"), EVERY)
+def test_a_catalogue_is_as_the_command_writes_it(language, page):
+    """`python -m book translate` changes nothing."""
+    path = translating.catalogue_path(FACTS.course, language, page)
+    before = path.read_bytes()
+    assert not translating.update(FACTS.course, language, page, PROSE[page])
+    assert path.read_bytes() == before
+
+
+def test_there_is_a_chinese_edition():
+    """The lessons' sources were written by and for readers of Chinese."""
+    assert "zh_CN" in FACTS.course.languages
+
+
+def test_a_lesson_in_another_language_has_the_same_code(pages):
+    """Only prose differs: cells, their number and code are those of the English page; labels are left to that page."""
+    made = dict(pages_in_other_languages(FACTS, pages))
+    other = nbformat.reads(made["zh_CN/lessons/04_strides.ipynb"].decode(), as_version=4)
+    english = pages["04_strides"]
+    assert [cell.cell_type for cell in other.cells] == [cell.cell_type for cell in english.cells]
+    code = [(a.source, b.source) for a, b in zip(other.cells, english.cells, strict=True) if a.cell_type == "code"]
+    assert all(a == b for a, b in code)
+    text = "\n".join(cell.source for cell in other.cells if cell.cell_type == "markdown")
+    assert "</notebooks/zh_CN/04_strides.ipynb>" in text
+    assert not re.search(r"^\([\w-]+\)=$", text, re.MULTILINE)
+    assert text.split("\n")[0] not in english.cells[0].source
+    assert made["notebooks/zh_CN/04_strides.ipynb"]
+
+
+def test_the_front_page_leads_to_the_lessons_of_its_language(pages):
+    """The folded lists of the English front page are not there; its own lessons are."""
+    front = dict(pages_in_other_languages(FACTS, pages))["zh_CN/index.md"].decode()
+    assert front.count("{toctree}") == 1
+    assert "\nlessons/00_fundamentals\n" in front
+    assert "docs/student/*" not in front
+
+
+@pytest.fixture
+def stale(tmp_path):
+    """A copy of the course whose Chinese lacks one paragraph of a lesson."""
+    root = FACTS.course.directory.parent
+    shutil.copytree(root / "course", tmp_path / "course", ignore=shutil.ignore_patterns("source", "masters", ".grades"))
+    for name in ("src", "autograder", "notebooks"):
+        (tmp_path / name).symlink_to(root / name)
+    course = load_course(tmp_path / "course")
+    path = translating.catalogue_path(course, "zh_CN", "04_strides")
+    text = path.read_text()
+    first = text.index('msgid "# ')
+    end = text.index("\n\n", first)
+    path.write_text(text[:first] + text[end:].lstrip())
+    return Facts(course)
+
+
+def test_the_book_refuses_a_translation_that_is_not_whole(stale, pages):
+    """One sentence names the catalogue, the paragraph and the command."""
+    with pytest.raises(BookError, match=r"04_strides\.po: 1 fault: is not translated: '# .*python -m book translate"):
+        dict(pages_in_other_languages(stale, pages))
+
+
+def test_the_command_lists_what_is_missing_and_lays_it_out(stale):
+    """The paragraph comes back without a translation; the other pages are not touched."""
+    said = []
+    assert not translate(stale, "zh_CN", ["04_strides"], said.append)
+    assert said[0] == "04_strides.po: 1 fault" and "is not translated: '# " in said[1]
+    text = translating.catalogue_path(stale.course, "zh_CN", "04_strides").read_text()
+    assert re.search(r'^msgid "# ', text, re.MULTILINE)
