@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from minigrad.checks.unseen import unseen
+from minigrad.machine import packages
 
 if TYPE_CHECKING:
     from minigrad.checks.runner import CheckReport, CheckResult
@@ -17,6 +18,12 @@ __all__ = ["as_html", "as_text"]
 _PRINTED = "Your code printed, at the end:"
 
 _ROW = '<li style="margin:.35em 0;list-style:none">{mark} {title}{detail}</li>'
+_LOOK_CLOSER = {
+    False: "Hidden tests look closer when the notebook is graded.",
+    True: "Hidden tests look closer: <code>minigrad grade</code> runs them.",
+}
+"""What stands below a report when all checks pass, by whether the grader is installed."""
+
 _MARK = '<b style="color:{colour}" aria-label="{label}">{sign}</b>'
 _DETAIL = '<div style="margin-left:1.6em"><div>{reason}</div>{call}{hint}{section}{more}</div>'
 
@@ -79,7 +86,7 @@ def as_html(report: CheckReport) -> str:
     colour = "#1a7f37" if report.passed else "#b35900"
     rows = "".join(_row(result, more) for result, more in shown(report))
     printed = f"<div>{_PRINTED}</div><pre>{escape(report.printed)}</pre>" if report.printed else ""
-    closer = f"Hidden tests look closer when the notebook is graded. {escape(unseen(report.exercise))}".strip()
+    closer = f"{_LOOK_CLOSER[packages.has_grader()]} {escape(unseen(report.exercise))}".strip()
     note = closer if report.passed else _pointer(report.pointer)
     return (
         f'<div class="minigrad-check" style="border-left:4px solid {colour};padding:.4em 1em">'

@@ -212,9 +212,9 @@ def _print_table(checked: list[Checked]) -> None:
         _print_remarks(each)
     for report in failing:
         console.print(escape(as_text(report, console.width)), highlight=False, soft_wrap=True)
-    from minigrad.working_folder import grader
+    from minigrad.machine import packages
 
-    console.print(_NOTE + (" `minigrad grade` runs them." if grader.is_installed() else ""), highlight=False)
+    console.print(_NOTE + (" `minigrad grade` runs them." if packages.has_grader() else ""), highlight=False)
 
 
 def _as_data(checked: list[Checked], unreadable: list[str]) -> dict[str, Any]:

@@ -106,8 +106,8 @@ def progress(
 
     Example: `minigrad progress --page`
     """
+    from minigrad.machine import packages
     from minigrad.tutor import progressing
-    from minigrad.working_folder import grader
 
     if folder is not None and not folder.is_dir():
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
@@ -120,7 +120,7 @@ def progress(
         table.add_row(each.lesson, *each.cells, bar, end_section=each == found.lessons[-1])
     console.print(table)
     console.print(escape(found.note), highlight=False)
-    if grader.is_installed():
+    if packages.has_grader():
         console.print("`minigrad grade` runs the hidden tests on what you have written.", highlight=False)
     if as_page:
         console.print(f"As a page: {_written_page(folder).as_uri()}", highlight=False, soft_wrap=True, markup=False)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 
 from minigrad.errors import MinigradError
+from minigrad.machine import packages
 from minigrad.standing_aside import CUT
 from minigrad.working_folder import waiting
 
-__all__ = ["is_installed", "require", "run"]
-
-
-def is_installed() -> bool:
-    """Return whether the grader can be imported."""
-    found = importlib.util.find_spec("autograder")
-    return found is not None and bool(found.origin)
+__all__ = ["require", "run"]
 
 
 def require(command: str) -> None:
@@ -25,7 +19,7 @@ def require(command: str) -> None:
     Raises:
         MinigradError: If that is so; the message says what to install, or that a class's edition has no grader.
     """
-    if is_installed():
+    if packages.has_grader():
         return
     if (Path(__file__).resolve().parents[1] / CUT).is_file():
         raise MinigradError(f"{command}: the library of a class has neither hidden tests nor answers; your course has")

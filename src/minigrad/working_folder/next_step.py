@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from minigrad import exercises
+from minigrad.machine import packages
 from minigrad.tutor.progressing import Done, read, working_folder
-from minigrad.working_folder import grader
 
 __all__ = ["NextStep", "next_step"]
 
@@ -60,12 +60,12 @@ def _commands(exercise: exercises.Exercise, folder: Path, done: Done) -> Iterato
     yield f"minigrad check {Path(where) / exercise.lesson}.ipynb", "check the saved notebook"
     if done.hints < 3:
         yield f"minigrad hint {exercise.id}", "the next of three hints"
-    if done.checks and grader.is_installed():
+    if done.checks and packages.has_grader():
         yield f"minigrad solution {exercise.id}", "the answer, with its commentary"
 
 
 def _grading() -> Iterator[tuple[str, str]]:
-    if grader.is_installed():
+    if packages.has_grader():
         yield "minigrad grade", "run the hidden tests"
 
 

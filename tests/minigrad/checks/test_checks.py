@@ -21,6 +21,7 @@ from minigrad.checks import CheckReport, CheckResult, Expectation, check, expect
 from minigrad.checks.expectation import expect_that, hinting
 from minigrad.errors import ExerciseNotDone, UnknownExercise
 from minigrad.exercises import syllabus
+from minigrad.machine import packages
 
 HUGE = 10**5000  # more digits than Python writes
 
@@ -824,6 +825,14 @@ def test_of_many_lines_the_last_are_shown(monkeypatch):
     report = report_of(monkeypatch, call, gradient=printing)
     assert report.printed.splitlines() == [f"<b>{number}" for number in range(30, 50)]
     assert "<pre>&lt;b&gt;30\n" in report._repr_html_()
+
+
+@pytest.mark.parametrize(("there", "said"), [(True, "minigrad grade"), (False, "when the notebook is graded")])
+def test_a_green_report_says_where_the_hidden_tests_are(monkeypatch, there, said):
+    """Alone one runs them; in a class they run when the notebook is graded."""
+    monkeypatch.setattr(packages, "has_grader", lambda: there)
+    green = CheckReport("autodiff.chain_rule", 5.0, (CheckResult("It works.", True),))
+    assert said in green._repr_html_()
 
 
 def test_the_report_as_html_is_escaped():

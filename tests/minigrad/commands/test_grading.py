@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from minigrad import exercises
 from minigrad.cli import app
 from minigrad.errors import MinigradError
+from minigrad.machine import packages
 from minigrad.standing_aside import CUT
 from minigrad.tutor import progressing
 from minigrad.tutor.progressing import Done
@@ -97,7 +98,7 @@ def test_lessons_that_are_begun_are_graded(folder, monkeypatch):
 @pytest.mark.parametrize("command", ["grade", "solution"])
 def test_without_the_grader_one_sentence_says_what_to_install(folder, monkeypatch, tmp_path, command):
     """Where it is missing the sentence has the line to type; the library of a class says that it has none."""
-    monkeypatch.setattr(grader.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda _: None)
     words = [command, *([ID] if command == "solution" else [])]
     assert f"{command}: the grader is not installed" in _refused(*words)
     assert "pip install -e '.[course]'" in _refused(*words)
@@ -126,7 +127,7 @@ def test_checks_and_progress_lead_to_the_hidden_tests(folder, monkeypatch):
     """They name the command where the grader is installed, and only there."""
     for command in ("check", "progress"):
         assert "`minigrad grade` runs" in minigrad(command, code=int(command == "check"))
-    monkeypatch.setattr(grader, "is_installed", lambda: False)
+    monkeypatch.setattr(packages, "has_grader", lambda: False)
     assert "minigrad grade" not in _printed("progress")
 
 
@@ -222,7 +223,7 @@ def test_the_next_step_follows_progress(folder, monkeypatch):
     known |= {each.id: Done(passed=True) for each in asked}
     found = next_step.next_step()
     assert found.said.startswith(f"All {len(asked)} exercises") and found.commands[0][0] == "minigrad grade"
-    monkeypatch.setattr(grader, "is_installed", lambda: False)
+    monkeypatch.setattr(packages, "has_grader", lambda: False)
     assert next_step.next_step().commands[0][0] == "minigrad train --answers ."
 
 
