@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Processes that tests start would compile all modules anew, each for itself.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: demo test test-all lint bench build book clean help
+.PHONY: demo test test-all lint bench build book package clean help
 
 BIN := .venv/bin
 BOOK := .venv/book
@@ -41,6 +41,11 @@ build: $(GRADING) ## make the notebooks and the course from course/lessons and s
 
 book: $(BOOK) ## make the site build/book/html from the lessons, docs and the known mistakes
 	@$(BIN)/python -m book
+
+package: $(READY) ## build what PyPI would take into build/package, and check it
+	@rm -rf build/package
+	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/package .
+	@$(BIN)/python -m twine check --strict build/package/*
 
 clean: ## remove .venv, build/ and caches; a course's submissions and gradebook stay
 	@rm -rf .venv build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -97,7 +97,7 @@ def honest(command: Callable[P, R]) -> Callable[P, R]:
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] in ("", "autograder", "minigrad"):
                 raise
-            what = "-e '.[course]'" if DEFAULT_COURSE.is_dir() else "'minigrad[course]'"
+            what = "-e '.[course]'" if DEFAULT_COURSE.is_dir() else "'minigrad-course[course]'"
             fail(f"the package {error.name} is missing: `pip install {what}` installs what the grader needs", USAGE)
         except KeyboardInterrupt:
             stopped()

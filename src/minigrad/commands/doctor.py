@@ -95,7 +95,7 @@ def _packages() -> Iterator[Finding]:
     from packaging.requirements import Requirement
 
     try:
-        wanted = [Requirement(each) for each in metadata.requires("minigrad") or ()]
+        wanted = [Requirement(each) for each in metadata.requires("minigrad-course") or ()]
     except metadata.PackageNotFoundError:
         why = "it runs from its sources"
         yield Finding(

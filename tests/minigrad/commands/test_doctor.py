@@ -56,7 +56,7 @@ def test_whatever_is_wrong_has_a_fix(monkeypatch, tmp_path):
 
 def test_packages_are_compared_with_what_is_wanted(monkeypatch):
     """One that is missing, and one that is too old, are named with the command that installs them."""
-    wanted = [Requirement(each) for each in metadata.requires("minigrad")]
+    wanted = [Requirement(each) for each in metadata.requires("minigrad-course")]
     assert {"numpy", "numba"} <= {each.name for each in wanted}
     version = metadata.version
 
