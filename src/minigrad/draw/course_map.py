@@ -10,8 +10,8 @@ from itertools import chain, count
 __all__ = ["Stop", "course_map", "placed", "reduced"]
 
 ROW, LANE, TOP, MARGIN, RADIUS = 36, 18, 20, 12, 6
-TITLES = 250
-"""How much room the titles have."""
+LETTER = 8
+"""The width of a letter of the titles, at most, in the mean."""
 
 Cell = tuple[int, int]
 """A lane and a row."""
@@ -99,11 +99,12 @@ def course_map(stops: Sequence[Stop], needs: Mapping[str, tuple[str, ...]], word
     """
     places = placed(reduced({stop.name: needs.get(stop.name, ()) for stop in stops}))
     text = MARGIN + LANE * (1 + max((lane for lane, _ in places.taken), default=0))
+    width = text + LETTER * max(len(f"00b {stop.title} {stop.remark}") for stop in stops)
     height = TOP * 2 + ROW * (len(stops) - 1)
     lines = "".join(f'<path d="{_path(*line)}"/>' for line in places.lines)
     drawn = "".join(_stop(stop, _x(places.lanes[stop.name]), _y(row), text) for row, stop in enumerate(stops))
     return (
-        f'<svg class="course-map" viewBox="0 0 {text + TITLES} {height}" role="group" '
+        f'<svg class="course-map" viewBox="0 0 {width} {height}" role="group" '
         f'aria-label="{escape(words)}"><g class="lines">{lines}</g>{drawn}</svg>'
     )
 

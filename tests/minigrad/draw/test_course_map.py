@@ -40,3 +40,12 @@ def test_only_a_stop_with_a_link_leads_somewhere():
     svg = course_map([Stop("00_one", "One"), Stop("01_two", "Two", link="two.html")], {"01_two": ("00_one",)}, "A map")
     assert re.findall('href="([^"]*)"', svg) == ["two.html"]
     assert svg.count("<path ") == 1
+
+
+def test_a_long_title_has_room():
+    """The picture is as wide as its longest line."""
+    wide, narrow = (
+        float(re.search(r'viewBox="0 0 ([\d.]+) ', course_map([Stop("00_one", "a" * count)], {}, "A map"))[1])
+        for count in (60, 10)
+    )
+    assert wide - narrow >= 50 * 7
