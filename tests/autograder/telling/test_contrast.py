@@ -1,7 +1,10 @@
-"""Every text on feedback pages and on the class report can be read: WCAG 2.2 AA, in light and in dark."""
+"""Feedback pages and the class report for everybody: contrast in light and in dark (WCAG 2.2 AA), and axe-core."""
+
+import functools
 
 import nbformat
 import pytest
+from axe import serious
 from drawn_pages import DIAMOND, exporter
 from invented_class import invented
 
@@ -140,19 +143,40 @@ PAGES = {"feedback": feedback_page, "report": report_page, "class": class_report
 
 
 @pytest.fixture(scope="module")
-def pairs(browser, root, submission, tmp_path_factory):
-    """Computes the contrast of every pair of colours on a page."""
+def look(browser, root, submission, tmp_path_factory):
+    """Asks something of a page in the browser."""
 
-    def look(name, scheme, style=""):
+    def asked(ask, name, scheme, style=""):
         path = tmp_path_factory.mktemp(name) / f"{name}.html"
         path.write_text(PAGES[name](root, submission).replace("</body>", f"<style>{style}</style></body>"))
         window = browser.new_page(color_scheme=scheme, viewport={"width": 1200, "height": 900})
         window.goto(path.as_uri())
-        found = window.evaluate(PAIRS)
+        found = ask(window)
         window.close()
         return found
 
-    return look
+    return asked
+
+
+@pytest.fixture(scope="module")
+def pairs(look):
+    """Computes the contrast of every pair of colours on a page."""
+    return functools.partial(look, lambda window: window.evaluate(PAIRS))
+
+
+@pytest.mark.full("axe-core walks every page", share=3)
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_serious_fault(look, name):
+    """Names, roles, headings, tables and focus are as a screen reader and a keyboard need them."""
+    assert look(serious, name, "light") == []
+
+
+def test_axe_finds_a_picture_without_words(look):
+    """A fault that is put in is found."""
+    put = "document.body.append(new Image())"
+    assert [each.partition(":")[0] for each in look(lambda w: (w.evaluate(put), serious(w))[1], "report", "light")] == [
+        "image-alt"
+    ]
 
 
 @pytest.mark.full("the colours of every page are computed", share=3)

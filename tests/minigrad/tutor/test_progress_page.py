@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from axe import serious
 from typer.testing import CliRunner
 
 from minigrad import exercises
@@ -91,3 +92,16 @@ def test_without_a_working_folder_the_command_says_so(tmp_path, monkeypatch):
     done = CliRunner().invoke(app, ["progress", "--page"])
     assert done.exit_code != 0
     assert "minigrad start" in f"{done.output}{done.exception}"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_the_page(browser, folder, scheme):
+    """axe-core finds nothing serious, and nothing is wider than a phone."""
+    passed("operators.arithmetic")
+    file = folder / "page.html"
+    file.write_text(page())
+    window = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 800})
+    window.goto(file.as_uri())
+    assert serious(window) == []
+    assert window.evaluate("document.documentElement.scrollWidth") == 390
+    window.close()
