@@ -53,6 +53,7 @@ html_theme = "furo"
 html_title = "minigrad"
 html_static_path = ["static"]
 html_css_files = ["book.css"]
+html_js_files = ["scrolling.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
@@ -66,8 +67,14 @@ mathjax_path = _MATHJAX.name
 
 
 def setup(app: Sphinx) -> None:
-    """Tell browsers and screen readers the language of a page that is not English."""
-    app.connect("html-page-context", _name_language)
+    """Say what browsers and screen readers ask and the theme leaves out, after the theme has said its part."""
+    app.connect("html-page-context", _name_language, priority=900)
+    app.connect("html-page-context", _level_captions, priority=900)
+
+
+def _level_captions(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: object) -> None:
+    tree = str(context.get("furo_navigation_tree", ""))
+    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
 
 
 def _name_language(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: object) -> None:

@@ -5,7 +5,9 @@ from axe_playwright_python.sync_playwright import Axe
 
 def serious(page):
     """The faults that axe calls serious or critical: the rule, and the element that breaks it."""
-    found = Axe().run(page).response["violations"]
+    # Without preloading, for which axe asks for every style again: a page that is a file may not.
+    options = {"resultTypes": ["violations"], "preload": False}
+    found = Axe().run(page, options=options).response["violations"]
     return [
         f"{each['id']}: {node['html'][:160]}"
         for each in found

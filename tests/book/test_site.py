@@ -1,0 +1,92 @@
+"""A few pages of the site as Sphinx makes them, in a browser: for a screen reader, a keyboard, a phone, and offline."""
+
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from axe import serious
+
+from book.course_facts import Facts
+from book.guides import guides
+from book.indexes import indexes
+from book.languages import pages_in_other_languages
+from book.lessons import lesson_page
+from book.making import SITE
+from book.misconceptions import misconceptions
+from book.places import ROOT
+
+LESSON = "03_backprop"
+PAGES = [
+    "index.html",
+    "lessons.html",
+    "terms.html",
+    f"lessons/{LESSON}.html",
+    f"misconceptions/{LESSON}.html",
+    "docs/student/work.html",
+    "zh_CN/index.html",
+    f"zh_CN/lessons/{LESSON}.html",
+]
+
+in_a_browser = pytest.mark.full("Sphinx makes some pages", share=4)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The pages that need no lesson to be executed, and one lesson without its results."""
+    facts, source = Facts(), tmp_path_factory.mktemp("source")
+    pages = {LESSON: lesson_page(facts, facts.lessons[LESSON], facts.lessons[LESSON].source)}
+    texts = dict(guides()) | dict(indexes(facts)) | dict(misconceptions(facts))
+    texts |= {path.name: path.read_bytes() for path in (ROOT / "book" / "pages").glob("*.md")}
+    texts |= dict(pages_in_other_languages(facts, pages))
+    texts |= {f"lessons/{name}.ipynb": nbformat.writes(page).encode() for name, page in pages.items()}
+    for name, content in texts.items():
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    made = tmp_path_factory.mktemp("html")
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(SITE), str(source), str(made)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return made
+
+
+@in_a_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_everybody_can_read_a_page(browser, site, page, scheme):
+    """axe-core finds nothing serious, no request leaves the machine, the console is empty, and a phone is wide."""
+    window = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 800})
+    asked, said = [], []
+    window.on("request", lambda request: asked.append(request.url))
+    window.on("console", lambda message: said.append(message.text))
+    window.goto((site / page).as_uri())
+    window.wait_for_load_state("networkidle")
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert said == []
+    assert window.evaluate("document.documentElement.scrollWidth") <= 390
+    assert serious(window) == []
+    window.close()
+
+
+@in_a_browser
+def test_a_page_names_its_language(browser, site):
+    """A screen reader reads Chinese as Chinese."""
+    window = browser.new_page()
+    for page, language in (("index.html", "en"), (f"zh_CN/lessons/{LESSON}.html", "zh-CN")):
+        window.goto((site / page).as_uri())
+        assert window.evaluate("document.documentElement.lang") == language
+    window.close()
+
+
+@in_a_browser
+def test_a_solution_opens_by_keyboard(browser, site):
+    """Tab reaches what is folded away, and Enter opens it."""
+    window = browser.new_page()
+    window.goto((site / f"lessons/{LESSON}.html").as_uri())
+    summary = window.locator("details.solution > summary").first
+    summary.focus()
+    assert not window.evaluate("document.activeElement.parentElement.open")
+    window.keyboard.press("Enter")
+    assert window.evaluate("document.activeElement.parentElement.open")
+    window.close()
