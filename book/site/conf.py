@@ -51,8 +51,9 @@ nitpick_ignore_regex = [
 
 html_theme = "furo"
 html_title = "minigrad"
-html_static_path = ["static"]
-html_css_files = ["book.css"]
+html_static_path = ["static", str(Path(minigrad.__file__).parent / "widgets" / "widgets.css")]
+html_css_files = ["widgets.css", "book.css"]
+html_js_files = [("explorers.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
