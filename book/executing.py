@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import tempfile
@@ -93,7 +94,8 @@ def _execute(name: str, notebook: Notebook) -> Notebook:
         )
         path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
         untraced = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
-        client.execute(env=untraced | {"PYTHONPATH": path, "PYTHONWARNINGS": "ignore"})
+        # Not `execute`, which leaves a loop open in each thread.
+        asyncio.run(client.async_execute(env=untraced | {"PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}))
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
