@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from autograder.building.build import BuiltLesson
 from autograder.building.notebooks import Notebook
+from book import states
 from book.keeping import hash_of, kept, of_files, of_library
 from book.places import ROOT
 
@@ -66,7 +68,7 @@ def executed(
 
 def _kept(name: str, notebook: Notebook, results: Path, tell: Callable[[str], None]) -> Notebook:
     """Return the executed notebook, from the folder of results if nothing that decides them has changed."""
-    decided_by = hash_of(nbformat.writes(notebook), of_library(), of_files([Path(__file__)]))
+    decided_by = hash_of(nbformat.writes(notebook), of_library(), of_files([Path(__file__), Path(states.__file__)]))
 
     def executed_now() -> str:
         begun = time.monotonic()
@@ -87,24 +89,22 @@ def _execute(name: str, notebook: Notebook) -> Notebook:
             allow_errors=True,
             resources={"metadata": {"path": folder}},
             kernel_name="python3",
-            extra_arguments=["--log-level=ERROR"],  # else each kernel warns that it talks to this machine unencrypted
+            # Without the first, each kernel warns that it talks to this machine unencrypted.
+            extra_arguments=["--log-level=ERROR", f"--ext={states.__name__}"],
         )
+        path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
         untraced = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
-        client.execute(env=untraced | {"PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "ignore"})
+        # Not `execute`, which leaves a loop open in each thread.
+        asyncio.run(client.async_execute(env=untraced | {"PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}))
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
                 raise BookError(f"{name}: the cell {cell.source[:60]!r} raises {output.ename}: {output.evalue}")
             if output.get("name") == "stderr":
                 raise BookError(f"{name}: the cell {cell.source[:60]!r} writes to stderr: {output.text.strip()}")
-    return _without_widgets(notebook)
-
-
-def _without_widgets(notebook: Notebook) -> Notebook:
-    """Leave out the widgets, which need a kernel: each has an output behind it that shows its picture."""
+            if WIDGET in output.get("data", {}):
+                raise BookError(f"{name}: the cell {cell.source[:60]!r} shows a widget, for which pages have no kernel")
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if WIDGET not in output.get("data", {})]
-            cell.metadata.pop("execution", None)  # the times of this run
+        cell.metadata.pop("execution", None)  # the times of this run
     return notebook

@@ -11,6 +11,7 @@ from autograder.building.notebooks import Cell, Notebook
 from autograder.building.questions import ASKS, is_answer
 from book.boxes import exercise_box, question_box
 from book.course_facts import Facts
+from book.explorers import with_explorers
 from book.markdown import points
 from minigrad.exercises.marker import exercise_of
 
@@ -79,6 +80,7 @@ def _shown(cell: Cell) -> Cell:
     shown: Cell = copy.deepcopy(cell)
     tags = set(cell.metadata.get("tags", ()))
     shown.metadata = nbformat.from_dict({})
+    with_explorers(shown.get("outputs", ()))
     if "setup" in tags:
         shown.metadata = nbformat.from_dict(
             {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "What is imported"}}

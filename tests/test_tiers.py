@@ -92,7 +92,7 @@ def test_a_commit_that_is_not_there_is_said(chosen):
 @pytest.mark.parametrize(
     ("file", "tests"),
     [
-        ("src/minigrad/widgets/stepper.py", {"tests/minigrad/widgets/", "tests/e2e/"}),
+        ("src/minigrad/widgets/stepper.py", {"tests/minigrad/widgets/", "tests/book/", "tests/e2e/"}),
         ("src/minigrad/scalar.py", {"tests/minigrad/test_scalar.py", "tests/course/"}),
         ("autograder/judging/judge.py", {"tests/autograder/judging/", "tests/autograder/proof/"}),
         ("autograder/wrong/mlp.SGD/uphill.py", {"tests/autograder/wrong/", "tests/autograder/proof/"}),

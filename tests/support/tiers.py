@@ -61,6 +61,7 @@ ROOMS = (
     (r"src/minigrad/(\w+)\.py", r"tests/minigrad/test_\1.py"),
     (r"src/minigrad/(backends|backward|tensors|engine|functions|tensor_functions|operators|nn)\b.*", "tests/peers/"),
     (r"src/minigrad/(widgets|draw)/.*", "tests/e2e/"),
+    (r"src/minigrad/(widgets|draw)/.*", "tests/book/"),
     (r"src/minigrad/(checks|exercises|compiling)\b.*", "tests/course/"),
     (r"src/minigrad/\w+\.py", "tests/course/"),
     (r"autograder/(\w+)/.*", r"tests/autograder/\1/"),

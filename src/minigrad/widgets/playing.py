@@ -6,9 +6,12 @@ run, an interrupt ends it, and so does closing the page. Start goes on where it 
 
 from __future__ import annotations
 
+import base64
 import math
+import struct
 import threading
 import time
+import zlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -240,10 +243,11 @@ class Playground(Widget):
         """Return the boundary as it is now, and the loss."""
         side, n = 240.0, 20
         cells = np.nan_to_num(self._numbers.raster(n), nan=0.5)
+        raster = base64.b64encode(_png([[_mixed(p) for p in row] for row in cells])).decode()
         parts = [
-            f'<rect x="{j * side / n}" y="{i * side / n}" width="12.4" height="12.4" fill="{_mixed(p)}"/>'
-            for i, row in enumerate(cells) for j, p in enumerate(row)
-        ]  # fmt: skip
+            f'<image width="{side}" height="{side}" style="image-rendering:pixelated" '
+            f'href="data:image/png;base64,{raster}"/>'
+        ]
         for x1, x2, y in self.points:
             # Kept 4.2 away from the border, so that no point is cut in half by it.
             x, up = (min(side - 4.2, max(4.2, side * at)) for at in (x1, 1.0 - x2))
@@ -257,12 +261,25 @@ class Playground(Widget):
 _CLASSES = ("#c4621d", "#1f5fa8")
 
 
-def _mixed(probability: float) -> str:
-    """Return white for an even chance, a light tone of a class's color for certainty."""
+def _mixed(probability: float) -> bytes:
+    """Return white for an even chance, a light tone of a class's color for certainty: red, green and blue."""
     color = _CLASSES[bool(probability > 0.5)]
     share = 0.7 * abs(2.0 * probability - 1.0)
     channels = [int(color[k : k + 2], 16) for k in (1, 3, 5)]
-    return "#" + "".join(f"{round(255 + share * (channel - 255)):02x}" for channel in channels)
+    return bytes(round(255 + share * (channel - 255)) for channel in channels)
+
+
+def _png(rows: Sequence[Sequence[bytes]]) -> bytes:
+    """Return a raster of colors as a PNG file: a tenth of the text that a rectangle for each cell takes.
+
+    Source: W3C, Portable Network Graphics, section 5 (the chunks) and section 9 (a row begins with its filter).
+    """
+    size = struct.pack(">2I5B", len(rows[0]), len(rows), 8, 2, 0, 0, 0)  # 8 bits each of red, green and blue
+    pixels = zlib.compress(b"".join(b"\0" + b"".join(row) for row in rows), 9)
+    chunks = ((b"IHDR", size), (b"IDAT", pixels), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
 
 
 def playground(**settings: object) -> Playground:
