@@ -44,6 +44,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "2e-16": "sys.float_info.epsilon",
         "1.9e-6": "math.ulp(1e10)",
         "1.2e-4": "math.ulp(1e12)",
+        "1e20": "1e10**2",
+        "16384": "math.ulp(1e20)",
         "6e-6": "sys.float_info.epsilon ** (1 / 3)",
     },
     "02_chain_rule": {"9e-13": "0.25**20"},

@@ -29,7 +29,8 @@ def poems(name: str) -> list[Poem]:
 
     Args:
         name: "sonnets": the 154 sonnets of William Shakespeare, in English, 94,000 characters. "quatrains": 128
-            quatrains of the Tang dynasty by 50 poets, in Chinese, with lines of 5 or of 7 characters.
+            quatrains of the Tang dynasty by 49 poets known by name and one unknown, in Chinese, with lines of 5 or of
+            7 characters.
 
     Raises:
         ValueError: If there is no such collection.
