@@ -60,7 +60,8 @@ def test_a_question_becomes_nbgraders_manually_graded_cell(small):
     assert before.source.endswith("Some prose before.")
     assert asked.source == (
         "**Question.** What does a slope *not* tell you?\n\n"
-        "*Your answer is read by a person; it brings up to 2 points.*"
+        "*Your answer is read by a person; it brings up to 2 points. "
+        "Alone? `minigrad solution`, with the question's name, shows a good answer once yours is saved.*"
     )
     assert answer.source == f"{heading('long-steps')}\n\nWrite your answer here."
     wanted = {"grade": True, "solution": True, "locked": False, "points": 2.0, "grade_id": "question-long-steps"}
