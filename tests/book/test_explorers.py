@@ -282,7 +282,7 @@ def opened(browser, file, root):
         page.on("console", lambda message: told.append(message.text))
         page.on("pageerror", lambda error: told.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
-        page.goto(path.as_uri())
+        page.goto(path.as_uri(), wait_until="domcontentloaded")  # explorers.js has run, the formulas may wait
         return page
 
     yield open_page
