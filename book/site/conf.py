@@ -58,7 +58,7 @@ html_js_files = ["scrolling.js", ("explorers.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
-pygments_style = "friendly"
+pygments_style = "default"  # of all light styles the one whose every colour can be read
 pygments_dark_style = "github-dark"
 
 # MathJax comes with a package that carries its files: no page asks the network for it.

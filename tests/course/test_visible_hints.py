@@ -57,6 +57,7 @@ HINTS = [
     ("autodiff.backpropagate", "start-ignored", "begin with deriv"),
     ("autodiff.backpropagate", "stored-at-results", "accumulate_derivative for leaves only"),
     ("mlp.Linear", "bias-forgotten", "the biases are missing"),
+    ("mlp.Linear", "computed-on-floats", "no way leads back to a parameter"),
     ("mlp.Linear", "parameters-not-registered", "never found, and never trained"),
     ("mlp.Linear", "weights-transposed", "the first number of weight_i_j names the input"),
     ("mlp.SGD", "learning-rate-forgotten", "the step is lr * grad"),

@@ -49,6 +49,11 @@ class Answer:
 
     def hint(self, error: BaseException, test: Callable[..., Any]) -> str:
         """Return the usual cause of an error that Python words for experts."""
+        if isinstance(error, UnboundLocalError):
+            return hint_of(error) or (
+                "A function that assigns to a name has its own variable of that name, which has no value yet here: "
+                "use another name, and let it begin as the outer one's value."
+            )
         if isinstance(error, NameError):
             return hint_of(error) or "Is the name spelt right, and was the cell with the imports run?"
         if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):

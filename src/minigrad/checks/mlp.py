@@ -25,6 +25,7 @@ DOWN = "03 'Downhill'"
 
 
 BOX = "a Parameter is a box around a Scalar: ask it for its .value"
+SCALARS = "compute with the Scalars themselves, parameter.value: from a plain number no way leads back to a parameter"
 
 
 @contextmanager
@@ -33,9 +34,23 @@ def box_and_value() -> Iterator[None]:
     try:
         yield
     except (TypeError, AttributeError) as error:
-        if "Parameter" not in str(error):
+        asked_for_data = "has no attribute 'data'" in str(error)
+        if "Parameter" not in str(error) and not asked_for_data:
             raise
-        raise Expectation(error, None, f"raised {type(error).__name__}: {error}", BOX, None) from error
+        hint = SCALARS if asked_for_data else BOX
+        raise Expectation(error, None, f"raised {type(error).__name__}: {error}", hint, None) from error
+
+
+class Watched(float):
+    """A number whose sums and products tell that they came from it; a plain number made of it does not."""
+
+    def __add__(self, other: float) -> Watched:
+        return Watched(float(self) + other)
+
+    def __mul__(self, other: float) -> Watched:
+        return Watched(float(self) * other)
+
+    __radd__, __rmul__ = __add__, __mul__
 
 
 def scalar_in(parameter: object) -> Scalar:
@@ -49,6 +64,11 @@ def scalar_in(parameter: object) -> Scalar:
 
 def outputs(layer: Any, inputs: list[float], **values: float) -> list[float]:
     """Set the named parameters, all others to 0, and return the outputs."""
+    return [float(output) for output in computed(layer, inputs, **values)]
+
+
+def computed(layer: Any, inputs: list[float], **values: float) -> list[float | Scalar]:
+    """Set the named parameters, all others to 0, and return what `forward` gives."""
     for name, parameter in layer._parameters.items():
         parameter.update(values.get(name, 0.0))
     with box_and_value():
@@ -56,7 +76,7 @@ def outputs(layer: Any, inputs: list[float], **values: float) -> list[float]:
     if not isinstance(found, list | tuple) or not all(isinstance(output, int | float | Scalar) for output in found):
         hint = "forward returns a list with one number for each output"
         raise Expectation(found, None, f"forward gives {found!r:.60}", hint, None)
-    return [float(output) for output in found]
+    return list(found)
 
 
 @visible("mlp.Linear", section=LINE)
@@ -121,6 +141,14 @@ def whole_sum(student: SimpleNamespace) -> None:
         (33.0, 250.0): "the weights are taken the wrong way round: column j of weights makes output j",
     }
     expect(seen, [113.0, 330.0], hint="3 * 1 + 5 * 2 + 100, and 3 * 10 + 5 * 20 + 200", when=meanings)
+
+
+@visible("mlp.Linear", section=LINE)
+def way_back(student: SimpleNamespace) -> None:
+    """The outputs are computed from the parameters' values themselves, not from plain numbers made of them."""
+    layer = student.Linear(1, 1, random.Random(0))
+    found = computed(layer, [3.0], weight_0_0=Watched(2.0), bias_0=Watched(1.0))
+    expect([type(output) is float for output in found], [False], hint=SCALARS)
 
 
 def step(student: SimpleNamespace, grad: float | None) -> tuple[Scalar, Scalar]:

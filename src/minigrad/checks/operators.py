@@ -120,7 +120,12 @@ def rectified(student: SimpleNamespace) -> None:
 def exponential_and_logarithm(student: SimpleNamespace) -> None:
     """Exp and log are right, and undo each other."""
     expect(student.exp(1.0), 2.718281828459045, hint="the module math knows exp and log")
-    expect(student.log(10.0), 2.302585092994046, hint="the base is e", when={1.0: "1 is the logarithm to base 10"})
+    expect(
+        student.log(10.0),
+        2.302585092994046,
+        hint="the base is e, and nothing is added to x",
+        when={1.0: "1 is the logarithm to base 10"},
+    )
 
 
 @visible("operators.elementary", ELEMENTARY)

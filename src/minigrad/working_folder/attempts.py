@@ -11,7 +11,7 @@ from minigrad.tutor import progressing
 from minigrad.working_folder import checking, merging
 from minigrad.working_folder.merging import NotANotebook
 
-__all__ = ["no_attempt"]
+__all__ = ["no_attempt", "unanswered"]
 
 
 def no_attempt(name: str, folder: Path | None) -> str:
@@ -44,6 +44,17 @@ def no_attempt(name: str, folder: Path | None) -> str:
         return "" if _is_tried(name, folder) else ask
     except MinigradError as error:
         return str(error)
+
+
+def unanswered(notebook: Path) -> list[str]:
+    """Return the names of a lesson's questions that have no answer in its notebook, which lies in a working folder.
+
+    Raises:
+        MinigradError: If it is no notebook.
+    """
+    said = _answers(notebook)
+    given = {name: text for name, (lesson, text) in _questions(notebook.parent).items() if lesson == notebook.stem}
+    return [name for name, text in given.items() if said.get(name, "") in ("", text)]
 
 
 def _is_tried(id: str, folder: Path) -> bool:

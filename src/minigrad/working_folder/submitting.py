@@ -17,7 +17,7 @@ from minigrad.exercises.reading import answer_cells
 from minigrad.exercises.syllabus import course
 from minigrad.files import write
 from minigrad.tutor import progressing
-from minigrad.working_folder import merging
+from minigrad.working_folder import attempts, merging
 from minigrad.working_folder.checking import is_as_given
 from minigrad.working_folder.merging import NotANotebook
 
@@ -148,6 +148,8 @@ def _unfinished(path: Path) -> Iterator[str]:
         yield f"{path.name}: {', '.join(lost)} passed its check, but the saved file holds no answer: save the notebook"
     if rest := [id for id in stubs if id not in lost]:
         yield f"{path.name}: nothing is written yet in {', '.join(rest)}"
+    if asked := attempts.unanswered(path):
+        yield f"{path.name}: no answer is written yet to {', '.join(asked)}"
     checked = [done[id].live for id in placed if id in done and done[id].live]
     saved = dt.datetime.fromtimestamp(path.stat().st_mtime, dt.UTC)
     if checked and dt.datetime.fromisoformat(max(checked)) > saved + _SLACK:

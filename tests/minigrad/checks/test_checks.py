@@ -285,6 +285,13 @@ def test_what_the_students_code_raises_is_explained(body, reason, monkeypatch):
     assert result.reason.endswith(reason)
 
 
+def test_a_name_that_a_function_assigns_is_its_own(monkeypatch):
+    """Python's UnboundLocalError is no misspelt name: the hint says what to do."""
+    body = "    total = 0\n    def inner():\n        total = total + 1\n        return total\n    return inner()\n"
+    (result,) = report_of(monkeypatch, call, gradient=student_code(f"def gradient(f, *vals):\n{body}")).results
+    assert "UnboundLocalError" in result.reason and "use another name" in result.hint
+
+
 def test_an_error_without_source_names_the_line_number(monkeypatch):
     """Where the text is not known, the number of the line is."""
     gradient = student_code("def gradient(f, *vals):\n    x = 1\n    return x / 0\n", "<gone>")

@@ -298,7 +298,7 @@ def test_a_class_gets_the_notebooks_with_its_library(root, tmp_path):
 
     done = run("start", "work")
     assert done.returncode == 0, done.stderr
-    given = {path.name: path.read_bytes() for path in (edition / "minigrad" / "notebooks").iterdir()}
+    given = {path.name: path.read_bytes() for path in (edition / "minigrad" / "notebooks").glob("*.ipynb")}
     assert given == {path.name: path.read_bytes() for path in (root / "notebooks").glob("*.ipynb")}
     assert {path.name: path.read_bytes() for path in (tmp_path / "work").glob("*.ipynb")} == given
     done = run("check", "work/02_chain_rule.ipynb")
@@ -593,3 +593,16 @@ def test_exercises_of_tests_are_whole():
     assert first["metadata"]["nbgrader"]["grade_id"] == "operators-one"
     assert second["source"] == 'check("operators.one")'
     assert Path(starting.__file__).name == "starting.py"
+
+
+def test_a_question_without_an_answer_is_told(root, tmp_path):
+    """Packing names it; what is written, or not asked, is not named."""
+    work = tmp_path / "work"
+    starting.start(work)
+    (book,) = [load(work / f"{LESSON}.ipynb")]
+    (cell,) = [each for each in book["cells"] if "My answer to the question" in "".join(each["source"])]
+    name = "".join(cell["source"]).split("`")[1]
+    assert f"no answer is written yet to {name}" in " ".join(submitting.pack(work, "module0").warnings)
+    cell["source"] = "".join(cell["source"]).replace("Write your answer here.", "It does.")
+    save(work / f"{LESSON}.ipynb", book)
+    assert "no answer is written yet" not in " ".join(submitting.pack(work, "module0").warnings)
