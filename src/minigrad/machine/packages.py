@@ -1,0 +1,35 @@
+"""Packages that may be missing: in a browser there is no Numba, and what needs none of it runs all the same."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from minigrad.errors import MissingPackage
+
+__all__ = ["is_installed", "require"]
+
+_TITLES = {"numba": "Numba"}
+
+
+def is_installed(package: str) -> bool:
+    """Return whether a package can be imported; nothing is imported.
+
+    >>> from minigrad.machine.packages import is_installed
+    >>> is_installed("math"), is_installed("no_such_package")
+    (True, False)
+    """
+    return importlib.util.find_spec(package) is not None
+
+
+def require(package: str) -> None:
+    """Refuse with one sentence if a package is missing.
+
+    Raises:
+        MissingPackage: If it is.
+    """
+    if not is_installed(package):
+        title = _TITLES.get(package, package)
+        raise MissingPackage(
+            f"this needs {title}, which is not installed here: `pip install {package}` brings it; in a browser there "
+            "is none, so run this on your own computer"
+        )
