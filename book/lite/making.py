@@ -24,7 +24,7 @@ from book.lite.wheels import wheel
 from book.places import ROOT
 from minigrad.files import write
 
-__all__ = ["Site", "make"]
+__all__ = ["Site", "make", "ready"]
 
 STAMP = "made-of.json"
 EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
@@ -62,7 +62,7 @@ def make(places: Places, *, packages: Path | None = None, edition: bool = False,
     Raises:
         LiteError: If a part cannot be had, or JupyterLite fails.
     """
-    _need_the_extra()
+    ready()
     stamp, made_of = places.parts / STAMP, _made_of(packages, edition)
     before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.is_file() else {}
     if before.get("made of") == made_of and (places.site / "index.html").is_file():
@@ -83,7 +83,12 @@ def make(places: Places, *, packages: Path | None = None, edition: bool = False,
     return _site(places, missing)
 
 
-def _need_the_extra() -> None:
+def ready() -> None:
+    """Refuse with one sentence if the extra is not installed.
+
+    Raises:
+        LiteError: If it is not.
+    """
     if not (SHARE / EXTENSIONS[0]).is_dir():
         raise LiteError("JupyterLite is not installed: pip install -c constraints.txt -e '.[course,lite]'")
 

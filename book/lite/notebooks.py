@@ -18,8 +18,8 @@ _NOTE = (
     "Numba is left out and says so."
 )
 _MISSING = (
-    "\n\nThis site was made without {packages}. Cells that need them fail and say so; of the lessons before 04 these are "
-    "only some pictures."
+    "\n\nThis site was made without {packages}. Cells that need them fail and say so; before lesson 04 these are only "
+    "some pictures."
 )
 
 

@@ -35,9 +35,9 @@ def wheel(folder: Path, name: str, version: str, files: Mapping[str, bytes]) -> 
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in sorted(everything.items()):
             archive.writestr(zipfile.ZipInfo(path, _EARLY), data, zipfile.ZIP_DEFLATED)
-    path = folder / f"{name}-{version}-py3-none-any.whl"
-    write(path, content.getvalue())
-    return path
+    made = folder / f"{name}-{version}-py3-none-any.whl"
+    write(made, content.getvalue())
+    return made
 
 
 def _digest(data: bytes) -> str:
