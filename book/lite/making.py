@@ -152,7 +152,11 @@ def _write_settings(places: Places) -> None:
         "no_unused_shared_packages": True,
         "output_dir": str(places.site),
     }
-    settings = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+    settings = {
+        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+        # Cells far from the screen stay in the page: the browser's own search finds them, and widgets keep running.
+        "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+    }
     for name, content in {
         "jupyter-lite.json": {"jupyter-lite-schema-version": 0, "jupyter-config-data": page},
         "jupyter_lite_config.json": {"LiteBuildConfig": build},
