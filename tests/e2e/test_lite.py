@@ -80,6 +80,7 @@ def answered(lab, exercise, answer):
     lab.type_into(cell, answer)
     lab.run(cell, PATIENCE)
     outputs = lab.run(lab.cell(f'check("{exercise}")'), PATIENCE)
+    expect(outputs.locator(".jp-OutputArea-child")).to_have_count(1)
     return " ".join(outputs.locator(".minigrad-check").inner_text().split())
 
 

@@ -37,6 +37,8 @@ COMPILING = "compiling your kernels; this counts for no limit of time"
 _SOON = 0.01  # seconds after which a test is stopped that could not be stopped just now
 _A_WHILE = 2.0  # seconds of compiling after which it is said
 
+_KERNELS = frozenset({"ipykernel", "pyodide_kernel"})  # Jupyter's, on a computer and in a browser; they show HTML
+
 ENDLESS = "still running when its time was over: does the loop end?"
 NOT_RUN = "The checks after this one were not run."
 _MOST_PRINTED, _MOST_LINES = 2000, 20  # characters and lines of what an answer prints
@@ -138,7 +140,7 @@ def check(id: str = "") -> CheckReport:
     here = sys._getframe(1).f_globals
     report = _of_broken_cell(id, here) or run(id, here, tell=partial(print, file=sys.stdout, flush=True))
     progressing.record(report)
-    if "ipykernel" not in sys.modules:  # a plain terminal shows only the number otherwise
+    if not _KERNELS & sys.modules.keys():  # a plain terminal shows only the number otherwise
         print(report)
     return report
 
