@@ -38,11 +38,12 @@ class Places:
 
     Attributes:
         site: The finished site.
-        parts: What it is put together from, and what was downloaded for it.
+        parts: What it is put together from, and what was downloaded for it. Its path must not begin like the site's:
+            JupyterLite would take it for a part of the site, and not read its settings.
     """
 
     site: Path = ROOT / "build" / "lite"
-    parts: Path = ROOT / "build" / "lite-parts"
+    parts: Path = ROOT / "build" / "parts-of-lite"
 
     @property
     def kept(self) -> Path:
