@@ -5,10 +5,11 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Processes that tests start would compile all modules anew, each for itself.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: demo test test-all lint bench build book package clean help
+.PHONY: demo test test-all lint bench build book lite package clean help
 
 BIN := .venv/bin
 BOOK := .venv/book
+LITE := .venv/lite
 GRADING := .venv/grading
 READY := .venv/ready
 # Four processes, also for two cores: many tests wait for processes of their own. A file's tests share what they set up,
@@ -47,6 +48,9 @@ package: $(READY) ## build what PyPI would take into build/package, and check it
 	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/package .
 	@$(BIN)/python -m twine check --strict build/package/*
 
+lite: $(LITE) ## make the site build/lite, in which lessons 00 to 06b and 10 run in a browser
+	@$(BIN)/python -m book.lite $(if $(PYODIDE_PACKAGES),--packages '$(PYODIDE_PACKAGES)')
+
 clean: ## remove .venv, build/ and caches; a course's submissions and gradebook stay
 	@rm -rf .venv build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src autograder benchmarks scripts tests -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
@@ -62,6 +66,10 @@ $(GRADING): pyproject.toml constraints.txt
 
 $(BOOK): pyproject.toml constraints.txt
 	@scripts/environment '.[course,book]'
+	@touch $(GRADING) $@
+
+$(LITE): pyproject.toml constraints.txt
+	@scripts/environment '.[course,lite]'
 	@touch $(GRADING) $@
 
 $(READY): pyproject.toml constraints.txt

@@ -10,6 +10,7 @@
     ├── GradcheckError      gradients differ from central differences (an AssertionError as well)
     ├── KernelError         a kernel cannot be compiled
     ├── MissingPath         a folder or a file is not there (a FileNotFoundError as well)
+    ├── MissingPackage      a package is not installed (an ImportError as well)
     └── FunctionError       a differentiable function broke its contract
 
 Wrong types and values raise Python's own ``TypeError`` and ``ValueError``.
@@ -26,6 +27,7 @@ __all__ = [
     "IndexingError",
     "KernelError",
     "MinigradError",
+    "MissingPackage",
     "MissingPath",
     "TraceError",
     "UnknownExercise",
@@ -140,6 +142,10 @@ class KernelError(MinigradError):
 
 class MissingPath(MinigradError, FileNotFoundError):
     """A folder or a file is not there."""
+
+
+class MissingPackage(MinigradError, ImportError):
+    """A package is not installed: in a browser there is no Numba."""
 
 
 class FunctionError(MinigradError):

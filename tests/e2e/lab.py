@@ -174,15 +174,20 @@ class LabPage:
         self.page.keyboard.press("Control+a")
         self.page.keyboard.insert_text(text)
 
-    def run(self, cell: Locator) -> Locator:
-        """Run a cell with Control+Enter, wait until it is done, and return its outputs."""
+    def run(self, cell: Locator, patience: int = PATIENCE) -> Locator:
+        """Run a cell with Control+Enter, wait until it is done, and return its outputs.
+
+        Args:
+            cell: The cell.
+            patience: Milliseconds that it may take.
+        """
         prompt = cell.locator(".jp-InputPrompt")
-        expect(prompt).not_to_have_text("[*]:", timeout=PATIENCE)  # a run that was asked for before
+        expect(prompt).not_to_have_text("[*]:", timeout=patience)  # a run that was asked for before
         before = prompt.inner_text()
         cell.locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
-        expect(prompt).not_to_have_text(before, timeout=PATIENCE)
-        expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=PATIENCE)
+        expect(prompt).not_to_have_text(before, timeout=patience)
+        expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=patience)
         return cell.locator(".jp-OutputArea")
 
     def toolbar(self, label: str) -> None:

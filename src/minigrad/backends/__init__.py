@@ -7,7 +7,8 @@
 A backend computes on arrays: elementwise expressions, reductions, matrix products. It knows nothing of gradients.
 
     python   loops of `minigrad.tensor_ops`, one number at a time: the specification
-    numba    compiled parallel loops; NumPy below the sizes where those pay, so that small tensors never import Numba
+    numba    compiled parallel loops; NumPy below the sizes where those pay, so that small tensors never import Numba,
+             and NumPy for all sizes where there is no Numba, as in a browser
     cuda     kernels of `minigrad.cuda_ops`, on a GPU or in Numba's simulator; new tensors are made there
 
 The first choice is "numba", or what ``MINIGRAD_BACKEND`` says. A tensor on the device "cuda" always computes there.
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from minigrad import standing_aside
+from minigrad.machine.packages import is_installed
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
@@ -40,6 +42,7 @@ __all__ = [
     "is_quick",
     "load",
     "on_change",
+    "quickest",
     "set_default_dtype",
 ]
 
@@ -173,10 +176,16 @@ def current(*inputs: Any) -> Any:
     if any(hasattr(x, "to_host") for x in inputs):
         return cuda()
     if choice.quick:
-        return load("numba", "NumbaBackend")
+        return quickest()
     if choice.name != "python" and standing_aside.any_of("fast_ops"):
         return load("teaching", "TeachingBackend")
     return load("python", "PythonBackend")
+
+
+@cache
+def quickest() -> Any:
+    """Return the backend for large arrays on the CPU: compiled loops, or NumPy where there is no Numba."""
+    return load("numba", "NumbaBackend") if is_installed("numba") else load("uncompiled", "NumpyBackend")
 
 
 def cuda() -> Any:

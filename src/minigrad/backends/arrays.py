@@ -134,7 +134,7 @@ def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """
     if is_small(shape):
         return np.empty(shape, dtype)
-    return backends.load("numba", "NumbaBackend").empty(tuple(shape), dtype)
+    return backends.quickest().empty(tuple(shape), dtype)
 
 
 def full(shape: Sequence[int], value: float, dtype: np.dtype[Any], like: Array | None = None) -> Array:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["as_html", "as_text"]
 
 _PRINTED = "Your code printed, at the end:"
+_LEFT_OUT = "Not checked here:"
 
 _ROW = '<li style="margin:.35em 0;list-style:none">{mark} {title}{detail}</li>'
 _LOOK_CLOSER = {
@@ -72,6 +73,8 @@ def as_text(report: CheckReport, width: int = 100) -> str:
                 indented(f"Read again: lesson {result.section}", "      ", "        ")
             if more:
                 indented(more, "      ", "      ")
+    for fact in report.left_out:
+        indented(f"{_LEFT_OUT} {fact}", "", "  ")
     if report.printed:
         lines += [_PRINTED, *(f"  {line}" for line in report.printed.splitlines())]
     if report.passed and (left_out := unseen(report.exercise)):
@@ -85,13 +88,14 @@ def as_html(report: CheckReport) -> str:
     """Return the report for a notebook."""
     colour = "#1a7f37" if report.passed else "#b35900"
     rows = "".join(_row(result, more) for result, more in shown(report))
+    left_out = "".join(f"<div>{_LEFT_OUT} {escape(fact)}</div>" for fact in report.left_out)
     printed = f"<div>{_PRINTED}</div><pre>{escape(report.printed)}</pre>" if report.printed else ""
     closer = f"{_LOOK_CLOSER[packages.has_grader()]} {escape(unseen(report.exercise))}".strip()
     note = closer if report.passed else _pointer(report.pointer)
     return (
         f'<div class="minigrad-check" style="border-left:4px solid {colour};padding:.4em 1em">'
         f"<b>{escape(headline(report))}</b>"
-        f'<ul style="padding-left:.2em;margin:.4em 0">{rows}</ul>{printed}<small>{note}</small></div>'
+        f'<ul style="padding-left:.2em;margin:.4em 0">{rows}</ul>{left_out}{printed}<small>{note}</small></div>'
     )
 
 

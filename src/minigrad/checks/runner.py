@@ -24,7 +24,7 @@ from minigrad.checks.calls import call_of
 from minigrad.checks.expectation import NO_RETURN, Expectation
 from minigrad.checks.explaining import Answer
 from minigrad.checks.report import as_html, as_text
-from minigrad.errors import ExerciseNotDone
+from minigrad.errors import ExerciseNotDone, MissingPackage
 from minigrad.exercises.marker import exercise_of
 from minigrad.tutor import hints, progressing
 
@@ -36,6 +36,8 @@ MOST = 4  # times as long a test may take that waits: for a processor, on a busy
 COMPILING = "compiling your kernels; this counts for no limit of time"
 _SOON = 0.01  # seconds after which a test is stopped that could not be stopped just now
 _A_WHILE = 2.0  # seconds of compiling after which it is said
+
+_KERNELS = frozenset({"ipykernel", "pyodide_kernel"})  # Jupyter's, on a computer and in a browser; they show HTML
 
 ENDLESS = "still running when its time was over: does the loop end?"
 NOT_RUN = "The checks after this one were not run."
@@ -80,6 +82,7 @@ class CheckReport:
         results: What each test found.
         pointer: Where a report that is not all well points to: the exercise's next hint.
         printed: The end of the answer's output.
+        left_out: The facts that nobody looked at, because a package is missing; without one the tuple is empty.
     """
 
     exercise: str
@@ -87,6 +90,7 @@ class CheckReport:
     results: tuple[CheckResult, ...]
     pointer: str = ""
     printed: str = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -136,7 +140,7 @@ def check(id: str = "") -> CheckReport:
     here = sys._getframe(1).f_globals
     report = _of_broken_cell(id, here) or run(id, here, tell=partial(print, file=sys.stdout, flush=True))
     progressing.record(report)
-    if "ipykernel" not in sys.modules:  # a plain terminal shows only the number otherwise
+    if not _KERNELS & sys.modules.keys():  # a plain terminal shows only the number otherwise
         print(report)
     return report
 
@@ -193,15 +197,15 @@ def run(
         )
     tests = _tests_of(id)
     answer = Answer(objects, namespace)
-    printed = _Tail()
+    printed, left_out = _Tail(), list[str]()
     try:
         with exercises.install(exercises.standing_in(id, namespace)), exercises.install(objects):
             student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
-            results = tuple(_run_all(tests, student, answer, printed, _Once(tell)))
+            results, left_out = _run_all(tests, student, answer, printed, _Once(tell))
     except TypeError as error:  # a class where a function belongs, or the other way round
-        results = (CheckResult("The answer is of the right kind", False, str(error)),)
+        results = [CheckResult("The answer is of the right kind", False, str(error))]
     pointer = "" if all(result.passed for result in results) else hints.pointer(id)
-    return CheckReport(id, exercise.points, results, pointer, printed.text)
+    return CheckReport(id, exercise.points, tuple(results), pointer, printed.text, tuple(left_out))
 
 
 def _run_all(
@@ -210,16 +214,30 @@ def _run_all(
     answer: Answer,
     printed: _Tail,
     tell: Callable[[str], None],
-) -> list[CheckResult]:
-    """Run the tests until one does not end. A missing answer gets one line instead of many."""
+) -> tuple[list[CheckResult], list[str]]:
+    """Run the tests until one does not end, and return the titles of those that cannot run here as well.
+
+    A missing answer gets one line instead of many.
+    """
     results: list[CheckResult] = []
+    left_out: list[str] = []
     for test, section in tests:
-        results.append(_run_one(test, section, student, answer, printed, tell))
+        try:
+            results.append(_run_one(test, section, student, answer, printed, tell))
+        except MissingPackage as error:
+            left_out.append(f"{_title(test)} ({error})")
+            continue
         if results[-1].reason == ENDLESS:
             break
+    if not results:
+        return [CheckResult("The exercise can be checked here", False, "a package is missing")], left_out
     if all(result.reason == _NOT_WRITTEN for result in results):
-        return [CheckResult("The answer is written", False, _NOT_WRITTEN)]
-    return results
+        return [CheckResult("The answer is written", False, _NOT_WRITTEN)], []
+    return results, left_out
+
+
+def _title(test: Test) -> str:
+    return (test.__doc__ or test.__name__).strip().splitlines()[0]
 
 
 def _as_tested(name: str, value: object) -> Any:
@@ -244,7 +262,7 @@ def _run_one(
     printed: _Tail,
     tell: Callable[[str], None],
 ) -> CheckResult:
-    title = (test.__doc__ or test.__name__).strip().splitlines()[0]
+    title = _title(test)
     try:
         with (
             _time_limit(SLOW_SECONDS if test in _slow else SECONDS, tell),
@@ -263,6 +281,8 @@ def _run_one(
         return CheckResult(title, False, "your code calls itself too deeply (RecursionError)", hint, section)
     except _TooSlow:
         return CheckResult(title, False, ENDLESS, NOT_RUN, section)
+    except MissingPackage:
+        raise
     except (Exception, SystemExit) as error:
         if type(error) is NotImplementedError:
             return CheckResult(title, False, _NOT_WRITTEN, "", section)

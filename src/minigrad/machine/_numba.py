@@ -11,11 +11,13 @@ from pathlib import Path
 
 from minigrad.machine import cuda_choice
 from minigrad.machine.cuda_choice import has_device
+from minigrad.machine.packages import require
 
 __all__ = ["cuda", "has_device", "is_simulator", "numba", "why_no_cuda"]
 
 cuda_choice.choose()
 _came_too_late = cuda_choice.came_too_late()
+require("numba")
 
 import numba  # noqa: E402 (after the choice)
 from numba import cuda  # noqa: E402

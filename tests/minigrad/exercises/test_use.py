@@ -10,10 +10,23 @@ from dataclasses import replace
 import pytest
 
 import minigrad
-from minigrad import Scalar, autodiff, derivatives, exercises, fast, functions, mlp, operators, standing_aside
+from minigrad import (
+    Scalar,
+    autodiff,
+    derivatives,
+    exercises,
+    fast,
+    functions,
+    mlp,
+    operators,
+    standing_aside,
+    tensor_ops,
+)
 from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath
 from minigrad.exercises import installing, syllabus, using
+from minigrad.exercises.reading import namespace_of
+from minigrad.exercises.standing_in import fill_stubs
 
 pytestmark = pytest.mark.usefixtures("library_as_it_was")
 
@@ -494,3 +507,11 @@ def test_the_exercises_placed_in_a_notebook(tmp_path):
     """placed_in lists the known ids of the answer cells, in their order."""
     notebook(tmp_path / "a.ipynb", STUB, "# exercise: no.such\n", ANSWER, ("OFFSET = 1", ["setup"]))
     assert exercises.placed_in(tmp_path / "a.ipynb") == ["autodiff.chain_rule", "operators.arithmetic"]
+
+
+def test_a_stub_means_the_function_of_its_own_lesson(root):
+    """Lessons 05, 07 and 08 ask for a tensor_map each; the stub's cell says which of them its notebook means."""
+    namespace = namespace_of(root / "notebooks" / "05_broadcasting.ipynb")
+    fill_stubs(namespace, {})
+    fill_stubs(namespace, {})
+    assert namespace["tensor_map"] is tensor_ops.tensor_map

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.backends.numba import convolution, elementwise, pool, products, reductions, softmax
+from minigrad.machine.packages import require
+
+require("numba")
+
+from minigrad.backends.numba import (  # noqa: E402 (after the sentence on what is missing)
+    convolution,
+    elementwise,
+    pool,
+    products,
+    reductions,
+    softmax,
+)
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
