@@ -1,4 +1,4 @@
-"""Packages that may be missing: the grader in a class, and in a browser Numba. What needs none of it runs all the same."""
+"""Packages that may be missing: the grader in a class, Numba in a browser. What needs none runs all the same."""
 
 from __future__ import annotations
 
