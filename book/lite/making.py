@@ -30,6 +30,16 @@ STAMP = "made-of.json"
 EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
 SHARE = Path(sys.prefix) / "share" / "jupyter" / "labextensions"
 TITLES = {"numpy": "NumPy", "matplotlib": "Matplotlib"}
+STAND_INS = {
+    "ssl": {},
+    "sqlite3": {
+        "sqlite3/__init__.py": b"""Connection = object
+DatabaseError = IntegrityError = OperationalError = Error = type("Error", (Exception,), {})
+PARSE_COLNAMES = PARSE_DECLTYPES = 0
+"""
+    },
+}
+"""What the kernel asks for, where it is missing: names that IPython imports, and that the kernel never uses."""
 Tell = Callable[[str], None]
 
 
@@ -116,7 +126,7 @@ def _gather(places: Places, packages: Path | None, library: dict[str, bytes], te
     own = wheel(
         places.parts, "minigrad", project["version"], {f"minigrad/{name}": data for name, data in library.items()}
     )
-    empty = [wheel(places.parts, name, "0", {}) for name in ("ssl", "sqlite3") if name in missing]
+    empty = [wheel(places.parts, name, "0", content) for name, content in STAND_INS.items() if name in missing]
     kernel = sorted((SHARE / EXTENSIONS[0] / "static" / "pypi").glob("*.whl"))
     kernel = [each for each in kernel if each.name.startswith(("ipykernel-", "piplite-", "pyodide_kernel-"))]
     added = [
