@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Processes that tests start would compile all modules anew, each for itself.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: demo test test-all lint bench build book lite package clean help
+.PHONY: demo test test-all lint bench build book package lite clean help
 
 BIN := .venv/bin
 BOOK := .venv/book

@@ -211,6 +211,7 @@ def test_the_library_learns_the_course(built):
         "name": "00_numbers",
         "title": "Numbers to begin with",
         "assignment": "week0",
+        "needs": [],
     }
     assert content["exercises"][0] == {
         "id": "numbers.pair",
@@ -452,7 +453,7 @@ def build_copy(root, copy):
     """Build this course from a copy of what its author writes."""
     (copy / "course").mkdir()
     shutil.copy(root / "course" / "course.toml", copy / "course")
-    for part in ("course/lessons", "course/hints", "src/minigrad"):
+    for part in ("course/lessons", "course/locale", "course/hints", "src/minigrad"):
         if (root / part).is_dir():
             shutil.copytree(root / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
     building.build(copy / "course")

@@ -288,7 +288,9 @@ def test_a_fork_bomb_is_bounded(jail):
     """
     with run(jail, added(bomb)) as session:
         assert session.cells[0].ok, session.cells[0]
-        assert 0 < int(session.cells[0].output) <= LIMITS.processes + spare
+        # On a busy machine Python may also say that it could not call what a fork calls.
+        (count,) = [int(line) for line in session.cells[0].output.splitlines() if line.isdigit()]
+        assert 0 < count <= LIMITS.processes + spare
         assert before < living(jail) <= before + LIMITS.processes + spare
     assert living(jail) == before
     with run(jail, "import os\nwhile True:\n    os.fork()", RIGHT) as session:
