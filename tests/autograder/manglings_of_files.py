@@ -151,7 +151,11 @@ def _hole(notebooks):
     return replaced(notebooks, CHAIN, change)
 
 
-@mangling("an empty file", lost=dict.fromkeys([BACKS, ARITHMETIC, "functions.elementary", RULE], "empty"))
+OF_LESSON = [BACKS, ARITHMETIC, "functions.elementary", "scalar.record", "scalar.Arithmetic", RULE]
+"""The exercises of the lesson 02_chain_rule."""
+
+
+@mangling("an empty file", lost=dict.fromkeys(OF_LESSON, "empty"))
 def _empty(notebooks):
     return replaced(notebooks, CHAIN, lambda data: b"")
 
