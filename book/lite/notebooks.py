@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,5 @@ def for_browser(notebook: dict[str, Any], missing: Sequence[str] = ()) -> dict[s
     text = _NOTE + (_MISSING.format(packages=" and ".join(missing)) if missing else "")
     note = {"cell_type": "markdown", "id": "in-a-browser", "metadata": {}, "source": text.splitlines(keepends=True)}
     kernel = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
-    copy: dict[str, Any] = json.loads(json.dumps(notebook))
-    title, *rest = copy["cells"]
-    return copy | {"cells": [title, note, *rest], "metadata": copy["metadata"] | {"kernelspec": kernel}}
+    title, *rest = notebook["cells"]
+    return notebook | {"cells": [title, note, *rest], "metadata": notebook["metadata"] | {"kernelspec": kernel}}

@@ -15,7 +15,7 @@ from book.lite.notebooks import for_browser, lessons
 from book.lite.places import LESSONS, PYODIDE, LiteError
 from book.lite.wheels import wheel
 
-FILES = {"toy/__init__.py": b"", "toy/part/data.txt": b"text", "alone.py": b"x = 1\n"}
+FILES = {"toy/__init__.py": b"", "toy/part/data.txt": b"text", "alone.py": b"x = 1\n", "NOTICE.txt": b""}
 
 
 def packages(**depends):
@@ -25,6 +25,8 @@ def packages(**depends):
         for name, others in depends.items()
     }
     for name, each in entries.items():
+        if name == "pillow":
+            each["file_name"] = "pillow-1-cp312-cp312-pyodide_2024_0_wasm32.whl"
         each["sha256"] = hashlib.sha256(name.encode()).hexdigest()
     return {"info": {"version": PYODIDE}, "packages": entries}
 
@@ -46,6 +48,7 @@ def test_a_wheel_is_the_same_each_time(tmp_path):
     assert one.read_bytes() == other.read_bytes()
     with zipfile.ZipFile(one) as archive:
         assert archive.testzip() is None
+        assert {each.date_time for each in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         record = archive.read("toy-0.1.dist-info/RECORD").decode()
         listed = [line.split(",")[0] for line in record.splitlines()]
         assert sorted(listed) == sorted(archive.namelist())
@@ -129,7 +132,7 @@ def test_only_files_with_the_official_hash_are_taken(tmp_path, no_network):
     given, kept = tmp_path / "given", tmp_path / "kept"
     given.mkdir()
     for name, content in {"numpy": b"numpy", "pillow": b"another pillow"}.items():
-        (given / f"{name}-1-py3-none-any.whl").write_bytes(content)
+        (given / LOCK["packages"][name]["file_name"]).write_bytes(content)
     told = []
     found, instead, missing = fetching.files_of(LOCK, ["numpy", "pillow", "matplotlib"], kept, given, told.append)
     assert (list(found), instead, missing) == (["numpy"], {}, ["matplotlib", "pillow"])
@@ -142,16 +145,19 @@ def test_only_files_with_the_official_hash_are_taken(tmp_path, no_network):
 
 def test_the_index_helps_out_with_pure_python(tmp_path, monkeypatch):
     """A wheel of the index has the name of Pyodide's own and another hash: it gets an entry of its own."""
+    asked = []
 
     def pip(*arguments):
         folder, requirement = arguments[-2:]
+        asked.append(requirement)
         if requirement == "ipython==1":
             wheel(tmp_path, "ipython", "1", FILES).rename(f"{folder}/ipython-1-py3-none-any.whl")
         return requirement == "ipython==1"
 
     monkeypatch.setattr(fetching, "_pip", pip)
-    found, instead, missing = fetching.files_of(LOCK, ["ipython", "numpy"], tmp_path / "kept", None, print)
-    assert (found, list(instead), missing) == ({}, ["ipython"], ["numpy"])
+    found, instead, missing = fetching.files_of(LOCK, ["ipython", "numpy", "pillow"], tmp_path / "kept", None, print)
+    assert (found, list(instead), missing) == ({}, ["ipython"], ["numpy", "pillow"])
+    assert asked == [fetching.CARRIER, "ipython==1", "numpy==1"], "what is compiled, the index does not have"
     assert entry(instead["ipython"])["sha256"] != LOCK["packages"]["ipython"]["sha256"]
     monkeypatch.setattr(fetching, "_pip", lambda *_: False)
     assert fetching.files_of(LOCK, ["ipython"], tmp_path / "kept", None, print)[1] == instead

@@ -19,7 +19,7 @@ from book.lite.places import LiteError, Places
 
 COURSE = load_course()
 SITE = Places().site
-PATIENCE = 120_000  # milliseconds: Python itself is loaded with the first cell
+PATIENCE = 240_000  # milliseconds: Python itself is loaded with the first cell
 
 pytestmark = pytest.mark.full("Python in a browser, in the site of `make lite`")
 

@@ -57,6 +57,7 @@ def test_use_goes_through_a_folder(folder):
         "x.softmax(-1).sum()",
         "x.log_softmax(-1).sum()",
         "(x + x[0]).mean()",
+        "(x.sum(0) * x.sum(1)).sum()",
     ],
 )
 def test_large_arrays(expression):

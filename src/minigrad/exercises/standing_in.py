@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from minigrad.errors import MissingPackage
 from minigrad.exercises import syllabus
 from minigrad.exercises.collecting import done_in, is_of_another, was_installed
 from minigrad.exercises.installing import install
@@ -83,7 +82,7 @@ def fill_stubs(namespace: Mapping[str, Any], taken: Mapping[str, str]) -> None:
             asked_for = namespace[KEPT][attribute] if filled else value  # the stub says whose exercise it is
             if not old or is_of_another(exercise.id, asked_for) or not isinstance(namespace, MutableMapping):
                 continue
-            with suppress(MissingPackage):  # a kernel's module, where kernels cannot run
+            with suppress(ImportError):  # a kernel's module, where kernels cannot run
                 theirs = getattr(importlib.import_module(f"minigrad.{module}"), attribute)
                 if is_stub(value):
                     namespace.setdefault(KEPT, {})[attribute] = value
@@ -94,6 +93,6 @@ def without_answer(exercise: Exercise) -> bool:
     """Return whether this edition of the library leaves an answer out; not of modules that cannot run here."""
     try:
         modules = {name: importlib.import_module(f"minigrad.{name.rpartition('.')[0]}") for name in exercise.objects}
-    except MissingPackage:
+    except ImportError:
         return False
     return any(is_cut(getattr(module, name.rpartition(".")[2])) for name, module in modules.items())

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from minigrad.errors import ExerciseNotDone, MinigradError, MissingPackage
+from minigrad.errors import ExerciseNotDone, MinigradError
 from minigrad.exercises import syllabus
 from minigrad.exercises.collecting import collect, done_in
 from minigrad.exercises.installing import Installation, install, installed, take_out
@@ -146,7 +146,7 @@ def _take(origin: str, namespace: Mapping[str, Any], taken: dict[str, str]) -> N
             continue
         try:
             _in_use.append(install(objects))
-        except (TypeError, MissingPackage) as error:  # a function where a class belongs; a kernel without a compiler
+        except (TypeError, ImportError) as error:  # a function where a class belongs; a kernel without a compiler
             print(f"left out: {origin}: {error}")
         else:
             taken[exercise.id] = origin
