@@ -68,7 +68,7 @@ def _pictures(states: States, state: States) -> Iterator[str]:
 
 
 def _controls(states: States) -> Iterator[str]:
-    """What chooses a state; shown by the JavaScript that listens to it."""
+    """The controls that choose a state; the JavaScript that listens to them shows them."""
     group, at = states["start"]
     groups, here = states["groups"], states["groups"][group]["states"]
     if _count(states) == 1:

@@ -135,14 +135,15 @@ def build(
     sources = {exercise_id: slice_exercise(course, exercise_id) for exercise_id in course.exercises}
     lessons = [build_lesson(course, lesson, sources) for lesson in course.lessons.values()]
     answers = {exercise.id: _answer(course, exercise) for exercise in course.released}
+    others = {built.lesson.name: _in_other_languages(course, built) for built in lessons}
     for built in lessons:
-        for notebook in (built.student, *_in_other_languages(course, built).values()):
+        for notebook in (built.student, *others[built.lesson.name].values()):
             _check_leaks(course, built, notebook, answers)
         _check_totals(course, built)
     if verify_points is not None:
         for source in sources.values():
             _check_points(source, verify_points)
-    texts = _texts(course, lessons)
+    texts = _texts(course, lessons, others)
     kept = tuple(_put_aside(path) for path in texts if course.notebooks in path.parents and is_worked_in(path))
     files = tuple(BuiltFile(path, write(path, text)) for path, text in texts.items())
     totals = {built.lesson.name: _points(built.student) for built in lessons}
@@ -362,13 +363,13 @@ def _check_points(source: ExerciseSource, verify_points: VerifyPoints) -> None:
         )
 
 
-def _texts(course: Course, lessons: list[BuiltLesson]) -> dict[Path, str]:
+def _texts(course: Course, lessons: list[BuiltLesson], others: Mapping[str, Mapping[str, Notebook]]) -> dict[Path, str]:
     texts: dict[Path, str] = {}
     for built in lessons:
         name = f"{built.lesson.name}.ipynb"
         texts[course.directory / "source" / built.lesson.assignment / name] = dump(built.source)
         texts[course.notebooks / name] = dump(built.student)
-        for language, notebook in _in_other_languages(course, built).items():
+        for language, notebook in others[built.lesson.name].items():
             texts[course.notebooks / language / name] = dump(notebook)
         texts[course.directory / "masters" / built.stamp / name] = dump(built.student)
     texts[course.catalogue] = course_json(course, lessons)

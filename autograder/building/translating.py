@@ -43,10 +43,10 @@ Translate = Callable[[str], str]
 
 _FENCE = re.compile(r"^(```+|~~~+|\$\$)")
 _SAME = re.compile(r"```.+?```|`[^`]+`|\$\$.+?\$\$|\$[^$]+\$|<[^>]+>|\]\([^)]+\)", re.DOTALL)
-"""What a translation keeps, letter by letter: code, formulas, HTML, the targets of links."""
+"""Code, formulas, HTML, and the targets of links: a translation keeps them letter by letter."""
 
 _BEGUN = dt.datetime(2026, 11, 25, tzinfo=dt.UTC)
-"""What every catalogue gives as its date: the day on which it was written is git's to tell."""
+"""The date in every catalogue, always the same: git tells when a catalogue was written."""
 
 
 def catalogue_path(course: Course, language: str, page: str) -> Path:
@@ -184,7 +184,7 @@ def _is_prose(paragraph: str) -> bool:
 
 
 def _differences(original: str, other: str) -> Iterator[str]:
-    """What a translation lost or put in, of what is the same in every language."""
+    """Yield how a translation differs where all languages are the same."""
     here, there = (Counter(" ".join(each.split()) for each in _SAME.findall(text)) for text in (original, other))
     if here != there:
         lost, new = list((here - there).elements()), list((there - here).elements())

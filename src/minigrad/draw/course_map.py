@@ -94,10 +94,11 @@ def course_map(stops: Sequence[Stop], needs: Mapping[str, tuple[str, ...]], word
 
     Args:
         stops: The lessons in order.
-        needs: For each lesson's name those that it needs, which stand before it.
+        needs: For each lesson's name those that it needs, which stand before it; others than the stops are left out.
         words: What the map shows, for people who cannot see it.
     """
-    places = placed(reduced({stop.name: needs.get(stop.name, ()) for stop in stops}))
+    names = [stop.name for stop in stops]
+    places = placed(reduced({name: tuple(each for each in needs.get(name, ()) if each in names) for name in names}))
     text = MARGIN + LANE * (1 + max((lane for lane, _ in places.taken), default=0))
     width = text + LETTER * max(len(f"00b {stop.title} {stop.remark}") for stop in stops)
     height = TOP * 2 + ROW * (len(stops) - 1)

@@ -76,7 +76,7 @@ def _asked() -> list[exercises.Exercise]:
 
 
 def _needs() -> dict[str, tuple[str, ...]]:
-    """For each lesson those that it needs; a lesson without exercises leads on to what it needs itself."""
+    """For each lesson those that it needs."""
     return {each["name"]: tuple(each.get("needs", ())) for each in exercises.syllabus.course()["lessons"]}
 
 
@@ -115,9 +115,13 @@ def _yours(found: Progress, known: Mapping[str, Done]) -> str:
     """The head of the page when every exercise passes: what was done, with which help."""
     total, last = found.total, max((done.last for done in known.values()), default="")[:10]
     names = _written(known)[1]
-    seen = f"{len(found.solutions)} solutions seen" if found.solutions else "no solution seen"
+    helped = (_number(total.checks, "check"), _number(total.hints, "hint"), _number(len(found.solutions), "solution"))
     return (
         '<section class="yours"><h2>This library is yours</h2>'
         f"<p>You have written all {names} functions and classes of the course, in {total.exercises} exercises; "
-        f"the last one passed on {escape(last)}. {total.checks} checks, {total.hints} hints, {seen}.</p></section>"
+        f"the last one passed on {escape(last)}. {', '.join(helped)} seen.</p></section>"
     )
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count or 'no'} {noun}s"

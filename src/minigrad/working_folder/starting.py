@@ -122,6 +122,8 @@ def start(
     Raises:
         MinigradError: If there are no lessons, or the folder cannot be one.
     """
+    if source is not None and language:
+        raise MinigradError(f"start: {source} has a language already; give --from or --language, not both")
     lessons = released(source, language or _language_of(folder))
     _check_place(folder, lessons)
     now = dt.datetime.now().strftime("%Y-%m-%d_%H%M%S_%f")

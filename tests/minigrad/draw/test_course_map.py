@@ -49,3 +49,8 @@ def test_a_long_title_has_room():
         for count in (60, 10)
     )
     assert wide - narrow >= 50 * 7
+
+
+def test_a_lesson_that_is_no_stop_has_no_line():
+    """A lesson without exercises is not on the map of progress, and breaks none."""
+    assert course_map([Stop("01_two", "Two")], {"01_two": ("00_one",)}, "A map").count("<path ") == 0

@@ -5,6 +5,7 @@ import random
 import numpy as np
 
 import minigrad as mg
+from minigrad import language
 from minigrad.nn import functional
 
 SIZES = (1, 2, 3, 4)
@@ -271,6 +272,16 @@ def loss(rng, values):
     rows, classes = values[n].shape
     targets = mg.tensor([rng.randrange(classes) for _ in range(rows)])
     return lambda v: functional.cross_entropy(v[n].clamp(-30.0, 30.0), targets, reduction=reduction)
+
+
+@op
+def looked_up(rng, values):
+    """Rows of a value, by numbers that may occur several times."""
+    n = one(rng, values, lambda x: is_float(x) and x.ndim == 2 and x.shape[0])
+    if n is None:
+        return None
+    tokens = mg.tensor([rng.randrange(values[n].shape[0]) for _ in range(3)])
+    return lambda v: language.Embed.apply(v[n], tokens=tokens)
 
 
 @op

@@ -70,7 +70,7 @@ def test_the_library_is_yours_when_everything_passes(folder):
     text = page()
     assert "This library is yours" in text
     assert f"in {len(ASKED)} exercises" in text
-    assert f"{len(ASKED)} checks, 2 hints, no solution seen" in text
+    assert f"{len(ASKED)} checks, 2 hints, no solutions seen" in text
 
 
 def test_the_command_writes_the_page(folder):

@@ -101,6 +101,12 @@ def test_a_language_that_is_not_there_is_one_sentence(tmp_path):
     assert "not there in the language 'xx'; choose one of: en, zh_CN" in " ".join((done.stdout + done.stderr).split())
 
 
+def test_a_folder_of_lessons_has_one_language(course, tmp_path):
+    """A language asked for beside the folder would be passed over in silence, so it is refused."""
+    with pytest.raises(MinigradError, match="not both"):
+        starting.start(tmp_path / "work", course, language="zh")
+
+
 def test_a_second_start_changes_nothing(course, tmp_path):
     """Whatever was written in between."""
     work = tmp_path / "work"
