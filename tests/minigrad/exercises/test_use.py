@@ -307,9 +307,11 @@ def test_use_shows_a_notebook_one_sentence(tmp_path):
 @pytest.mark.parametrize("tags", [["setup"], []])
 def test_use_in_a_cell_that_is_read_for_answers(tags, tmp_path, monkeypatch, capsys):
     """It is at work already: the call in the cell does nothing, and every exercise has one line."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "lesson"  # the folders beside it are read too: they must not be other tests'
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     call = "from minigrad import use\nuse()\n"
-    notebook(tmp_path / "00.ipynb", (f"{call}OFFSET = 0.5\n" if tags else "OFFSET = 0.5\n", ["setup"]), ANSWER + call)
+    notebook(folder / "00.ipynb", (f"{call}OFFSET = 0.5\n" if tags else "OFFSET = 0.5\n", ["setup"]), ANSWER + call)
     exercises.use(namespace={}, verbose=True)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len([each for each in exercises.catalogue().values() if not each.draft])
