@@ -33,7 +33,8 @@ def located(path: Path, command: str) -> Path:
     found = [each for each in lessons_around() if each.stem == name] if name in lessons else []
     if found and path in (Path(name), Path(f"{name}.ipynb")):
         return _from_here(found[0])
-    raise MissingPath(f"{command}: there is no file {str(path)!r}{_elsewhere(found or lessons_around())}")
+    kind = "file " if path.suffix else ""
+    raise MissingPath(f"{command}: there is no {kind}{str(path)!r}{_elsewhere(found or lessons_around())}")
 
 
 def _elsewhere(lessons: list[Path]) -> str:
