@@ -36,8 +36,9 @@ class Answer:
         self._scopes = [namespace, *(f.__globals__ for value in objects.values() for f in _functions_of(value))]
         mine = [f for value in (*objects.values(), *namespace.values()) for f in _functions_of(value)]
         files = {f.__code__.co_filename for f in mine if any(f.__globals__ is scope for scope in self._scopes)}
-        # A function that one of the library's functions has made is the student's, but its text is not.
-        self._files = {file for file in files if not file.startswith(_LIBRARY)}
+        # A function that one of the library's functions has made is the student's, but its text is not. And "<string>"
+        # is the text of every class that Python itself has completed, such as a dataclass.
+        self._files = {file for file in files if not file.startswith(_LIBRARY) and file != "<string>"}
         self._names = [name.rpartition(".")[2] for name in objects]
         self.names = {f.__code__: name for name, value in zip(self._names, objects.values(), strict=True)
                       for f in _functions_of(value) if f.__name__ == "<lambda>"}  # fmt: skip

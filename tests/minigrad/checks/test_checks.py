@@ -904,6 +904,14 @@ def test_an_answer_whose_cell_cannot_be_read(texts, reason, monkeypatch):
     assert result.reason.startswith(reason or "")
 
 
+def test_what_python_writes_is_not_the_students():
+    """Dataclasses come from a text called "<string>", as does an answer that no cell has: they are no calls."""
+    names = {"__name__": "__main__"}
+    exec("def topological_sort(variable):\n    return [variable, variable]", names)
+    calls = [result.call for result in runner.run("autodiff.topological_sort", names).results]
+    assert calls[0] == "topological_sort(z), with z made of a, a made of x"
+
+
 def test_no_exercise_is_named(monkeypatch):
     """`check()` says what to give, `hint()` which exercise is next."""
     with pytest.raises(UnknownExercise, match=r'^which exercise\? Give its id, for example "autodiff.chain_rule"$'):
