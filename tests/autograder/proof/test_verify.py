@@ -12,7 +12,7 @@ from autograder.commands.verify import verify_table
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.proof.mutants import run_mutants
-from autograder.proof.record import record, stale_record, unverified
+from autograder.proof.record import read_shown, record, stale_record, unverified
 from autograder.proof.verify import Verifier, pairs, stray_answers, trivial_answers, verify
 from autograder.results.causes import read_seen
 from autograder.sandbox import SandboxError
@@ -205,6 +205,8 @@ def test_the_record_of_what_tests_saw(problems, place, tmp_path):
     assert stale_record([checked], tmp_path) == []
     saw = read_seen(tmp_path / "wrong" / "seen.json")[EXERCISE]
     assert saw["subtracts"] == {"test_sum": "got -1.5"} and set(saw) == set(WRONG)
+    shown = read_shown(tmp_path)[EXERCISE]
+    assert shown["subtracts"].reason == "got -1.5" and shown["subtracts"].example and set(shown) == set(WRONG)
     # An exercise that was not checked keeps its entry; one that the course has no more does not.
     other = replace(checked, exercise="operators.comparison")
     assert record(course, [other, replace(checked, exercise="operators.gone")], tmp_path)
@@ -229,6 +231,9 @@ def test_the_record_is_of_the_present_tests_and_answers(problems, place, tmp_pat
     assert len(unverified(course, tmp_path, tmp_path)) == 1
     record(course, [replace(checked, wrong=checked.wrong[1:])], tmp_path)
     assert f"wrong/{EXERCISE}/divides.py: no test rejects it" in unverified(course, tmp_path, tmp_path)[1]
+    record(course, [checked], tmp_path)
+    (tmp_path / "wrong" / "shown.json").unlink()
+    assert f"shown.json: has not every mistake of {EXERCISE}" in unverified(course, tmp_path, tmp_path)[-1]
 
 
 def test_trivial_answers(place):
