@@ -15,6 +15,7 @@ from autograder.proof.mutants import run_mutants
 from autograder.proof.record import read_shown, record, stale_record, unverified
 from autograder.proof.verify import Verifier, pairs, stray_answers, trivial_answers, verify
 from autograder.results.causes import read_seen
+from autograder.results.pictures import as_svg
 from autograder.sandbox import SandboxError
 
 EXERCISE = "operators.arithmetic"
@@ -309,6 +310,14 @@ def test_a_process_that_was_ended(place, tmp_path, monkeypatch, module, begins, 
 def test_the_record_is_of_the_courses_present_tests(root):
     """The record is of the present hidden tests and wrong answers, and all of these were rejected."""
     assert unverified(load_course(root / "course", tree=False)) == []
+
+
+def test_every_recorded_picture_can_be_drawn():
+    """What a hidden test describes as a picture is one: a report leaves out in silence what it cannot draw."""
+    shown = [verdict for found in read_shown().values() for verdict in found.values()]
+    pictures = {each.test: each.example.picture for each in shown if each.example and each.example.picture}
+    assert len(pictures) > 20
+    assert [test for test, picture in pictures.items() if not as_svg(picture)] == []
 
 
 @pytest.mark.full("every known answer of the course is judged")
