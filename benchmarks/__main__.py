@@ -85,6 +85,7 @@ def main(words: list[str]) -> None:
     if not sections:
         names = [*LINES, *COMPILED, *(program.name for program in scalar_section.programs()), *TABLES]
         sys.exit(f"benchmarks: no line has {' or '.join(words)} in its name; there are:\n  " + "\n  ".join(names))
+    measured_on = machine()  # first: what it cannot say must not cost a run
     done = []
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=steps)
@@ -96,7 +97,7 @@ def main(words: list[str]) -> None:
                     done.append(news)
     for section in done:
         section.show(console)
-    console.print(f"[dim]{machine()}")
+    console.print(f"[dim]{measured_on}")
     if not words:
         write(done)
         console.print(f"[dim]written to benchmarks/{RESULTS.name}")

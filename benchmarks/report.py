@@ -81,7 +81,7 @@ def machine() -> str:
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-    packages = ("minigrad", "micrograd", "numba", "numpy", "torch")
+    packages = ("minigrad-course", "micrograd", "numba", "numpy", "torch")
     return (
         f"{cpu}, {os.cpu_count()} cores; {platform.system()}; {platform.python_implementation()} "
         f"{platform.python_version()}; " + ", ".join(f"{name} {version(name)}" for name in packages)

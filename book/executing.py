@@ -86,6 +86,7 @@ def _execute(name: str, notebook: Notebook) -> Notebook:
         client = NotebookClient(
             notebook,
             timeout=SECONDS,
+            iopub_timeout=SECONDS,  # on a busy machine an output comes late, and would be left out in silence
             allow_errors=True,
             resources={"metadata": {"path": folder}},
             kernel_name="python3",

@@ -37,8 +37,8 @@ def launched(mg, name, grid, block, a, *sizes):
 def added(seen, a, **options):
     """Expect ten more than each element, and no mistakes."""
     wanted = (a + 10.0).tolist()
-    picture = lambda: pictures.array("out", seen[0], wanted, came=True)  # noqa: E731 drawn where it is asked for
-    expect(seen[:2], [wanted, []], picture=picture, **options)
+    drawn = lambda: pictures.together(pictures.array("out", seen[0], wanted, came=True))  # noqa: E731 where it is asked for
+    expect(seen[:2], [wanted, []], picture=drawn, **options)
 
 
 @kernels(group="line", because="first_kernels.add_ten: 'Add ten to each element of a'")

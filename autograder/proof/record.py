@@ -1,18 +1,30 @@
-"""The record of what hidden tests see of known-wrong answers, `wrong/seen.json`: written, and compared with a run."""
+"""The record of what hidden tests see of known-wrong answers: written, and compared with a run.
+
+`wrong/seen.json` has what each test saw, by which reports know a mistake. `wrong/shown.json` has for each mistake the
+finding that a report shows of it, with its counter-example and picture, from which the book's pages are made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from autograder.common.files import write
 from autograder.course import Course
 from autograder.judging.hidden_tests import HIDDEN
 from autograder.proof.fingerprints import fingerprint_of
 from autograder.proof.verify import ANSWERS, Checked
+from autograder.results import Verdict
 from autograder.results.causes import SEEN, read_fingerprints, read_seen, seen_text
 
-__all__ = ["record", "seen_of", "stale_record", "unverified"]
+__all__ = ["read_shown", "record", "seen_of", "stale_record", "unverified"]
+
+SHOWN = Path("wrong", "shown.json")
+"""The place of the findings that reports show, beside `SEEN`."""
 
 
 def seen_of(checked: Checked) -> dict[str, dict[str, str]]:
@@ -35,7 +47,7 @@ def unverified(course: Course, hidden: Path = HIDDEN, answers: Path = ANSWERS) -
 
     The record of mutants does not stand for this one: a test may notice every mutant, and let a wrong answer through.
     """
-    seen, fingerprints = read_seen(answers / SEEN), read_fingerprints(answers / SEEN)
+    seen, fingerprints, shown = read_seen(answers / SEEN), read_fingerprints(answers / SEEN), _shown(answers)
     problems = []
     for exercise in course.exercises:
         if fingerprints.get(exercise) != fingerprint_of(exercise, hidden, answers):
@@ -43,11 +55,24 @@ def unverified(course: Course, hidden: Path = HIDDEN, answers: Path = ANSWERS) -
                 f"{SEEN}: is not of {exercise}'s present tests; run `autograder verify {exercise} --record`"
             )
         names = {file.stem for file in (answers / "wrong" / exercise).glob("*.py")}
-        lost = sorted(names - {name for name, tests in seen.get(exercise, {}).items() if tests})
+        rejected = {name for name, tests in seen.get(exercise, {}).items() if tests}
+        lost = sorted(names - rejected)
         problems += [
             f"wrong/{exercise}/{name}.py: no test rejects it; run `autograder verify {exercise}`" for name in lost
         ]
+        if not names & rejected <= shown.get(exercise, {}).keys():
+            problems.append(
+                f"{SHOWN}: has not every mistake of {exercise}; run `autograder verify {exercise} --record`"
+            )
     return problems
+
+
+def read_shown(answers: Path = ANSWERS) -> Mapping[str, Mapping[str, Verdict]]:
+    """Read for each exercise and mistake the finding that a report shows of it."""
+    return {
+        exercise: {name: Verdict.from_json(verdict) for name, verdict in found.items()}
+        for exercise, found in _shown(answers).items()
+    }
 
 
 def record(course: Course, checked: Iterable[Checked], answers: Path = ANSWERS) -> bool:
@@ -57,13 +82,35 @@ def record(course: Course, checked: Iterable[Checked], answers: Path = ANSWERS) 
         Whether the record changed.
     """
     seen, fingerprints = dict(read_seen(answers / SEEN)), dict(read_fingerprints(answers / SEEN))
+    shown = _shown(answers)
     for each in checked:
         seen[each.exercise], fingerprints[each.exercise] = seen_of(each), each.of
+        shown[each.exercise] = {wrong.misconception: asdict(wrong.shown) for wrong in each.wrong if wrong.shown}
     there = course.exercises.keys()
-    return write(
+    changed = write(
         answers / SEEN,
         seen_text(
             {exercise: found for exercise, found in seen.items() if exercise in there},
             {exercise: found for exercise, found in fingerprints.items() if exercise in there},
         ),
     )
+    found = {exercise: shown[exercise] for exercise in sorted(shown.keys() & there)}
+    return write(answers / SHOWN, _shown_text(found)) or changed
+
+
+def _shown_text(shown: Mapping[str, Mapping[str, Any]]) -> str:
+    """The findings as JSON with a line for each mistake."""
+    compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))  # the order of a graph's nodes counts
+    exercises = (
+        f"{compact(exercise)}:{{\n"
+        + ",\n".join(f"{compact(name)}:{compact(found[name])}" for name in sorted(found))
+        + "}"
+        for exercise, found in shown.items()
+    )
+    return "{" + ",\n".join(exercises) + "}\n"
+
+
+def _shown(answers: Path) -> dict[str, dict[str, Any]]:
+    file = answers / SHOWN
+    found: dict[str, dict[str, Any]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return found

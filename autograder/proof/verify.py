@@ -35,7 +35,7 @@ from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.judge import Judge
 from autograder.judging.plugin import HiddenTestError
 from autograder.proof.fingerprints import fingerprint_of
-from autograder.results import Graded
+from autograder.results import Graded, Verdict
 from autograder.results.causes import confirmed, essence
 from autograder.sandbox import SandboxError, SandboxUnavailable
 
@@ -66,11 +66,14 @@ class WrongAnswer:
         misconception: The name of the mistake.
         rejected_by: The tests that rejected it by that name.
         saw: Each test that it fails, with the essence of what the test saw.
+        shown: The finding that a report would show of it: of the first test that rejected it by that name, and with a
+            picture if there is one.
     """
 
     misconception: str
     rejected_by: tuple[str, ...]
     saw: tuple[tuple[str, str], ...] = ()
+    shown: Verdict | None = None
 
 
 @dataclass(frozen=True)
@@ -229,7 +232,9 @@ class Verifier:
         if not rejected:
             by = _few([f"{v.test} ({v.misconception or v.failure or 'no name'})" for v in failed], ", ")
             problems.append(f"{where}: no test rejects it as {slug!r}" + (f"; rejected by {by}" if by else ""))
-        return WrongAnswer(slug, tuple(rejected), tuple((v.test, essence(v.reason)) for v in failed))
+        saw = tuple((verdict.test, essence(verdict.reason)) for verdict in failed)
+        drawn = [verdict for verdict in naming if verdict.example and verdict.example.picture]
+        return WrongAnswer(slug, tuple(rejected), saw, next(iter(drawn or naming), None))
 
     def _falsely_named(self, exercise: Exercise, reference: str, wrong: Sequence[WrongAnswer]) -> Iterator[str]:
         """Problems of reports that name a mistake which was not made, in wrong answers alone and in pairs."""

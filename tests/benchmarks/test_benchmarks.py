@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from benchmarks import __main__, finale, finale_section, grading_section, start_
 from benchmarks.lines import COMPILED, LINES
 from benchmarks.measure import interleave
 from benchmarks.notes import NOTES
-from benchmarks.report import Section, bytes_of, duration
+from benchmarks.report import Section, bytes_of, duration, machine
 from benchmarks.workers import COMPILERS, LIBRARIES, Failed, Worker
 
 
@@ -54,6 +55,11 @@ def test_only_quiet_samples_count():
     samples = interleave({name: machine.program(name) for name in "ab"}, machine, seconds=9.0, rounds=(2, 3))
     assert samples.is_quiet
     assert samples.seconds == {"a": [1.0] * 3, "b": [1.0] * 3}
+
+
+def test_the_machine_and_the_versions_are_told():
+    """The library is found by the name that it has on PyPI."""
+    assert re.search(r"cores; .*; CPython [\d.]+; minigrad-course [\d.]+, micrograd [\d.]+, numba", machine())
 
 
 def test_on_a_busy_machine_the_quietest_samples_count_and_it_is_said():

@@ -8,6 +8,7 @@ import minigrad
 from autograder.building.needs import needs_of
 from book.boxes import exercise_box, question_box
 from book.course_facts import Facts
+from book.executing import BookError
 from book.guides import guides
 from book.indexes import indexes
 from book.lessons import number_of
@@ -20,6 +21,7 @@ from minigrad.draw.course_map import reduced
 
 FACTS = Facts()
 EXERCISES = list(FACTS.sources)
+BREADTH_FIRST = "wrong-autodiff-backpropagate-breadth-first-order"
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
@@ -40,10 +42,30 @@ def test_a_box_has_stub_hints_solution_and_mistakes(exercise):
 
 def test_each_lesson_has_a_page_of_known_mistakes():
     """Each mistake that a box leads to has its place on exactly one page."""
-    pages = dict(misconceptions(FACTS))
+    pages = {place: text.decode() for place, text in misconceptions(FACTS) if place.endswith(".md")}
     assert list(pages) == [f"misconceptions/{name}.md" for name in FACTS.lessons]
-    found = re.findall(r"^\((wrong-[\w-]+)\)=$", b"\n".join(pages.values()).decode(), re.MULTILINE)
+    found = re.findall(r"^\((wrong-[\w-]+)\)=$", "\n".join(pages.values()), re.MULTILINE)
     assert sorted(found) == sorted(anchor("wrong", id, each.name) for id in EXERCISES for each in FACTS.wrong(id))
+
+
+def test_a_known_mistake_has_its_counter_example_and_picture():
+    """Its section shows what a report shows: the test's title and finding, the input that failed, and the picture."""
+    made = {place: text.decode() for place, text in misconceptions(FACTS)}
+    _, section = made["misconceptions/03_backprop.md"].split(f"({BREADTH_FIRST})=\n")
+    section = section.partition("\n(wrong-")[0]
+    (picture,) = re.findall(r"^!\[.+\]\((.+\.svg)\)$", section, re.MULTILINE)
+    assert picture == f"{BREADTH_FIRST}.svg" and made[f"misconceptions/{picture}"].startswith("<svg")
+    assert re.search(r"^\*\*.+:\*\* got .+$", section, re.MULTILINE)
+    drawn = {place for place in made if place.endswith(".svg")}
+    shown = re.findall(r"\]\((wrong-.+\.svg)\)$", "\n".join(made.values()), re.MULTILINE)
+    assert drawn == {f"misconceptions/{place}" for place in shown} and len(drawn) == len(shown)
+
+
+def test_a_mistake_that_is_not_recorded_is_named(monkeypatch):
+    """A wrong answer that was never verified has nothing to show: one sentence names the command."""
+    monkeypatch.setattr("book.misconceptions.read_shown", lambda _: {})
+    with pytest.raises(BookError, match=r"wrong/operators\.\S+\.py: run `autograder verify operators\.\S+ --record`"):
+        dict(misconceptions(FACTS))
 
 
 def test_the_index_lists_every_exercise():

@@ -106,7 +106,9 @@ def execute(notebook: nbformat.NotebookNode, folder: Path, library: Path | None 
         library: The directory that holds the `minigrad` to import, if it is not the one that is installed.
     """
     notebook.cells.append(nbformat.v4.new_code_cell(COST))
-    client = NotebookClient(notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(folder)}})
+    # On a busy machine an output comes late, and would be left out in silence.
+    waits = {"timeout": 600, "iopub_timeout": 600, "allow_errors": True}
+    client = NotebookClient(notebook, **waits, resources={"metadata": {"path": str(folder)}})
     path = {"PYTHONPATH": str(library)} if library else {}
     untraced = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     client.execute(env=untraced | path)  # coverage takes longer than the library does

@@ -41,16 +41,22 @@ def box_and_value() -> Iterator[None]:
         raise Expectation(error, None, f"raised {type(error).__name__}: {error}", hint, None) from error
 
 
-class Watched(float):
-    """A number whose sums and products tell that they came from it; a plain number made of it does not."""
+def watched(value: float) -> float:
+    """Return a number whose sums and products tell that they came from it; a plain number made of it does not.
 
-    def __add__(self, other: float) -> Watched:
-        return Watched(float(self) + other)
+    Its class stands in here, out of reach: its methods would answer exercises on sums and products.
+    """
 
-    def __mul__(self, other: float) -> Watched:
-        return Watched(float(self) * other)
+    class Watched(float):
+        def __add__(self, other: float) -> Watched:
+            return Watched(float(self) + other)
 
-    __radd__, __rmul__ = __add__, __mul__
+        def __mul__(self, other: float) -> Watched:
+            return Watched(float(self) * other)
+
+        __radd__, __rmul__ = __add__, __mul__
+
+    return Watched(value)
 
 
 def scalar_in(parameter: object) -> Scalar:
@@ -165,7 +171,7 @@ def whole_sum(student: SimpleNamespace) -> None:
 def way_back(student: SimpleNamespace) -> None:
     """The outputs are computed from the parameters' values themselves, not from plain numbers made of them."""
     layer = student.Linear(1, 1, random.Random(0))
-    found = computed(layer, [3.0], weight_0_0=Watched(2.0), bias_0=Watched(1.0))
+    found = computed(layer, [3.0], weight_0_0=watched(2.0), bias_0=watched(1.0))
     of = ["a plain number" if type(output) is float else "computed from the values" for output in found]
     expect(of, ["computed from the values"], hint=SCALARS)
 

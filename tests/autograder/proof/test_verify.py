@@ -12,9 +12,10 @@ from autograder.commands.verify import verify_table
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.proof.mutants import run_mutants
-from autograder.proof.record import record, stale_record, unverified
+from autograder.proof.record import read_shown, record, stale_record, unverified
 from autograder.proof.verify import Verifier, pairs, stray_answers, trivial_answers, verify
 from autograder.results.causes import read_seen
+from autograder.results.pictures import as_svg
 from autograder.sandbox import SandboxError
 
 EXERCISE = "operators.arithmetic"
@@ -205,6 +206,8 @@ def test_the_record_of_what_tests_saw(problems, place, tmp_path):
     assert stale_record([checked], tmp_path) == []
     saw = read_seen(tmp_path / "wrong" / "seen.json")[EXERCISE]
     assert saw["subtracts"] == {"test_sum": "got -1.5"} and set(saw) == set(WRONG)
+    shown = read_shown(tmp_path)[EXERCISE]
+    assert shown["subtracts"].reason == "got -1.5" and shown["subtracts"].example and set(shown) == set(WRONG)
     # An exercise that was not checked keeps its entry; one that the course has no more does not.
     other = replace(checked, exercise="operators.comparison")
     assert record(course, [other, replace(checked, exercise="operators.gone")], tmp_path)
@@ -229,6 +232,9 @@ def test_the_record_is_of_the_present_tests_and_answers(problems, place, tmp_pat
     assert len(unverified(course, tmp_path, tmp_path)) == 1
     record(course, [replace(checked, wrong=checked.wrong[1:])], tmp_path)
     assert f"wrong/{EXERCISE}/divides.py: no test rejects it" in unverified(course, tmp_path, tmp_path)[1]
+    record(course, [checked], tmp_path)
+    (tmp_path / "wrong" / "shown.json").unlink()
+    assert f"shown.json: has not every mistake of {EXERCISE}" in unverified(course, tmp_path, tmp_path)[-1]
 
 
 def test_trivial_answers(place):
@@ -304,6 +310,14 @@ def test_a_process_that_was_ended(place, tmp_path, monkeypatch, module, begins, 
 def test_the_record_is_of_the_courses_present_tests(root):
     """The record is of the present hidden tests and wrong answers, and all of these were rejected."""
     assert unverified(load_course(root / "course", tree=False)) == []
+
+
+def test_every_recorded_picture_can_be_drawn():
+    """What a hidden test describes as a picture is one: a report leaves out in silence what it cannot draw."""
+    shown = [verdict for found in read_shown().values() for verdict in found.values()]
+    pictures = {each.test: each.example.picture for each in shown if each.example and each.example.picture}
+    assert len(pictures) > 20
+    assert [test for test, picture in pictures.items() if not as_svg(picture)] == []
 
 
 @pytest.mark.full("every known answer of the course is judged")
