@@ -309,7 +309,7 @@ def test_a_class_gets_the_notebooks_with_its_library(root, tmp_path):
     assert {path.name: path.read_bytes() for path in (tmp_path / "work").glob("*.ipynb")} == given
     done = run("check", "work/02_chain_rule.ipynb")
     assert done.returncode == 1
-    assert done.stdout.count("not written yet") == len(course.of_lesson("02_chain_rule")), done.stdout + done.stderr
+    assert done.stdout.count("not begun") == len(course.of_lesson("02_chain_rule")), done.stdout + done.stderr
 
 
 def test_the_wheel_takes_the_notebooks_along(root):
