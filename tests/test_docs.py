@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 import autograder.cli
 import minigrad.cli
 from minigrad.checks.runner import COMPILING
+from minigrad.exercises import syllabus
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -196,3 +197,12 @@ def test_files_that_are_named_exist(page):
     }
     made = re.compile("[A-Z]{2}|fill-in")  # a pattern, or a file that a walk lays out
     assert {path for path in named if not made.search(path) and not (ROOT / path).exists()} == set()
+
+
+def test_each_assignment_is_listed_with_its_lessons():
+    """The page about handing in names the lessons of every assignment, as the course divides them."""
+    course = syllabus.course()
+    titles = {each["name"]: f"{each['name'].partition('_')[0]} {each['title']}" for each in course["lessons"]}
+    rows = {each["name"]: ", ".join(titles[lesson] for lesson in each["lessons"]) for each in course["assignments"]}
+    page = (ROOT / "docs" / "student" / "hand-in.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \| (.+) \|$", page, re.MULTILINE) == list(rows.items())

@@ -58,13 +58,17 @@ In it your exercises are still to be written, by you; the rest is there, to be u
 python -m venv venv && source venv/bin/activate      # on Windows: venv\\Scripts\\activate
 pip install {folder}     # [nbgrader] only to fetch and submit from JupyterLab
 minigrad start my-notebooks    # copies the lessons; run it again after an update: your work stays, new text comes
-minigrad lab my-notebooks      # JupyterLab there
+minigrad lab my-notebooks      # JupyterLab there, until Ctrl-C; the other commands go into a second terminal
 minigrad check                 # all lessons in the folder: points, and what does not hold yet
 minigrad hint autodiff.chain_rule       # a nudge, then the idea, then the outline; hints cost no points
 minigrad progress              # lessons, points, checks and hints
 minigrad submit --assignment module1    # one zip, where there is no assignment list
 minigrad doctor                # what is wrong with this machine, and how to mend it
 ```
+
+The assignments:
+
+{assignments}
 """
 
 MARK = ".minigrad-edition"
@@ -118,8 +122,15 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
             write(out / "minigrad" / "notebooks" / name, (course.notebooks / name).read_text(encoding="utf-8"))
     write(out / "pyproject.toml", project)
     if not (out / "README.md").exists():  # it may be the instructor's own by now
-        write(out / "README.md", _README.format(folder=shlex.quote(f"./{out.resolve().name}[nbgrader]")))
+        folder = shlex.quote(f"./{out.resolve().name}[nbgrader]")
+        write(out / "README.md", _README.format(folder=folder, assignments=_assignments(course)))
     return out
+
+
+def _assignments(course: Course) -> str:
+    """Return a line of Markdown for each assignment: its name, its title and its lessons."""
+    asked = [each for each in course.assignments.values() if not each.draft]
+    return "\n".join(f"- `{each.name}`, {each.title}: {', '.join(each.lessons)}" for each in asked)
 
 
 def _check_place(out: Path, course: Course) -> None:

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from autograder.results import Example, Graded, Submission, Verdict, format_points
 from autograder.results.pictures import as_svg, as_words
+from autograder.telling.plain_formulas import in_plain_text
 
 __all__ = [
     "EXAMPLE_BEGINS",
@@ -101,7 +102,7 @@ def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
     named = (
         ("hint", verdict.hint),
         ("typical cause", _words(verdict.misconception)),
-        *(("because", sentence) for sentence in sentences),
+        *(("because", in_plain_text(sentence, is_markdown=False)) for sentence in sentences),
         ("read again", place),
     )
     for label, text in named:

@@ -23,6 +23,7 @@ from autograder.building.notebooks import read_lesson
 from autograder.building.questions import Question, split_questions
 from autograder.building.slicing import slice_exercise, without_markers
 from autograder.course import Course, CourseError
+from autograder.telling.plain_formulas import in_plain_text
 
 __all__ = ["Remark", "Solution", "as_json", "as_rich", "find_solution"]
 
@@ -122,8 +123,8 @@ def as_rich(solution: Solution) -> RenderableType:
     """The solution for a terminal."""
     head = Text(f"{solution.id} ({solution.lesson})", style="bold")
     if solution.question:
-        parts = (Text("A model answer", style="bold"), _indented(Markdown(solution.answer)))
-        return Group(head, _indented(Markdown(solution.question)), Text(), *parts)
+        parts = (Text("A model answer", style="bold"), _indented(Markdown(in_plain_text(solution.answer))))
+        return Group(head, _indented(Markdown(in_plain_text(solution.question))), Text(), *parts)
     return Group(head, Text(), Syntax(solution.answer, "python", theme="ansi_light", background_color="default"),
                  *_commentary("Mistakes that the grader knows", solution.mistakes),
                  *_commentary("Other right answers", solution.others))  # fmt: skip

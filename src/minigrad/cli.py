@@ -16,6 +16,7 @@ from minigrad import exercises
 from minigrad.commands import checking, grading, lessons, machine
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
+from minigrad.machine import packages
 from minigrad.tutor import hints
 
 __all__ = ["main", "take_any_text"]
@@ -59,7 +60,9 @@ def use(
 
     Without arguments it looks into the current folder, and for lessons in the folders beside it.
     """
-    exercises.use(*paths or (), verbose=True)
+    from minigrad.working_folder.finding import located
+
+    exercises.use(*(located(path, "use") for path in paths or ()), verbose=True)
 
 
 @app.command()
@@ -106,7 +109,8 @@ for command in (
     lessons.submit,
     machine.doctor,
 ):
-    app.command()(command)
+    # The library of a class has no grader: its help does not offer what cannot work there.
+    app.command(hidden=command in (grading.grade, grading.solution) and not packages.has_grader())(command)
 
 
 def take_any_text() -> None:

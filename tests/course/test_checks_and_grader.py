@@ -24,10 +24,13 @@ WRONG = [
 def test_a_wrong_answer_is_refused_or_listed(file):
     """Each known wrong answer, which the grader refuses, fails its check or is listed as not looked at: never both.
 
+    Each check that fails names the call, unless its title or its hint does: compiled code tells nobody that it runs.
     That each right answer passes both is tested by `test_visible_checks.py` and by `verify`.
     """
     report = check(file.parent.name, file.read_text(encoding="utf-8"))
     assert report.passed == (file.stem in UNSEEN.get(file.parent.name, {})), str(report)
+    unnamed = [each for each in report.results if not (each.passed or each.call or "Numba's result, for" in each.hint)]
+    assert file.parent.name.startswith("first_kernels") or unnamed == [], str(report)  # their titles name the launch
 
 
 @pytest.mark.parametrize("exercise", UNSEEN)

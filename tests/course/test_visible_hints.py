@@ -46,10 +46,10 @@ HINTS = [
     ("autodiff.topological_sort", "breadth-first-order", "a breadth-first walk"),
     ("autodiff.topological_sort", "compared-by-value", "compare by unique_id"),
     ("autodiff.topological_sort", "leaves-first", "turn the list round"),
-    ("autodiff.topological_sort", "listed-twice", "remember the unique_id"),
+    ("autodiff.topological_sort", "listed-twice", "leave it if its unique_id was met"),
     ("autodiff.topological_sort", "memory-between-calls", "a default argument seen=set()"),
     ("autodiff.topological_sort", "pre-order", "when it was first met"),
-    ("autodiff.topological_sort", "recursive-sort", "has earned its 5 points"),
+    ("autodiff.topological_sort", "recursive-sort", "your order is right, and that is most of the points"),
     ("autodiff.backpropagate", "breadth-first-order", "not breadth first"),
     ("autodiff.backpropagate", "gradient-overwritten", "add to what has arrived already"),
     ("autodiff.backpropagate", "leaf-overwritten", "accumulate_derivative, which adds"),
@@ -73,6 +73,107 @@ def test_the_hint_fits_the_mistake(id, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
     report = check(id, (ANSWERS / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
     assert any(words in result.hint for result in report.results if not result.passed), str(report)
+
+
+STACK = """
+def topological_sort(variable):
+    order, met, stack = [], set(), [(variable, False)]
+    while stack:
+        node, is_done = stack.pop()
+        if is_done:
+            order.append(node)
+        elif not node.is_constant() and node.unique_id not in met:
+            met.add(node.unique_id)
+            stack.append((node, True))
+            stack += [(each, False) for each in node.parents]
+    return order[::-1]
+"""
+RECURSIVE = """
+def topological_sort(variable):
+    order, met = [], set()
+    def visit(node):
+        if node.unique_id not in met and not node.is_constant():
+            met.add(node.unique_id)
+            for each in node.parents:
+                visit(each)
+            order.append(node)
+    visit(variable)
+    return order{turned}
+"""
+
+
+def hints_of(id, answer):
+    return [result.hint for result in check(id, answer).results if not result.passed]
+
+
+def test_a_stack_that_lets_a_variable_in_twice():
+    """The hint speaks of the stack, and not of an order that is right but for the repetition."""
+    assert check("autodiff.topological_sort", STACK).passed
+    twice = STACK.replace(" and node.unique_id not in met", "")
+    assert any("when you take a variable" in hint for hint in hints_of("autodiff.topological_sort", twice))
+
+
+def test_most_of_the_points_are_for_a_right_order():
+    """A recursive sort is told that it has them only if its order is right."""
+    (hint,) = hints_of("autodiff.topological_sort", RECURSIVE.format(turned="[::-1]"))
+    assert hint.startswith("your order is right")
+    wrong = hints_of("autodiff.topological_sort", RECURSIVE.format(turned=""))
+    assert not any("order is right" in hint for hint in wrong) and "mend the order" in wrong[-1]
+
+
+@pytest.mark.parametrize("endless", [False, True])
+def test_the_sort_that_calls_itself_is_named(endless):
+    """Where backpropagate fails because topological_sort is nested too deeply, that one is named."""
+    sort = RECURSIVE.format(turned="[::-1]").replace("node.unique_id not in met", "True" if endless else "node.history")
+    if endless:
+        sort = sort.replace("visit(each)", "visit(node)")
+    else:
+        sort = sort.replace("True", "node.unique_id not in met").replace("node.history", "node.unique_id not in met")
+    failed = [
+        r for r in check("autodiff.backpropagate", sort + reference("autodiff.backpropagate")).results if r.reason
+    ]
+    assert failed
+    assert {each.reason for each in failed} == {"topological_sort calls itself too deeply (RecursionError)"}
+    assert all('`check("autodiff.topological_sort")` says more' in each.hint for each in failed)
+
+
+LAYER = """
+class Linear(Module):
+    def __init__(self, in_size, out_size, rng):
+        super().__init__()
+
+        def parameter(name):
+            return self.add_parameter(name, Scalar(2.0 * (rng.random() - 0.5)))
+
+        self.weights = [[parameter(f"weight_{i}_{j}") for j in range(out_size)] for i in range(in_size)]
+        self.biases = [parameter(f"bias_{j}") for j in range(out_size)]
+        self.kept = [[each{value} for each in row] for row in (*self.weights, self.biases)]
+
+    def forward(self, inputs):
+        *rows, biases = self.kept
+        return [sum((x * row[j] for x, row in zip(inputs, rows)), bias) for j, bias in enumerate(biases)]
+"""
+
+
+def test_a_layer_with_values_of_its_own():
+    """The hint says that training replaces the values which the layer has kept."""
+    beside = LAYER.replace("{value}", ".value")
+    assert any("ask for it at every call of forward" in hint for hint in hints_of("mlp.Linear", beside))
+    instead = LAYER.replace("{value}", "").replace("(rng.random() - 0.5)))", "(rng.random() - 0.5))).value")
+    assert any("keep the Parameter itself" in hint for hint in hints_of("mlp.Linear", instead))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("reduce(mul, 1.0)(values)", "reduce(mul, values, 1)"), ("reduce(mul, 1.0)(values)", "reduce(mul, values)"),
+     ("reduce(add, 0.0)(values)", "reduce(add, values, 0)"), ("map(neg)(values)", "map(neg, values)")],
+)  # fmt: skip
+def test_folds_as_those_of_python(right, wrong):
+    """`reduce(mul, values, 1)` is what functools would take: the hint says what the course's own functions take."""
+    answer = reference("operators.folds")
+    assert right in answer, answer
+    assert any("not those of Python and functools" in hint or "a function came back" in hint
+               for hint in hints_of("operators.folds", answer.replace(right, wrong)))  # fmt: skip
 
 
 def reference(id):

@@ -8,7 +8,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["NO_RETURN", "PAIR", "Expectation", "expect", "expect_that", "hint_of", "hinting", "kind_of", "message_of"]
+__all__ = [
+    "NO_RETURN",
+    "PAIR",
+    "Expectation",
+    "expect",
+    "expect_that",
+    "hint_of",
+    "hinting",
+    "kind_of",
+    "message_of",
+    "text_of",
+]
+
+_HERE = "\0"
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 NO_RETURN = "None is what a function gives without a `return`: is one missing?"
 PAIR = "`max(dim)` returns a pair, the largest values and where they were: take its `.values`"
@@ -23,8 +37,9 @@ class Expectation(AssertionError):
         reason: One sentence on the difference.
         hint: What to think about, or None.
         misconception: The name of the mistake, or None.
-        place: The indices of the element that differs, as in ``"[0]"``, empty for a whole value; None where no two
-            values were compared, or where what was compared is to stay unknown.
+        place: The indices of the element that differs, such as ``("[1]", "[0]")``, empty for a whole value; None where
+            no two values were compared, or where what was compared is to stay unknown.
+        sentence: The reason with a mark where the place belongs, if two values were compared.
     """
 
     def __init__(
@@ -34,7 +49,8 @@ class Expectation(AssertionError):
         reason: str,
         hint: str | None,
         misconception: str | None,
-        place: str | None = None,
+        place: tuple[str, ...] | None = None,
+        sentence: str = "",
     ) -> None:
         self.seen = seen
         self.wanted = wanted
@@ -42,7 +58,12 @@ class Expectation(AssertionError):
         self.hint = hint
         self.misconception = misconception
         self.place = place
+        self.sentence = sentence
         super().__init__(reason if hint is None else f"{reason}. {hint}")
+
+    def of_result(self, place: tuple[str, ...]) -> str:
+        """Return the reason for a reader who sees the call whose result has the differing element at that place."""
+        return self.sentence.replace(_HERE, _of_result(place)) if self.sentence else self.reason
 
 
 @contextmanager
@@ -99,7 +120,7 @@ def expect(
     difference = _difference(seen, wanted, tolerance)
     if difference is None:
         return
-    place, got, want = difference
+    place, note, got, want = difference
     for value, meaning in (when or {}).items():
         if _difference(seen, value, tolerance) is None:
             misconception, hint = meaning if isinstance(meaning, tuple) else (misconception, meaning)
@@ -107,10 +128,14 @@ def expect(
     else:
         if got is None and want is not None:
             hint = NO_RETURN
-    reason = f"got {_short(got)}{place}" + ("" if secret else f", expected {_short(want)}")
-    if not secret and (_short(got) == _short(want) or _is_the_number(got, want)):  # as with a 3 of NumPy's for a 3
-        reason = f"got {_short(got)} of type {kind_of(got)}{place}, expected one of type {kind_of(want)}"
-    raise Expectation(seen, wanted, reason, hint, misconception, None if secret else place)
+    if secret:
+        at = f" at {''.join(place)}" if place else ""
+        raise Expectation(seen, wanted, f"got {_short(got)}{at}{note}", hint, misconception)
+    sentence = f"got {_short(got)}{_HERE}{note}, expected {_short(want)}"
+    if _short(got) == _short(want) or _is_the_number(got, want):  # as with a 3 of NumPy's for a 3
+        sentence = f"got {_short(got)} of type {kind_of(got)}{_HERE}{note}, expected one of type {kind_of(want)}"
+    reason = sentence.replace(_HERE, _of_values(place))
+    raise Expectation(seen, wanted, reason, hint, misconception, place, sentence)
 
 
 def expect_that(holds: bool, reason: str, hint: str) -> None:
@@ -125,26 +150,47 @@ def expect_that(holds: bool, reason: str, hint: str) -> None:
         raise Expectation(holds, True, reason, hint, None)
 
 
-def _difference(seen: Any, wanted: Any, tolerance: float, place: str = "") -> tuple[str, Any, Any] | None:
-    """Return the first place where two values differ, with both values there, or None if they agree."""
+def _of_values(place: tuple[str, ...]) -> str:
+    """Return in words where several values that a check compares differ: `` as the second value``."""
+    if not place:
+        return ""
+    number = place[0][1:-1]
+    if not number.isdigit():
+        return f" at index {''.join(place)}"
+    which = f"the {_ORDINALS[int(number)]} value" if int(number) < len(_ORDINALS) else f"value number {int(number) + 1}"
+    return f" in {which}, at index {_index(place[1:])}" if place[1:] else f" as {which}"
+
+
+def _of_result(place: tuple[str, ...]) -> str:
+    """Return in words where the result of one call differs: `` at index 1 of the result``."""
+    return f" at index {_index(place)} of the result" if place else ""
+
+
+def _index(place: tuple[str, ...]) -> str:
+    return place[0][1:-1] if len(place) == 1 else "".join(place)
+
+
+def _difference(
+    seen: Any, wanted: Any, tolerance: float, place: tuple[str, ...] = ()
+) -> tuple[tuple[str, ...], str, Any, Any] | None:
+    """Return the first place where two values differ, a note, and both values there; None if they agree."""
     if isinstance(wanted, list | tuple) and isinstance(seen, list | tuple):
         if len(seen) != len(wanted):
-            return f"{f' at {place}' if place else ''} (length {len(seen)})", seen, wanted
-        pairs = [(f"{place}[{i}]", a, b) for i, (a, b) in enumerate(zip(seen, wanted, strict=True))]
+            return place, f" (length {len(seen)})", seen, wanted
+        pairs = [((*place, f"[{i}]"), a, b) for i, (a, b) in enumerate(zip(seen, wanted, strict=True))]
     elif isinstance(wanted, dict) and isinstance(seen, dict):
         if seen.keys() != wanted.keys():
-            return place, seen, wanted
-        pairs = [(f"{place}[{key!r}]", seen[key], wanted[key]) for key in wanted]
+            return place, "", seen, wanted
+        pairs = [((*place, f"[{key!r}]"), seen[key], wanted[key]) for key in wanted]
     elif _is_array(wanted) and _is_array(seen):
         for what in ("shape", "dtype"):
             if getattr(seen, what) != getattr(wanted, what):
-                return f"{f' at {place}' if place else ''} ({what} {getattr(seen, what)})", seen, wanted
+                return place, f" ({what} {getattr(seen, what)})", seen, wanted
         tolerance = max(tolerance, 1e-6) if wanted.dtype == "float32" else tolerance
-        places = (f"{place}{list(index)}" for index in itertools.product(*map(range, wanted.shape)))
+        places = ((*place, str(list(index))) for index in itertools.product(*map(range, wanted.shape)))
         pairs = list(zip(places, seen.ravel().tolist(), wanted.ravel().tolist(), strict=True))
     else:
-        where = f" at {place}" if place else ""
-        return None if _agree(seen, wanted, tolerance) else (where, seen, wanted)
+        return None if _agree(seen, wanted, tolerance) else (place, "", seen, wanted)
     return next((d for p, a, b in pairs if (d := _difference(a, b, tolerance, p))), None)
 
 
@@ -185,14 +231,16 @@ _WRITTEN_OUT = 1_000
 """Elements of an array that are written out; NumPy takes seconds for a large one of many axes."""
 
 
-def _text(value: Any, room: int) -> str:
+def text_of(value: Any, room: int) -> str:
     """Return a value's repr, not much more of it than there is room for; NumPy's numbers as Python's."""
     kind = type(value)
     if kind is list or kind is tuple:
-        inner = _joined((_text(each, room) for each in value), room)
+        inner = _joined((text_of(each, room) for each in value), room)
         return f"[{inner}]" if kind is list else f"({inner},)" if len(value) == 1 else f"({inner})"
     if kind is dict:
-        return "{" + _joined((f"{_text(key, room)}: {_text(each, room)}" for key, each in value.items()), room) + "}"
+        return (
+            "{" + _joined((f"{text_of(key, room)}: {text_of(each, room)}" for key, each in value.items()), room) + "}"
+        )
     if _is_array(value):
         described = f"an array of shape {value.shape} and dtype {value.dtype}"
         return repr(value) if value.size <= _WRITTEN_OUT else described
@@ -212,7 +260,7 @@ def _joined(parts: Iterator[str], room: int) -> str:
 
 def _short(value: object, limit: int = 80) -> str:
     try:
-        text = _text(value, limit)
+        text = text_of(value, limit)
     except Exception as error:  # an int of more digits than Python writes, or a student's own __repr__
         text = f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."

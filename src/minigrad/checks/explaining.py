@@ -1,4 +1,4 @@
-"""A check's words about an error: the student's own line, a hint, and the arguments that a function should take."""
+"""A check's words about an error: the student's own line, whose it is, a hint, and the arguments to be taken."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import linecache
 import os
 import re
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from minigrad.checks.expectation import PAIR, hint_of, message_of
+from minigrad.exercises import syllabus
 
 __all__ = ["Answer"]
+
+DEEP = "Python allows about 1,000 nested calls; a loop with a list of what is still to do has no such limit."
 
 _LIBRARY = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _WRONG_CALL = re.compile(r"([\w.<>]+)\(\) (?:takes|missing|got an unexpected|got multiple|got some)")
@@ -32,9 +36,12 @@ class Answer:
         self._scopes = [namespace, *(f.__globals__ for value in objects.values() for f in _functions_of(value))]
         mine = [f for value in (*objects.values(), *namespace.values()) for f in _functions_of(value)]
         files = {f.__code__.co_filename for f in mine if any(f.__globals__ is scope for scope in self._scopes)}
-        # A function that one of the library's functions has made is the student's, but its text is not.
-        self._files = {file for file in files if not file.startswith(_LIBRARY)}
+        # A function that one of the library's functions has made is the student's, but its text is not. And "<string>"
+        # is the text of every class that Python itself has completed, such as a dataclass.
+        self._files = {file for file in files if not file.startswith(_LIBRARY) and file != "<string>"}
         self._names = [name.rpartition(".")[2] for name in objects]
+        self.names = {f.__code__: name for name, value in zip(self._names, objects.values(), strict=True)
+                      for f in _functions_of(value) if f.__name__ == "<lambda>"}  # fmt: skip
         self._signatures = dict(found for name in objects for found in _signatures(name))
 
     def reason(self, error: BaseException, test: Callable[..., Any]) -> str:
@@ -46,6 +53,30 @@ class Answer:
         file, number = places[-1]
         line = linecache.getline(file, number).strip()
         return message + (f", in your line `{line}`" if line else f", in line {number} of your cell")
+
+    def of_recursion(self, error: RecursionError, test: Callable[..., Any]) -> tuple[str, str]:
+        """Return the reason and the hint for calls that are nested too deeply: what calls itself, and what to do."""
+        own = Counter(self._owner(f) for f, _ in traceback.walk_tb(error.__traceback__) if self.is_theirs(f, test))
+        reason = f"{own.most_common(1)[0][0] if own else 'your code'} calls itself too deeply (RecursionError)"
+        return reason, self.elsewhere(error, test) or DEEP
+
+    def elsewhere(self, error: BaseException, test: Callable[..., Any]) -> str:
+        """Return a sentence if an error was raised in the student's answer to another exercise."""
+        owners = [self._owner(f) for f, _ in traceback.walk_tb(error.__traceback__) if self.is_theirs(f, test)]
+        if not owners or owners[-1] in self._names:
+            return ""
+        asked = [
+            exercise.id
+            for exercise in syllabus.catalogue().values()
+            if owners[-1] in (name.rpartition(".")[2] for name in exercise.objects)
+        ]
+        if len(asked) != 1:  # several lessons ask for `tensor_map`
+            return ""
+        return f'That is in {owners[-1]}, another exercise: `check("{asked[0]}")` says more.'
+
+    def _owner(self, frame: FrameType) -> str:
+        """Return the function or class at the top of the student's text that a frame belongs to."""
+        return self.names.get(frame.f_code) or frame.f_code.co_qualname.partition(".")[0]
 
     def hint(self, error: BaseException, test: Callable[..., Any]) -> str:
         """Return the usual cause of an error that Python words for experts."""
@@ -60,7 +91,7 @@ class Answer:
             return hint_of(error) or "Something is None: a function gives None when a `return` is missing."
         if "ValuesAndIndices" in str(error):
             return PAIR
-        return self._call_of(error, test) or hint_of(error)
+        return self._call_of(error, test) or hint_of(error) or self.elsewhere(error, test)
 
     def _call_of(self, error: BaseException, test: Callable[..., Any]) -> str:
         """Return how a function of the student's is called, where it does not take the arguments that it is given."""
@@ -87,10 +118,13 @@ class Answer:
     def _walk(self, error: BaseException, test: Callable[..., Any]) -> Iterator[tuple[tuple[str, int], bool]]:
         """Yield the places that an error came through, the outermost first, and whether each is the student's."""
         for frame, number in traceback.walk_tb(error.__traceback__):
-            code = frame.f_code
-            is_theirs = code.co_filename in self._files or any(frame.f_globals is scope for scope in self._scopes)
-            of_test = code.co_filename == test.__code__.co_filename
-            yield (code.co_filename, number), is_theirs and not of_test and not code.co_filename.startswith(_LIBRARY)
+            yield (frame.f_code.co_filename, number), self.is_theirs(frame, test)
+
+    def is_theirs(self, frame: FrameType, test: Callable[..., Any]) -> bool:
+        """Return whether a frame runs the student's text."""
+        file = frame.f_code.co_filename
+        is_known = file in self._files or any(frame.f_globals is scope for scope in self._scopes)
+        return is_known and file != test.__code__.co_filename and not file.startswith(_LIBRARY)
 
 
 def _functions_of(value: object) -> list[FunctionType]:

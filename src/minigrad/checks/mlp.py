@@ -7,7 +7,7 @@ the engine to be written.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -73,8 +73,23 @@ def outputs(layer: Any, inputs: list[float], **values: float) -> list[float]:
     return [float(output) for output in computed(layer, inputs, **values)]
 
 
+KEPT = (
+    "values that were taken out of the parameters when the layer was made are still in use. Training replaces a "
+    "parameter's .value, so ask for it at every call of forward"
+)
+
+
 def computed(layer: Any, inputs: list[float], **values: float) -> list[float | Scalar]:
     """Set the named parameters, all others to 0, and return what `forward` gives."""
+    at_zero, found = (forward(layer, inputs, each) for each in ({}, values))
+    if layer._parameters and any(map(float, at_zero)):
+        seen = [float(each) for each in at_zero]
+        raise Expectation(seen, None, f"with every parameter set to 0, forward gives {seen}", KEPT, None)
+    return found
+
+
+def forward(layer: Any, inputs: list[float], values: Mapping[str, float]) -> list[float | Scalar]:
+    """Set the named parameters, all others to 0, and return the outputs, which have to be numbers."""
     for name, parameter in layer._parameters.items():
         parameter.update(values.get(name, 0.0))
     with box_and_value():
@@ -113,7 +128,10 @@ def weights_and_biases(student: SimpleNamespace) -> None:
     expect(lengths(getattr(layer, "biases", None)), 3, hint="each output has a bias of its own, in self.biases")
     named = {id(parameter): name for name, parameter in layer._parameters.items()}
     place = "weights[1][2] keeps the parameter that leads from input 1 to output 2, as parameter(name) returned it"
-    expect(named.get(id(layer.weights[1][2]), "a parameter without a name"), "weight_1_2", hint=place)
+    kept = layer.weights[1][2]
+    seen = "a Scalar" if isinstance(kept, Scalar) else named.get(id(kept), "a parameter without a name")
+    when = {"a Scalar": "keep the Parameter itself, not its .value: training replaces the value by another Scalar"}
+    expect(seen, "weight_1_2", hint=place, when=when)
 
 
 @visible("mlp.Linear", section=LINE)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from minigrad import operators
-from minigrad.checks.expectation import expect
+from minigrad.checks.expectation import expect, hinting
 from minigrad.checks.runner import visible
 
 THREE = "00 'Three lines'"
@@ -218,35 +218,52 @@ def every_call_begins_anew(student: SimpleNamespace) -> None:
     expect([total([1.0]), total([1.0])], [1.0, 1.0], hint=hint, when={(1.0, 2.0): left})
 
 
+TWO_CALLS = (
+    "your map, zipWith and reduce are not those of Python and functools: reduce(fn, start) takes no list but makes a "
+    "function, and that one takes the list, as in reduce(mul, 1.0)(values)"
+)
+
+
 @visible("operators.folds", FOLDS)
 def lists_element_by_element(student: SimpleNamespace) -> None:
     """negList and addLists work element by element."""
     called = {**LISTS, "function": "a function came back: call it with what came in"}
-    hint = "map(neg) is a function of a list"
-    expect(_plain(student.negList([1.0, -2.0])), [-1.0, 2.0], hint=hint, when=called)
     when = {**called, (1.0, 2.0, 10.0, 20.0): "for Python's lists + puts one behind the other: zipWith(add)"}
-    hint = "zipWith(add) is a function of two lists"
-    expect(_plain(student.addLists([1.0, 2.0], [10.0, 20.0])), [11.0, 22.0], hint=hint, when=when)
+    with hinting(TWO_CALLS, TypeError):
+        hint = "map(neg) is a function of a list"
+        expect(_plain(student.negList([1.0, -2.0])), [-1.0, 2.0], hint=hint, when=called)
+        hint = "zipWith(add) is a function of two lists"
+        expect(_plain(student.addLists([1.0, 2.0], [10.0, 20.0])), [11.0, 22.0], hint=hint, when=when)
 
 
 @visible("operators.folds", FOLDS)
 def sum_and_product(student: SimpleNamespace) -> None:
     """Sum and prod fold a list with add and mul."""
-    expect(student.sum([1.0, 2.0, 4.0]), 7.0, hint="reduce with add, from the number that adds nothing")
-    expect(
-        student.prod([2.0, 3.0, -4.0]), -24.0, hint="reduce with mul", when={0.0: "0 times anything is 0: start with 1"}
-    )
+    made: dict[Any, str] = {
+        "function": "a function came back: reduce(fn, start) makes it, and the list goes into that function"
+    }
+    with hinting(TWO_CALLS, TypeError):
+        hint = "reduce with add, from the number that adds nothing"
+        expect(_named(student.sum([1.0, 2.0, 4.0])), 7.0, hint=hint, when=made)
+        when = {**made, 0.0: "0 times anything is 0: start with 1"}
+        expect(_named(student.prod([2.0, 3.0, -4.0])), -24.0, hint="reduce with mul", when=when)
 
 
 @visible("operators.folds", FOLDS)
 def empty_lists(student: SimpleNamespace) -> None:
     """The empty sum is 0.0, the empty product 1.0."""
-    expect([student.sum([]), student.prod([])], [0.0, 1.0], hint="that is what start is for")
+    with hinting(TWO_CALLS, TypeError):
+        expect([student.sum([]), student.prod([])], [0.0, 1.0], hint="that is what start is for")
 
 
 def _plain(values: object) -> Any:
     """Return a list, a tuple or None as it is, and the name of any other type: it tells a generator from a list."""
     return values if values is None or isinstance(values, list | tuple) else type(values).__name__
+
+
+def _named(value: object) -> Any:
+    """Return a number as it is, and the name of a function's type in its place."""
+    return "function" if callable(value) else value
 
 
 def _expect_function(made: object, maker: str) -> None:

@@ -13,22 +13,23 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
 from functools import partial
 from types import FrameType, SimpleNamespace
 from typing import Any
 
 from minigrad import exercises
-from minigrad.checks.calls import call_of
+from minigrad.checks.calls import Call, call_of
 from minigrad.checks.expectation import NO_RETURN, Expectation
 from minigrad.checks.explaining import Answer
+from minigrad.checks.observed import Observed
 from minigrad.checks.report import as_html, as_text
 from minigrad.errors import ExerciseNotDone, MissingPackage
 from minigrad.exercises.marker import exercise_of
 from minigrad.tutor import hints, progressing
 
-__all__ = ["CheckReport", "CheckResult", "check", "run", "visible"]
+__all__ = ["NOT_WRITTEN", "CheckReport", "CheckResult", "check", "run", "visible"]
 
 SECONDS = 5.0  # of work, after which a test is stopped: a loop that does not end must not freeze the notebook
 SLOW_SECONDS = 30.0  # the same where a count of steps takes its own time
@@ -36,13 +37,14 @@ MOST = 4  # times as long a test may take that waits: for a processor, on a busy
 COMPILING = "compiling your kernels; this counts for no limit of time"
 _SOON = 0.01  # seconds after which a test is stopped that could not be stopped just now
 _A_WHILE = 2.0  # seconds of compiling after which it is said
+_AGAIN = 2.0  # seconds of work up to which a failing test runs once more, so that its calls are seen
 
 _KERNELS = frozenset({"ipykernel", "pyodide_kernel"})  # Jupyter's, on a computer and in a browser; they show HTML
 
 ENDLESS = "still running when its time was over: does the loop end?"
 NOT_RUN = "The checks after this one were not run."
 _MOST_PRINTED, _MOST_LINES = 2000, 20  # characters and lines of what an answer prints
-_NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
+NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 
 Test = Callable[[SimpleNamespace], None]
 _tests: dict[str, list[tuple[Test, str]]] = {}
@@ -60,7 +62,7 @@ class CheckResult:
         hint: What to think about.
         section: Where the lesson speaks of it.
         cause: The common cause of checks that fail for the same reason. A report shows it once.
-        call: The call of the student's that gave what was seen, where one can be named.
+        call: The student's call that gave what was seen, with its arguments; where several may be to blame, each.
     """
 
     title: str
@@ -231,8 +233,8 @@ def _run_all(
             break
     if not results:
         return [CheckResult("The exercise can be checked here", False, "a package is missing")], left_out
-    if all(result.reason == _NOT_WRITTEN for result in results):
-        return [CheckResult("The answer is written", False, _NOT_WRITTEN)], []
+    if all(result.reason == NOT_WRITTEN for result in results):
+        return [CheckResult("The answer is written", False, NOT_WRITTEN)], []
     return results, left_out
 
 
@@ -262,33 +264,60 @@ def _run_one(
     printed: _Tail,
     tell: Callable[[str], None],
 ) -> CheckResult:
+    """Run one test. Where its text does not say which of the student's calls failed, run it again and watch them."""
+    worked = time.process_time()
+    limit = SLOW_SECONDS if test in _slow else SECONDS
+    result, call = _tried(test, section, student, answer, printed, _time_limit(limit, tell))
+    is_endless = result.reason == ENDLESS
+    if call is None or call.is_whole or (time.process_time() - worked > _AGAIN and not is_endless):
+        return replace(result, call=call.text if call else "")
+    seen = Observed(lambda frame: answer.is_theirs(frame, test), answer.names)
+    again, _ = _tried(test, section, student, answer, _Tail(), _time_limit(_AGAIN if is_endless else limit), seen)
+    # Where Python has no room for one more call, it has none for the watching either, and says SystemError.
+    is_same = again.reason == result.reason or ("RecursionError" in result.reason and "SystemError" in again.reason)
+    text = "" if not is_same else seen.running() if is_endless else seen.text()
+    return replace(result, call=text or call.text)
+
+
+def _tried(
+    test: Test,
+    section: str,
+    student: SimpleNamespace,
+    answer: Answer,
+    printed: _Tail,
+    *around: AbstractContextManager[Any],
+) -> tuple[CheckResult, Call | None]:
+    """Run one test, and return what it found, with the call that its text names; None where no call is to blame."""
     title = _title(test)
     try:
-        with (
-            _time_limit(SLOW_SECONDS if test in _slow else SECONDS, tell),
-            open(os.devnull, "w") as nowhere,
-            redirect_stdout(printed),
-            redirect_stderr(nowhere),
-        ):
+        with ExitStack() as stack:
+            nowhere = stack.enter_context(open(os.devnull, "w"))
+            stack.enter_context(redirect_stdout(printed))
+            stack.enter_context(redirect_stderr(nowhere))
+            for each in around:
+                stack.enter_context(each)
             test(student)
     except Expectation as failure:
+        call = call_of(failure, test)
+        reason = failure.of_result(call.place) if call.is_whole else failure.reason
         cause = NO_RETURN if failure.hint == NO_RETURN else ""
-        return CheckResult(title, False, failure.reason, failure.hint or "", section, cause, call_of(failure, test))
+        return CheckResult(title, False, reason, failure.hint or "", section, cause), call
     except ExerciseNotDone as error:
-        return CheckResult(title, False, str(error), "", section, str(error))
-    except RecursionError:
-        hint = "Python allows about 1,000 nested calls; a loop with a list of what is still to do has no such limit."
-        return CheckResult(title, False, "your code calls itself too deeply (RecursionError)", hint, section)
-    except _TooSlow:
-        return CheckResult(title, False, ENDLESS, NOT_RUN, section)
+        return CheckResult(title, False, str(error), "", section, str(error)), None
+    except RecursionError as error:
+        reason, hint = answer.of_recursion(error, test)
+        return CheckResult(title, False, reason, hint, section), call_of(error, test)
+    except _TooSlow as error:
+        hint = f"{answer.elsewhere(error, test)} {NOT_RUN}".strip()
+        return CheckResult(title, False, ENDLESS, hint, section), Call()
     except MissingPackage:
         raise
     except (Exception, SystemExit) as error:
         if type(error) is NotImplementedError:
-            return CheckResult(title, False, _NOT_WRITTEN, "", section)
+            return CheckResult(title, False, NOT_WRITTEN, "", section), None
         reason = answer.reason(error, test)
-        return CheckResult(title, False, reason, answer.hint(error, test), section, reason, call_of(error, test))
-    return CheckResult(title, True, section=section)
+        return CheckResult(title, False, reason, answer.hint(error, test), section, reason), call_of(error, test)
+    return CheckResult(title, True, section=section), None
 
 
 class _TooSlow(BaseException):

@@ -32,7 +32,9 @@ def check(
         ),
     ] = None,
     exercise: Annotated[str | None, typer.Option(help="Only this exercise, by its id.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Show the report of each exercise, not a table.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show the report of each exercise, in the place of the table.")
+    ] = False,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long a cell may take before it is left out.")] = 20.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     minitorch: Annotated[
@@ -54,17 +56,20 @@ def check(
         if beside := _beside_minitorch(notebooks or [], exercise, everything):
             raise MinigradError(f"check: --minitorch checks a folder and nothing else; leave out {', '.join(beside)}")
         raise typer.Exit(check_minitorch(minitorch, seconds, as_json=as_json))
-    named = bool(notebooks) and all(not path.is_dir() for path in notebooks or ())
-    readable, unreadable = _readable(_chosen(notebooks or [], exercise))
+    from minigrad.working_folder.finding import located
+
+    places = [located(path, "check") for path in notebooks or ()]
+    named = bool(places) and all(not path.is_dir() for path in places)
+    readable, unreadable = _readable(_chosen(places, exercise))
     if not readable:
         raise MinigradError("; ".join(unreadable))
     checked = _check_all(readable, exercise, seconds)
     if as_json:
         print_json(_as_data(checked, unreadable))
-    elif named or everything or exercise:
+    elif everything or exercise:
         _print_reports(checked)
     else:
-        _print_table(checked)
+        _print_table(checked, whole=named)
     if unreadable:
         raise MinigradError("; ".join(unreadable))
     raise typer.Exit(0 if all(report.passed for each in checked for report in each.reports) else 1)
@@ -79,8 +84,11 @@ def _beside_minitorch(notebooks: list[Path], exercise: str | None, everything: b
 def _lessons_here() -> list[Path]:
     from minigrad.exercises import folder_here
     from minigrad.tutor.progressing import working_folder
+    from minigrad.working_folder.finding import lessons_around
 
-    return _lessons_in(working_folder() or folder_here(), "this folder; name notebooks, or go where you work")
+    around = lessons_around()
+    advice = f"your lessons are in {around[0].parent}" if around else "name notebooks, or go where you work"
+    return _lessons_in(working_folder() or folder_here(), f"this folder; {advice}")
 
 
 def _chosen(paths: list[Path], exercise: str | None) -> list[Path]:
@@ -110,8 +118,7 @@ def _readable(notebooks: list[Path]) -> tuple[list[Path], list[str]]:
     readable, unreadable = [], []
     for path in notebooks:
         try:
-            if path.is_file():
-                exercises.answer_cells(path)
+            exercises.answer_cells(path)
         except MinigradError as error:
             unreadable.append(str(error))
         else:
@@ -133,7 +140,7 @@ def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> l
         task = bar.add_task("checking", total=len(notebooks))
         for path, ids in wanted.items():
             bar.update(task, description=f"checking {path.name}")
-            checked.append(checking.check_notebook(path, ids, seconds, endless))
+            checked.append(_check_begun(path, ids, seconds, endless))
             checked[-1].remarks += _of_other_lessons(path)
             bar.advance(task)
             for report in checked[-1].reports:
@@ -142,9 +149,18 @@ def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> l
     return checked
 
 
+def _check_begun(notebook: Path, ids: list[str], seconds: float, endless: set[int | str]) -> Checked:
+    """Check the exercises of a notebook that are begun. The others are as they were given out: nothing is to be run."""
+    from minigrad.working_folder import checking
+
+    begun = [id for id in ids if not checking.not_begun(id, notebook)]
+    checked = checking.check_notebook(notebook, begun, seconds, endless) if begun else checking.Checked(notebook)
+    checked.reports += [checking.unwritten(id) for id in ids if id not in begun]
+    checked.reports.sort(key=lambda report: ids.index(report.exercise))
+    return checked
+
+
 def _wanted(notebook: Path, exercise: str | None) -> list[str]:
-    if not notebook.is_file():
-        raise MinigradError(f"check: there is no file {str(notebook)!r}")
     wanted = [exercises.get(exercise).id] if exercise else _of_lesson(notebook) or exercises.placed_in(notebook)
     if not wanted:
         raise MinigradError(f"check: {notebook.name} holds no exercise (no cell begins with '# exercise: ...')")
@@ -186,35 +202,40 @@ def _print_reports(checked: list[Checked]) -> None:
             console.print(escape(as_text(report, console.width)), style=style, highlight=False, soft_wrap=True)
 
 
-def _print_table(checked: list[Checked]) -> None:
-    """Print a row for each exercise, and below it what does not hold of those that are begun."""
+def _print_table(checked: list[Checked], *, whole: bool) -> None:
+    """Print a row for each exercise, and below it the reports of those that are begun and fail.
+
+    Args:
+        checked: What was checked.
+        whole: Whether to print the reports of those that pass as well.
+    """
     from minigrad.checks.report import as_text
+    from minigrad.machine import packages
     from minigrad.working_folder.checking import not_begun
 
-    table = Table("lesson", Column("exercise", no_wrap=True), "checks", "points")
-    failing: list[CheckReport] = []
+    table = Table(Column("exercise", no_wrap=True), "checks", "points")  # 80 columns have no room for the lesson's
+    shown: list[CheckReport] = []
     for each in checked:
+        table.add_section()
+        table.add_row(escape(each.notebook.stem), style="bold")
         for report in each.reports:
             begun = not not_begun(report.exercise, each.notebook)
-            failing += [report] if begun and not report.passed else []
+            shown += [report] if begun and (whole or not report.passed) else []
             passed = sum(result.passed for result in report.results)
             state = f"{passed} of {len(report.results)}" if begun else "not begun"
             style = "green" if report.passed else "red" if begun else "dim"
-            table.add_row(
-                each.notebook.stem, report.exercise, state, f"{report.earned:g} of {report.points:g}", style=style
-            )
+            table.add_row(f"  {report.exercise}", state, f"{report.earned:g} of {report.points:g}", style=style)
     reports = [report for each in checked for report in each.reports]
     table.add_section()
     points = f"{sum(r.earned for r in reports):g} of {sum(r.points for r in reports):g}"
-    table.add_row("together", f"{sum(r.passed for r in reports)} of {len(reports)} pass", "", points)
+    table.add_row("together", f"{sum(r.passed for r in reports)} of {len(reports)} pass", points)
     console.print(table)
+    console.print(_NOTE + (" `minigrad grade` runs them." if packages.has_grader() else ""), highlight=False)
     for each in checked:
         _print_remarks(each)
-    for report in failing:
-        console.print(escape(as_text(report, console.width)), highlight=False, soft_wrap=True)
-    from minigrad.machine import packages
-
-    console.print(_NOTE + (" `minigrad grade` runs them." if packages.has_grader() else ""), highlight=False)
+    for report in shown:
+        colour = "green" if report.passed else None
+        console.print(escape(as_text(report, console.width)), style=colour, highlight=False, soft_wrap=True)
 
 
 def _as_data(checked: list[Checked], unreadable: list[str]) -> dict[str, Any]:

@@ -30,10 +30,12 @@ def grade(
     from minigrad.exercises.lesson_files import lessons_in
     from minigrad.tutor.progressing import FOLDER, working_folder
     from minigrad.working_folder import grader
+    from minigrad.working_folder.finding import located
 
     grader.require("grade")
-    folder = working_folder(notebooks[0].resolve().parent if notebooks else None)
-    chosen = notebooks or [path for path in lessons_in(folder or folder_here()) if _is_begun(path)]
+    named = [located(path, "grade") for path in notebooks or ()]
+    folder = working_folder(named[0].resolve().parent if named else None)
+    chosen = named or [path for path in lessons_in(folder or folder_here()) if _is_begun(path)]
     if not chosen:
         raise MinigradError("grade: nothing is written yet in the lessons of this folder; name notebooks")
     words = ["grade", "--own", *map(str, chosen)]

@@ -77,20 +77,38 @@ def lab(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
     port: Annotated[int | None, typer.Option(help="The port to listen on.")] = None,
 ) -> None:
-    """Open JupyterLab in the folder you work in, with this Python, and leave everything that it writes in there."""
+    """Open JupyterLab in the folder you work in, with this Python, and leave everything that it writes in there.
+
+    It runs until you stop it with Ctrl-C. Type further commands, such as `minigrad check`, in a second terminal.
+    """
     from minigrad.working_folder import lab as running
     from minigrad.working_folder import starting
 
-    raise typer.Exit(running.run(starting.chosen_folder(folder), browser=not no_browser, port=port))
+    def say(sentence: str) -> None:
+        console.print(sentence, highlight=False, markup=False)
+
+    raise typer.Exit(running.run(starting.chosen_folder(folder), browser=not no_browser, port=port, say=say))
 
 
 def hint(
-    id: Annotated[str, typer.Argument(help="The exercise, such as autodiff.chain_rule.")],
+    id: Annotated[
+        str | None, typer.Argument(help="The exercise, such as autodiff.chain_rule. Without it, the next one is named.")
+    ] = None,
     tier: Annotated[int | None, typer.Option(help="1, 2 or 3: that hint, instead of the next one.")] = None,
 ) -> None:
-    """Show the next hint for an exercise: a nudge, the idea, the outline. Hints never cost points."""
-    from minigrad.tutor import hints
+    """Show the next hint for an exercise: a nudge, the idea, the outline. Hints never cost points.
 
+    Example: `minigrad hint autodiff.chain_rule`
+    """
+    from minigrad.tutor import hints, progressing
+
+    if id is None:
+        following = progressing.next_exercise()
+        if following is not None:
+            console.print(f"A hint belongs to an exercise. The next one is {following.id}:", highlight=False)
+            console.print(f"  minigrad hint {following.id}", highlight=False, soft_wrap=True)
+        console.print("`minigrad exercises` lists them all.", highlight=False)
+        return
     console.print(escape(repr(hints.hint(id, tier))), highlight=False)
 
 
@@ -143,7 +161,10 @@ def _written_page(start: Path | None) -> Path:
 
 def submit(
     folder: Folder = None,
-    assignment: Annotated[str | None, typer.Option(help="The assignment to hand in, such as module1.")] = None,
+    assignment: Annotated[
+        str | None,
+        typer.Option(help="The assignment to hand in, such as module1; a wrong name lists all with their lessons."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The zip to write; by default ASSIGNMENT.zip in the folder.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Pack what there is, although something is missing.")] = False,
 ) -> None:
@@ -151,10 +172,12 @@ def submit(
 
     Example: `minigrad submit my-notebooks --assignment module1`
     """
+    from minigrad.exercises.syllabus import assignment_words
     from minigrad.working_folder import starting, submitting
 
     chosen = starting.chosen_folder(folder)
     packed = submitting.pack(chosen, submitting.assignment_for(chosen, assignment), out, force=force)
+    console.print(f"{assignment_words(packed.assignment)}:", highlight=False, markup=False)
     table = Table("in the zip", "bytes")
     for name, size in packed.files:
         table.add_row(escape(name), f"{size:,}")

@@ -113,7 +113,7 @@ def loss_curve(losses: Sequence[float], title: str = "") -> Picture:
 
 
 def folding(points: Points, first: Line, second: Line, output: Line) -> Picture:
-    """Draw how two units with ReLU fold the plane onto two axes, where one straight line separates the classes.
+    """Draw how two units with ReLU flatten the plane onto two axes, where one straight line separates the classes.
 
     Args:
         points: The points and their classes.
@@ -134,7 +134,7 @@ def folding(points: Points, first: Line, second: Line, output: Line) -> Picture:
     folded.set(title="the same points after ReLU", xlabel="h1", ylabel="h2")
     _bent(after, first, second, output)
     _scatter(after, points, points.X)
-    after.set(title="the line, unfolded", xlabel="x1", ylabel="x2", xlim=(0, 1), ylim=(0, 1))
+    after.set(title="that line in the first picture", xlabel="x1", ylabel="x2", xlim=(0, 1), ylim=(0, 1))
     on_axes = sum(h1 == 0.0 or h2 == 0.0 for h1, h2 in hidden)
     caption = f"two ReLU units move {on_axes} of {len(points)} points onto the axes h1 and h2"
     return Picture(figure, f"{caption}; a straight line there is a bent boundary in the plane of the points")

@@ -12,7 +12,7 @@ from typing import Any
 
 from minigrad.errors import UnknownExercise
 
-__all__ = ["Exercise", "catalogue", "course", "get"]
+__all__ = ["Exercise", "assignment_words", "catalogue", "course", "get"]
 
 
 @dataclass(frozen=True)
@@ -89,3 +89,16 @@ def course() -> dict[str, Any]:
     """Return what `autograder build` told the library of the course."""
     content: dict[str, Any] = json.loads((Path(__file__).parents[1] / "course.json").read_text(encoding="utf-8"))
     return content
+
+
+def assignment_words(name: str) -> str:
+    """Return an assignment with its title and its lessons.
+
+    >>> from minigrad.exercises.syllabus import assignment_words
+    >>> assignment_words("module1")
+    'module1 (Autodiff, lessons 01 to 03)'
+    """
+    found = next(each for each in course()["assignments"] if each["name"] == name)
+    numbers = [lesson.partition("_")[0] for lesson in found["lessons"]]
+    which = f"lesson {numbers[0]}" if len(numbers) == 1 else f"lessons {numbers[0]} to {numbers[-1]}"
+    return f"{name} ({found['title']}, {which})"

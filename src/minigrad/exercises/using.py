@@ -27,6 +27,12 @@ __all__ = ["needs_installed", "use", "written"]
 NAMED = 2
 """So many exercises of a lesson that are not the student's are named, and the others counted."""
 
+MISSING = (
+    "missing: not written yet, and your course's library has no answer of its own; what needs it works once you have "
+    "written it"
+)
+_said_missing = False
+
 _in_use: list[Installation] = []
 """The installations that the last `use` made, and `needs_installed` since then."""
 
@@ -72,7 +78,8 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
     # An exercise of a draft has no lesson to do it in.
     shown = [each for each in syllabus.catalogue().values() if each.id in taken or not each.draft]
     states = {each.id: f"yours, from {taken[each.id]}" if each.id in taken else _state(each) for each in shown}
-    print("\n".join([f"{id:40} {state}" for id, state in states.items()] if verbose else _by_lesson(shown, states)))
+    lines = [f"{id:40} {state}" for id, state in states.items()] if verbose else _by_lesson(shown, states)
+    print("\n".join([*lines, *_explained(states)]))
 
 
 def needs_installed(*ids: str) -> None:
@@ -100,6 +107,15 @@ def needs_installed(*ids: str) -> None:
             _in_use.remove(installation)
         _needed[id] = objects, install(objects)
         _in_use.append(_needed[id][1])
+
+
+def _explained(states: Mapping[str, str]) -> list[str]:
+    """Return the line that says what "missing" means, the first time that something is."""
+    global _said_missing
+    if _said_missing or "missing" not in states.values():
+        return []
+    _said_missing = True
+    return [MISSING]
 
 
 def _state(exercise: Exercise) -> str:

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from minigrad import exercises
-from minigrad.errors import MinigradError
+from minigrad.errors import MinigradError, UnknownExercise
 from minigrad.tutor import progressing
 
 __all__ = ["TIERS", "Hint", "bundled", "hint", "pointer", "seen"]
@@ -88,6 +88,8 @@ def hint(id: str = "", tier: int | None = None) -> Hint:
         UnknownExercise: If there is no such exercise.
         MinigradError: If it has no hints yet, or no such tier.
     """
+    if id == "" and (following := progressing.next_exercise()) is not None:
+        raise UnknownExercise(f"which exercise? The next one is {following.id}: write {_call(following.id)}")
     id = exercises.get(id).id
     texts = bundled().get(id)
     if texts is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from minigrad import exercises
 from minigrad.draw.course_map import Stop, course_map
 from minigrad.tutor.progress_table import as_html
-from minigrad.tutor.progressing import Done, Progress, progress, read
+from minigrad.tutor.progressing import Done, Progress, asked, progress, read
 
 __all__ = ["page"]
 
@@ -67,12 +67,8 @@ def page(next_step: str, commands: Iterable[tuple[str, str]], start: Path | None
 
 def _lessons() -> list[Mapping[str, str]]:
     """The lessons that have exercises, in the course's order."""
-    asked = {each.lesson for each in _asked()}
-    return [each for each in exercises.syllabus.course()["lessons"] if each["name"] in asked]
-
-
-def _asked() -> list[exercises.Exercise]:
-    return [each for each in exercises.catalogue().values() if not each.draft]
+    names = {each.lesson for each in asked()}
+    return [each for each in exercises.syllabus.course()["lessons"] if each["name"] in names]
 
 
 def _needs() -> dict[str, tuple[str, ...]]:
@@ -95,7 +91,7 @@ def _counted(known: Mapping[str, Done]) -> str:
 
 def _written(known: Mapping[str, Done]) -> tuple[int, int]:
     """How many functions and classes pass their checks, and how many the course asks for."""
-    counts = [(len(each.objects), known.get(each.id, Done()).passed) for each in _asked()]
+    counts = [(len(each.objects), known.get(each.id, Done()).passed) for each in asked()]
     return sum(count for count, passed in counts if passed), sum(count for count, _ in counts)
 
 
@@ -103,7 +99,7 @@ def _names(lesson: Mapping[str, str], known: Mapping[str, Done]) -> str:
     """A lesson's functions and classes, those that pass their checks in a solid frame."""
     items = "".join(
         f'<li class="written">{escape(name)}</li>' if passed else f'<li title="not yet">{escape(name)}</li>'
-        for each in _asked()
+        for each in asked()
         if each.lesson == lesson["name"]
         for passed in [known.get(each.id, Done()).passed]
         for name in (dotted.rpartition(".")[2] for dotted in each.objects)

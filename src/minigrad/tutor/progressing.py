@@ -28,11 +28,14 @@ __all__ = [
     "Done",
     "LessonProgress",
     "Progress",
+    "asked",
+    "next_exercise",
     "progress",
     "read",
     "record",
     "saw_hint",
     "saw_solution",
+    "to_do",
     "working_folder",
 ]
 
@@ -259,11 +262,25 @@ def progress(start: Path | None = None) -> Progress:
     """Return how far you are: for each lesson the exercises that pass, their points, checks and hints seen."""
     known = read(start)
     lessons: dict[str, list[exercises.Exercise]] = {}
-    for exercise in exercises.catalogue().values():
-        if not exercise.draft:
-            lessons.setdefault(exercise.lesson, []).append(exercise)
+    for exercise in asked():
+        lessons.setdefault(exercise.lesson, []).append(exercise)
     rows = tuple(_row(lesson, placed, known) for lesson, placed in lessons.items())
     return Progress(rows, working_folder(start), tuple(done.solution for done in known.values() if done.solution))
+
+
+def asked() -> list[exercises.Exercise]:
+    """Return the exercises that the course asks for, in its order."""
+    return [each for each in exercises.catalogue().values() if not each.draft]
+
+
+def to_do(known: Mapping[str, Done]) -> list[exercises.Exercise]:
+    """Return the exercises that do not pass by these records."""
+    return [each for each in asked() if not known.get(each.id, Done()).passed]
+
+
+def next_exercise(start: Path | None = None) -> exercises.Exercise | None:
+    """Return the first exercise that does not pass, or None if all pass; without a working folder the first of all."""
+    return next(iter(to_do(read(start))), None)
 
 
 def _row(lesson: str, placed: list[exercises.Exercise], known: Mapping[str, Done]) -> LessonProgress:

@@ -24,10 +24,11 @@ from types import CodeType
 from typing import IO, Any
 
 from minigrad import exercises
-from minigrad.checks.runner import MOST, CheckReport
+from minigrad.checks.runner import MOST, NOT_WRITTEN, CheckReport, CheckResult
+from minigrad.tutor import hints
 from minigrad.working_folder.check_lines import failed, report_of
 
-__all__ = ["Checked", "check_folder", "check_notebook", "is_as_given", "not_begun"]
+__all__ = ["Checked", "check_folder", "check_notebook", "is_as_given", "not_begun", "unwritten"]
 
 SECONDS = 20.0
 """Of work, after which a cell that has not ended is left out."""
@@ -169,6 +170,12 @@ def not_begun(id: str, notebook: Path) -> bool:
     """Return whether the cell of an exercise is as it was given out, or empty. A deleted cell is neither."""
     cells = [source for source in exercises.answer_cells(notebook) if exercises.exercise_of(source) == id]
     return bool(cells) and all(is_as_given(id, source) for source in cells)
+
+
+def unwritten(id: str) -> CheckReport:
+    """Return the report of an exercise that is not begun, as its check gives it; nothing is run for it."""
+    result = CheckResult("The answer is written", False, NOT_WRITTEN)
+    return CheckReport(id, exercises.get(id).points, (result,), hints.pointer(id))
 
 
 def is_as_given(id: str, source: str) -> bool:

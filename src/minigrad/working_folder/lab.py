@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from minigrad.errors import MinigradError
@@ -14,10 +15,12 @@ from minigrad.files import write
 from minigrad.tutor.progressing import FOLDER
 from minigrad.working_folder import waiting
 
-__all__ = ["command", "environment", "prepare", "run"]
+__all__ = ["HOLDS", "activation", "command", "environment", "prepare", "run"]
 
 QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 """Settings that differ from JupyterLab's own: no window that asks about news, no question to the network."""
+
+NBGRADER = "nbgrader_config.py"
 
 KERNEL = {
     "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
@@ -27,8 +30,22 @@ KERNEL = {
 }
 
 
-def run(folder: Path, *, browser: bool = True, port: int | None = None) -> int:
+HOLDS = (
+    "JupyterLab now runs in this terminal, until you stop it here with Ctrl-C. "
+    "For further commands, such as `minigrad check`, open a second terminal{}."
+)
+
+
+def run(
+    folder: Path, *, browser: bool = True, port: int | None = None, say: Callable[[str], None] = lambda _: None
+) -> int:
     """Run JupyterLab until it is stopped, and return its exit code.
+
+    Args:
+        folder: The working folder.
+        browser: Whether to open it in the browser.
+        port: The port to listen on.
+        say: Tells the user, before JupyterLab writes its log, that the terminal is taken.
 
     Raises:
         MinigradError: If the folder does not exist, or JupyterLab is not installed.
@@ -40,7 +57,19 @@ def run(folder: Path, *, browser: bool = True, port: int | None = None) -> int:
             f"lab: JupyterLab is not installed; install it by: {sys.executable} -m pip install jupyterlab"
         )
     prepare(folder)
+    say(HOLDS.format(activation()))
     return waiting.run(command(folder, browser, port), environment(folder, os.environ))
+
+
+def activation() -> str:
+    """Return the clause that says how to reach this Python in another terminal; nothing outside of an environment."""
+    if sys.prefix == os.environ.get("CONDA_PREFIX"):
+        return f" and type there first: conda activate {shlex.quote(os.environ.get('CONDA_DEFAULT_ENV') or sys.prefix)}"
+    if sys.prefix == sys.base_prefix:
+        return ""
+    scripts = Path(sys.prefix) / ("Scripts" if os.name == "nt" else "bin")
+    line = str(scripts / "activate") if os.name == "nt" else f"source {shlex.quote(str(scripts / 'activate'))}"
+    return f" and type there first: {line}"
 
 
 def command(folder: Path, browser: bool, port: int | None) -> list[str]:
@@ -75,6 +104,8 @@ def prepare(folder: Path) -> None:
     home = _home(folder)
     write(home / "config" / "labconfig" / "default_setting_overrides.json", _json(QUIET))
     write(home / "data" / "kernels" / "python3" / "kernel.json", _json(KERNEL))
+    if not (home / "config" / NBGRADER).exists():  # nbgrader warns in the terminal, again and again, if it finds none
+        write(home / "config" / NBGRADER, b"# Settings of nbgrader, of which a student needs none.\n")
 
 
 def _home(folder: Path) -> Path:

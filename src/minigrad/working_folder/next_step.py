@@ -8,6 +8,7 @@ from pathlib import Path
 
 from minigrad import exercises
 from minigrad.machine import packages
+from minigrad.tutor import progressing
 from minigrad.tutor.progressing import Done, read, working_folder
 
 __all__ = ["NextStep", "next_step"]
@@ -38,8 +39,7 @@ def next_step(start: Path | None = None) -> NextStep:
             "Next: copy the lessons into a folder of your own.", (("minigrad start", "makes my-notebooks"),)
         )
     known = read(start)
-    asked = [each for each in exercises.catalogue().values() if not each.draft]
-    to_do = [each for each in asked if not known.get(each.id, Done()).passed]
+    asked, to_do = progressing.asked(), progressing.to_do(known)
     where = _shown(folder)
     if not to_do:
         said = f"All {len(asked)} exercises pass their checks: the library is yours."

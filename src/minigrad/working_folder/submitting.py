@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from minigrad import exercises
 from minigrad.errors import MinigradError
 from minigrad.exercises.marker import exercise_of
 from minigrad.exercises.reading import answer_cells
-from minigrad.exercises.syllabus import course
+from minigrad.exercises.syllabus import assignment_words, course
 from minigrad.files import write
 from minigrad.tutor import progressing
 from minigrad.working_folder import attempts, merging
@@ -35,12 +35,14 @@ class Packed:
     """The result of packing.
 
     Attributes:
+        assignment: The assignment's name.
         path: The zip.
         files: Names and sizes in bytes of what is in it.
         sha256: The hash of its bytes, which says that two files are the same.
         warnings: Sentences about what looks unfinished.
     """
 
+    assignment: str
     path: Path
     files: tuple[tuple[str, int], ...]
     sha256: str
@@ -56,14 +58,18 @@ def assignment_for(folder: Path, name: str | None) -> str:
     lessons = {each["name"]: each["lessons"] for each in course()["assignments"]}
     if name is not None:
         if name not in lessons:
-            raise MinigradError(f"submit: there is no assignment {name!r}; there are {', '.join(lessons)}")
+            raise MinigradError(f"submit: there is no assignment {name!r}; there are {_listed(lessons)}")
         return name
     there = [each for each in lessons if any((folder / f"{lesson}.ipynb").is_file() for lesson in lessons[each])]
     if not there:
         raise MinigradError(f"submit: {folder} holds no notebook of the course; name the folder that you work in")
     if len(there) > 1:
-        raise MinigradError(f"submit: which one is to be handed in? Add --assignment and one of {', '.join(there)}")
+        raise MinigradError(f"submit: which one is to be handed in? Add --assignment and one of {_listed(there)}")
     return str(there[0])
+
+
+def _listed(assignments: Iterable[str]) -> str:
+    return ", ".join(map(assignment_words, assignments))
 
 
 def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool = False) -> Packed:
@@ -100,7 +106,7 @@ def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool 
     content = _zip(contents)
     write(out, content)
     sizes = tuple((name, len(each)) for name, each in contents.items())
-    return Packed(out, sizes, hashlib.sha256(content).hexdigest(), (*faults, *warnings))
+    return Packed(assignment, out, sizes, hashlib.sha256(content).hexdigest(), (*faults, *warnings))
 
 
 def _is_of_notebooks(path: Path) -> bool:

@@ -248,6 +248,9 @@ def test_an_edition_says_what_to_do_with_it(small, tmp_path, root):
     commands = [line.split("  ")[0] for line in readme.read_text().splitlines() if line.startswith("minigrad ")]
     told = "".join(page.read_text() for page in (root / "docs" / "student").glob("*.md"))
     assert len(commands) == 7 and all(command in told for command in commands)
+    course = small.load()
+    for each in course.assignments.values():
+        assert f"- `{each.name}`, {each.title}: {', '.join(each.lessons)}" in readme.read_text().splitlines()
     readme.write_text("Ask in room 7.")
     class_edition(tmp_path / "week 1", small.load(), dt.date(2027, 2, 16))
     assert readme.read_text() == "Ask in room 7."

@@ -119,8 +119,12 @@ def test_the_tolerance_is_absolute_near_zero_and_relative_elsewhere():
     ("seen", "wanted", "reason"),
     [
         (2.0, 1.0, "got 2.0, expected 1.0"),
-        ([1.0, 3.0], [1.0, 2.0], "got 3.0 at [1], expected 2.0"),
-        ({"a": [0.0, 5]}, {"a": [0.0, 6]}, "got 5 at ['a'][1], expected 6"),
+        ([1.0, 3.0], [1.0, 2.0], "got 3.0 as the second value, expected 2.0"),
+        ([*range(12), 3.0], [*range(12), 2.0], "got 3.0 as value number 13, expected 2.0"),
+        ([[1], [2, 3]], [[1], [2, 4]], "got 3 in the second value, at index 1, expected 4"),
+        ([[1], [[2, 3]]], [[1], [[2, 4]]], "got 3 in the second value, at index [0][1], expected 4"),
+        ([[1], [2, 3]], [[1], [2]], "got [2, 3] as the second value (length 2), expected [2]"),
+        ({"a": [0.0, 5]}, {"a": [0.0, 6]}, "got 5 at index ['a'][1], expected 6"),
         ([1.0], [1.0, 2.0], "got [1.0] (length 1), expected [1.0, 2.0]"),
     ],
 )
@@ -129,6 +133,19 @@ def test_the_reason_points_at_the_first_difference(seen, wanted, reason):
     with pytest.raises(Expectation) as caught:
         expect(seen, wanted)
     assert (caught.value.reason, str(caught.value)) == (reason, reason)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [((), "got 3, expected 4"), (("[1]",), "got 3 at index 1 of the result, expected 4"),
+     (("[0, 2]",), "got 3 at index 0, 2 of the result, expected 4"),
+     (("[1]", "[0]"), "got 3 at index [1][0] of the result, expected 4")],
+)  # fmt: skip
+def test_the_place_in_the_result_of_a_call(place, words):
+    """Where the report names the call, the reason says where in its result."""
+    with pytest.raises(Expectation) as caught:
+        expect([[1], [3]], [[1], [4]])
+    assert caught.value.of_result(place) == words
 
 
 def test_a_secret_is_never_in_the_message():
@@ -269,7 +286,7 @@ def call(student):
     ("body", "reason"),
     [
         ("raise NotImplementedError()", "not written yet: replace the line `raise NotImplementedError()` by your code"),
-        ("return gradient(f)", "your code calls itself too deeply (RecursionError)"),
+        ("return gradient(f)", "gradient calls itself too deeply (RecursionError)"),
         ("return 1 / 0", "raised ZeroDivisionError: division by zero, in your line `return 1 / 0`"),
         ("return random.choice([])", "in your line `return random.choice([])`"),
         ("exit()", "raised SystemExit: None, in your line `exit()`"),
@@ -497,7 +514,7 @@ def test_what_does_not_hold_is_told_in_a_sentence(monkeypatch):
         ([(np.int64(1), {np.int64(2): np.bool_(True)})], 5, "got [(1, {2: True})], expected 5"),
         (np.int64(3), 3, "got 3 of type numpy.int64, expected one of type int"),
         (np.int8(-2), -2.0, "got -2 of type numpy.int8, expected one of type float"),
-        ([np.float32(5.0)], [5], "got 5.0 of type numpy.float32 at [0], expected one of type int"),
+        ([np.float32(5.0)], [5], "got 5.0 of type numpy.float32 as the first value, expected one of type int"),
         (np.int8(-3), -2.0, "got -3, expected -2.0"),
     ],
 )
@@ -887,11 +904,20 @@ def test_an_answer_whose_cell_cannot_be_read(texts, reason, monkeypatch):
     assert result.reason.startswith(reason or "")
 
 
+def test_what_python_writes_is_not_the_students():
+    """Dataclasses come from a text called "<string>", as does an answer that no cell has: they are no calls."""
+    names = {"__name__": "__main__"}
+    exec("def topological_sort(variable):\n    return [variable, variable]", names)
+    calls = [result.call for result in runner.run("autodiff.topological_sort", names).results]
+    assert calls[0] == "topological_sort(z), with z made of a, a made of x"
+
+
 def test_no_exercise_is_named(monkeypatch):
-    """`check()` and `hint()` say what to give."""
-    for function in (check, minigrad.hint):
-        with pytest.raises(UnknownExercise, match=r'^which exercise\? Give its id, for example "autodiff.chain_rule"$'):
-            function()
+    """`check()` says what to give, `hint()` which exercise is next."""
+    with pytest.raises(UnknownExercise, match=r'^which exercise\? Give its id, for example "autodiff.chain_rule"$'):
+        check()
+    with pytest.raises(UnknownExercise, match=r'^which exercise\? The next one is [\w.]+: write hint\("[\w.]+"\)$'):
+        minigrad.hint()
 
 
 # --- stand-ins and the checks of the course -----------------------------------------------------------------------

@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from minigrad import cli, exercises
+from minigrad.errors import UnknownExercise
+from minigrad.tutor import hints
 
 SORT = """# exercise: autodiff.topological_sort
 def topological_sort(variable):
@@ -61,6 +63,27 @@ def test_help_teaches():
     done = minigrad("--help")
     assert done.returncode == 0
     assert all(word in done.stdout for word in COMMANDS)
+
+
+def test_a_command_without_the_grader_is_not_offered():
+    """In a class's copy of the library `grade` and `solution` cannot work, so its help does not name them."""
+    hide = "import sys; sys.modules['autograder'] = None\nimport importlib.util as u; find = u.find_spec\n"
+    hide += "u.find_spec = lambda name, *more: None if name == 'autograder' else find(name, *more)\n"
+    run = "from minigrad.cli import main; sys.argv = ['minigrad', '--help']; main()"
+    done = subprocess.run([sys.executable, "-c", hide + run], capture_output=True, text=True, timeout=60)
+    offered = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("│ ") and line[2] != " "]
+    assert {"check", "hint", "submit"} <= set(offered)
+    assert not {"grade", "solution"} & set(offered)
+
+
+def test_a_hint_without_an_exercise_names_the_next(tmp_path, monkeypatch):
+    """No error: the command to type, and where all exercises are listed. In a notebook the call is named."""
+    monkeypatch.chdir(tmp_path)
+    done = minigrad("hint")
+    assert done.returncode == 0, done.stderr
+    assert "  minigrad hint operators.arithmetic\n" in done.stdout and "minigrad exercises" in done.stdout
+    with pytest.raises(UnknownExercise, match=r'The next one is operators.arithmetic: write hint\("operators'):
+        hints.hint()
 
 
 def test_drafts_are_not_listed():

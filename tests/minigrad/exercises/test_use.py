@@ -108,6 +108,21 @@ def test_the_library_so_far(tmp_path, capsys):
         exercises.written("03")
 
 
+def test_missing_is_explained_once(tmp_path, monkeypatch, capsys):
+    """Below the first table in which an answer is missing, and below no other."""
+    monkeypatch.setattr(using, "_said_missing", False)
+    monkeypatch.setattr(using, "lessons_beside", lambda _: [])
+    monkeypatch.chdir(tmp_path)
+    minigrad.use(namespace={})
+    assert "missing" not in capsys.readouterr().out
+    monkeypatch.setattr(using, "without_answer", lambda exercise: exercise.id == "operators.comparison")
+    for verbose in (False, True):
+        minigrad.use(namespace={}, verbose=verbose)
+    out = capsys.readouterr().out
+    assert out.count("missing: not written yet, and your course's library has no answer of its own") == 1
+    assert out.count("missing") == 3, out
+
+
 def test_use_says_what_is_missing(tmp_path, monkeypatch, capsys):
     """In an edition without answers the lines say which exercises are still to be written."""
     missing = {"operators.comparison", "derivatives.gradient", "derivatives.central_difference"}

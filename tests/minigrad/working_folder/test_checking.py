@@ -6,13 +6,16 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from notebooks_by_hand import code, exercise, load, notebook, save
 
 from minigrad import exercises
+from minigrad.errors import MinigradError
 from minigrad.tutor import progressing
 from minigrad.working_folder import checking, starting
+from minigrad.working_folder.finding import located
 
 ADD = "def add(x, y):\n    return x + y\n\n\ndef mul(x, y):\n    return x * y\n\n\ndef neg(x):\n    return -1.0 * x"
 STUBS = "def add(x, y):\n    raise NotImplementedError()\n\n\ndef mul(x, y):\n    raise NotImplementedError()"
@@ -51,9 +54,36 @@ def reports(path, *ids, seconds=20.0):
 @pytest.mark.full("every lesson of a folder is checked", share=12)
 def test_a_narrow_terminal_has_whole_ids(work):
     """What one types for a hint can be read off the table in 80 columns."""
-    shown = minigrad("check", cwd=work, columns=80)
-    for id in ("derivatives.central_difference", "fast_ops._tensor_matrix_multiply"):
-        assert f"│ {id} " in shown.stdout
+    shown = minigrad("check", cwd=work, columns=80).stdout
+    for name in (*exercises.catalogue(), *(each.lesson for each in exercises.catalogue().values())):
+        assert f" {name} " in shown
+    assert "…" not in shown and "not begun" in shown
+
+
+def test_a_named_lesson_has_its_table(work):
+    """A row for each exercise, then the report of each that is begun, also if all of it is right."""
+    solved(work / "00_fundamentals.ipynb", ARITHMETIC, f"# exercise: {ARITHMETIC}\n{ADD}")
+    done = minigrad("check", "00_fundamentals.ipynb", cwd=work, columns=80)
+    table, _, reports = done.stdout.partition("together")
+    assert f" {ARITHMETIC} " in table and "not begun" in table
+    assert f"{ARITHMETIC}: all 4 checks pass" in reports
+    assert "operators.folds" not in reports
+
+
+def test_nothing_is_run_for_what_is_not_begun(work, monkeypatch):
+    """A lesson as it was given out has its report without a process, and the report is that of its check."""
+    from minigrad.commands import checking as command
+
+    path = work / "03_backprop.ipynb"
+    ran, _ = reports(path, "mlp.SGD")
+    monkeypatch.setattr(checking, "_one_process", lambda *_: pytest.fail("a process was started"))
+    monkeypatch.chdir(work)
+    (checked,) = command._check_all([path], "mlp.SGD", 20.0)
+    assert [(each.exercise, each.results) for each in checked.reports] == [("mlp.SGD", ran["mlp.SGD"].results)]
+    (checked,) = command._check_all([path], None, 20.0)
+    assert [each.exercise for each in checked.reports] == [
+        each.id for each in exercises.catalogue().values() if each.lesson == "03_backprop"
+    ]
 
 
 def test_answers_are_checked_in_another_process(tmp_path):
@@ -154,10 +184,11 @@ def test_all_lessons_of_the_folder_are_checked(work):
     save(work / "00_fundamentals.ipynb", book)
     done = minigrad("check", cwd=work)
     assert done.returncode == 1, done.stderr
-    rows = {cells[1].strip(): cells for line in done.stdout.splitlines() if len(cells := line.split("│")[1:]) > 3}
-    assert [each.strip() for each in rows[ARITHMETIC][2:4]] == ["4 of 4", "3 of 3"]
-    assert rows["mlp.SGD"][2].strip() == "not begun"
-    assert f"1 of {len(exercises.catalogue())} pass" in rows
+    rows = {cells[0].strip(): cells for line in done.stdout.splitlines() if len(cells := line.split("│")[1:]) > 2}
+    assert [each.strip() for each in rows[ARITHMETIC][1:3]] == ["4 of 4", "3 of 3"]
+    assert rows["mlp.SGD"][1].strip() == "not begun"
+    assert rows["together"][1].strip() == f"1 of {len(exercises.catalogue())} pass"
+    assert "07b_what_a_loop_costs" in rows
     assert "operators.folds: 0 of 3 checks pass" in done.stdout or "operators.folds: 1 of 3" in done.stdout
     assert "mlp.SGD:" not in done.stdout
     assert "not isolated" in done.stdout
@@ -315,6 +346,29 @@ def test_what_is_begun(text, given_out, tmp_path):
     path = one(tmp_path, answered(ARITHMETIC, text))
     assert checking.not_begun(ARITHMETIC, path) is given_out
     assert not checking.not_begun("mlp.SGD", path)  # its cell was deleted
+
+
+@pytest.mark.parametrize("name", ["03_backprop.ipynb", "03_backprop"])
+@pytest.mark.parametrize("here", [".", "beside", "my-notebooks", "my-notebooks/deeper"])
+def test_a_lesson_is_found_from_the_folders_around(name, here, tmp_path, monkeypatch):
+    """A lesson that is named alone is found as `minigrad.use` and `minigrad progress` find it."""
+    starting.start(tmp_path / "my-notebooks")
+    (tmp_path / here).mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path / here)
+    assert located(Path(name), "check").resolve() == tmp_path / "my-notebooks" / "03_backprop.ipynb"
+    assert str(located(Path(name), "check"))[:1] != "/"
+
+
+def test_where_the_lessons_are_is_said(tmp_path, monkeypatch):
+    """A file that is not there, or a folder without lessons, is one sentence that names the place to go to."""
+    starting.start(tmp_path / "my-notebooks")
+    monkeypatch.chdir(make(tmp_path / "beside"))
+    for path in ("mine.ipynb", "there/03_backprop.ipynb"):
+        with pytest.raises(MinigradError, match=rf"^check: there is no file '{path}'; .*../my-notebooks"):
+            located(Path(path), "check")
+    done = minigrad("check", cwd=tmp_path / "beside")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"there is no lesson in this folder; your lessons are in {tmp_path / 'my-notebooks'}" in done.stderr
 
 
 # --- which notebooks are meant ----------------------------------------------------------------------------------

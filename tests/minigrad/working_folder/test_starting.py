@@ -309,7 +309,7 @@ def test_a_class_gets_the_notebooks_with_its_library(root, tmp_path):
     assert {path.name: path.read_bytes() for path in (tmp_path / "work").glob("*.ipynb")} == given
     done = run("check", "work/02_chain_rule.ipynb")
     assert done.returncode == 1
-    assert done.stdout.count("not written yet") == len(course.of_lesson("02_chain_rule")), done.stdout + done.stderr
+    assert done.stdout.count("not begun") == len(course.of_lesson("02_chain_rule")), done.stdout + done.stderr
 
 
 def test_the_wheel_takes_the_notebooks_along(root):
@@ -338,6 +338,30 @@ def test_lab_runs_this_python_and_writes_into_the_folder_alone(tmp_path):
     assert [each for each in ours if not each.startswith(str(home))] == [variables["JUPYTER_CONFIG_PATH"]]
 
 
+def test_nbgrader_finds_a_file_of_settings(tmp_path, monkeypatch):
+    """So it does not warn, in the terminal where a student reads, that it found none; a file that is there stays."""
+    from nbgrader.apps import NbGrader
+
+    for name, value in lab.environment(tmp_path, {"JUPYTER_CONFIG_DIR": str(tmp_path / "none")}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+
+    def warnings():
+        said = []
+        app = NbGrader()
+        monkeypatch.setattr(app.log, "warning", lambda text, *_: said.append(text))
+        app.load_config_file()
+        return said
+
+    assert any("No nbgrader_config.py file found" in each for each in warnings())
+    lab.prepare(tmp_path)
+    assert warnings() == []
+    mine = tmp_path / ".minigrad" / "jupyter" / "config" / "nbgrader_config.py"
+    mine.write_text("# mine")
+    lab.prepare(tmp_path)
+    assert mine.read_text() == "# mine"
+
+
 def test_labs_options_are_passed_on(tmp_path):
     """--no-browser and --port reach JupyterLab, and it opens in the folder."""
     words = lab.command(tmp_path, True, None)
@@ -360,6 +384,23 @@ def test_labs_exit_code_is_the_commands(tmp_path, monkeypatch):
     for status in (0, 7):
         monkeypatch.setattr(lab, "run", lambda folder, status=status, **_: status)
         assert CliRunner().invoke(app, ["lab", str(tmp_path)]).exit_code == status
+
+
+def test_lab_says_that_it_holds_the_terminal(tmp_path, monkeypatch):
+    """Before JupyterLab's own log: where further commands go, and how to reach this Python there."""
+    said = []
+    monkeypatch.setattr(lab.waiting, "run", lambda *_: len(said))
+    assert lab.run(tmp_path, say=said.append) == 1
+    assert "Ctrl-C" in said[0] and "open a second terminal" in said[0]
+    monkeypatch.setattr(sys, "prefix", "/somewhere/my venv")
+    monkeypatch.delenv("CONDA_PREFIX", raising=False)
+    assert lab.activation().endswith(("'/somewhere/my venv/bin/activate'", r"\Scripts\activate"))
+    monkeypatch.setenv("CONDA_PREFIX", "/somewhere/my venv")
+    monkeypatch.setenv("CONDA_DEFAULT_ENV", "course")
+    assert lab.activation().endswith("conda activate course")
+    monkeypatch.setenv("CONDA_PREFIX", "/base")
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    assert lab.activation() == ""
 
 
 def free_port():
@@ -564,14 +605,14 @@ def test_work_that_was_not_saved_is_noticed(work):
 
 def test_which_assignment_is_meant(work):
     """The only one that there are notebooks of; else it must be named, and exist."""
-    with pytest.raises(MinigradError, match="--assignment and one of module0, module1"):
+    with pytest.raises(MinigradError, match=r"and one of module0 \(Fundamentals, lesson 00\), module1 \(Autodiff, "):
         submitting.assignment_for(work, None)
     assert submitting.assignment_for(work, "module1") == "module1"
     for path in work.glob("*.ipynb"):
         if not path.name.startswith(("01", "02", "03")):
             path.unlink()
     assert submitting.assignment_for(work, None) == "module1"
-    with pytest.raises(MinigradError, match="no assignment 'module9'; there are module0, module1, "):
+    with pytest.raises(MinigradError, match=r"'module9'; there are module0 \(.*module7 \(Poems, lesson 12\)$"):
         submitting.assignment_for(work, "module9")
     with pytest.raises(MinigradError, match="holds no notebook of the course"):
         submitting.assignment_for(work / ".minigrad", None)
@@ -581,6 +622,7 @@ def test_the_command_shows_what_is_in_the_zip(work):
     """Names, sizes, warnings, the hash that `sha256sum` gives, and the time."""
     done = minigrad("submit", work, "--assignment", "module0", cwd=work.parent)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("module0 (Fundamentals, lesson 00):\n")
     assert "00_fundamentals.ipynb" in done.stdout
     assert "Look again: 00_fundamentals.ipynb: nothing is written yet in operators.arithmetic" in done.stdout
     import hashlib

@@ -1,0 +1,58 @@
+"""Where the notebooks are that a command line names, from wherever it is typed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from minigrad.errors import MissingPath
+from minigrad.exercises import syllabus
+from minigrad.exercises.lesson_files import folder_here, lessons_beside, lessons_in
+from minigrad.tutor.progressing import working_folder
+
+__all__ = ["lessons_around", "located"]
+
+
+def located(path: Path, command: str) -> Path:
+    """Return the file or folder that a path names.
+
+    A lesson that is not at that path, named with or without ``.ipynb``, is looked for where `minigrad.use` and
+    `minigrad progress` look: in the working folder, in `my-notebooks`, in the folders beside this one.
+
+    Args:
+        path: What was typed.
+        command: The command it was typed for, for the message.
+
+    Raises:
+        MissingPath: If there is nothing; the message names the folder that has lessons, if one has.
+    """
+    if path.exists():
+        return path
+    name = path.name.removesuffix(".ipynb")
+    lessons = {each["name"] for each in syllabus.course()["lessons"]}
+    found = [each for each in lessons_around() if each.stem == name] if name in lessons else []
+    if found and path in (Path(name), Path(f"{name}.ipynb")):
+        return _from_here(found[0])
+    kind = "file " if path.suffix else ""
+    raise MissingPath(f"{command}: there is no {kind}{str(path)!r}{_elsewhere(found or lessons_around())}")
+
+
+def _elsewhere(lessons: list[Path]) -> str:
+    if not lessons:
+        return ""
+    place = _from_here(lessons[0])
+    return f"; did you mean {place}?" if len(lessons) == 1 else f"; your lessons are in {place.parent}"
+
+
+def lessons_around() -> list[Path]:
+    """Return the student's lessons that can be found from the current folder, the nearest first."""
+    found = [path for each in (folder_here(), working_folder()) if each is not None for path in lessons_in(each)]
+    return list(dict.fromkeys(path.resolve() for path in (*found, *lessons_beside(Path()))))
+
+
+def _from_here(path: Path) -> Path:
+    """Return a path as it is typed: from the current folder, if that is not longer."""
+    try:
+        return min((Path(os.path.relpath(path)), path), key=lambda each: len(str(each)))
+    except ValueError:  # another drive
+        return path
