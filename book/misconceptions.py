@@ -61,13 +61,13 @@ def _mistake(label: str, answer: Answer, verdict: Verdict, seen: Mapping[str, st
 
 
 def _counter_example(label: str, verdict: Verdict) -> str:
-    """What a report shows of it: the test's title and finding, the input that failed, and the picture."""
-    rows = [f"| {name} | {_cell(value)} |" for name, value in example_rows(verdict)]
+    """Return what a report shows: the test's title and finding, the input that failed, and the picture."""
+    rows = [f"- {name}: {_cell(value)}" if name else f"- {_cell(value)}" for name, value in example_rows(verdict)]
     words = " ".join(as_words(verdict.example.picture)) if verdict.example else ""
     return joined(
         [
             f"**{plain(verdict.title.rstrip('.'))}:** {_cell(verdict.reason)}",
-            "\n".join(["| | |", "|---|---|", *rows]) if rows else "",
+            "\n".join(rows),
             f"![{plain(words)}]({label}.svg)" if _svg(verdict) else "",
             plain(f"Hint: {verdict.hint}") if verdict.hint else "",
         ]

@@ -39,7 +39,7 @@ PARSE_COLNAMES = PARSE_DECLTYPES = 0
 """
     },
 }
-"""What the kernel asks for, where it is missing: names that IPython imports, and that the kernel never uses."""
+"""Names that IPython imports and the kernel never uses: they stand in for packages that are missing."""
 Tell = Callable[[str], None]
 
 

@@ -313,7 +313,7 @@ def test_the_record_is_of_the_courses_present_tests(root):
 
 
 def test_every_recorded_picture_can_be_drawn():
-    """What a hidden test describes as a picture is one: a report leaves out in silence what it cannot draw."""
+    """Each hidden test's picture can be drawn: a report leaves out in silence what it cannot draw."""
     shown = [verdict for found in read_shown().values() for verdict in found.values()]
     pictures = {each.test: each.example.picture for each in shown if each.example and each.example.picture}
     assert len(pictures) > 20

@@ -35,7 +35,7 @@ from autograder.telling.solutions import Solution, as_rich
     ],
 )
 def test_a_formula_is_one_line(formula, text):
-    """What stands above and below, raised and lowered, keeps its meaning: in parentheses where it needs them."""
+    """Fractions, powers and indices keep their meaning, by parentheses where they need them."""
     assert in_plain_text(f"so ${formula}$.", is_markdown=False) == f"so {text}."
 
 
