@@ -15,6 +15,7 @@ import pytest
 from coverage import Coverage
 from hypothesis import settings
 from places import ROOT
+from pytorch import draw_anew
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -45,6 +46,12 @@ def pytest_collection() -> Iterator[object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def torch_draws_anew() -> None:
+    """Start each test with the same first draws of PyTorch."""
+    draw_anew()
 
 
 MEASURED = "COVERAGE_PROCESS_CONFIG"

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tiers import concerned
+from tiers import APART, Apart, concerned
 
 TESTS = """
 import pytest
@@ -68,6 +68,21 @@ def test_processes_of_xdist_choose_alike(chosen):
     """Several processes run what one runs."""
     said = chosen("-p", "xdist", "--turn", "7", "--numprocesses", "2")[1]
     assert set(re.findall(r"PASSED test_it\.py::(\S+)", said)) == chosen("--turn", "7")[0]
+
+
+@pytest.mark.parametrize("name", APART)
+def test_what_is_shared_out_alone_is_there(root, name):
+    """The addresses belong to tests with cases; each case is a unit of its own, and a file's other tests are one."""
+    file, test = name.split("::")
+    assert f"def {test.removesuffix('[')}(" in (root / file).read_text()
+    split = Apart.__new__(Apart)._split_scope
+    assert split(f"{name}a]") == f"{name}a]" and split(f"{file}::test_other[a]") == file
+
+
+def test_a_files_tests_stay_together(chosen):
+    """One process runs them all, though two are there."""
+    said = chosen("-p", "xdist", "--all", "--numprocesses", "2", "--dist", "loadfile")[1]
+    assert len(set(re.findall(r"\[(gw\d)\] .*PASSED", said))) == 1 and "50 passed" in said
 
 
 def test_a_test_that_is_named_runs(chosen):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
 import pytest
 
-__all__ = ["torch"]
+__all__ = ["draw_anew", "torch"]
 
 
 class Later:
@@ -19,10 +20,20 @@ class Later:
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_", "pytest")):  # pytest looks at every name of a test module
             raise AttributeError(name)
+        loaded = self._name in sys.modules
         try:
-            return getattr(import_module(self._name), name)
+            module = import_module(self._name)
         except ModuleNotFoundError:
             pytest.skip(f"{self._name} is not installed (extra bench): nothing to compare with")
+        if not loaded:
+            draw_anew()
+        return getattr(module, name)
 
 
 torch: Any = Later("torch")
+
+
+def draw_anew() -> None:
+    """Let PyTorch, where it was imported, draw the same numbers in every run: a red test is red for the next person."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)

@@ -18,11 +18,16 @@ from zlib import crc32
 
 import pytest
 from places import ROOT
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
-__all__ = ["Choice", "concerned"]
+__all__ = ["Apart", "Choice", "concerned"]
 
 REST = 12
 """`--rest` runs one of so many of the marked tests that no change concerns."""
+
+APART = ("tests/autograder/proof/test_borrow.py::test_an_edition_keeps_no_answer[",)
+"""How the addresses of tests begin that are shared out one by one: they share nothing, and together take longest."""
 
 LONGEST = (
     "tests/autograder/proof/test_borrow.py",
@@ -168,6 +173,19 @@ def _choose(config: pytest.Config) -> Choice:
         files = git("diff", "--name-only", since) + git("ls-files", "--others", "--exclude-standard")
         rooms = tuple(sorted(concerned(files.splitlines())))
     return Choice(config.getoption("tiers_all"), config.getoption("rest"), turn, rooms, until)
+
+
+class Apart(LoadFileScheduling):
+    """A file's tests stay together, as with `--dist loadfile`, but for those that are to be shared out."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid if nodeid.startswith(APART) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Apart | None:
+    """Share out the tests of a run that keeps files together."""
+    return Apart(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(optionalhook=True)

