@@ -15,8 +15,8 @@ SHOWN = 3
 LOOKED_AT = 20
 """Findings among which they are sought."""
 
-MAX_WHO = 26
-"""Characters of who meets, such as `thread 12 of block 3`."""
+MAX_WHO = 40
+"""Characters of who meets, such as `thread (31, 31) of block (127, 127)`."""
 
 _ROW, _ACROSS = 62.0, 120.0
 _ACTS = {"reads", "writes", "atomically updates"}

@@ -92,6 +92,14 @@ def test_collisions():
     assert pictures.collisions(found[:1]) is None and len(picture["meetings"]) == 1
 
 
+def test_a_thread_of_a_plane_of_blocks_is_named_whole():
+    """Its name has the room that two coordinates take."""
+    who = ["thread (31, 31) of block (127, 127)", "thread (0, 31) of block (127, 127)"]
+    found = {"kind": "read-write", "array": "tile", "index": [31, 31], "first": who[0], "second": who[1],
+             "acts": ["reads", "writes"]}  # fmt: skip
+    assert set(who) <= set(texts(pictures.as_svg(pictures.collisions([found]))))
+
+
 @pytest.mark.parametrize(
     "picture",
     [
