@@ -33,6 +33,9 @@ QUESTIONS = 5
 FEWEST = 40
 """Programs that there is time for, however long all questions take and however little time is given."""
 
+ANSWERED = 300.0
+"""Seconds within which the sandbox answers; a batch of programs ends well before."""
+
 JUDGED = 12
 """Programs of one slot that the judge grades, each of another function."""
 
@@ -158,7 +161,7 @@ def search(
 def _box(judge: Judge, exercise: Exercise) -> Iterator[Sandbox]:
     """A sandbox as the judge's, with more time."""
     limits = replace(
-        judge.fingerprint.limits(exercise), cell_seconds=60.0, test_seconds=300.0, submission_seconds=2000.0
+        judge.fingerprint.limits(exercise), cell_seconds=60.0, test_seconds=ANSWERED, submission_seconds=2000.0
     )
     preload = (*exercise.uses, *(f"minigrad.{name.rpartition('.')[0]}" for name in exercise.objects))
     with Sandbox(judge.fingerprint.edition(exercise), limits, judge.isolation, preload=preload) as box:
@@ -265,7 +268,7 @@ class _Slot:
             ends = time.monotonic() + seconds
             start = 0
             while asked and start < len(names) and (rest := ends - time.monotonic()) > 0:
-                batch = max(min(rest, 200.0), FEWEST * each)
+                batch = min(max(min(rest, 200.0), FEWEST * each), 0.8 * ANSWERED)
                 arguments = [names[start : start + BATCH], sources, asked, [each, max(1.0, 4 * each), batch]]
                 count, wins, done = _asked(session, "tried", arguments)
                 self.programs += count

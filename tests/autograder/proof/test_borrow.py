@@ -13,6 +13,7 @@ from autograder.cli import app
 from autograder.course import Course
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
+from autograder.proof.borrow import searching
 from autograder.proof.borrow.programs import patterns, slots_of
 from autograder.proof.borrow.searching import FINE, Leak, Searched, search, stale
 from autograder.sandbox import SandboxUnavailable, choose
@@ -65,6 +66,15 @@ def test_the_search_finds_what_is_not_cut(exercise: str, source: str) -> None:
         chosen = generous.course.exercise(exercise)
         found = search(generous, chosen, 60.0, only=lambda name: name == source)
     assert source in {leak.source for leak in found.open}
+
+
+def test_on_a_slow_machine_a_batch_still_ends_in_time(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the questions take there, the sandbox is given no more work than it may do at a time."""
+    recorded, asked, given = searching._recorded, searching._asked, []
+    monkeypatch.setattr(searching, "_recorded", lambda *words: (recorded(*words)[0], 20.0))
+    monkeypatch.setattr(searching, "_asked", lambda *words: given.append(words[1:]) or asked(*words))
+    search(judge, COURSE.exercise("operators.higher_order"), 10.0, only=lambda name: name == "operators:sigmoid")
+    assert [words[1][3][2] < searching.ANSWERED for words in given if words[0] == "tried"] == [True] * 3
 
 
 @pytest.mark.parametrize(
