@@ -41,6 +41,7 @@ class Observed:
         self._launches: list[str] = []  # of kernels, by functions of ours that take a kernel
         self._graphs: dict[str, None] = {}
         self._inside: FrameType | None = None
+        self._value: tuple[int, int] | None = None  # the number of the value that differed, and how many there were
         self._is_compared = False  # what was called so far was as expected, if something else is called
         self._theirs: dict[CodeType, bool] = {}
         self._used = set[str]()  # calls that made an object of which a method is called
@@ -58,11 +59,18 @@ class Observed:
 
     def text(self) -> str:
         """Return the calls that are not known to be right; nothing if there is none."""
-        calls = [each for each in dict.fromkeys(self._calls) if not self._is_part(each)]
+        calls = [each for each in self._calls if not self._is_part(each)]
+        calls = self._blamed(calls) or list(dict.fromkeys(calls))
         if self._launches:  # a compiled function tells no profiler that it runs
             calls = [each for each in calls if each not in self._makers()] or list(dict.fromkeys(self._launches))
         dots = ["..."] if calls[_MOST_CALLS:] else []
         return _cut(", then ".join([*dots, *calls[-_MOST_CALLS:]]) + "".join(self._graphs), LONGEST)
+
+    def _blamed(self, calls: list[str]) -> list[str]:
+        """Return the one that gave the value that differed, where each value is one call's of the same function."""
+        number, count = self._value or (0, 0)
+        is_one_each = len(calls) == count and len({call.partition("(")[0] for call in calls}) == 1
+        return [calls[number]] if is_one_each else []
 
     def _is_part(self, call: str) -> bool:
         """Return whether another call says this one: it calls what this one made."""
@@ -89,7 +97,7 @@ class Observed:
             elif frame.f_code.co_name == "__init__":
                 self._made.append((next(iter(frame.f_locals.values()), None), self._calls[-1]))
         elif event == "return" and frame.f_code in _EXPECTS:
-            self._is_compared = True
+            self._is_compared, self._value = True, _differing(frame)
 
     def _begin(self) -> None:
         if self._is_compared:
@@ -145,6 +153,14 @@ class Observed:
 
     def _maker(self, made: Any) -> str:
         return next((text for each, text in reversed(self._made) if each is made), "")
+
+
+def _differing(comparison: FrameType) -> tuple[int, int] | None:
+    """Return which of the compared values differed first, and how many there were; None if that is unknown."""
+    seen, place = (comparison.f_locals.get(name) for name in ("seen", "place"))
+    if not place or not isinstance(seen, list | tuple):
+        return None
+    return int(place[0][1:-1]), len(seen)
 
 
 def _arguments(frame: FrameType) -> Iterator[tuple[str, Any]]:
