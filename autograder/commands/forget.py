@@ -48,12 +48,15 @@ def forget(
 
       autograder forget ada bea
     """
+    from autograder.course.opening import refuse_a_read_only_course
     from autograder.forgetting import KeptData
 
     if not (dry_run or yes or sys.stdin.isatty()):
         fail("nobody can be asked here: add --yes to delete what is found, or --dry-run to look only", USAGE)
     console = console_of()
-    data = KeptData(load_course(course or find_course(), tree=False))
+    loaded = load_course(course or find_course(), tree=False)
+    refuse_a_read_only_course(loaded.directory)
+    data = KeptData(loaded)
     people = [_person(data, student) for student in dict.fromkeys(students)]
     _show(console, data, {each.id: data.of(each) for each in people})
     if dry_run:
@@ -128,8 +131,7 @@ def _name_others(console: Console, data: KeptData, people: Iterable[Person], sai
     from autograder.telling.report import clean
 
     for person in people:
-        listed = {each.where for each in data.of(person)}
-        found = [path for path in data.naming(person) if listed.isdisjoint((path, *path.parents))]
+        found = data.naming(person)
         for path in found[:SHOWN]:
             what = f"names {clean(person.id)}; look at it, and delete what is about the student"
             console.print(f"[yellow]{said}[/yellow]  {escape(f'{clean(short(path))}: {what}')}", soft_wrap=True)

@@ -30,9 +30,6 @@ from minigrad import files
 
 __all__ = ["Kept", "KeptData", "Person"]
 
-RESULTS = "[0-9a-f][0-9a-f]/*.json"
-"""The files of kept results, below `.grades`."""
-
 AUTHORS = ("lessons", "hints", "locale", "templates", "source", "release", "masters", ".cache", ".git")
 """Folders of a course that hold what authors wrote, and no student's data."""
 
@@ -98,6 +95,7 @@ class KeptData:
         self._coursedir: Any = app.coursedir
         self.exchange = Path(Exchange(coursedir=app.coursedir, parent=app).root, app.coursedir.course_id)
         self._gradebook = rows.Rows(course, app.coursedir.db_url, app.coursedir.course_id)
+        self._cache = self.root / ".grades"
         clear_up(self.root)
         sweep((self.root / self._coursedir.autograded_directory).glob(f"{PREFIX}*"))
 
@@ -146,8 +144,8 @@ class KeptData:
 
     def results(self) -> Kept:
         """The kept results of the whole class: a hash does not tell whose each is. They are made again when needed."""
-        cache = self.root / ".grades"
-        return _files("kept results of the whole class, without names", cache, cache.glob(RESULTS))
+        found = self._cache.glob("[0-9a-f][0-9a-f]/*.json")
+        return _files("kept results of the whole class, without names", self._cache, found)
 
     def delete(self, person: Person) -> None:
         """Delete everything that is kept of a student.
@@ -177,7 +175,8 @@ class KeptData:
         yield _files("submissions in the exchange", self.exchange / "inbound", handed_in)
 
     def _in_tables(self, person: Person) -> Iterator[Kept]:
-        for path in sorted(each for pattern in tables.PLACES for each in self.root.glob(pattern)):
+        found = (each for pattern in tables.PLACES for each in self.root.glob(pattern))
+        for path in sorted(filter(Path.is_file, found)):
             text, count = tables.without(path, person.id, person.email)
             yield Kept("lines of a table", path, count, lambda path=path, text=text: files.write(path, text))
 
@@ -225,9 +224,10 @@ class KeptData:
     # What else names a student -------------------------------------------------------------------------------
 
     def naming(self, person: Person) -> list[Path]:
-        """Files that still name a student, such as backups, which `of` does not list."""
+        """Files that name a student and that are not deleted, such as backups."""
         places = [self.root] if self.exchange.is_relative_to(self.root) else [self.root, self.exchange]
         left_out = {self.root / name for name in AUTHORS} | {self.exchange / "outbound"}
+        left_out |= {each.where for each in self.of(person)} | set(self._cache.glob("[0-9a-f][0-9a-f]"))
         mentions = Mentions(person.names)
         return [path for place in places for path in mentions.below(place, left_out)]
 

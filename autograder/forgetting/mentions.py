@@ -57,14 +57,14 @@ class Mentions:
 
         Args:
             place: The folder.
-            left_out: Folders that are not looked into.
+            left_out: Folders and files that are not looked into.
         """
         folders = [place]
         while folders:  # a student's folders may nest as deep as they like
             folder = folders.pop()
             with suppress(OSError):
-                content = sorted(folder.iterdir())
-                folders += (path for path in content if _is_folder(path) and path not in left_out)
+                content = sorted(path for path in folder.iterdir() if path not in left_out)
+                folders += filter(_is_folder, content)
                 yield from (path for path in content if not _is_folder(path) and self._finds(path, place))
 
     def _finds(self, path: Path, place: Path) -> bool:

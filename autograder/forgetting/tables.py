@@ -32,14 +32,18 @@ def without(path: Path, student: str, email: str) -> tuple[bytes, int]:
         The content and the number of lines left out: 0 where the file is no table with a column of ids.
     """
     content = path.read_bytes()
-    own = {name.casefold() for name in (student, defused(student), email) if name}
     try:
         rows = list(_rows(content.decode("utf-8")))
     except (UnicodeDecodeError, csv.Error):
         return content, 0
     head = rows[0][0] if rows else []
     columns = [index for index, name in enumerate(head) if name == "id" or _plain(name) in _IDS]
-    left = [raw for fields, raw in rows if own.isdisjoint(_fields(fields, columns))]
+    own = (student, defused(student))
+    left = [
+        raw
+        for fields, raw in rows
+        if not any(field in own or field.casefold() == email.casefold() for field in _some(fields, columns))
+    ]
     return "".join(left).encode(), len(rows) - len(left)
 
 
@@ -56,5 +60,7 @@ def _plain(name: str) -> str:
     return name.removeprefix("\ufeff").strip().casefold()
 
 
-def _fields(fields: Sequence[str], columns: Sequence[int]) -> set[str]:
-    return {fields[index].strip().casefold() for index in columns if index < len(fields)}
+def _some(fields: Sequence[str], columns: Sequence[int]) -> list[str]:
+    """The fields of some columns that are not empty."""
+    found = (fields[index].strip() for index in columns if index < len(fields))
+    return [field for field in found if field]

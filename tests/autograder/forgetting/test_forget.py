@@ -148,6 +148,7 @@ def test_a_look_changes_nothing(course):
                  ".grades/submissions", ".grades/regrades.jsonl", "exchange/minigrad/inbound", "extensions.json",
                  "exchange/minigrad/feedback", "late.json", "grades.csv", "reports", "marks-canvas.csv"):  # fmt: skip
         assert word in said
+    assert "not deleted" not in said
     assert "add --yes" in run(course, "forget", ID, code=2)
     assert {path: path.read_bytes() for path in before} == before
 

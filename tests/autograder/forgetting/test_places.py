@@ -20,6 +20,7 @@ CANVAS = (
     [
         ("assignment,student_id,score\nweek0,ada,7\nweek0,bea,5\n", "assignment,student_id,score\nweek0,bea,5\n"),
         ("student_id,score\n7,5\n5,7\n", "student_id,score\n5,7\n"),
+        ("student_id,email\nAda,x\n,\n", "student_id,email\nAda,x\n,\n"),
         (CANVAS, CANVAS.replace('"Lovelace, Ada",31,,ada,,7\r\n', "")),
         ("\ufeffUsername,Email address\nx,ADA@example.invalid\n", "\ufeffUsername,Email address\n"),
         ("name,points\nada,7\n", "name,points\nada,7\n"),
