@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +178,7 @@ class KeptData:
         found = (each for pattern in tables.PLACES for each in self.root.glob(pattern))
         for path in sorted(filter(Path.is_file, found)):
             text, count = tables.without(path, person.id, person.email)
-            yield Kept("lines of a table", path, count, lambda path=path, text=text: files.write(path, text))
+            yield Kept("lines of a table", path, count, partial(files.write, path, text))
 
     def _on_pages(self, person: Person) -> Iterator[Kept]:
         """Class reports, which `autograder report` makes again."""
@@ -192,29 +192,29 @@ class KeptData:
                 f"extensions of {assignment}",
                 self.root / "extensions.json",
                 int(student in students),
-                lambda assignment=assignment: write_extension(self.root, assignment, student, None),
+                partial(write_extension, self.root, assignment, student, None),
             )
         for assignment in self._course.assignments:
             yield Kept(
                 "marks of lateness",
                 self.root / "downloaded" / assignment / "late.json",
                 int(student in marked_late(self.root, assignment)),
-                lambda assignment=assignment: keep_marked_late(self.root, assignment, {student: False}),
+                partial(keep_marked_late, self.root, assignment, {student: False}),
             )
 
     def _in_the_log(self, student: str) -> Iterator[Kept]:
         text, count = without(self.root, student)
-        yield Kept("changes of marks in the log", self.root / LOG, count, lambda: write(self.root / LOG, text))
+        yield Kept("changes of marks in the log", self.root / LOG, count, partial(write, self.root / LOG, text))
 
     def _folders(self, student: str) -> Iterator[Kept]:
         for step in self._steps:
             for path in (each for each in _content(self.root / step) if each.name == student):
                 count = len(_content(path)) if path.is_dir() else 0
-                yield Kept("assignments, with all files", path, max(1, count), lambda path=path: remove(path))
+                yield Kept("assignments, with all files", path, max(1, count), partial(remove, path))
 
     def _in_the_gradebook(self, student: str) -> Kept:
         count = self._gradebook.count(student)
-        return Kept("rows of the gradebook", self._gradebook.path, count, lambda: self._gradebook.delete(student))
+        return Kept("rows of the gradebook", self._gradebook.path, count, partial(self._gradebook.delete, student))
 
     def _in_the_ledger(self, student: str) -> Iterator[Kept]:
         for place in (Marks.FOLDER, WAITING, LEDGER):

@@ -16,23 +16,20 @@ import atexit
 import datetime as dt
 import hashlib
 import json
-import logging
 import os
 import pwd
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool, Unicode
 
-from autograder.common.aside import remove
 from autograder.course import Course, CourseError
 from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of, put_dates
 from autograder.gradebook.harmless import FILTERS
@@ -107,7 +104,8 @@ def configure(config: Any, root: Path) -> None:
         "autograder.gradebook.feedback.Contents",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
-    config.GenerateFeedback.pre_convert_hook, config.GenerateFeedback.post_convert_hook = leavers_out(root)
+    config.GenerateFeedback.pre_convert_hook = "autograder.gradebook.feedback.pass_over_leavers"
+    config.GenerateFeedback.post_convert_hook = "autograder.gradebook.feedback.remove_empty_folders"
     # Formgrader and feedback pages show what students wrote.
     config.HTMLExporter.filters = dict(FILTERS)
 
@@ -235,46 +233,6 @@ def tidier(root: Path) -> Callable[..., None]:
             notebooks[:] = sorted(str(Path(notebooks[0]).parent / path.name) for path in directory.glob("*.ipynb"))
 
     return hook
-
-
-def leavers_out(root: Path) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Hooks of `nbgrader generate_feedback`: a submission that the gradebook no longer has gets no page.
-
-    nbgrader's own step would stop there with a traceback. The second hook removes the folder that nbgrader makes for a
-    submission of no notebooks.
-    """
-    skipped: list[Path] = []
-
-    def before(assignment: str, student: str, notebooks: list[str]) -> None:
-        if not notebooks:
-            return
-        folder = Path(notebooks[0]).parent
-        whose, what, coursedir = folder.parent.name, folder.name, _coursedir_of(root)
-        with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
-            try:
-                gradebook.find_submission(what, whose)
-            except MissingEntry:
-                logging.getLogger(__name__).warning(
-                    "%s: no page for %s, which the gradebook no longer has; `autograder forget %s` deletes the rest, "
-                    "`autograder autograde %s` records it again",
-                    *(one_line(whose), what, one_line(whose), what),
-                )
-                notebooks.clear()  # nbgrader goes on with this very list
-                skipped.append(root / coursedir.format_path(coursedir.feedback_directory, whose, what))
-
-    def after(assignment: str, student: str, notebooks: list[str]) -> None:
-        while skipped:
-            remove(skipped.pop())
-
-    return before, after
-
-
-@cache
-def _coursedir_of(root: Path) -> Any:
-    """nbgrader's folders of a course, and its gradebook."""
-    from autograder.gradebook.settings import load_app
-
-    return load_app(root, next(iter(course_of(root).assignments))).coursedir
 
 
 class GraftExporter(NotebookExporter):

@@ -1,11 +1,18 @@
 """What names a student is found in tables, the log and any other file; what does not is left as it is."""
 
 import json
+import os
 import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.forgetting.mentions import Mentions
+from autograder.forgetting.rows import Rows
 from autograder.forgetting.tables import without
 from autograder.results import regrade_log
 
@@ -70,6 +77,24 @@ def test_a_copy_of_a_gradebook_is_asked(tmp_path):
         database.execute("insert into student values ('ada', 'Ada')")
     assert Mentions(["ada"]).is_in(tmp_path / "copy.db")
     assert not Mentions(["bea"]).is_in(tmp_path / "copy.db")
+
+
+def test_no_deleted_row_can_be_read(tmp_path, monkeypatch):
+    """Rows that another program deleted earlier lie in free pages of SQLite's file: they go as well."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)  # nbgrader starts alembic
+    path = tmp_path / "gradebook.db"
+    with Gradebook(f"sqlite:///{path}", "minigrad") as gradebook:
+        gradebook.add_student("zaphodq", first_name="Zaphodine")
+        gradebook.add_student("bea")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("pragma secure_delete = off")
+        database.execute("delete from student where id = 'zaphodq'")
+    assert b"Zaphodine" in path.read_bytes()
+    rows = Rows(SimpleNamespace(directory=tmp_path), f"sqlite:///{path}", "minigrad")
+    assert rows.count("zaphodq") == 0 and rows.count("bea") == 1
+    rows.delete("zaphodq")
+    assert b"zaphod" not in path.read_bytes().lower()
+    assert [student.id for student in rows.students()] == ["bea"]
 
 
 def test_the_log_without_a_student(tmp_path):
