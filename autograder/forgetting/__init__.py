@@ -18,7 +18,7 @@ from autograder.common.files import write
 from autograder.course import Course
 from autograder.course.extensions import read_extensions, write_extension
 from autograder.forgetting import rows, tables
-from autograder.forgetting.mentions import Mentions
+from autograder.forgetting.mentions import Mentions, tells
 from autograder.gradebook.archive_times import keep_marked_late, marked_late
 from autograder.gradebook.settings import load_app
 from autograder.grafting.tidying import ORIGINALS, clear_up
@@ -181,9 +181,9 @@ class KeptData:
             yield Kept("lines of a table", path, count, partial(files.write, path, text))
 
     def _on_pages(self, person: Person) -> Iterator[Kept]:
-        """Class reports, which `autograder report` makes again."""
+        """Class reports, which `autograder report` makes again: all of them, where an id is too short to be found."""
         pages = [*self.root.glob("*.html"), *self.root.glob("reports/*.html")]
-        naming = filter(Mentions(person.names).is_in, pages)
+        naming = filter(Mentions(person.names).is_in, pages) if tells(person.id) else pages
         yield _files("class reports that name the student", self.root / "reports", naming)
 
     def _beside_dates(self, student: str) -> Iterator[Kept]:

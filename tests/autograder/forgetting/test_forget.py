@@ -197,6 +197,14 @@ def test_a_student_who_was_removed_from_the_gradebook_alone(course, caplog):
     assert naming(course, ID, FIRST, EMAIL) == []
 
 
+def test_an_id_that_is_too_short_to_be_found(course):
+    """A number of one digit stands in every page: each class report goes, and a note says what is not searched for."""
+    write_extension(course, "week0", "7", Extension(days=1))
+    assert "7 is too short to be searched for" in run(course, "forget", "7", "--yes")
+    assert not (course / "reports" / "class.html").exists()
+    assert (course / "submitted" / ID).is_dir()
+
+
 def test_files_that_stay_are_named(course):
     """A backup of the gradebook, and an archive of the class, still hold the student: the command says so."""
     shutil.copy(course / "gradebook.db", course / "gradebook.db.2027-01-01")
