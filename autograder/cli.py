@@ -13,6 +13,7 @@ from autograder.commands.common import STOPPED
 from autograder.commands.course import build, demo, edition
 from autograder.commands.explain import explain
 from autograder.commands.extend import extend
+from autograder.commands.forget import forget
 from autograder.commands.grade import doctor, grade
 from autograder.commands.new import new_exercise
 from autograder.commands.regrade import regrade
@@ -57,6 +58,7 @@ app = typer.Typer(
       nbgrader generate_feedback module0
       autograder extend ada module0 --days 3
       autograder regrade --diff             after a hidden test was mended, or a date changed
+      autograder forget ada                 delete a student's data for good
 
     [bold]Without nbgrader:[/bold]  autograder grade 03_backprop.ipynb
 
@@ -69,6 +71,7 @@ app = typer.Typer(
 
 for command in (
     build, grade, autograde, verify, demo, edition, doctor, explain, extend, regrade, report, solution, attack, tidy,
+    forget,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise.")

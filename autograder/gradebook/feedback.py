@@ -4,14 +4,19 @@ The autograded notebook holds the whole report, for Formgrader. `nbgrader genera
 `CurrentReports`, which takes each report from the ledger, so that examples appear when their day has come, and marks
 that were changed later with their reasons, without grading again. At its top a page lists the exercises, in place of
 nbgrader's list of test cells without names.
+
+A student who was removed from the gradebook gets no page, and nbgrader's output says so.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import html
+import logging
 import re
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +25,20 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
+from autograder.common.aside import remove
 from autograder.course import Course
 from autograder.gradebook.blueprints import NO_RESPONSE
 from autograder.gradebook.dates import Dates
 from autograder.gradebook.nbgrader_hooks import fill
-from autograder.gradebook.settings import has_gradebook
+from autograder.gradebook.settings import has_gradebook, load_app
 from autograder.grafting.tidying import course_of
 from autograder.judging.examples import released
+from autograder.reading import one_line
 from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
 
-__all__ = ["Contents", "CurrentReports"]
+__all__ = ["Contents", "CurrentReports", "pass_over_leavers", "remove_empty_folders"]
 
 _EXAMPLE = re.compile(f"{re.escape(EXAMPLE_BEGINS)}.*?{re.escape(EXAMPLE_ENDS)}", re.DOTALL)
 
@@ -100,6 +107,44 @@ class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no
         if waiting:
             said.append("Answers of this notebook are still to be marked by a person; the mark is not final.")
         return said
+
+
+_passed_over: list[Path] = []
+
+
+def pass_over_leavers(assignment: str, student: str, notebooks: list[str]) -> None:
+    """Make no page of a submission that the gradebook no longer has: nbgrader would stop there with a traceback.
+
+    nbgrader calls this in the course's directory, before it goes through the notebooks of one submission.
+    """
+    if not notebooks:
+        return
+    folder, coursedir = Path(notebooks[0]).parent, _coursedir(Path.cwd())
+    whose, what = folder.parent.name, folder.name
+    with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+        try:
+            gradebook.find_submission(what, whose)
+        except MissingEntry:
+            said = "%s: no page for %s, which the gradebook no longer has; `autograder forget %s` deletes the rest, "
+            said += "`autograder autograde %s` records it again"
+            logging.getLogger(__name__).warning(said, one_line(whose), what, one_line(whose), what)
+            notebooks.clear()  # nbgrader goes on with this very list
+            _passed_over.append(Path(coursedir.format_path(coursedir.feedback_directory, whose, what)))
+
+
+def remove_empty_folders(assignment: str, student: str, notebooks: list[str]) -> None:
+    """Remove the folder that nbgrader makes for a submission that was passed over."""
+    while _passed_over:
+        folder = _passed_over.pop()
+        remove(folder)
+        with suppress(OSError):  # another assignment's pages lie there
+            folder.parent.rmdir()
+
+
+@cache
+def _coursedir(root: Path) -> Any:
+    """nbgrader's names of a course's folders and gradebook."""
+    return load_app(root, next(iter(course_of(root).assignments))).coursedir
 
 
 def _paragraphs(sentences: Iterable[str]) -> nbformat.NotebookNode:

@@ -104,6 +104,8 @@ def configure(config: Any, root: Path) -> None:
         "autograder.gradebook.feedback.Contents",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
+    config.GenerateFeedback.pre_convert_hook = "autograder.gradebook.feedback.pass_over_leavers"
+    config.GenerateFeedback.post_convert_hook = "autograder.gradebook.feedback.remove_empty_folders"
     # Formgrader and feedback pages show what students wrote.
     config.HTMLExporter.filters = dict(FILTERS)
 

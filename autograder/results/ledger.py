@@ -26,7 +26,17 @@ from urllib.parse import quote, unquote
 from autograder.common.files import write
 from autograder.results import Submission
 
-__all__ = ["LEDGER", "WAITING", "Entry", "entries", "entry_path", "read_entry", "write_entry", "write_recorded"]
+__all__ = [
+    "LEDGER",
+    "WAITING",
+    "Entry",
+    "entries",
+    "entry_path",
+    "read_entry",
+    "student_folders",
+    "write_entry",
+    "write_recorded",
+]
 
 LEDGER = Path(".grades", "submissions")
 """The ledger's folder in a course's directory."""
@@ -116,6 +126,17 @@ def entries(course: Path, assignment: str | None = None) -> Iterator[Entry]:
             for student in _sorted(folder):
                 found = (_read(path) for path in _sorted(student) if path.suffix == ".json")
                 yield from (entry for entry in found if entry is not None)
+
+
+def student_folders(course: Path, place: Path = LEDGER) -> Iterator[tuple[str, Path]]:
+    """Each student's folder of each assignment, with the student's id.
+
+    Args:
+        course: The course's directory.
+        place: The ledger's folder, or another one of the same order.
+    """
+    for folder in _sorted(course / place):
+        yield from ((unquote(student.name), student) for student in _sorted(folder))
 
 
 def _sorted(folder: Path) -> list[Path]:

@@ -1,4 +1,7 @@
-"""The log of regradings: who changed which marks, when, and why. It is only added to."""
+"""The log of regradings: who changed which marks, when, and why.
+
+It is only added to. The one exception is `autograder forget`, which takes a student's marks out of it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograder.results.changes import Change
 
-__all__ = ["AFRESH", "LOG", "begin", "end", "logged"]
+__all__ = ["AFRESH", "LOG", "begin", "end", "logged", "students_of", "without"]
 
 AFRESH = "graded afresh"
 """The reason where a recorded notebook was graded again by `--fresh`."""
@@ -55,6 +58,44 @@ def logged(course: Path, changes: Sequence[Change], why: str) -> Iterator[None]:
     yield
     if run:
         end(course, run)
+
+
+def students_of(course: Path) -> set[str]:
+    """Return the students whose marks the log tells of."""
+    return {str(change["student"]) for _, record in _lines(course) for change in record.get("changes", ())}
+
+
+def without(course: Path, student: str) -> tuple[str, int]:
+    """Return the log's text without a student, and the number of changes that this leaves out.
+
+    A regrading of that student alone goes whole, with its reason. A line that a crash has cut off goes if it has the
+    student's id in it.
+    """
+    left: list[tuple[str, dict[str, Any]]] = []
+    gone, count = set[Any](), 0
+    for line, record in _lines(course):
+        changes = record.get("changes", [])
+        others = [change for change in changes if change["student"] != student]
+        if not record and json.dumps(student)[:-1] in line:
+            count += 1
+        elif len(others) == len(changes):
+            left.append((line, record))
+        else:
+            count += len(changes) - len(others)
+            gone |= set() if others else {record.get("run")}
+            left.append((json.dumps({**record, "changes": others}) + "\n", record))
+    return "".join(line for line, record in left if not record or record.get("run") not in gone), count
+
+
+def _lines(course: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line of the log with what it says; nothing where it was cut off."""
+    path = course / LOG
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if path.is_file() else ():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = {}
+        yield line, record if isinstance(record, dict) else {}
 
 
 def _user() -> str:
