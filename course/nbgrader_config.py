@@ -19,12 +19,6 @@ warnings.filterwarnings("ignore", message="Object of type <Submitted", module="n
 c.CourseDirectory.course_id = "minigrad"
 c.CourseDirectory.root = str(here)
 
-# On one machine; a class on JupyterHub has an exchange that everyone can write to.
-c.Exchange.root = str(here / "exchange")
-if not (here / "exchange").is_dir():
-    (here / "exchange").mkdir()
-    (here / "exchange").chmod(0o777)  # nbgrader makes it so at the first release, with a warning
-
 # `nbgrader zip_collect` takes what Moodle and Canvas pack into an archive; for other names, give a `named_regexp`.
 c.ZipCollectApp.extractor_plugin = "autograder.gradebook.lms_archives.OuterArchives"
 c.ZipCollectApp.collector_plugin = "autograder.gradebook.lms_files.RosterCollector"
@@ -38,5 +32,5 @@ c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 # Formgrader and feedback pages: formulas as MathML, so that a page needs nothing from the network.
 c.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
 
-# Collecting and autograding: grafted, and judged by hidden tests in a sandbox.
+# Collecting and autograding: grafted, and judged by hidden tests in a sandbox; the exchange that course.toml names.
 configure(c, here)

@@ -194,6 +194,7 @@ def course_json(course: Course, lessons: Sequence[BuiltLesson]) -> str:
         "generated": f"from {course.directory.name}/{course.path.name} by `autograder build`; do not edit",
         "name": course.name,
         "version": course.version,
+        **({"exchange": str(course.exchange)} if course.exchange else {}),
         "assignments": [
             {"name": each.name, "title": each.title, "lessons": list(each.lessons)}
             for each in course.assignments.values()

@@ -111,6 +111,7 @@ class Course:
         limits: Limits of the sandbox that differ from its defaults.
         drafts: The assignments that are still being written, by name.
         draft_lessons: Their lessons, by name.
+        exchange: The folder of nbgrader's exchange; None for one in the course's own directory.
     """
 
     path: Path
@@ -123,6 +124,7 @@ class Course:
     limits: Mapping[str, float] = field(default_factory=dict)
     drafts: Mapping[str, Assignment] = field(default_factory=dict)
     draft_lessons: Mapping[str, Lesson] = field(default_factory=dict)
+    exchange: Path | None = None
 
     @property
     def directory(self) -> Path:

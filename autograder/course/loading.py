@@ -85,6 +85,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     head = top.table("course")
     name, version = head.name("name", NAME), head.text("version")
     seed = head.take("seed", int)
+    exchange = _exchange(head, file.parent)
     head.close()
     assignments, lessons = _assignments(top, file.parent / "lessons")
     exercises = _exercises(top, lessons)
@@ -103,6 +104,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
         limits=limits,
         drafts={name: each for name, each in assignments.items() if name in drafts},
         draft_lessons={name: each for name, each in lessons.items() if each.assignment in drafts},
+        exchange=exchange,
     )
     if tree:
         _check_tree(course)
@@ -125,6 +127,19 @@ def _toml(text: str, file: Path) -> dict[str, Any]:
         raise CourseError(f"{file.name}: nests too deeply; no value of a course needs more than two levels") from error
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{file.name}: is not TOML: {error}; correct that place") from error
+
+
+def _exchange(head: Table, course: Path) -> Path | None:
+    """The folder through which a class hands in: students can write there, so it does not lie beside the answers."""
+    said = head.take("exchange", str, optional=True)
+    if said is None:
+        return None
+    path = Path(said)
+    if not path.is_absolute():
+        raise head.fail(f"'exchange' is {said!r}; write a whole path, such as '/srv/nbgrader/exchange'")
+    if path.is_relative_to(course):
+        raise head.fail(f"'exchange' is {said!r}, beside the answers; choose a folder outside of {course}")
+    return path
 
 
 def _assignments(top: Table, folder: Path) -> tuple[dict[str, Assignment], dict[str, Lesson]]:

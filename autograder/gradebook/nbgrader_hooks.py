@@ -92,6 +92,8 @@ def configure(config: Any, root: Path) -> None:
         config: nbgrader's configuration, `c` in nbgrader_config.py.
         root: The course's directory.
     """
+    if "root" not in config.Exchange:
+        config.Exchange.root = str(exchange_of(course_of(root)))
     config.ExchangeFactory.collect = f"{_HERE}.GraftingCollect"
     config.ExchangeFactory.release_assignment = f"{_HERE}.DatedRelease"
     config.GenerateAssignment.post_convert_hook = dater(root)
@@ -108,6 +110,17 @@ def configure(config: Any, root: Path) -> None:
     config.GenerateFeedback.post_convert_hook = "autograder.gradebook.feedback.remove_empty_folders"
     # Formgrader and feedback pages show what students wrote.
     config.HTMLExporter.filters = dict(FILTERS)
+
+
+def exchange_of(course: Course) -> Path:
+    """Return the exchange that course.toml names; without one a folder of the course, made where there is none yet."""
+    if course.exchange is not None:
+        return course.exchange
+    folder = course.directory / "exchange"
+    if not folder.is_dir():
+        folder.mkdir()
+        folder.chmod(0o777)  # nbgrader makes it so at the first release, with a warning
+    return folder
 
 
 class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships no types

@@ -9,8 +9,10 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from minigrad.errors import MinigradError
+from minigrad.exercises import syllabus
 from minigrad.files import write
 from minigrad.tutor.progressing import FOLDER
 from minigrad.working_folder import waiting
@@ -21,6 +23,7 @@ QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "
 """Settings that differ from JupyterLab's own: no window that asks about news, no question to the network."""
 
 NBGRADER = "nbgrader_config.py"
+OURS = b"# Written by `minigrad lab`. To keep settings of your own here, remove this line."
 
 KERNEL = {
     "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
@@ -104,8 +107,18 @@ def prepare(folder: Path) -> None:
     home = _home(folder)
     write(home / "config" / "labconfig" / "default_setting_overrides.json", _json(QUIET))
     write(home / "data" / "kernels" / "python3" / "kernel.json", _json(KERNEL))
-    if not (home / "config" / NBGRADER).exists():  # nbgrader warns in the terminal, again and again, if it finds none
-        write(home / "config" / NBGRADER, b"# Settings of nbgrader, of which a student needs none.\n")
+    settings = home / "config" / NBGRADER
+    if not settings.exists() or settings.read_bytes().startswith(OURS):
+        write(settings, _nbgrader(syllabus.course()))
+
+
+def _nbgrader(course: Mapping[str, Any]) -> bytes:
+    """Return nbgrader's settings: where the course exchanges assignments. Without a file it warns again and again."""
+    lines = [OURS.decode()]
+    if exchange := course.get("exchange"):
+        lines += ["c = get_config()", f"c.CourseDirectory.course_id = {course['name']!r}"]
+        lines += [f"c.Exchange.root = {exchange!r}"]
+    return ("\n".join(lines) + "\n").encode()
 
 
 def _home(folder: Path) -> Path:

@@ -1,6 +1,7 @@
 """`course.toml` is read whole, or refused with one sentence that names the place and the remedy."""
 
 import datetime as dt
+from pathlib import Path
 
 import pytest
 from small_course import SmallCourse
@@ -76,6 +77,18 @@ def test_a_missing_file_is_refused(tmp_path):
         load_course(tmp_path)
 
 
+def test_an_exchange_lies_where_no_answer_is(small):
+    """It is outside of the course's folder, and optional."""
+    text = small.toml.read_text()
+    assert small.load().exchange is None
+    small.toml.write_text(text.replace("seed = 7", 'seed = 7\nexchange = "/srv/nbgrader/exchange"'))
+    assert small.load().exchange == Path("/srv/nbgrader/exchange")
+    inside = small.toml.parent / "exchange"
+    small.toml.write_text(text.replace("seed = 7", f'seed = 7\nexchange = "{inside}"'))
+    with pytest.raises(CourseError, match="beside the answers; choose a folder outside"):
+        small.load()
+
+
 def test_an_unknown_exercise_is_refused(small):
     """Asking for an exercise that is not listed names it."""
     with pytest.raises(CourseError, match=r"no exercise 'numbers\.tripel'"):
@@ -88,6 +101,7 @@ CHANGES = [
     ("seed = 7", "seed = true", "'seed' is a true or false; write a whole number"),
     ("seed = 7", "seed = 7\ncolour = 1", "[course]: the key 'colour' is unknown"),
     ('version = "1.0"', 'version = " "', "'version' is empty"),
+    ("seed = 7", 'seed = 7\nexchange = "exchange"', "'exchange' is 'exchange'; write a whole path"),
     ("[limits]", "[limit]", "the key 'limit' is unknown"),
     ("cell_seconds = 5", "cell_second = 5", "[limits]: unknown limit 'cell_second'"),
     ("cell_seconds = 5", "memory_mb = 1.5", "[limits]: limit memory_mb is 1.5; it must be a whole number"),

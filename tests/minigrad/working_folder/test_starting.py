@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 from minigrad.checks import CheckReport, CheckResult
 from minigrad.cli import app
 from minigrad.errors import MinigradError
+from minigrad.exercises import syllabus
 from minigrad.tutor import progressing
 from minigrad.working_folder import lab, starting, submitting
 
@@ -360,6 +361,20 @@ def test_nbgrader_finds_a_file_of_settings(tmp_path, monkeypatch):
     mine.write_text("# mine")
     lab.prepare(tmp_path)
     assert mine.read_text() == "# mine"
+
+
+def test_nbgrader_finds_the_exchange_of_a_class(tmp_path, monkeypatch):
+    """It is where the edition says, also after an edition with another one."""
+    from nbgrader.apps import NbGrader
+
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / ".minigrad" / "jupyter" / "config"))
+    monkeypatch.chdir(tmp_path)
+    for place in ("/srv/first", "/srv/second"):
+        monkeypatch.setattr(syllabus, "course", lambda place=place: {"name": "deep", "exchange": place})
+        lab.prepare(tmp_path)
+        app = NbGrader()
+        app.load_config_file()
+        assert (app.config.Exchange.root, app.config.CourseDirectory.course_id) == (place, "deep")
 
 
 def test_labs_options_are_passed_on(tmp_path):
