@@ -21,11 +21,11 @@ demo: $(GRADING) ## grade a small class from end to end and print its table of p
 	@$(BIN)/autograder demo
 
 test: $(READY) ## run the tests that find most faults, and a share of the others (tests/README.md)
-	@scripts/debian-packages bwrap=bubblewrap chromium=chromium
+	@scripts/debian-packages bwrap=bubblewrap chromium=chromium pg_ctlcluster=postgresql
 	@$(PYTEST) --durations 20
 
 test-all: $(READY) ## run every test, with branch coverage
-	@scripts/debian-packages bwrap=bubblewrap chromium=chromium
+	@scripts/debian-packages bwrap=bubblewrap chromium=chromium pg_ctlcluster=postgresql
 	@$(PYTEST) --all --durations 20 --cov --cov-report=term
 
 lint: $(READY) ## check style, format and types

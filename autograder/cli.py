@@ -11,6 +11,7 @@ from autograder.commands.attack import attack
 from autograder.commands.autograde import autograde
 from autograder.commands.common import STOPPED
 from autograder.commands.course import build, demo, edition
+from autograder.commands.database import backup, move, restore
 from autograder.commands.explain import explain
 from autograder.commands.extend import extend
 from autograder.commands.forget import forget
@@ -77,6 +78,10 @@ for command in (
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise.")
 new.command("exercise", help=_joined(new_exercise.__doc__ or ""))(new_exercise)
 app.add_typer(new, name="new")
+database = typer.Typer(no_args_is_help=True, help="Move the gradebook to another database, or keep a copy.")
+for change in (move, backup, restore):
+    database.command(help=_joined(change.__doc__ or ""))(change)
+app.add_typer(database, name="database")
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +23,7 @@ from autograder.commands.common import (
     stopped,
 )
 from autograder.commands.showing import Lines, console_of, is_narrow, number
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.course.loading import find_course, load_course
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def autograde(
             f"`nbgrader zip_collect {assignment}`"
         )
     progress, begun = Progress(), time.monotonic()
-    with _until_stopped(progress, keep), _recorder(loaded.directory, assignment, record) as recorder:
+    with _until_stopped(progress, keep), _recorder(loaded, assignment, record) as recorder:
         works = [work for work in works if recorder is None or work.student not in recorder.excluded]
         tests = hidden or hidden_of(loaded.directory, assignment)
         with Judge(loaded, hidden=tests, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
@@ -113,14 +112,16 @@ def autograde(
 
 
 @contextmanager
-def _recorder(root: Path, assignment: str, record: bool) -> Iterator[Recorder | None]:
-    """The recorder of marks; None where they are not to be recorded."""
+def _recorder(course: Course, assignment: str, record: bool) -> Iterator[Recorder | None]:
+    """The recorder of marks, once the gradebook as it is was kept; None where they are not to be recorded."""
     if not record:
         yield None
         return
+    from autograder.gradebook.databases import back_up
     from autograder.gradebook.recording import Recorder
 
-    with Recorder(root, assignment) as recorder:
+    back_up(course)
+    with Recorder(course.directory, assignment) as recorder:
         yield recorder
 
 

@@ -260,9 +260,11 @@ def _by(change: Change) -> str:
 
 
 def _record(course: Course, found: Plan, reason: str, lower: bool, console: Console) -> None:
+    from autograder.gradebook.databases import back_up
     from autograder.regrading import carry_out
     from autograder.telling.report import clean
 
+    back_up(course)
     submissions = {(entry.student, entry.assignment) for entry in found.entries} | set(found.penalties)
     with steps("recording", len(submissions)) as step:
         try:

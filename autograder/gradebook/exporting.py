@@ -8,6 +8,7 @@ of the gradebook stay numbers.
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -118,11 +119,16 @@ def read_marks(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
         students = sorted(gradebook.students, key=lambda each: (each.last_name or "", each.first_name or "", each.id))
         return [
             _mark(assignment, student, submissions, dates, penalties)
-            for assignment in gradebook.assignments
+            for assignment in sorted(gradebook.assignments, key=_by_date)
             if not wanted or assignment.name in wanted
             for submissions in [{each.student_id: each for each in assignment.submissions}]
             for student in students
         ]
+
+
+def _by_date(assignment: Any) -> tuple[bool, dt.datetime, str]:
+    """In the order of their dates, those without one first; databases disagree on these."""
+    return assignment.duedate is not None, assignment.duedate or dt.datetime.min, assignment.name
 
 
 def marks_of(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
