@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.commands.common import (
-    HERE,
     REJECTED,
     USAGE,
     CourseOption,
@@ -42,7 +41,7 @@ def attack(
     ] = None,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: HiddenOption = HERE / "hidden",
+    hidden: HiddenOption = None,
     naive: Annotated[
         bool,
         typer.Option("--naive", help="Show beside each what it achieves on a grader that runs the notebook itself."),

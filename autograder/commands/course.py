@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.commands.common import HERE, CourseOption, HiddenOption, IsolationOption, cache_of, honest, short
+from autograder.commands.common import CourseOption, HiddenOption, IsolationOption, cache_of, honest, short
 from autograder.commands.showing import console_of, number, steps
 from autograder.course import Exercise
 from autograder.course.loading import find_course, load_course
@@ -25,7 +25,7 @@ def build(
         bool, typer.Option("--quick", help="Do not run hidden tests on each exercise's stub and reference.")
     ] = False,
     isolation: IsolationOption = "auto",
-    hidden: HiddenOption = HERE / "hidden",
+    hidden: HiddenOption = None,
 ) -> None:
     """Build the notebooks from the lessons and the library; refuse every inconsistency.
 
@@ -39,10 +39,11 @@ def build(
 
     # It is written to: the repository's course is not meant by someone who is elsewhere.
     place = course or find_course(anywhere=False)
+    loaded = load_course(place)
+    hidden = hidden or loaded.hidden
     if quick:
         report = build_course(place, hidden=hidden)
     else:
-        loaded = load_course(place)
         with (
             Judge(loaded, hidden=hidden, isolation=isolation, cache=cache_of(loaded), shrink_seconds=0) as judge,
             steps("stubs and references", 2 * len(loaded.exercises)) as step,
