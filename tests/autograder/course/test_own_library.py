@@ -1,0 +1,62 @@
+"""A course says what its library is; answers in lessons are read from there, or refused with one sentence."""
+
+import pytest
+
+from autograder.building.build import build
+from autograder.building.editions import edition_files
+from autograder.building.first_course import lay_out_course
+from autograder.course import CourseError
+from autograder.course.loading import load_course
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A new course."""
+    lay_out_course(tmp_path / "stats")
+    return tmp_path / "stats"
+
+
+def change(file, old, new):
+    """Replace text that must be there exactly once."""
+    text = file.read_text()
+    assert text.count(old) == 1, (old, text.count(old))
+    file.write_text(text.replace(old, new))
+
+
+LESSON, TOML = "lessons/01_first.py", "course.toml"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        (TOML, 'package = "none"', 'package = "none"\nmodules = 3', r"\[library\]: the key 'modules' is unknown"),
+        (TOML, 'package = "none"', 'package = "a b"', r"\[library\]: 'package' is 'a b'; write the name of a package"),
+        (TOML, 'package = "none"', 'package = "no_such_thing"', "there is no package 'no_such_thing', neither at"),
+        (TOML, "wrong = 1", "wrong = -1", r"\[proof\]: 'wrong' is -1; write 0 or more"),
+        (TOML, 'id = "first.middle"', 'id = "second.middle"', "stands in no lesson; .* is named first.NAME"),
+        (LESSON, '# %% tags=["check"]', "# %%", "below cell 5, an exercise, stands no visible check"),
+        (LESSON, "# %% [markdown]\n# ## The middle", '# %% tags=["check"]\n# ## The', "stands below no exercise"),
+        (LESSON, "def middle", "import math\n\n\ndef middle", "cell 5 holds more than first.middle"),
+        (LESSON, "### BEGIN SOLUTION", "pass", "closes nothing"),
+    ],
+)
+def test_a_contradiction_is_refused(place, file, old, new, said):
+    """Each mistake is one sentence that names the file, and the remedy."""
+    change(place / file, old, new)
+    with pytest.raises(CourseError, match=said):
+        build(place)
+
+
+def test_an_edition_is_assembled_of_the_lessons_answers(place):
+    """It has the setup and the exercises of a lesson, without the answer that is cut, without examples and checks."""
+    text = edition_files(load_course(place), ["first.middle"])["first.py"].decode()
+    assert "import math" in text and 'raise NotImplementedError("first.middle")' in text
+    assert "(low + high) / 2" not in text and "assert" not in text and "Between 1 and 4" not in text
+
+
+def test_a_notebook_has_the_authors_check_and_no_answer(place):
+    """The graded cell holds the lesson's assertion, locked; the solution cell holds the stub."""
+    build(place)
+    text = (place / "notebooks" / "01_first.ipynb").read_text()
+    assert "between 1 and 4 stands 2.5" in text and "YOUR CODE HERE" in text and "(low + high) / 2" not in text
+    assert build(place).written == []
