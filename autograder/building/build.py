@@ -174,7 +174,7 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
             continue
         exercise_id = _placed(cell, number, lesson, course.library.in_lessons)
         if exercise_id is None:
-            cells += _given(cell, number, lesson, asked)
+            cells += _given(cell, number, lesson, asked, course.library == MINIGRAD)
             continue
         _check_placement(course, lesson, exercise_id, placed)
         placed.append(exercise_id)
@@ -287,7 +287,7 @@ def _placed(cell: Cell, number: int, lesson: Lesson, answered: bool) -> str | No
         ) from error
 
 
-def _given(cell: Cell, number: int, lesson: Lesson, asked: set[str]) -> Iterable[Cell]:
+def _given(cell: Cell, number: int, lesson: Lesson, asked: set[str], alone: bool) -> Iterable[Cell]:
     """The cells that a cell without an exercise becomes: itself, or its prose and its questions one by one."""
     try:
         parts = list(split_questions(cell.source)) if cell.cell_type == "markdown" else [cell.source]
@@ -302,7 +302,7 @@ def _given(cell: Cell, number: int, lesson: Lesson, asked: set[str]) -> Iterable
             raise CourseError(f"{lesson.file}: asks the question {part.name!r} twice; rename one of the two")
         if isinstance(part, Question):
             asked.add(part.name)
-        made += question_cells(part) if isinstance(part, Question) else [text_cell(part, cell)]
+        made += question_cells(part, alone=alone) if isinstance(part, Question) else [text_cell(part, cell)]
     for each in made:
         if not is_answer(each):
             _check_cell(each, number, lesson)

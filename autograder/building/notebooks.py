@@ -121,9 +121,9 @@ def _graded(grade_id: str, source: str, *, solution: bool) -> Cell:
     return cell
 
 
-def question_cells(question: Question) -> list[Cell]:
-    """Make the cells that ask a question and take its answer, with the model answer in it."""
-    asked, answer = question.cells()
+def question_cells(question: Question, *, alone: bool = True) -> list[Cell]:
+    """Make the cells that ask a question and take its answer, with the model answer in it (`Question.cells`)."""
+    asked, answer = question.cells(alone=alone)
     answer.id = _hash(answer.metadata["nbgrader"]["grade_id"])
     return [asked, answer]
 

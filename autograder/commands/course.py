@@ -12,8 +12,9 @@ from rich.markup import escape
 
 from autograder.commands.common import CourseOption, HiddenOption, IsolationOption, cache_of, honest, short
 from autograder.commands.showing import console_of, number, steps
-from autograder.course import Exercise
+from autograder.course import CourseError, Exercise
 from autograder.course.loading import find_course, load_course
+from autograder.library import MINIGRAD
 
 __all__ = ["build", "demo", "edition"]
 
@@ -117,6 +118,11 @@ def demo(
     from autograder.proof.demo import run_demo, run_rehearsal
 
     place = course or find_course()
+    loaded = load_course(place, tree=False)
+    if loaded.library != MINIGRAD:
+        raise CourseError(
+            f"{loaded.path.name}: the invented class answers minigrad's exercises; there is none for this one"
+        )
     if students is None:
         raise typer.Exit(run_demo(out, console_of(), place))
     raise typer.Exit(run_rehearsal(out, console_of(), place, students, seed))

@@ -44,7 +44,7 @@ class Library:
 MINIGRAD = Library(
     "minigrad",
     install="exercises.install",
-    silent=("check", "hint", "checks.check", "checks.hint"),
+    silent=("check", "hint", "checks.check"),
     watching=("checks", "debug"),
     # Imported on the spot: the module's own names cannot get in the way.
     refusal=("from minigrad.errors import ExerciseNotDone", "", 'raise ExerciseNotDone("{exercise}")'),

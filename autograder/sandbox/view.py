@@ -69,12 +69,12 @@ class View:
             self.aside.close()
 
 
-def make_view(edition: Path, package: str = "") -> View:
+def make_view(edition: Path, package: str) -> View:
     """A view of an edition: a copy that any user can read, in a new folder with the package `inside` beside it.
 
     Args:
         edition: Folder that holds the package.
-        package: Its name; without one nothing of the edition is shown.
+        package: Its name; empty to show nothing of the edition.
 
     Raises:
         OSError: if there is none.
