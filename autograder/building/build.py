@@ -322,7 +322,7 @@ def _check_cell(cell: Cell, number: int, lesson: Lesson) -> None:
 
 
 def _check_placement(course: Course, lesson: Lesson, exercise_id: str, placed: list[str]) -> None:
-    where = f"{lesson.file}"
+    where = lesson.file
     if exercise_id not in course.exercises:
         raise CourseError(
             f"{where}: places {exercise_id!r}, which course.toml does not list; "

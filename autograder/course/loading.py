@@ -146,6 +146,14 @@ def _file_of(folder: Path, lesson: str) -> Path:
 
 def _check_modules(file: Path, lessons: Mapping[str, Lesson], exercises: Mapping[str, Exercise]) -> None:
     """Refuse an object whose name does not say in which lesson's file it stands."""
+    modules: dict[str, str] = {}
+    for lesson in lessons.values():
+        other = modules.setdefault(module_of(lesson.path), lesson.name)
+        if other != lesson.name:
+            raise CourseError(
+                f"{file.name}: [[assignment]] {lesson.assignment}: the lessons {other!r} and {lesson.name!r} differ by "
+                "their numbers alone, and their exercises would share names; rename one of the two"
+            )
     for exercise in exercises.values():
         module = module_of(lessons[exercise.lesson].path)
         for dotted in exercise.objects:
@@ -205,9 +213,7 @@ def _setups(top: Table, drafts: set[str], lessons: Mapping[str, Lesson]) -> Iter
         if name not in lessons:
             raise row.fail("no [[assignment]] has that lesson; add it to one or correct the name")
         if name not in drafts or lessons[name].path.is_file():
-            raise row.fail(
-                f"'setup' is for a draft without a file; move it to a setup cell of lessons/{lessons[name].path.name}"
-            )
+            raise row.fail(f"'setup' is for a draft without a file; move it to a setup cell of {lessons[name].file}")
         yield name, setup
 
 

@@ -34,6 +34,7 @@ LESSON, TOML = "lessons/01_first.py", "course.toml"
         (TOML, 'package = "none"', 'package = "no_such_thing"', "there is no package 'no_such_thing', neither at"),
         (TOML, "wrong = 1", "wrong = -1", r"\[proof\]: 'wrong' is -1; write 0 or more"),
         (TOML, 'id = "first.middle"', 'id = "second.middle"', "stands in no lesson; .* is named first.NAME"),
+        (TOML, '"01_first"]', '"01_first", "02_first"]', "'01_first' and '02_first' differ by their numbers alone"),
         (LESSON, '# %% tags=["check"]', "# %%", "below cell 4, an exercise, stands no visible check"),
         (LESSON, "# %% [markdown]\n# ## The middle", '# %% tags=["check"]\n# ## The', "stands below no exercise"),
         (LESSON, "def middle", "import math\n\n\ndef middle", "cell 4 holds more than first.middle"),
