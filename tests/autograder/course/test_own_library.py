@@ -5,8 +5,10 @@ import pytest
 from autograder.building.build import build
 from autograder.building.editions import edition_files
 from autograder.building.first_course import lay_out_course
+from autograder.building.slicing import slice_exercise
 from autograder.course import CourseError
 from autograder.course.loading import load_course
+from autograder.judging.judge import Judge
 
 
 @pytest.fixture
@@ -61,3 +63,58 @@ def test_a_notebook_has_the_authors_check_and_no_answer(place):
     text = (place / "notebooks" / "01_first.ipynb").read_text()
     assert "between 1 and 4 stands 2.5" in text and "YOUR CODE HERE" in text and "(low + high) / 2" not in text
     assert build(place).written == []
+
+
+PACKAGE = '''
+"""Numbers in the middle."""
+
+
+def middle(low, high):
+    """Return the number halfway between two numbers."""
+    ### BEGIN SOLUTION
+    return (low + high) / 2
+    ### END SOLUTION
+
+
+def quarter(low, high):
+    """Return the number a quarter of the way."""
+    return middle(low, middle(low, high))
+'''
+
+HIDDEN = '''
+import pytest
+from autograder import expect
+
+
+@pytest.mark.exercise("first.middle", group="values", because="first.middle: 'halfway'")
+def test_quarter(student):
+    """The package itself calls the student's function, and a probe may import the package."""
+
+    def observe(library, high):
+        from means import first
+
+        return [library.first.quarter(0, high), first.middle(0, high)]
+
+    expect(student(observe, 8), [2.0, 4.0])
+'''
+
+
+def test_a_course_may_be_about_a_package_of_its_own(place):
+    """Its sources stand beside the course; a sandbox imports a copy in which the student's function has its place."""
+    package = place.parent / "src" / "means"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "first.py").write_text(PACKAGE)
+    change(place / TOML, 'package = "none"', 'package = "means"')
+    lesson = (place / LESSON).read_text()
+    start, end = lesson.index("def middle"), lesson.index('\n\n# %% tags=["check"]')
+    (place / LESSON).write_text(lesson[:start] + lesson[end:])
+    (place / "hidden" / "test_first.py").write_text(HIDDEN)
+    build(place)
+    course = load_course(place)
+    assert course.source == package and (place.parent / "notebooks" / "01_first.ipynb").is_file()
+    exercise = course.exercise("first.middle")
+    with Judge(course, hidden=course.hidden, shrink_seconds=0) as judge:
+        assert judge.grade_text(exercise, slice_exercise(course, exercise.id).reference_cell).full
+        assert judge.grade_text(exercise, "# exercise: first.middle\nfrom means.first import middle").earned == 0
+        assert judge.grade_text(exercise, "# exercise: first.middle\ndef middle(low, high):\n    return 4").earned == 0
