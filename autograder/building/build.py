@@ -178,10 +178,10 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
             continue
         _check_placement(course, lesson, exercise_id, placed)
         placed.append(exercise_id)
-        source = sources[exercise_id]
+        sliced = sources[exercise_id]
         if course.library.in_lessons:
-            _check_whole(cell, number, lesson, source)
-        cells += [solution_cell(source), check_cell(source.exercise, _visible(course, lesson, authored, number))]
+            _check_whole(cell, number, lesson, sliced)
+        cells += [solution_cell(sliced), check_cell(sliced.exercise, _visible(course, lesson, authored, number))]
     for exercise in course.of_lesson(lesson.name):
         if exercise.id not in placed:
             raise CourseError(

@@ -93,9 +93,9 @@ def make_view(edition: Path, package: str) -> View:
             os.chmod(folder, 0o700 if Path(folder) == home else 0o755)
             for name in files:
                 os.chmod(Path(folder, name), 0o644)
-        for package, place in packages():
+        for installed, place in packages():
             (home / "site" / place).parent.mkdir(exist_ok=True)
-            (home / "site" / place).symlink_to(package)
+            (home / "site" / place).symlink_to(installed)
     except OSError:
         aside.close()
         raise
