@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import sys
 
 import typer
@@ -16,13 +17,12 @@ from autograder.commands.explain import explain
 from autograder.commands.extend import extend
 from autograder.commands.forget import forget
 from autograder.commands.grade import doctor, grade
-from autograder.commands.new import new_exercise
+from autograder.commands.new import new_course, new_exercise
 from autograder.commands.regrade import regrade
 from autograder.commands.report import report
 from autograder.commands.solution import solution
 from autograder.commands.tidy import tidy
 from autograder.commands.verify import verify
-from minigrad.cli import take_any_text
 
 __all__ = ["app", "main"]
 
@@ -65,6 +65,8 @@ app = typer.Typer(
 
     [bold]A new exercise:[/bold]  autograder new exercise MODULE.NAME
 
+    [bold]A course of your own:[/bold]  autograder new course DIR
+
     Exit codes: 0 all well; 1 `verify` or `attack` found a problem, or `new` something missing; 2 wrong usage or an
     unreadable file; 3 no sandbox, or the grader itself is broken; 130 stopped by Ctrl-C."""),
 )
@@ -75,8 +77,9 @@ for command in (
     forget,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
-new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise.")
+new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise, or of a new course.")
 new.command("exercise", help=_joined(new_exercise.__doc__ or ""))(new_exercise)
+new.command("course", help=_joined(new_course.__doc__ or ""))(new_course)
 app.add_typer(new, name="new")
 database = typer.Typer(no_args_is_help=True, help="Move the gradebook to another database, or keep a copy.")
 for change in (move, backup, restore):
@@ -85,8 +88,10 @@ app.add_typer(database, name="database")
 
 
 def main() -> None:
-    """Run the command line."""
-    take_any_text()
+    """Run the command line. Files and pipes get UTF-8; a terminal shows "?" for signs that it does not have."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
     try:
         app()
     except KeyboardInterrupt:  # before a command has begun

@@ -42,9 +42,10 @@ from autograder.building.slicing import (
 )
 from autograder.building.translating import translate_with, translated, translation
 from autograder.common.files import write
+from autograder.common.marker import marker, named_on
 from autograder.course import Course, CourseError, Exercise, Lesson
 from autograder.course.loading import DEFAULT_COURSE, load_course
-from minigrad.exercises.marker import marker
+from autograder.library import MINIGRAD
 
 __all__ = ["BuildReport", "BuiltFile", "BuiltLesson", "build", "build_lesson", "course_json"]
 
@@ -160,7 +161,7 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
     if not lesson.path.is_file():
         raise CourseError(
             f"{course.path.name}: [[assignment]] {lesson.assignment}: the lesson {lesson.name!r} "
-            f"does not exist; write lessons/{lesson.path.name} or correct the name"
+            f"does not exist; write {lesson.file} or correct the name"
         )
     cells: list[Cell] = []
     placed: list[str] = []
@@ -168,17 +169,23 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
     authored = read_lesson(lesson.path).cells
     title = _title(authored, lesson)
     for number, cell in enumerate(authored, start=1):
-        exercise_id = _placed(cell, number, lesson)
+        if _is_check(cell):
+            _check_check(cell, number, lesson, authored[number - 2])
+            continue
+        exercise_id = _placed(cell, number, lesson, course.library.in_lessons)
         if exercise_id is None:
-            cells += _given(cell, number, lesson, asked)
+            cells += _given(cell, number, lesson, asked, course.library == MINIGRAD)
             continue
         _check_placement(course, lesson, exercise_id, placed)
         placed.append(exercise_id)
-        cells += [solution_cell(sources[exercise_id]), check_cell(course.exercise(exercise_id))]
+        sliced = sources[exercise_id]
+        if course.library.in_lessons:
+            _check_whole(cell, number, lesson, sliced)
+        cells += [solution_cell(sliced), check_cell(sliced.exercise, _visible(course, lesson, authored, number))]
     for exercise in course.of_lesson(lesson.name):
         if exercise.id not in placed:
             raise CourseError(
-                f"lessons/{lesson.name}.md: does not place the exercise {exercise.id!r} that course.toml gives it; "
+                f"{lesson.file}: does not place the exercise {exercise.id!r} that course.toml gives it; "
                 f"add a code cell that holds {marker(exercise.id)!r}"
             )
     source = new_notebook(lesson.name, course.version, cells)
@@ -228,41 +235,75 @@ def _exercise_json(course: Course, exercise: Exercise) -> dict[str, Any]:
 def _title(cells: list[Cell], lesson: Lesson) -> str:
     first = cells[0].source.strip().split("\n")[0] if cells else ""
     if not (first.startswith("# ") and cells[0].cell_type == "markdown"):
-        raise CourseError(f"lessons/{lesson.name}.md: begins without a heading; make its first line '# ' and the title")
+        raise CourseError(f"{lesson.file}: begins without a heading; make its first line '# ' and the title")
     return str(first.removeprefix("# ").strip())
 
 
-def _placed(cell: Cell, number: int, lesson: Lesson) -> str | None:
+def _is_check(cell: Cell) -> bool:
+    """Return whether a cell is the visible check of the exercise above it: it is tagged so."""
+    return cell.cell_type == "code" and "check" in cell.metadata.get("tags", ())
+
+
+def _check_check(cell: Cell, number: int, lesson: Lesson, above: Cell) -> None:
+    _check_cell(cell, number, lesson)
+    if not (above.cell_type == "code" and named_on(above.source.strip())):
+        raise CourseError(
+            f"{lesson.file}: cell {number} is tagged 'check' and stands below no exercise; "
+            "move it right below the exercise's cell"
+        )
+
+
+def _visible(course: Course, lesson: Lesson, authored: Sequence[Cell], number: int) -> str:
+    """The text of the check below an exercise's cell of that number, if the author wrote one."""
+    if number < len(authored) and _is_check(authored[number]):
+        return str(authored[number].source)
+    if course.library != MINIGRAD:
+        raise CourseError(
+            f"{lesson.file}: below cell {number}, an exercise, stands no visible check; "
+            "add a code cell with the tag 'check', of assertions for example"
+        )
+    return ""
+
+
+def _check_whole(cell: Cell, number: int, lesson: Lesson, source: ExerciseSource) -> None:
+    """Refuse an exercise's cell that holds more than its objects: the notebook would lose it."""
+    if squeeze(cell.source) != squeeze(source.reference_cell):
+        raise CourseError(
+            f"{lesson.file}: cell {number} holds more than {', '.join(source.exercise.objects)}; "
+            "move the rest to a setup cell, or name it in 'objects'"
+        )
+
+
+def _placed(cell: Cell, number: int, lesson: Lesson, answered: bool) -> str | None:
     if "nbgrader" in cell.metadata:
         raise CourseError(
-            f"lessons/{lesson.name}.md: cell {number} has nbgrader metadata; "
-            "remove it, since the build writes it from course.toml"
+            f"{lesson.file}: cell {number} has nbgrader metadata; remove it, since the build writes it from course.toml"
         )
     try:
-        return placement(cell)
+        return placement(cell, answered=answered)
     except ValueError as error:
         raise CourseError(
-            f"lessons/{lesson.name}.md: cell {number} begins with {str(error)!r} but is not that one line; "
+            f"{lesson.file}: cell {number} begins with {str(error)!r} but is not that one line; "
             "place an exercise by a cell that holds '# exercise: ID' and nothing else"
         ) from error
 
 
-def _given(cell: Cell, number: int, lesson: Lesson, asked: set[str]) -> Iterable[Cell]:
+def _given(cell: Cell, number: int, lesson: Lesson, asked: set[str], alone: bool) -> Iterable[Cell]:
     """The cells that a cell without an exercise becomes: itself, or its prose and its questions one by one."""
     try:
         parts = list(split_questions(cell.source)) if cell.cell_type == "markdown" else [cell.source]
     except ValueError as error:
-        raise CourseError(f"lessons/{lesson.name}.md: cell {number}: {error}") from error
+        raise CourseError(f"{lesson.file}: cell {number}: {error}") from error
     if parts in ([], [cell.source]):
         _check_cell(cell, number, lesson)
         return [cell]
     made: list[Cell] = []
     for part in parts:
         if isinstance(part, Question) and part.name in asked:
-            raise CourseError(f"lessons/{lesson.name}.md: asks the question {part.name!r} twice; rename one of the two")
+            raise CourseError(f"{lesson.file}: asks the question {part.name!r} twice; rename one of the two")
         if isinstance(part, Question):
             asked.add(part.name)
-        made += question_cells(part) if isinstance(part, Question) else [text_cell(part, cell)]
+        made += question_cells(part, alone=alone) if isinstance(part, Question) else [text_cell(part, cell)]
     for each in made:
         if not is_answer(each):
             _check_cell(each, number, lesson)
@@ -272,19 +313,17 @@ def _given(cell: Cell, number: int, lesson: Lesson, asked: set[str]) -> Iterable
 def _check_cell(cell: Cell, number: int, lesson: Lesson) -> None:
     for words in RESERVED:
         if words in cell.source:
-            raise CourseError(
-                f"lessons/{lesson.name}.md: cell {number} contains {words!r}, which nbgrader acts on; reword it"
-            )
+            raise CourseError(f"{lesson.file}: cell {number} contains {words!r}, which nbgrader acts on; reword it")
     length = len(cell.source.strip().split("\n"))
     if cell.cell_type == "code" and length > LONGEST_CELL:
         raise CourseError(
-            f"lessons/{lesson.name}.md: cell {number} has {length} lines of code, more than {LONGEST_CELL}; "
+            f"{lesson.file}: cell {number} has {length} lines of code, more than {LONGEST_CELL}; "
             "split it or move code into the library"
         )
 
 
 def _check_placement(course: Course, lesson: Lesson, exercise_id: str, placed: list[str]) -> None:
-    where = f"lessons/{lesson.name}.md"
+    where = lesson.file
     if exercise_id not in course.exercises:
         raise CourseError(
             f"{where}: places {exercise_id!r}, which course.toml does not list; "
@@ -302,6 +341,8 @@ def _check_placement(course: Course, lesson: Lesson, exercise_id: str, placed: l
 
 def _answer(course: Course, exercise: Exercise) -> list[str]:
     """Return the lines that give an exercise away: those that students cannot read in their library either."""
+    if course.library.in_lessons:  # of which students get the notebooks alone
+        return telling_lines(course, exercise)
     files = edition_files(course, [exercise.id])
     modules = (content.decode() for name, content in files.items() if name.endswith(".py"))
     given = {squeeze(line) for text in modules for line in text.split("\n")}
@@ -326,7 +367,7 @@ def _check_leaks(course: Course, built: BuiltLesson, notebook: Notebook, answers
         number = next((n for n, text in enumerate(cells, start=1) if squeeze(line) in text), None)
         if number is not None:
             raise CourseError(
-                f"lessons/{built.lesson.name}.md: the student notebook shows {line!r} in cell {number}, "
+                f"{built.lesson.file}: the student notebook shows {line!r} in cell {number}, "
                 f"a line of the answer to {exercise_id!r}; reword it or move it between markers"
             )
 
@@ -343,7 +384,7 @@ def _check_totals(course: Course, built: BuiltLesson) -> None:
     for notebook in (built.source, built.student):
         if abs(_points(notebook) - wanted) > 1e-9:
             raise CourseError(
-                f"lessons/{built.lesson.name}.md: its graded cells are worth {_points(notebook)} points, but "
+                f"{built.lesson.file}: its graded cells are worth {_points(notebook)} points, but "
                 f"course.toml gives its exercises {wanted}; build again from unchanged files"
             )
 

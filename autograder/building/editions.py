@@ -22,17 +22,17 @@ import re
 import shlex
 import tokenize
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from autograder.building.slicing import ObjectSource, find_object
+from autograder.building.slicing import ObjectSource, answers_in, find_object
 from autograder.common.aside import PREFIX, Aside, sweep
+from autograder.common.errors import GraderError
 from autograder.common.files import put, write
-from autograder.course import Course, Exercise, split_object
+from autograder.course import Course, Exercise, module_of, split_object
 from autograder.course.loading import load_course
-from minigrad.errors import MinigradError
-from minigrad.standing_aside import CUT
+from autograder.library import CUT, MINIGRAD
 
 __all__ = [
     "EDITIONS",
@@ -83,7 +83,7 @@ LEFT_OUT = ("__pycache__", "*.pyc", "*.pyo", "*.nbi", "*.nbc", ".*")
 """Never part of an edition: bytecode and compiled kernels hold the answers."""
 
 
-class EditionError(MinigradError):
+class EditionError(GraderError):
     """An edition cannot be written there; the message says why and what to do."""
 
 
@@ -91,7 +91,7 @@ def make_edition(out: Path, without: Iterable[str], course: Course | None = None
     """Write the library without the answers to some exercises.
 
     Args:
-        out: The directory that is to hold `minigrad`; an edition that is there already is replaced.
+        out: The directory that is to hold the library; an edition that is there already is replaced.
         without: Ids of the exercises to cut, together with what gives them away.
         course: The course; by default the repository's.
 
@@ -104,7 +104,7 @@ def make_edition(out: Path, without: Iterable[str], course: Course | None = None
     """
     course = course or load_course()
     _check_place(out, course)
-    _write_package(edition_files(course, without), out)
+    _write_package(course.library.package, edition_files(course, without), out)
     return out
 
 
@@ -114,6 +114,11 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
     The directory can be given to `pip install`: it holds a `pyproject.toml` beside the package, without the grader, and
     a README that says how; one that lies there already stays.
     """
+    if course.library != MINIGRAD:
+        raise EditionError(
+            f"{course.path.name}: [library]: an edition for a class is made of minigrad alone; "
+            "give students the notebooks, and the package by your own means if there is one"
+        )
     project = _class_project(course, edition_files(course, closed_exercises(course, today)))
     make_edition(out, closed_exercises(course, today), course)
     for folder, lesson in itertools.product(("", *course.languages), course.lessons):  # `minigrad start` copies them
@@ -135,7 +140,7 @@ def _assignments(course: Course) -> str:
 
 def _check_place(out: Path, course: Course) -> None:
     """Refuse a directory where an edition would take the place of anything but an edition."""
-    package, project = out / "minigrad", out / "pyproject.toml"
+    package, project = out / course.library.package, out / "pyproject.toml"
     if out.resolve().is_relative_to(course.source.parent.resolve()):
         raise EditionError(f"{out} lies among the library's own sources; name another directory")
     if (out / "course.toml").exists():
@@ -158,7 +163,7 @@ def closed_exercises(course: Course, today: dt.date) -> list[str]:
 
 def edition_name(course: Course, without: Iterable[str]) -> str:
     """Return the name under which an edition is kept, whether or not it is."""
-    return _content_hash(_graded_files(course, without))
+    return _content_hash(course.library.package, _graded_files(course, without))
 
 
 def _graded_files(course: Course, without: Iterable[str]) -> dict[str, bytes]:
@@ -196,13 +201,14 @@ def cached_edition(course: Course, without: Iterable[str], cache: Path | None = 
     """
     files = _graded_files(course, without)
     cache = cache or course.directory / EDITIONS
-    edition = cache / _content_hash(files)
+    package = course.library.package
+    edition = cache / _content_hash(package, files)
     if edition.is_dir():
         return edition
     sweep(cache.glob(f"{PREFIX}*"))
     with Aside(cache) as aside:
         made = aside / "edition"
-        _write_package(files, made)
+        _write_package(package, files, made)
         _compile(made)
         made.chmod(0o755)
         try:
@@ -216,7 +222,7 @@ def cached_edition(course: Course, without: Iterable[str], cache: Path | None = 
 
 def _compile(edition: Path) -> None:
     """Write bytecode beside an edition's modules, made from what is left of them: each sandbox imports them anew."""
-    for path in sorted((edition / "minigrad").rglob("*.py")):
+    for path in sorted(edition.rglob("*.py")):
         bytecode = _bytecode(path.relative_to(edition).as_posix(), path.read_bytes())
         place = Path(importlib.util.cache_from_source(path))
         place.parent.mkdir(exist_ok=True)
@@ -236,7 +242,7 @@ def _bytecode(name: str, source: bytes) -> bytes:
 
 
 def edition_files(course: Course, without: Iterable[str], *, grading: bool = False) -> dict[str, bytes]:
-    """Return an edition's files, by their path below `minigrad`.
+    """Return an edition's files, by their path in the library's package.
 
     Args:
         course: The course.
@@ -250,17 +256,21 @@ def edition_files(course: Course, without: Iterable[str], *, grading: bool = Fal
     for exercise_id in sorted(wanted):
         course.exercise(exercise_id)
     cuts, dropped = _cuts(course, wanted, grading)
-    files: dict[str, bytes] = {}
+    library = course.library
+    files: dict[str, bytes] = {"__init__.py": b""} if library.in_lessons else {}
     if cuts:
         names = {name for each in cuts.values() for source, _ in each for name in _without_body(source)}
-        files[CUT] = "".join(f"minigrad.{name}\n" for name in sorted(names)).encode()
-    for path in _library_files(course.source):
+        files[CUT] = "".join(f"{library.package}.{name}\n" for name in sorted(names)).encode()
+    for path in _library_files(course):
         if any(path == module or module in path.parents for module in dropped):
             continue
         content = path.read_bytes()
         if path in cuts:
-            content = _cut(content.decode(), cuts[path]).encode()
-        files[path.relative_to(course.source).as_posix()] = content
+            content = _cut(content.decode(), cuts[path], library.refusal).encode()
+        if library.in_lessons:
+            files[f"{module_of(path)}.py"] = answers_in(content.decode()).encode()
+        else:
+            files[path.relative_to(course.source).as_posix()] = content
     if course.catalogue.is_file():  # a course apart from the library keeps it itself
         files[course.catalogue.name] = course.catalogue.read_bytes()
     return files
@@ -291,12 +301,12 @@ def _cuts(
     return cuts, dropped
 
 
-def _cut(text: str, cuts: Iterable[tuple[ObjectSource, str]]) -> str:
+def _cut(text: str, cuts: Iterable[tuple[ObjectSource, str]], refusal: Sequence[str]) -> str:
     """Replace the answers in a module's text."""
     lines = text.split("\n")
     edits: dict[tuple[int, int], list[str]] = {}
     for source, exercise_id in cuts:
-        edits.update(_edits(source, exercise_id))
+        edits.update(_edits(source, [line.format(exercise=exercise_id) for line in refusal]))
     for (start, stop), replacement in sorted(edits.items(), reverse=True):
         lines[start:stop] = replacement
     return "\n".join(lines)
@@ -312,26 +322,26 @@ def _without_body(source: ObjectSource) -> list[str]:
     return [f"{source.dotted}.{each.name}" for each in cut]
 
 
-def _edits(source: ObjectSource, exercise_id: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
+def _edits(source: ObjectSource, refusal: Sequence[str]) -> Iterator[tuple[tuple[int, int], list[str]]]:
     """Yield ranges of lines in the object's file, with what takes their place."""
     first = source.first
     if isinstance(source.node, ast.FunctionDef):
-        yield _body_edit(source.node, first + len(source.lines), source, exercise_id)
+        yield _body_edit(source.node, first + len(source.lines), source, refusal)
     elif source.regions:
         # What a class gives beside the regions is the student's too, and stays.
         for region in source.regions:
             marker = source.lines[region.begin]
             indent = marker[: len(marker) - len(marker.lstrip())]
             span = (first + region.begin, first + region.end + 1)
-            yield span, _refusal(indent, exercise_id)
+            yield span, _indented(refusal, indent)
     else:
         for method in source.node.body:
             if isinstance(method, ast.FunctionDef):
-                yield _body_edit(method, method.end_lineno or method.lineno, source, exercise_id)
+                yield _body_edit(method, method.end_lineno or method.lineno, source, refusal)
 
 
 def _body_edit(
-    function: ast.FunctionDef, stop: int, source: ObjectSource, exercise_id: str
+    function: ast.FunctionDef, stop: int, source: ObjectSource, refusal: Sequence[str]
 ) -> tuple[tuple[int, int], list[str]]:
     """Replace a function's body; signature, decorators and docstring stay."""
     start = function.lineno - 1
@@ -343,7 +353,7 @@ def _body_edit(
         span = slice(docstring.lineno - 1 - start, (docstring.end_lineno or 0) - start)
         kept += lines[span]
     indent = " " * (function.col_offset + 4)
-    return (start, stop), kept + _refusal(indent, exercise_id)
+    return (start, stop), kept + _indented(refusal, indent)
 
 
 def _signature_end(lines: list[str]) -> tuple[int, int]:
@@ -357,13 +367,8 @@ def _signature_end(lines: list[str]) -> tuple[int, int]:
     raise AssertionError("a definition that ast has read has a colon")
 
 
-def _refusal(indent: str, exercise_id: str) -> list[str]:
-    # Imported on the spot: the module's own names cannot get in the way.
-    return [
-        f"{indent}from minigrad.errors import ExerciseNotDone",
-        "",
-        f'{indent}raise ExerciseNotDone("{exercise_id}")',
-    ]
+def _indented(lines: Sequence[str], indent: str) -> list[str]:
+    return [f"{indent}{line}" if line else "" for line in lines]
 
 
 def _class_project(course: Course, files: Mapping[str, bytes]) -> str:
@@ -413,7 +418,11 @@ def _package_of(requirement: str) -> str:
     return re.split(r"[^\w-]", requirement, maxsplit=1)[0]
 
 
-def _library_files(source: Path) -> list[Path]:
+def _library_files(course: Course) -> list[Path]:
+    source = course.source
+    if course.library.in_lessons:
+        lessons = {course.lesson_of(exercise).path for exercise in course.exercises.values()}
+        return sorted(path for path in lessons if path.is_file())
     found = []
     for path in sorted(source.rglob("*")):
         parts = path.relative_to(source).parts
@@ -422,22 +431,22 @@ def _library_files(source: Path) -> list[Path]:
     return found
 
 
-def _content_hash(files: Mapping[str, bytes]) -> str:
-    digest = hashlib.sha256()
+def _content_hash(package: str, files: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256(f"{package}\n".encode())
     for name, content in sorted(files.items()):
         digest.update(f"{name}\n{len(content)}\n".encode() + content)
     return digest.hexdigest()[:16]
 
 
-def _write_package(files: Mapping[str, bytes], out: Path) -> None:
-    """Write `minigrad` into a directory: aside first, then renamed into place."""
+def _write_package(name: str, files: Mapping[str, bytes], out: Path) -> None:
+    """Write a library into a directory: aside first, then renamed into place."""
     with Aside(out) as aside:
-        for name, content in files.items():
-            path = aside / "minigrad" / name
+        for file, content in files.items():
+            path = aside / name / file
             path.parent.mkdir(parents=True, exist_ok=True)
             put(path, content)
-        (aside / "minigrad" / MARK).touch()
-        package = out / "minigrad"
+        (aside / name / MARK).touch()
+        package = out / name
         if package.exists():
             package.rename(aside / "before")
-        (aside / "minigrad").rename(package)
+        (aside / name).rename(package)

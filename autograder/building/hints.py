@@ -20,11 +20,13 @@ from typing import Any
 
 from autograder.building.slicing import squeeze, telling_lines
 from autograder.course import Course, CourseError, Exercise
-from minigrad.tutor.hints import TIERS
 
 __all__ = ["hints_json", "load_hints"]
 
 Hints = Mapping[str, Mapping[str, str]]
+
+TIERS = ("nudge", "idea", "outline")
+"""The texts of an exercise, in the order in which the library shows them."""
 
 
 def hints_json(course: Course) -> str | None:

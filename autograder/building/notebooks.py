@@ -11,8 +11,8 @@ from pathlib import Path
 
 from autograder.building.questions import STUB_TEXT, Question, is_answer
 from autograder.building.slicing import ExerciseSource, clear_solutions
+from autograder.common.marker import marker, named_on
 from autograder.course import CourseError, Exercise
-from minigrad.exercises.marker import marker, named_on
 
 # jsonschema imports it for a format that notebooks do not use, and that import takes a second.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -46,16 +46,17 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def read_lesson(path: Path) -> Notebook:
-    """Read a lesson from MyST Markdown.
+    """Read a lesson from MyST Markdown, or from Python with cells (``# %%``).
 
     Raises:
         CourseError: If it cannot be read.
     """
+    form, name = ("py:percent", "Python with cells") if path.suffix == ".py" else ("md:myst", "MyST Markdown")
     try:
-        notebook: Notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst")
+        notebook: Notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt=form)
         return notebook
     except (OSError, ValueError) as error:
-        raise CourseError(f"{path.name}: is not a lesson in MyST Markdown ({error}); correct it") from error
+        raise CourseError(f"{path.name}: is not a lesson in {name} ({error}); correct it") from error
 
 
 def setup_texts(path: Path) -> list[str]:
@@ -67,8 +68,12 @@ def setup_texts(path: Path) -> list[str]:
     return [cell.source for cell in read_lesson(path).cells if "setup" in cell.metadata.get("tags", ())]
 
 
-def placement(cell: Cell) -> str | None:
+def placement(cell: Cell, *, answered: bool = False) -> str | None:
     """Return the id of the exercise that a cell places, or None for an ordinary cell.
+
+    Args:
+        cell: The cell.
+        answered: Whether the answer stands in it.
 
     Raises:
         ValueError: If the cell begins like a placement but is not one line ``# exercise: ID``.
@@ -77,7 +82,7 @@ def placement(cell: Cell) -> str | None:
         return None
     text = cell.source.strip()
     named = named_on(text)
-    if named is not None and text != marker(named):
+    if named is not None and text != marker(named) and not (answered and text.startswith(f"{marker(named)}\n")):
         raise ValueError(text.split("\n")[0])
     return named
 
@@ -88,9 +93,14 @@ def solution_cell(source: ExerciseSource) -> Cell:
     return _graded(exercise.solution_id, source.reference_cell, solution=True)
 
 
-def check_cell(exercise: Exercise) -> Cell:
-    """Make the locked cell that checks an exercise and carries its points."""
-    cell = _graded(exercise.graded_id, f'check("{exercise.id}")', solution=False)
+def check_cell(exercise: Exercise, text: str = "") -> Cell:
+    """Make the locked cell that checks an exercise and carries its points.
+
+    Args:
+        exercise: The exercise.
+        text: The check that the lesson's author wrote; by default the library's own is called.
+    """
+    cell = _graded(exercise.graded_id, text or f'check("{exercise.id}")', solution=False)
     cell.metadata["nbgrader"]["points"] = exercise.points
     return cell
 
@@ -111,9 +121,9 @@ def _graded(grade_id: str, source: str, *, solution: bool) -> Cell:
     return cell
 
 
-def question_cells(question: Question) -> list[Cell]:
-    """Make the cells that ask a question and take its answer, with the model answer in it."""
-    asked, answer = question.cells()
+def question_cells(question: Question, *, alone: bool = True) -> list[Cell]:
+    """Make the cells that ask a question and take its answer, with the model answer in it (`Question.cells`)."""
+    asked, answer = question.cells(alone=alone)
     answer.id = _hash(answer.metadata["nbgrader"]["grade_id"])
     return [asked, answer]
 

@@ -28,13 +28,10 @@ from autograder.building.skeletons import (
 )
 from autograder.building.slicing import BEGIN, find_object
 from autograder.common.files import write
+from autograder.common.marker import marker
 from autograder.course import Course, CourseError, Exercise, split_object
-from minigrad.exercises.marker import marker
 
-__all__ = ["FEWEST_VARIANTS", "FEWEST_WRONG", "Piece", "lay_out", "pieces", "refuse_skeletons", "unfilled"]
-
-FEWEST_WRONG = 3
-FEWEST_VARIANTS = 2
+__all__ = ["Piece", "lay_out", "pieces", "refuse_skeletons", "unfilled"]
 
 
 @dataclass(frozen=True)
@@ -182,8 +179,8 @@ def _answers(course: Course, exercise: Exercise, answers: Path) -> Iterator[Piec
         return with_answer(exercise.id, kind, references, text)
 
     for kind, fewest, to_do in (
-        ("wrong", FEWEST_WRONG, "write a wrong answer; name the file after the mistake"),
-        ("variants", FEWEST_VARIANTS, "write the right answer in another way; name the file after it"),
+        ("wrong", course.fewest_wrong, "write a wrong answer; name the file after the mistake"),
+        ("variants", course.fewest_variants, "write the right answer in another way; name the file after it"),
     ):
         found = _answers_of(exercise, answers / kind)
         for file in found:

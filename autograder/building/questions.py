@@ -57,11 +57,15 @@ class Question:
     points: float = 0.0
     model: str = ""
 
-    def cells(self) -> list[nbformat.NotebookNode]:
-        """The cell that asks, and nbgrader's manually graded cell below it with the model answer."""
+    def cells(self, *, alone: bool = True) -> list[nbformat.NotebookNode]:
+        """The cell that asks, and nbgrader's manually graded cell below it with the model answer.
+
+        Args:
+            alone: Whether to say how someone without a teacher sees a good answer.
+        """
         worth = "it brings no points" if self.points == 0 else f"it brings up to {_points(self.points)}"
-        alone = "Alone? `minigrad solution`, with the question's name, shows a good answer once yours is saved."
-        note = f"*Your answer is read by a person; {worth}. {alone}*"
+        command = " Alone? `minigrad solution`, with the question's name, shows a good answer once yours is saved."
+        note = f"*Your answer is read by a person; {worth}.{command if alone else ''}*"
         asked = nbformat.v4.new_markdown_cell(f"{ASKS} {self.text}\n\n{note}")
         region = "\n".join(part for part in (BEGIN, self.model, END) if part)
         answer = nbformat.v4.new_markdown_cell(f"{heading(self.name)}\n\n{region}")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 
 from autograder.building.slicing import BEGIN, END, clear_solutions
+from autograder.common.marker import marker, named_on
 from autograder.course import Exercise
-from minigrad.exercises.marker import marker, named_on
 
 __all__ = [
     "FRESH",

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.common.marker import marker, named_on
 from autograder.course import Course, CourseError, Exercise, split_object
-from minigrad.exercises.marker import marker
 
 __all__ = [
     "BEGIN",
@@ -23,6 +23,7 @@ __all__ = [
     "ExerciseSource",
     "ObjectSource",
     "Region",
+    "answers_in",
     "clear_solutions",
     "find_object",
     "slice_exercise",
@@ -56,7 +57,7 @@ class ObjectSource:
     """A top-level object of the library, as text.
 
     Attributes:
-        dotted: Its name, without ``minigrad.``.
+        dotted: Its name, without the library's.
         file: Where it is defined.
         node: Its definition.
         first: Index of its ``def`` or ``class`` line in the file; decorators stand above.
@@ -137,8 +138,8 @@ def find_object(source: Path, dotted: str) -> ObjectSource:
     """Find a top-level function or class of the library.
 
     Args:
-        source: The directory of the package.
-        dotted: The object's name, without ``minigrad.``.
+        source: The directory of the package, or of the lessons that hold the answers.
+        dotted: The object's name, without the library's.
 
     Raises:
         CourseError: If it is not there, or its markers are unmatched, nested, misspelt or outside a function.
@@ -151,6 +152,18 @@ def find_object(source: Path, dotted: str) -> ObjectSource:
     for region in regions:
         _check_inside_function(node, region, first, where)
     return ObjectSource(dotted, file, node, first, own, regions)
+
+
+def answers_in(text: str) -> str:
+    """Return the setup cells and the exercises of a lesson in Python: what a module of the answers consists of."""
+    kept = (cell for cell in re.split(r"^(?=# %%)", text, flags=re.MULTILINE) if _is_answers(cell))
+    return "".join(kept)
+
+
+def _is_answers(cell: str) -> bool:
+    header, _, body = cell.partition("\n")
+    is_code = header.startswith("# %%") and "[markdown]" not in header
+    return is_code and ('"setup"' in header or bool(named_on(body.lstrip())))
 
 
 def solution_lines(source: ObjectSource) -> list[str]:

@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.commands.common import (
-    HERE,
     REJECTED,
     USAGE,
     CourseOption,
@@ -26,6 +25,7 @@ from autograder.commands.common import (
 )
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
 from autograder.course.loading import find_course, load_course
+from autograder.library import MINIGRAD
 
 if TYPE_CHECKING:
     from autograder.proof.attack import Attack
@@ -42,7 +42,7 @@ def attack(
     ] = None,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: HiddenOption = HERE / "hidden",
+    hidden: HiddenOption = None,
     naive: Annotated[
         bool,
         typer.Option("--naive", help="Show beside each what it achieves on a grader that runs the notebook itself."),
@@ -73,6 +73,8 @@ def attack(
     worth, if a report shows a line of a hidden test or of someone else's work, if a file of the course or the gradebook
     changes, if a process is left, or if the next student's right answer loses a point. Then the exit code is 1.
 
+    A course about something else is attacked by all that needs nothing of minigrad; the last line counts the rest.
+
     Examples:
       autograder attack
 
@@ -98,10 +100,11 @@ def attack(
     chosen = [_named(name, ATTACKS) for name in names or ATTACKS]
     console = console_of()
     with Arena(out, course or find_course(), isolation, hidden) as arena:
+        chosen, left = _applied(arena, chosen)
         achieved = _on_naive(arena, chosen) if naive else {}
         rows = list(_shown(arena, chosen))
         problems = [f"{row.attack.name}: {problem}" for row in rows for problem in row.problems]
-        problems += [] if names else _guesses(arena, hidden)
+        problems += [] if names else _guesses(arena)
         problems += arena.finish()
     problems += _as_class(out / "recorded", course, isolation, hidden, chosen) if recorded else []
     if is_narrow(console):
@@ -114,6 +117,8 @@ def attack(
     attacked = number(len(rows), "attack")
     said = f"{attacked}, {won} won; {number(len(problems), 'problem')}" if problems else f"{attacked}: none won"
     console.print(said, soft_wrap=True)
+    if left:
+        console.print(f"{number(left, 'attack')} left out, which need minigrad or an exercise of its course")
     if problems:
         raise typer.Exit(REJECTED)
 
@@ -136,13 +141,16 @@ def _time_texts() -> None:
         raise typer.Exit(REJECTED)
 
 
-def _search_editions(course: Path, names: list[str], hidden: Path, isolation: str, seconds: float) -> None:
+def _search_editions(course: Path, names: list[str], hidden: Path | None, isolation: str, seconds: float) -> None:
     """Print what earns points with the functions that stay in each exercise's edition; exit with 1 if one is new."""
     from autograder.judging.judge import Judge
     from autograder.proof.borrow.searching import FINE, search, stale
 
     loaded = load_course(course, tree=False)
+    if loaded.library != MINIGRAD:
+        fail(f"{loaded.path.name}: --borrow searches the functions of minigrad, which this course does not have", USAGE)
     check_exercises(loaded, names)
+    hidden = hidden or loaded.hidden
     chosen = [loaded.exercise(each) for each in names] or [each for each in loaded.exercises.values() if each.points]
     found = []
     with steps("searching editions", len(chosen)) as step:
@@ -174,6 +182,14 @@ def _named(name: str, attacks: dict[str, Attack]) -> Attack:
     return attacks[name]
 
 
+def _applied(arena: Arena, attacks: list[Attack]) -> tuple[list[Attack], int]:
+    """The attacks that apply to the course, and the number of those that do not."""
+    from autograder.proof.attack.elsewhere import applied
+
+    found = list(applied(attacks, arena.target, arena.released))
+    return found, len(attacks) - len(found)
+
+
 def _shown(arena: Arena, attacks: list[Attack]) -> Iterable[Row]:
     """Run attacks, and show which one runs."""
     with steps("attacking", len(attacks)) as step:
@@ -190,7 +206,7 @@ def _on_naive(arena: Arena, attacks: list[Attack]) -> dict[str, list[str]]:
         return achieved_on_naive(attacks, arena.released)
 
 
-def _as_class(out: Path, course: Path | None, isolation: str, hidden: Path, attacks: list[Attack]) -> list[str]:
+def _as_class(out: Path, course: Path | None, isolation: str, hidden: Path | None, attacks: list[Attack]) -> list[str]:
     """The winnings of attacks where a class is graded and recorded."""
     from autograder.proof.attack.recorded import record_attacks
     from autograder.proof.attack.running import Arena
@@ -202,13 +218,13 @@ def _as_class(out: Path, course: Path | None, isolation: str, hidden: Path, atta
         return record_attacks(arena, attacks)[1]
 
 
-def _guesses(arena: Arena, hidden: Path) -> list[str]:
+def _guesses(arena: Arena) -> list[str]:
     """The points that a forger could earn who answers without calling anything."""
     from autograder.proof.attack.guessing import won_by_guessing
 
     problems: list[str] = []
     with steps("guessing", len(arena.course.exercises)) as step:
-        for _, won in won_by_guessing(arena.course, hidden):
+        for _, won in won_by_guessing(arena.course, arena.judge.hidden):
             problems += won
             step.advance()
     return problems

@@ -14,8 +14,8 @@ from rich.markup import escape
 
 from autograder.commands.common import (
     REJECTED,
-    CourseHiddenOption,
     CourseOption,
+    HiddenOption,
     IsolationOption,
     JobsOption,
     cache_of,
@@ -50,7 +50,7 @@ def autograde(
     jobs: JobsOption = 0,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: CourseHiddenOption = None,
+    hidden: HiddenOption = None,
     keep: Annotated[
         bool, typer.Option("--keep/--fresh", help="Keep recorded marks, or grade again; what changes is logged.")
     ] = True,

@@ -12,17 +12,16 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.common.errors import GraderError
 from autograder.course import Course
 from autograder.course.loading import DEFAULT_COURSE
-from minigrad.errors import MinigradError
 
 __all__ = [
     "BROKEN",
-    "HERE",
     "REJECTED",
     "STOPPED",
     "USAGE",
-    "CourseHiddenOption",
+    "AnswersOption",
     "CourseOption",
     "HiddenOption",
     "IsolationOption",
@@ -70,15 +69,20 @@ IsolationOption = Annotated[
     ),
 ]
 
-_HIDDEN = typer.Option(
-    "--hidden", metavar="DIR", help="Another directory of hidden tests than the course's own.", show_default=False
-)
-HiddenOption = Annotated[Path, _HIDDEN]
-CourseHiddenOption = Annotated[Path | None, _HIDDEN]
+HiddenOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--hidden", metavar="DIR", help="Another directory of hidden tests than the course's own.", show_default=False
+    ),
+]
+AnswersOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Another directory of `wrong` and `variants` than the course's own.", show_default=False
+    ),
+]
 JobsOption = Annotated[int, typer.Option(min=0, help="Processes; one a core if 0.")]
 KeepOption = Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")]
-HERE = Path(__file__).parents[1]
-"""The folder of the grader."""
 
 
 def fail(message: str, code: int) -> NoReturn:
@@ -112,7 +116,7 @@ def _explained(command: Callable[[], R]) -> R:
 
     try:
         return command()
-    except MinigradError as error:
+    except GraderError as error:
         fail(str(error), USAGE)
     except HiddenTestError as error:
         fail(f"a hidden test is at fault: {error}", BROKEN)

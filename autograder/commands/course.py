@@ -10,10 +10,11 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.commands.common import HERE, CourseOption, HiddenOption, IsolationOption, cache_of, honest, short
+from autograder.commands.common import CourseOption, HiddenOption, IsolationOption, cache_of, honest, short
 from autograder.commands.showing import console_of, number, steps
-from autograder.course import Exercise
+from autograder.course import CourseError, Exercise
 from autograder.course.loading import find_course, load_course
+from autograder.library import MINIGRAD
 
 __all__ = ["build", "demo", "edition"]
 
@@ -25,7 +26,7 @@ def build(
         bool, typer.Option("--quick", help="Do not run hidden tests on each exercise's stub and reference.")
     ] = False,
     isolation: IsolationOption = "auto",
-    hidden: HiddenOption = HERE / "hidden",
+    hidden: HiddenOption = None,
 ) -> None:
     """Build the notebooks from the lessons and the library; refuse every inconsistency.
 
@@ -39,10 +40,11 @@ def build(
 
     # It is written to: the repository's course is not meant by someone who is elsewhere.
     place = course or find_course(anywhere=False)
+    loaded = load_course(place)
+    hidden = hidden or loaded.hidden
     if quick:
         report = build_course(place, hidden=hidden)
     else:
-        loaded = load_course(place)
         with (
             Judge(loaded, hidden=hidden, isolation=isolation, cache=cache_of(loaded), shrink_seconds=0) as judge,
             steps("stubs and references", 2 * len(loaded.exercises)) as step,
@@ -116,6 +118,11 @@ def demo(
     from autograder.proof.demo import run_demo, run_rehearsal
 
     place = course or find_course()
+    loaded = load_course(place, tree=False)
+    if loaded.library != MINIGRAD:
+        raise CourseError(
+            f"{loaded.path.name}: the invented class answers minigrad's exercises; there is none for this one"
+        )
     if students is None:
         raise typer.Exit(run_demo(out, console_of(), place))
     raise typer.Exit(run_rehearsal(out, console_of(), place, students, seed))

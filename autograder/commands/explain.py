@@ -14,8 +14,8 @@ from rich.text import Text
 
 from autograder.commands.common import (
     USAGE,
-    CourseHiddenOption,
     CourseOption,
+    HiddenOption,
     IsolationOption,
     cache_of,
     check_exercises,
@@ -44,7 +44,7 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: CourseHiddenOption = None,
+    hidden: HiddenOption = None,
 ) -> None:
     """Replay what the judge saw: cells, questions of the hidden tests, answers, what was wanted, and why.
 

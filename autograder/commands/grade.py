@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.commands.common import (
-    HERE,
     USAGE,
     CourseOption,
     HiddenOption,
@@ -45,7 +44,7 @@ def grade(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as an HTML page.")] = None,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: HiddenOption = HERE / "hidden",
+    hidden: HiddenOption = None,
     keep: KeepOption = True,
     examples: Annotated[
         bool, typer.Option("--all-examples", help="Show the inputs that failed also where they wait for a date.")
@@ -79,7 +78,8 @@ def grade(
         fail("--lesson names the lesson of one notebook; grade one at a time, or leave it out", USAGE)
     isolation = _isolation_of_own(isolation) if own else isolation
     loaded = load_course(course or find_course(told=not own), tree=False)
-    with Judge(loaded, hidden=hidden, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
+    tests = hidden or loaded.hidden
+    with Judge(loaded, hidden=tests, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
         submissions = _grade_all(judge, notebooks, lesson)
     if not examples:
         submissions = [released(each, loaded, dt.date.today()) for each in submissions]

@@ -1,4 +1,4 @@
-"""The command that lays out the files of a new exercise, and says what is still missing of one."""
+"""The commands that lay out a new course, and a new exercise, of which they say what is still missing."""
 
 from __future__ import annotations
 
@@ -12,18 +12,38 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.commands.common import HERE, REJECTED, CourseOption, HiddenOption, honest, short
+from autograder.commands.common import REJECTED, AnswersOption, CourseOption, HiddenOption, honest, short
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list
 from autograder.course import Course, CourseError
 from autograder.course.loading import find_course, load_course
 from autograder.course.tables import NAME
+from autograder.library import MINIGRAD
 
 if TYPE_CHECKING:
     from autograder.building.pieces import Piece
 
-__all__ = ["new_exercise"]
+__all__ = ["new_course", "new_exercise"]
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
+
+
+@honest
+def new_course(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A new or empty folder; its name is the course's.", show_default=False)
+    ],
+) -> None:
+    """Lay out a course about anything: one lesson, one exercise, a hidden test, a wrong answer, a README.
+
+    It can be built, verified, released and graded as it is. Its answers stand in its lesson; students install nothing.
+
+    Example: autograder new course statistics
+    """
+    from autograder.building.first_course import lay_out_course
+
+    for path in lay_out_course(folder):
+        typer.echo(f"written  {short(path)}")
+    typer.echo(f"next: cd {short(folder)}, then autograder build; README.md has the other commands")
 
 
 @honest
@@ -44,10 +64,8 @@ def new_exercise(
         typer.Option("--object", metavar="MODULE.NAME", help="An object to write, if not the id; repeat the option."),
     ] = None,
     course: CourseOption = None,
-    hidden: HiddenOption = HERE / "hidden",
-    answers: Annotated[
-        Path, typer.Option(metavar="DIR", help="The directory of `wrong` and `variants`.", show_default=False)
-    ] = HERE,
+    hidden: HiddenOption = None,
+    answers: AnswersOption = None,
 ) -> None:
     """Lay out every file that an exercise needs, and list what is still missing of it.
 
@@ -64,6 +82,11 @@ def new_exercise(
     from autograder.course.adding import add_exercise, check_entry
 
     loaded = load_course(course or find_course(anywhere=False), tree=False)
+    if loaded.library != MINIGRAD:
+        raise CourseError(
+            f"{short(loaded.path)}: this command knows the files of a course about minigrad; write the exercise as "
+            "those beside it, and `autograder build` says what is missing"
+        )
     if not loaded.source.is_relative_to(loaded.directory.parent):
         raise CourseError(f"{short(loaded.path)}: has no src/minigrad beside it, where an exercise is written")
     listed = loaded.exercises.get(exercise_id)
@@ -73,7 +96,8 @@ def new_exercise(
         loaded, entry = add_exercise(loaded, exercise_id, lesson, groups, objects or ())
     else:
         check_entry(listed, lesson, groups, objects or ())
-    found = lay_out(loaded, loaded.exercise(exercise_id), hidden, answers, entry)
+    folders = hidden or loaded.hidden, answers or loaded.authored
+    found = lay_out(loaded, loaded.exercise(exercise_id), *folders, entry)
     missing = [piece for piece in found if piece.state != "there"]
     _print(console_of(), loaded, found, exercise_id)
     if missing:

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from autograder.commands.common import (
     USAGE,
-    CourseHiddenOption,
     CourseOption,
+    HiddenOption,
     IsolationOption,
     JobsOption,
     cache_of,
@@ -56,7 +56,7 @@ def regrade(
     jobs: JobsOption = 0,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: CourseHiddenOption = None,
+    hidden: HiddenOption = None,
 ) -> None:
     """Grade again after a hidden test was mended, an exercise dropped or reweighted, or a date or extension changed.
 

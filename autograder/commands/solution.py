@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from autograder.commands.common import HERE, CourseOption, honest
+from autograder.commands.common import AnswersOption, CourseOption, honest
 from autograder.commands.showing import console_of
 from autograder.course.loading import find_course, load_course
 
@@ -24,9 +23,7 @@ def solution(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
     course: CourseOption = None,
-    answers: Annotated[
-        Path, typer.Option(metavar="DIR", help="The directory of `wrong` and `variants`.", show_default=False)
-    ] = HERE,
+    answers: AnswersOption = None,
 ) -> None:
     """Print the answer to an exercise with its commentary, or the model answer to a question.
 
@@ -40,7 +37,7 @@ def solution(
     from autograder.telling import solutions
 
     loaded = load_course(course or find_course(told=False), tree=False)
-    found = solutions.find_solution(loaded, name, answers, lesson)
+    found = solutions.find_solution(loaded, name, answers or loaded.authored, lesson)
     if as_json:
         typer.echo(solutions.as_json(found))
     else:

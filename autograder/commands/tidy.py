@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from autograder.commands.common import CourseHiddenOption, CourseOption, honest
+from autograder.commands.common import CourseOption, HiddenOption, honest
 from autograder.commands.showing import steps
 from autograder.course.loading import find_course, load_course
 
@@ -23,7 +23,7 @@ __all__ = ["tidy"]
 def tidy(
     yes: Annotated[bool, typer.Option("--yes", help="Remove it; else it is only listed.")] = False,
     course: CourseOption = None,
-    hidden: CourseHiddenOption = None,
+    hidden: HiddenOption = None,
 ) -> None:
     """List what a course keeps and needs no longer, and remove it with --yes.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.commands.common import (
-    HERE,
     REJECTED,
+    AnswersOption,
     CourseOption,
     HiddenOption,
     IsolationOption,
@@ -40,10 +39,8 @@ def verify(
     ] = None,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
-    hidden: HiddenOption = HERE / "hidden",
-    answers: Annotated[
-        Path, typer.Option(metavar="DIR", help="The directory of `wrong` and `variants`.", show_default=False)
-    ] = HERE,
+    hidden: HiddenOption = None,
+    answers: AnswersOption = None,
     record: Annotated[
         bool, typer.Option("--record", help="Write what tests see of wrong answers, by which reports name causes.")
     ] = False,
@@ -78,6 +75,7 @@ def verify(
 
     loaded = load_course(course or find_course(), tree=False)
     check_exercises(loaded, exercises or ())
+    hidden, answers = hidden or loaded.hidden, answers or loaded.authored
     if mutants:
         verify_mutants(loaded, exercises or [], hidden, isolation, record, jobs or cores(), keep)
         return

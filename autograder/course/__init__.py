@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib.util
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import minigrad
 from autograder.course.tables import CourseError
+from autograder.library import CATALOGUE, MINIGRAD, Library
 
-__all__ = ["Assignment", "Course", "CourseError", "Exercise", "Lesson", "split_object"]
+__all__ = ["Assignment", "Course", "CourseError", "Exercise", "Lesson", "module_of", "split_object"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Exercise:
     Attributes:
         id: The exercise's name, for example ``"autodiff.topological_sort"``.
         lesson: The lesson that places it.
-        objects: The functions and classes it consists of, dotted, without ``minigrad.``.
+        objects: The functions and classes it consists of, dotted, without the library's name.
         gives_away: Further modules and objects that would show the answer.
         points: The points that the exercise is worth.
         groups: Points of each group of hidden tests, all or nothing; they sum to `points`.
@@ -54,7 +55,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One authored lesson: a MyST Markdown file that becomes one notebook.
+    """One authored lesson, a file that becomes one notebook: MyST Markdown, or Python with cells (``# %%``).
 
     Attributes:
         name: Its name.
@@ -67,6 +68,11 @@ class Lesson:
     assignment: str
     path: Path
     setup: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file as messages name it."""
+        return f"lessons/{self.path.name}"
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,9 @@ class Course:
         drafts: The assignments that are still being written, by name.
         draft_lessons: Their lessons, by name.
         exchange: The folder of nbgrader's exchange; None for one in the course's own directory.
+        library: The library that it is about, or that its lessons are.
+        fewest_wrong: Known-wrong answers that `verify` asks of an exercise.
+        fewest_variants: Right answers written differently that it asks.
     """
 
     path: Path
@@ -125,6 +134,9 @@ class Course:
     drafts: Mapping[str, Assignment] = field(default_factory=dict)
     draft_lessons: Mapping[str, Lesson] = field(default_factory=dict)
     exchange: Path | None = None
+    library: Library = MINIGRAD
+    fewest_wrong: int = 3
+    fewest_variants: int = 2
 
     @property
     def directory(self) -> Path:
@@ -133,8 +145,10 @@ class Course:
 
     @property
     def source(self) -> Path:
-        """The library's sources, where the exercises' bodies live: those beside the course, else the installed ones."""
-        return self._beside if self._has_library else Path(minigrad.__file__).resolve().parent
+        """Where the answers stand: the lessons, or the library's sources beside the course, else the installed ones."""
+        if self.library.in_lessons:
+            return self.directory / "lessons"
+        return self._beside if self._has_library else self._installed
 
     @property
     def notebooks(self) -> Path:
@@ -149,16 +163,36 @@ class Course:
     @property
     def catalogue(self) -> Path:
         """The library's list of exercises, written by the build; a library that is only borrowed is left as it is."""
-        return (self._beside if self._has_library else self.directory) / "course.json"
+        return (self._beside if self._has_library else self.directory) / CATALOGUE
 
     @property
     def _beside(self) -> Path:
-        return self.directory.parent / "src" / "minigrad"
+        return self.directory.parent / "src" / self.library.package
 
     @property
     def _has_library(self) -> bool:
         """True if the course stands beside a library of its own, as in the repository."""
-        return (self._beside / "__init__.py").is_file()
+        return not self.library.in_lessons and (self._beside / "__init__.py").is_file()
+
+    @property
+    def _installed(self) -> Path:
+        found = importlib.util.find_spec(self.library.package)
+        if found is None or found.origin is None:
+            raise CourseError(
+                f"{self.path.name}: [library]: there is no package {self.library.package!r}, neither at {self._beside} "
+                'nor installed; write it there, or write package = "none" if the answers stand in the lessons'
+            )
+        return Path(found.origin).resolve().parent
+
+    @property
+    def authored(self) -> Path:
+        """The folder that holds `hidden`, `wrong` and `variants`: the course's own; minigrad's stand in the grader."""
+        return Path(__file__).parents[1] if self.library == MINIGRAD else self.directory
+
+    @property
+    def hidden(self) -> Path:
+        """The directory of hidden tests."""
+        return self.authored / "hidden"
 
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise of that id.
@@ -203,6 +237,8 @@ class Course:
 def split_object(source: Path, dotted: str) -> tuple[Path, tuple[str, ...]]:
     """Find the file that a dotted name of the library points into.
 
+    Where the answers stand in lessons, the module ``stacks`` is the lesson ``01_stacks.py``.
+
     Returns:
         The module's file (or the package's directory), and the names inside it: none for a whole module.
 
@@ -217,4 +253,12 @@ def split_object(source: Path, dotted: str) -> tuple[Path, tuple[str, ...]]:
             return module.with_name(f"{module.name}.py"), inside
         if (module / "__init__.py").is_file():
             return (module / "__init__.py" if inside else module), inside
+        lessons = (file for file in module.parent.glob("[0-9][0-9]*.py") if module_of(file) == module.name)
+        if (lesson := next(lessons, None)) is not None:
+            return lesson, inside
     raise FileNotFoundError(dotted)
+
+
+def module_of(lesson: Path) -> str:
+    """Return the module that a lesson stands for where it holds the answers: its name without the number."""
+    return lesson.stem.partition("_")[2]

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.common.python_text import parses
-from autograder.course import Assignment, Course, CourseError, Exercise, Lesson, split_object
-from autograder.course.tables import DOTTED, LESSON, MODULE, NAME, Table
+from autograder.course import Assignment, Course, CourseError, Exercise, Lesson, module_of, split_object
+from autograder.course.tables import DOTTED, LESSON, MODULE, NAME, PACKAGE, Table
+from autograder.library import MINIGRAD, Library, library_named
 
 __all__ = ["DEFAULT_COURSE", "find_course", "load_course", "parse_course"]
 
@@ -87,10 +88,13 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     seed = head.take("seed", int)
     exchange = _exchange(head, file.parent)
     head.close()
+    library, fewest = _library(top), _proof(top)
     assignments, lessons = _assignments(top, file.parent / "lessons")
     exercises = _exercises(top, lessons)
     limits = _limits(top)
     top.close()
+    if library.in_lessons:
+        _check_modules(file, lessons, exercises)
     _check_hidden(file, assignments, lessons, exercises)
     drafts = {each.name for each in assignments.values() if each.draft}
     course = Course(
@@ -105,10 +109,61 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
         drafts={name: each for name, each in assignments.items() if name in drafts},
         draft_lessons={name: each for name, each in lessons.items() if each.assignment in drafts},
         exchange=exchange,
+        library=library,
+        **fewest,
     )
     if tree:
         _check_tree(course)
     return course
+
+
+def _library(top: Table) -> Library:
+    """The library of a course; minigrad where the file does not say."""
+    if "library" not in top.keys():  # noqa: SIM118 - a table of the file, not a dict
+        return MINIGRAD
+    table = top.table("library")
+    library = library_named(table.name("package", PACKAGE))
+    table.close()
+    return library
+
+
+def _proof(top: Table) -> dict[str, int]:
+    """How many known answers `verify` asks of each exercise, where a course wants others than the default."""
+    table = top.table("proof", optional=True)
+    asked: dict[str, int | None] = {
+        f"fewest_{kind}": table.take(kind, int, optional=True) for kind in ("wrong", "variants")
+    }
+    table.close()
+    for name, count in asked.items():
+        if count is not None and count < 0:
+            raise table.fail(f"{name.removeprefix('fewest_')!r} is {count}; write 0 or more")
+    return {name: count for name, count in asked.items() if count is not None}
+
+
+def _file_of(folder: Path, lesson: str) -> Path:
+    """The file of a lesson: Python with cells if there is one, else MyST Markdown."""
+    python = folder / f"{lesson}.py"
+    return python if python.is_file() else python.with_suffix(".md")
+
+
+def _check_modules(file: Path, lessons: Mapping[str, Lesson], exercises: Mapping[str, Exercise]) -> None:
+    """Refuse an object whose name does not say in which lesson's file it stands."""
+    modules: dict[str, str] = {}
+    for lesson in lessons.values():
+        other = modules.setdefault(module_of(lesson.path), lesson.name)
+        if other != lesson.name:
+            raise CourseError(
+                f"{file.name}: [[assignment]] {lesson.assignment}: the lessons {other!r} and {lesson.name!r} differ by "
+                "their numbers alone, and their exercises would share names; rename one of the two"
+            )
+    for exercise in exercises.values():
+        module = module_of(lessons[exercise.lesson].path)
+        for dotted in exercise.objects:
+            if dotted.rpartition(".")[0] != module:
+                raise CourseError(
+                    f"{file.name}: [[exercise]] {exercise.id}: {dotted!r} stands in no lesson; "
+                    f"what lesson {exercise.lesson!r} asks is named {module}.NAME"
+                )
 
 
 def _read(file: Path) -> str:
@@ -154,7 +209,7 @@ def _assignments(top: Table, folder: Path) -> tuple[dict[str, Assignment], dict[
             if lesson in lessons:
                 other = lessons[lesson].assignment
                 raise row.fail(f"the lesson {lesson!r} belongs to {other!r} already; remove it from one of the two")
-            lessons[lesson] = Lesson(lesson, assignment.name, folder / f"{lesson}.md")
+            lessons[lesson] = Lesson(lesson, assignment.name, _file_of(folder, lesson))
     drafts = {name for name, lesson in lessons.items() if assignments[lesson.assignment].draft}
     for name, setup in _setups(top, drafts, lessons):
         lessons[name] = replace(lessons[name], setup=setup)
@@ -173,7 +228,7 @@ def _setups(top: Table, drafts: set[str], lessons: Mapping[str, Lesson]) -> Iter
         if name not in lessons:
             raise row.fail("no [[assignment]] has that lesson; add it to one or correct the name")
         if name not in drafts or lessons[name].path.is_file():
-            raise row.fail(f"'setup' is for a draft without a file; move it to a setup cell of lessons/{name}.md")
+            raise row.fail(f"'setup' is for a draft without a file; move it to a setup cell of {lessons[name].file}")
         yield name, setup
 
 

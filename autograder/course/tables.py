@@ -7,17 +7,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from minigrad.errors import MinigradError
+from autograder.common.errors import GraderError
 
-__all__ = ["DOTTED", "LESSON", "MODULE", "NAME", "CourseError", "Table"]
+__all__ = ["DOTTED", "LESSON", "MODULE", "NAME", "PACKAGE", "CourseError", "Table"]
 
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 NAME = re.compile(r"[A-Za-z0-9_-]+")
+PACKAGE = re.compile(r"[A-Za-z_]\w*")
 LESSON = re.compile(r"[0-9]{2}[a-z]?_[a-z0-9_]+")
 
 
-class CourseError(MinigradError):
+class CourseError(GraderError):
     """The course contradicts itself; the message says where and what to do."""
 
 
@@ -114,6 +115,7 @@ _KINDS: dict[type, str] = {
 }
 _PATTERNS = {
     NAME: "letters, digits, '_' and '-' only",
+    PACKAGE: "the name of a package, such as 'minigrad'",
     LESSON: "two digits, a letter where a lesson has two parts, and a name in lower case, such as '03_backprop'",
     DOTTED: "a dotted name, such as 'autodiff.topological_sort'",
     MODULE: "a module or a dotted name, such as 'fast' or 'operators.log_back'",

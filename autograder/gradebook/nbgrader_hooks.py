@@ -284,8 +284,8 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
         help="The sandbox's kind; 'auto' takes the best there is, and refuses to grade where there is none.",
     ).tag(config=True)
     hidden = Unicode(
-        str(Path(__file__).parents[1] / "hidden"),
-        help="The directory of hidden tests.",
+        "",
+        help="The directory of hidden tests, as seen from the course; by default the course's own.",
     ).tag(config=True)
     fresh = Bool(
         False,
@@ -303,7 +303,7 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
         root, work = Path(self.parent.parent.coursedir.root), Work(info["student"], info["assignment"])
         entry = _found.get((work.student, work.assignment, info["notebook"]))
         if entry is None:
-            judge = _judge(root, self.isolation, Path(self.hidden))
+            judge = _judge(root, self.isolation, hidden_tests_of(root, self.hidden))
 
             def graft() -> Grafted:  # it is called where there is something to grade
                 if (state := judge.fingerprint.state(info["notebook"])) not in _checked:
@@ -449,6 +449,11 @@ def _outputs(graded: Graded, submission: Submission) -> list[nbformat.NotebookNo
         nbformat.v4.new_output("display_data", data=report),
         nbformat.v4.new_output("execute_result", data={"text/plain": points}, execution_count=1),
     ]
+
+
+def hidden_tests_of(root: Path, configured: str) -> Path:
+    """Return the directory of hidden tests that a course's configuration names, or else the course's own."""
+    return root / configured if configured else course_of(root).hidden
 
 
 _checked: set[str] = set()

@@ -43,7 +43,15 @@ from autograder.course import CourseError
 from autograder.course.opening import refuse_a_damaged_gradebook
 from autograder.gradebook.blueprints import Blueprint, has_id, score
 from autograder.gradebook.dates import Dates, Penalties, handed_in_at, penalty_change
-from autograder.gradebook.nbgrader_hooks import EXPORTER, STEPS, JudgePreprocessor, fill, found_already, mark_of
+from autograder.gradebook.nbgrader_hooks import (
+    EXPORTER,
+    STEPS,
+    JudgePreprocessor,
+    fill,
+    found_already,
+    hidden_tests_of,
+    mark_of,
+)
 from autograder.gradebook.settings import load_app
 from autograder.grafting.collecting import regraft
 from autograder.grafting.tidying import ORIGINALS, course_of
@@ -60,7 +68,7 @@ _CUSTOM = ("sanitize_preprocessors", "autograde_preprocessors", "exporter_class"
 
 def hidden_of(root: Path, assignment: str) -> Path:
     """The directory of hidden tests that a course's configuration names, as seen from the course."""
-    return root / JudgePreprocessor(parent=load_app(root, assignment)).hidden
+    return hidden_tests_of(root, JudgePreprocessor(parent=load_app(root, assignment)).hidden)
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from autograder.common.marker import exercise_of, marked_lines
 from autograder.grafting.grafted import Slot
 from autograder.reading import StudentCell
-from minigrad.exercises.marker import exercise_of, marked_lines
 
 __all__ = ["claimed", "taken_apart"]
 

@@ -27,6 +27,7 @@ from autograder.building.notebooks import dump
 from autograder.building.questions import is_untouched
 from autograder.common.aside import Aside
 from autograder.common.files import put, write
+from autograder.common.marker import exercise_of
 from autograder.course import Course
 from autograder.grafting.graft import graft_notebook
 from autograder.grafting.grafted import Grafted, Note, alike, label, slots_of, stubs
@@ -45,7 +46,6 @@ from autograder.reading.handed_in import (
     regular_files,
 )
 from autograder.reading.student_files import Unreadable, read_bytes, without_outputs
-from minigrad.exercises.marker import exercise_of
 
 __all__ = ["complete", "is_clean", "is_kept", "match", "recorded", "refuse", "regraft", "take_in"]
 

@@ -19,6 +19,7 @@ import nbformat
 
 from autograder.building.slicing import STUB
 from autograder.common.effort import Effort
+from autograder.common.marker import exercise_of
 from autograder.common.python_text import defined_names, helper_names, parses, same_code
 from autograder.grafting.claims import claimed, taken_apart
 from autograder.grafting.grafted import (
@@ -38,7 +39,6 @@ from autograder.grafting.ordering import helpers_first
 from autograder.grafting.written import claims, collect, found, places_of, put
 from autograder.reading import EFFORT, MAX_CELL, StudentCell, StudentNotebook, Unreadable, read_notebook
 from autograder.reading.student_files import without_outputs
-from minigrad.exercises.marker import exercise_of
 
 __all__ = ["Grafted", "Note", "Slot", "alike", "graft", "graft_notebook", "grafted_from", "slots_of", "stubs"]
 

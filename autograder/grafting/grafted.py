@@ -10,8 +10,8 @@ from typing import Any
 import nbformat
 
 from autograder.building.questions import is_answer
+from autograder.common.marker import exercise_of
 from autograder.common.python_text import defined_names
-from minigrad.exercises.marker import exercise_of
 
 __all__ = [
     "Grafted",

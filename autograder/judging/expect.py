@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad.checks.expectation import Expectation
-from minigrad.checks.expectation import expect as _expect
+from autograder.judging.expectation import Expectation
+from autograder.judging.expectation import expect as _expect
 
 __all__ = ["Expectation", "Shown", "expect"]
 
@@ -42,7 +42,7 @@ def expect(
         wanted: The right value.
         example: The input in words, where the arguments of the probe alone say nothing to a student.
         picture: Draws what came, with the functions of `autograder.results.pictures`; called for a report alone.
-        **options: `hint`, `misconception`, `tolerance` and `when`, as for `minigrad.checks.expectation.expect`.
+        **options: `hint`, `misconception`, `tolerance` and `when`, as for `autograder.judging.expectation.expect`.
     """
     try:
         _expect(seen, wanted, secret=True, **options)

@@ -68,6 +68,7 @@ class Fingerprint:
             "edition": edition,
             "limits": asdict(self.limits(exercise)),
             "uses": list(exercise.uses),
+            "library": asdict(self._course.library),
         }
 
     def of_cells(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -97,7 +98,8 @@ class Judge:
         self._groups = {each.id: tuple(each.groups) for each in course.exercises.values()}
         self._masters: dict[str, nbformat.NotebookNode] = {}
         self._tests: dict[str, WarmTests] = {}
-        self._sandboxes = Sandboxes(isolation)
+        self._sandboxes = Sandboxes(isolation, course.library)
+        self._pack = partial(pack_probe, library=course.library)
         self._apart = 0.0  # seconds of this submission that count against no limit
 
     def __enter__(self) -> Self:
@@ -296,7 +298,7 @@ class Judge:
         listener = self._heard(exercise)
         asked = Hurried(session, self.fingerprint.limits(exercise).test_seconds, listener.asked)
         seed, shrink = self.course.seed, self._shrink_seconds
-        plugin = HiddenTests(exercise.id, self._groups, asked, pack_probe, seed, shrink, points_only, listener)
+        plugin = HiddenTests(exercise.id, self._groups, asked, self._pack, seed, shrink, points_only, listener)
         plugin.refusal = refusal
         verdicts = self._warm_tests(exercise).run(plugin)
         session.events.extend(event for event in plugin.events if event not in session.events)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from autograder.course import Exercise
+from autograder.library import Library
 from autograder.sandbox import Limits, Sandbox
 
 __all__ = ["WARM", "Sandboxes"]
@@ -19,10 +20,11 @@ class Sandboxes:
 
     Args:
         isolation: Their kind.
+        library: The course's library.
     """
 
-    def __init__(self, isolation: str) -> None:
-        self._isolation = isolation
+    def __init__(self, isolation: str, library: Library) -> None:
+        self._isolation, self._library = isolation, library
         self._warm: dict[str, Sandbox] = {}  # the last one used is the last one here
 
     def of(self, exercise: Exercise, edition: Path, limits: Limits) -> Sandbox:
@@ -31,7 +33,8 @@ class Sandboxes:
         if box is None:
             while len(self._warm) >= WARM:
                 self._warm.pop(next(iter(self._warm))).close()
-            box = Sandbox(edition, limits, isolation=self._isolation, preload=_preloaded(exercise))
+            preload = _preloaded(exercise, self._library.package)
+            box = Sandbox(edition, limits, isolation=self._isolation, preload=preload, library=self._library)
             box.warm()
         self._warm[exercise.id] = box
         return box
@@ -42,7 +45,7 @@ class Sandboxes:
             self._warm.pop(exercise).close()
 
 
-def _preloaded(exercise: Exercise) -> tuple[str, ...]:
+def _preloaded(exercise: Exercise, package: str) -> tuple[str, ...]:
     """Modules that a sandbox imports first: an exercise's compiler, and the library's module that uses it."""
-    modules = dict.fromkeys(f"minigrad.{name.rpartition('.')[0]}" for name in exercise.objects)
+    modules = dict.fromkeys(f"{package}.{name.rpartition('.')[0]}" for name in exercise.objects)
     return (*exercise.uses, *modules) if exercise.uses else ()

@@ -125,7 +125,7 @@ class Student:
         self.asked: deque[Asked] = deque(maxlen=MAX_ASKED)
 
     def __call__(self, observe: Callable[..., Any], *args: Any, twice: bool = False) -> Any:
-        """Run ``observe(minigrad, *args)`` with the student's code installed and return what it returns.
+        """Run ``observe(library, *args)`` with the student's code installed and return what it returns.
 
         Args:
             observe: The probe: no free variables, no defaults, whitelisted modules only.

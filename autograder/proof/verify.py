@@ -26,7 +26,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
 
-from autograder.building.pieces import FEWEST_VARIANTS, FEWEST_WRONG, unfilled
+from autograder.building.pieces import unfilled
 from autograder.building.slicing import BEGIN, slice_exercise
 from autograder.common.python_text import parses
 from autograder.course import Course, Exercise
@@ -198,10 +198,11 @@ class Verifier:
         wrong = [self._wrong(exercise, file, problems) for file in self._files("wrong", exercise)]
         variants = self._variants(exercise, problems)
         problems += self._falsely_named(exercise, source.reference_cell, wrong)
-        if len(wrong) < FEWEST_WRONG:
-            problems.append(f"has {len(wrong)} known-wrong answers; write at least {FEWEST_WRONG}")
-        if len(variants) < FEWEST_VARIANTS:
-            problems.append(f"has {len(variants)} variants of the answer; write at least {FEWEST_VARIANTS}")
+        course = self.judge.course
+        if len(wrong) < course.fewest_wrong:
+            problems.append(f"has {len(wrong)} known-wrong answers; write at least {course.fewest_wrong}")
+        if len(variants) < course.fewest_variants:
+            problems.append(f"has {len(variants)} variants of the answer; write at least {course.fewest_variants}")
         needed = {answer.rejected_by[0] for answer in wrong if len(answer.rejected_by) == 1}
         for test in tests:
             if test not in needed:

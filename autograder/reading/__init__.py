@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.common.effort import Effort
+from autograder.common.marker import exercise_of
 from autograder.common.python_text import (
     defined_names,
     definitions_only,
@@ -25,7 +26,6 @@ from autograder.common.python_text import (
 from autograder.reading.damaged import decode, has_marks, sides, whole_cells
 from autograder.reading.exports import is_archive, is_page, is_script, page_cells, script_cells
 from autograder.reading.student_files import MAX_BYTES, MAX_CODE, Unreadable, one_line, read_bytes, too_large
-from minigrad.exercises.marker import exercise_of
 
 __all__ = [
     "MAX_BYTES",

@@ -15,9 +15,9 @@ import zlib
 from collections.abc import Callable, Container, Iterator
 from pathlib import PurePosixPath
 
+from autograder.common.marker import exercise_of, marked_lines, named_on
 from autograder.common.python_text import definitions_only
 from autograder.reading.student_files import MAX_CODE
-from minigrad.exercises.marker import exercise_of, marked_lines, named_on
 
 __all__ = [
     "DAMAGED",

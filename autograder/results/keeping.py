@@ -36,13 +36,13 @@ _GRADER = Path(__file__).parents[1]
 
 
 def grader_files() -> list[Path]:
-    """The code that decides on points. The comparison in `expect` belongs to the library, and to its editions."""
-    return _code_in("common", "judging", "results", "sandbox")
+    """The code that decides on points."""
+    return _code_in("common", "judging", "library", "results", "sandbox")
 
 
 def text_files() -> list[Path]:
     """The code that decides which text of a notebook is graded, and how much of a result is said."""
-    return _code_in("building", "common", "grafting", "reading", "results")
+    return _code_in("building", "common", "grafting", "library", "reading", "results")
 
 
 def _code_in(*folders: str) -> list[Path]:

@@ -68,8 +68,7 @@ def _try(backend: Backend) -> str:
         return reason
     try:
         with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "minigrad").mkdir()
-            Warm(backend, Path(folder), Limits(), library=False).close()
+            Warm(backend, Path(folder), Limits(), library=None).close()
     except SandboxUnavailable as error:
         return str(error)
     return ""

@@ -120,7 +120,7 @@ class SourceCell:
 
 @dataclass(frozen=True)
 class ExerciseSpec:
-    """The exercise under test: its id and its objects' dotted names, without `minigrad.`."""
+    """The exercise under test: its id and its objects' dotted names, without the library's."""
 
     id: str
     objects: tuple[str, ...]

@@ -3,26 +3,31 @@
 import builtins
 import dis
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from typing import Any
 
 import cloudpickle
 
+from autograder.library import MINIGRAD, Library
 from autograder.sandbox.model import ProbeError
 
 __all__ = ["ALLOWED_MODULES", "pack_probe"]
 
 ALLOWED_MODULES = frozenset({"functools", "itertools", "math", "numpy", "operator", "random"})
-_IMPORTABLE = ALLOWED_MODULES | {"minigrad", "numba"}  # a compiler only in the sandbox, not beside the tests
+_IMPORTABLE = ALLOWED_MODULES | {"numba"}  # a compiler only in the sandbox, not beside the tests
 _NAME = "observe"
 _MOST_PACKED = 1000
-_PACKED: dict[tuple[types.CodeType, str, int], tuple[dict[str, Any], bytes]] = {}
+_PACKED: dict[tuple[types.CodeType, str, int, str], tuple[dict[str, Any], bytes]] = {}
 _GLOBAL_READS = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
 
 
-def pack_probe(fn: Callable[..., Any]) -> bytes:
+def pack_probe(fn: Callable[..., Any], library: Library = MINIGRAD) -> bytes:
     """A probe as bytes for `Session.observe`: by value, without file name, docstrings, annotations or the test's name.
+
+    Args:
+        fn: The probe.
+        library: The library, which it may import.
 
     Raises:
         ProbeError: if anything but its own code would travel with it.
@@ -36,24 +41,24 @@ def pack_probe(fn: Callable[..., Any]) -> bytes:
     if fn.__defaults__ or fn.__kwdefaults__:
         raise ProbeError(f"probe {fn.__name__} has default values; pass values as arguments")
     # A test defines its probe anew for each submission: the same code, over the same globals.
-    key = (code, fn.__qualname__, id(fn.__globals__))
+    key = (code, fn.__qualname__, id(fn.__globals__), library.package)
     kept = _PACKED.get(key)
     if kept is None or kept[0] is not fn.__globals__:
         if len(_PACKED) >= _MOST_PACKED:
             _PACKED.clear()
-        kept = _PACKED[key] = (fn.__globals__, _pack(fn, code))
+        kept = _PACKED[key] = (fn.__globals__, _pack(fn, code, _IMPORTABLE | {library.package}))
     return kept[1]
 
 
-def _pack(fn: types.FunctionType, code: types.CodeType) -> bytes:
+def _pack(fn: types.FunctionType, code: types.CodeType, importable: Collection[str]) -> bytes:
     needed = {
         name: _allowed_global(fn, name)
         for name in sorted(_global_names(code))
         if not hasattr(builtins, name) or name in fn.__globals__
     }
     for module in _imports(code):
-        if module.partition(".")[0] not in _IMPORTABLE:
-            raise ProbeError(f"probe {fn.__name__} imports {module}; it may import {', '.join(sorted(_IMPORTABLE))}")
+        if module.partition(".")[0] not in importable:
+            raise ProbeError(f"probe {fn.__name__} imports {module}; it may import {', '.join(sorted(importable))}")
     bare = types.FunctionType(_strip(code, fn.__qualname__), dict(needed), _NAME)
     bare.__module__ = "probe"  # no module of this name exists, so cloudpickle packs the function by value
     return bytes(cloudpickle.dumps(bare))

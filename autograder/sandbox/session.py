@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast, get_args
 
+from autograder.library import MINIGRAD, Library
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.patience import COMPILING, Patience, kept_waiting
 from autograder.sandbox.isolation import Isolation, backend_of, choose
@@ -41,10 +42,11 @@ class Sandbox:
     Not for several threads at once: make one for each. The worker ends with the thread that started it.
 
     Args:
-        edition: Folder that holds the `minigrad` to grade with.
+        edition: Folder that holds the library to grade with.
         limits: The resources that a student's code may use.
         isolation: "auto", or a name that `choose` knows; "none" is used only if it is asked for.
-        preload: Modules to import once, before any session, besides numpy, cloudpickle and minigrad.
+        preload: Modules to import once, before any session, besides numpy, cloudpickle and the library.
+        library: The library in the edition.
         forks: False to run without fork, as where the system has none; for isolation "none" only.
 
     Raises:
@@ -58,12 +60,14 @@ class Sandbox:
         isolation: str = "auto",
         *,
         preload: Iterable[str] = (),
+        library: Library = MINIGRAD,
         forks: bool = True,
     ) -> None:
         self.edition = Path(edition).resolve()
         self.limits = limits or Limits()
         self.isolation: Isolation = choose(isolation)
         self.preload = tuple(preload)
+        self.library = library
         self.forks = forks
         self.busy = False
         self._warm: Warm | None = None
@@ -86,7 +90,9 @@ class Sandbox:
             self.close()
         if self._warm is None:
             backend = backend_of(self.isolation)
-            self._warm = Warm(backend, self.edition, self.limits, preload=self.preload, forks=self.forks)
+            self._warm = Warm(
+                backend, self.edition, self.limits, preload=self.preload, library=self.library, forks=self.forks
+            )
         return self._warm
 
     def end_session(self) -> int:
@@ -295,7 +301,7 @@ class Session:
         return False
 
     def observe(self, fn_pickle: bytes, args: Sequence[Any] = (), seconds: float | None = None) -> Observation:
-        """Call a probe, as `fn(minigrad, *args)`, in a fork of the state after the cells.
+        """Call a probe, as `fn(library, *args)`, in a fork of the state after the cells.
 
         Args:
             fn_pickle: The result of `pack_probe`.

@@ -30,7 +30,7 @@ class View:
     """Paths on the host that a sandbox is built from.
 
     Args:
-        edition: Folder that holds the `minigrad` to be graded with.
+        edition: Folder that holds the package to be graded with.
         aside: The folder made for this view; it holds the package `inside`.
         python: The interpreter itself, no link.
         libraries: Files and folders to show read-only at their own place.
@@ -69,11 +69,12 @@ class View:
             self.aside.close()
 
 
-def make_view(edition: Path) -> View:
+def make_view(edition: Path, package: str) -> View:
     """A view of an edition: a copy that any user can read, in a new folder with the package `inside` beside it.
 
     Args:
-        edition: Folder that holds `minigrad`.
+        edition: Folder that holds the package.
+        package: Its name; empty to show nothing of the edition.
 
     Raises:
         OSError: if there is none.
@@ -82,7 +83,9 @@ def make_view(edition: Path) -> View:
     aside = Aside(Path(tempfile.gettempdir()), _PREFIX)
     home = aside.folder
     try:
-        shutil.copytree(edition / "minigrad", home / "edition" / "minigrad")
+        (home / "edition").mkdir()
+        if package:
+            shutil.copytree(edition / package, home / "edition" / package)
         shutil.copytree(Path(__file__).parent / "inside", home / "inside")
         (home / "scratch").mkdir()
         for folder, _, files in os.walk(home):
@@ -90,9 +93,9 @@ def make_view(edition: Path) -> View:
             os.chmod(folder, 0o700 if Path(folder) == home else 0o755)
             for name in files:
                 os.chmod(Path(folder, name), 0o644)
-        for package, place in packages():
+        for installed, place in packages():
             (home / "site" / place).parent.mkdir(exist_ok=True)
-            (home / "site" / place).symlink_to(package)
+            (home / "site" / place).symlink_to(installed)
     except OSError:
         aside.close()
         raise

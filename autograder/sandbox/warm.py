@@ -7,9 +7,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from autograder.library import MINIGRAD, Library
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.inside import wire
 from autograder.sandbox.model import Limits, SandboxUnavailable
@@ -43,10 +45,10 @@ class Warm:
 
     Args:
         backend: How it is isolated.
-        edition: Folder that holds the `minigrad` to import.
+        edition: Folder that holds the library to import.
         limits: The resources that it may use.
-        preload: Modules to import besides numpy, cloudpickle and minigrad.
-        library: Whether to import anything at all; False to try the isolation only.
+        preload: Modules to import besides numpy, cloudpickle and the library.
+        library: The library; None to try the isolation only, and to import nothing.
         forks: Whether to fork for sessions and observations, where the system can.
 
     Raises:
@@ -60,10 +62,10 @@ class Warm:
         limits: Limits,
         *,
         preload: Iterable[str] = (),
-        library: bool = True,
+        library: Library | None = MINIGRAD,
         forks: bool = True,
     ) -> None:
-        self._view = _see(edition)
+        self._view = _see(edition, library.package if library else "")
         try:
             self._launch = backend.start(self._view, limits)
         except OSError as error:
@@ -76,7 +78,8 @@ class Warm:
         self._frames: queue.Queue[bytes | None] = queue.Queue(maxsize=64)
         self._reader = threading.Thread(target=self._read, args=(self.process.stdout.fileno(),), daemon=True)
         self._reader.start()
-        config = {**self._launch.config, "preload": list(preload), "library": library, "forks": forks}
+        told = asdict(library) if library else None
+        config = {**self._launch.config, "preload": list(preload), "library": told, "forks": forks}
         self.forks = forks and bool(config["forks"])
         self.left_running = 0
         self._greet(backend.name, config)
@@ -187,8 +190,8 @@ class Warm:
         self._view.clear()
 
 
-def _see(edition: Path) -> View:
+def _see(edition: Path, package: str) -> View:
     try:
-        return make_view(edition)
+        return make_view(edition, package)
     except OSError as error:
         raise SandboxUnavailable(f"no edition of the library can be read at {edition}: {error}") from error

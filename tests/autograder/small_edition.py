@@ -55,12 +55,12 @@ _FILES = {
         def check(id):
             raise RuntimeError("checks do not run when grading")
     """,
+    "course.json": """
+        {"exercises": [{"id": "sums.double", "objects": ["sums.double"]},
+                       {"id": "sums.triple", "objects": ["sums.triple"]}]}
+    """,
     "exercises.py": """
         import importlib
-        from types import SimpleNamespace
-
-        def catalogue():
-            return {name: SimpleNamespace(objects=(name,)) for name in ("sums.double", "sums.triple")}
 
         def install(objects):
             for name, value in objects.items():

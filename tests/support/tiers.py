@@ -74,6 +74,8 @@ ROOMS = (
     (r"autograder/(judging|sandbox|building)/.*", "tests/autograder/proof/"),
     (r"autograder/(gradebook|results|grafting)/.*", "tests/autograder/classes/"),
     (r"(course|notebooks)/.*", "tests/course/"),
+    (r"examples/.*", "tests/examples/"),
+    (r"autograder/(library|building|proof)/.*", "tests/examples/"),
     (r"benchmarks/.*", "tests/benchmarks/"),
     (r"(book|docs)/.*", "tests/book/"),
     (r"(tests/.+/test_\w+\.py)", r"\1"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.proof.attack.model import LESSON, Attack
+from autograder.proof.attack.model import Attack
 from autograder.proof.attack.notebooks import MARKUP
 from autograder.proof.attack.running import Arena, write_files
 from autograder.proof.attack.watching import live_markup, state
@@ -24,13 +24,13 @@ _MARKS = ("grade", "comment", "submitted_assignment", "submitted_notebook", "stu
 
 
 def record_attacks(arena: Arena, attacks: Sequence[Attack]) -> tuple[dict[str, float], list[str]]:
-    """Grade attacks on the first lesson as a class, in a scratch course that no attack was run in before.
+    """Grade attacks on the lesson that is attacked as a class, in a scratch course that no attack was run in before.
 
     Returns:
         The points in the gradebook by attack, and what was won or went wrong.
     """
-    chosen = [attack for attack in attacks if attack.lesson == LESSON and not attack.exercise]
-    assignment = arena.course.lessons[LESSON].assignment
+    chosen = [attack for attack in attacks if attack.lesson == arena.target.lesson and not attack.exercise]
+    assignment = arena.course.lessons[arena.target.lesson].assignment
     (arena.root / "gradebook.db").unlink()
     problems = list(_run(arena, "nbgrader", "generate_assignment", assignment))
     for attack in chosen:
@@ -45,8 +45,8 @@ def record_attacks(arena: Arena, attacks: Sequence[Attack]) -> tuple[dict[str, f
     earned = _earned(arena.root)
     for attack in chosen:
         problems += (f"{attack.name}: {problem}" for problem in _won(arena, attack, assignment, earned))
-    if earned.get("neighbour") != arena.neighbours_points:
-        problems.append(f"the neighbour has {earned.get('neighbour')} points, not {arena.neighbours_points:g}")
+    if earned.get("neighbour") != arena.target.points:
+        problems.append(f"the neighbour has {earned.get('neighbour')} points, not {arena.target.points:g}")
     return earned, problems
 
 
@@ -88,8 +88,8 @@ def _won(arena: Arena, attack: Attack, assignment: str, earned: dict[str, float]
         yield "is not in the gradebook"
     elif earned[attack.name] > attack.honest + 1e-9:
         yield f"{earned[attack.name]:g} points in the gradebook for what is worth {attack.honest:g}"
-    notebook = arena.root / "autograded" / attack.name / assignment / f"{LESSON}.ipynb"
-    page = arena.root / "feedback" / attack.name / assignment / f"{LESSON}.html"
+    notebook = arena.root / "autograded" / attack.name / assignment / f"{arena.target.lesson}.ipynb"
+    page = arena.root / "feedback" / attack.name / assignment / f"{arena.target.lesson}.html"
     for path in (notebook, page):
         if not path.is_file():
             yield f"{path.relative_to(arena.root)} is missing"

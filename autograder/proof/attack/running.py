@@ -19,18 +19,10 @@ from autograder.building.build import build
 from autograder.course.loading import load_course
 from autograder.gradebook.nbgrader_hooks import fill
 from autograder.grafting.collecting import regraft, take_in
-from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.judge import SESSIONS, Judge
-from autograder.proof.attack.model import (
-    ARITHMETIC,
-    LESSON,
-    RIGHT,
-    RIGHT_POINTS,
-    Attack,
-    Files,
-    Link,
-    notebook_with,
-)
+from autograder.library import MINIGRAD
+from autograder.proof.attack.elsewhere import target_of
+from autograder.proof.attack.model import Attack, Files, Link, notebook_with
 from autograder.proof.attack.naming import strange_names
 from autograder.proof.attack.notebooks import MARKUP
 from autograder.proof.attack.system import REACHED
@@ -79,12 +71,12 @@ class Arena:
         out: The folder for all of it; emptied first.
         course: The course to copy.
         isolation: The sandbox's kind.
-        hidden: The directory of hidden tests.
+        hidden: The directory of hidden tests; by default the course's own.
         limits: The resources that code may use: little time, which endless loops use up.
     """
 
     def __init__(
-        self, out: Path, course: Path, isolation: str = "auto", hidden: Path = HIDDEN, limits: Limits = LIMITS
+        self, out: Path, course: Path, isolation: str = "auto", hidden: Path | None = None, limits: Limits = LIMITS
     ) -> None:
         self._processes = set(descendants())
         self.root = prepare(out, course).root
@@ -92,11 +84,13 @@ class Arena:
         build(self.root)
         self.course = load_course(self.root)
         self.classroom = Classroom(out.resolve(), self.course)
-        notebooks = sorted((self.classroom.out / "notebooks").glob("*.ipynb"))
+        self.target = target_of(self.course)
+        hidden = hidden or self.course.hidden
+        notebooks = sorted(self.course.notebooks.glob("*.ipynb"))
         self.released = {path.stem: nbformat.read(path, as_version=nbformat.NO_CONVERT) for path in notebooks}
         self._lay_bait()
         self.judge = Judge(self.course, hidden=hidden, isolation=isolation, shrink_seconds=0)
-        self.judge.grade_text(self.course.exercise(ARITHMETIC), f"# {CANARY}\n{RIGHT}")
+        self._grade_right_answer()
         known = [path.read_text(encoding="utf-8") for path in self.course.source.rglob("*.py")]
         known += [cell.source for notebook in self.released.values() for cell in notebook.cells]
         self.secrets = Secrets({*secret_lines(hidden), CANARY}, known)
@@ -113,12 +107,21 @@ class Arena:
 
     def _lay_bait(self) -> None:
         """A neighbour who solved everything, and a gradebook that knows them."""
-        folder = self.root / "submitted" / "neighbour" / "module0"
+        target = self.target
+        folder = self.root / "submitted" / "neighbour" / self.course.lessons[target.lesson].assignment
         folder.mkdir(parents=True)
-        (folder / f"{LESSON}.ipynb").write_text(json.dumps(notebook_with(self.released, f"# {CANARY}\n{RIGHT}")))
+        answered = notebook_with(
+            self.released, f"# {CANARY}\n{target.right}", exercise=target.exercise, lesson=target.lesson
+        )
+        (folder / f"{target.lesson}.ipynb").write_text(json.dumps(answered))
         with closing(sqlite3.connect(self.root / "gradebook.db")) as gradebook, gradebook:
             gradebook.execute("CREATE TABLE grade (student TEXT, auto_score REAL, manual_score REAL)")
             gradebook.execute("INSERT INTO grade VALUES (?, 3, NULL)", [CANARY])
+
+    def _grade_right_answer(self) -> float:
+        """The points of a right answer with a secret in it, graded as the next student's."""
+        exercise = self.course.exercise(self.target.exercise)
+        return self.judge.grade_text(exercise, f"# {CANARY}\n{self.target.right}").earned
 
     def run(self, attack: Attack) -> Row:
         """Hand an attack in, grade it, and look for what it won."""
@@ -131,19 +134,17 @@ class Arena:
             return Row(attack, problem, 0.0, time.monotonic() - begun, (problem,))
         seconds = time.monotonic() - begun
         problems = [*self._shown(texts, pages), *self._left_behind()]
-        problems += [f"it takes {name}, which is not in the library" for name in strange_names(attack, self.released)]
+        strange = strange_names(attack, self.released) if self.course.library == MINIGRAD else []
+        problems += [f"it takes {name}, which is not in the library" for name in strange]
         if earned > attack.honest + 1e-9:
             problems.append(f"{earned:g} points for what is worth {attack.honest:g}")
         if (quick_state(self.root, _GROWING), self._neighbours(attack)) != before:
             problems.append("files of the course were changed")
         if seconds - withheld() > self.slowest:
             problems.append(f"it took {seconds:.0f} s")
-        if self.judge.grade_text(self.course.exercise(ARITHMETIC), f"# {CANARY}\n{RIGHT}").earned != RIGHT_POINTS:
+        if self._grade_right_answer() != self.target.points:
             problems.append("the next student's right answer lost points")
         return Row(attack, happened, earned, seconds, tuple(problems))
-
-    neighbours_points = RIGHT_POINTS
-    """The points of the neighbour's work: one exercise is answered."""
 
     @property
     def slowest(self) -> float:

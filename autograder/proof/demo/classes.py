@@ -24,10 +24,10 @@ from autograder.building.build import build_lesson
 from autograder.building.masters import find_master
 from autograder.building.notebooks import dump
 from autograder.building.slicing import STUB, slice_exercise
+from autograder.common.marker import marker
 from autograder.course import Course, Exercise
 from autograder.proof.demo.classroom import Classroom
 from autograder.proof.demo.typing_in import fill, read_answers, reference_answers
-from minigrad.exercises.marker import marker
 
 __all__ = ["HONEST", "SHARES", "Files", "Member", "hand_in", "in_own_words", "make_class"]
 

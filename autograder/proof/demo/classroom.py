@@ -146,10 +146,16 @@ def prepare(out: Path, course_directory: Path, lessons: Container[str] | None = 
     original = load_course(course_directory)
     root = out / "course"
     root.mkdir()
-    for name in ("nbgrader_config.py", "lessons"):
+    own = ("hidden", "wrong", "variants") if original.authored == original.directory else ()
+    for name in ("nbgrader_config.py", "lessons", *own):
         source = original.directory / name
-        shutil.copytree(source, root / name) if source.is_dir() else shutil.copy(source, root / name)
-    shutil.copytree(original.source, out / "src" / "minigrad", ignore=shutil.ignore_patterns("__pycache__"))
+        if source.is_dir():
+            shutil.copytree(source, root / name)
+        elif source.exists():
+            shutil.copy(source, root / name)
+    if not original.library.in_lessons:
+        package = out / "src" / original.library.package
+        shutil.copytree(original.source, package, ignore=shutil.ignore_patterns("__pycache__"))
     text = original.path.read_text(encoding="utf-8")
     (root / "course.toml").write_text(text if original.limits else text + LIMITS, encoding="utf-8")
     course = load_course(root)

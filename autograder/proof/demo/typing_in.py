@@ -16,8 +16,8 @@ from textwrap import dedent, indent
 import nbformat
 
 from autograder.building.slicing import STUB, slice_exercise, without_markers
+from autograder.common.marker import exercise_of, marked_lines
 from autograder.course import Course
-from minigrad.exercises.marker import exercise_of, marked_lines
 
 __all__ = ["answers", "fill", "read_answers", "reference_answers", "type_in"]
 

@@ -11,13 +11,23 @@ import re
 import signal
 import sys
 import types
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from .compiling import Compiling
 from .patience import Patience, waited
 
-__all__ = ["CappedOutput", "CellRunner", "OutputLimit", "TimeLimit", "capture", "describe", "is_not_done", "time_limit"]
+__all__ = [
+    "CappedOutput",
+    "CellRunner",
+    "OutputLimit",
+    "TimeLimit",
+    "capture",
+    "describe",
+    "is_not_done",
+    "silence",
+    "time_limit",
+]
 
 MAGICS_IGNORED = "magics are ignored when grading"
 _MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w.]+\?{1,2}\s*$|^\s*\w[\w., ]*=\s*[%!]")
@@ -193,14 +203,19 @@ class _Shell:
         """Do nothing, whatever the arguments."""
 
 
-def _silence_checks() -> None:
-    """Make `check` and `hint` do nothing, under whichever name a cell imports them."""
-    for name in ("minigrad", "minigrad.checks"):
-        module = sys.modules.get(name)
-        for attribute in ("check", "hint"):
-            # A name may be a submodule here: only what can be called is silenced.
-            if module is not None and callable(getattr(module, attribute, None)):
-                setattr(module, attribute, _nothing)
+def silence(package: str, names: Iterable[str]) -> None:
+    """Make functions of the library, such as its visible checks, do nothing under whichever name a cell imports them.
+
+    Args:
+        package: The library.
+        names: The functions, dotted below it.
+    """
+    for name in names:
+        module = sys.modules.get(f"{package}.{name}".rpartition(".")[0])
+        attribute = name.rpartition(".")[2]
+        # A name may be a submodule here: only what can be called is silenced.
+        if module is not None and callable(getattr(module, attribute, None)):
+            setattr(module, attribute, _nothing)
 
 
 class CellRunner:
@@ -236,7 +251,6 @@ class CellRunner:
         self.namespace.update(display=_nothing, get_ipython=_Shell, check=_nothing, hint=_nothing)
         sys.modules["__main__"] = self.module
         builtins.input = _refuse_input
-        _silence_checks()
 
     def run(
         self, source: str, label: str, still_here: Callable[[], bool], own: Collection[str] = ()

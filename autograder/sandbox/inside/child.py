@@ -4,7 +4,6 @@ The grader believes nothing that comes from here: the protection is around this 
 student's class inherits counts as not written, where the exercise asks for it.
 """
 
-import functools
 import gc
 import os
 import select
@@ -16,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from . import wire
-from .cells import CellRunner, OutputLimit, TimeLimit, capture, describe, is_not_done, one_line, time_limit
+from .cells import CellRunner, OutputLimit, TimeLimit, capture, describe, is_not_done, one_line, silence, time_limit
 from .compiling import hurry
 from .patience import COMPILING, Patience, waited
 
-__all__ = ["Child", "library_objects", "packages_of"]
+__all__ = ["Child"]
 
 # Kept from before the student's code runs, which may rename what it likes in `os`.
 _fork = getattr(os, "fork", None)
@@ -29,7 +28,6 @@ _waitpid = getattr(os, "waitpid", None)
 _kill, _killpg, _setpgid = os.kill, getattr(os, "killpg", None), getattr(os, "setpgid", None)
 _select = select.select
 _freeze = gc.freeze
-_WATCHING = ("checks", "debug")
 _WRAPPERS = 8  # wrapped around each other; a student's object could go on forever
 _GRACE = 0.2  # a time limit rings inside first: it can say which line was running
 
@@ -49,15 +47,19 @@ class Child:
         self.reads, self.writes, self.forks = read, write, forks
         self.pid = _getpid()
         self.problem: dict[str, Any] | None = None
-        self.minigrad = import_module("minigrad")
-        _witnesses()
-        self.cut = _cut_names()
+        self.told = request["library"]
+        self.package = str(self.told["package"])
+        self.library = import_module(self.package)
+        self.folder = Path(str(self.library.__file__)).parent
+        self.witnesses = _witnesses(self.folder, self.package, self.told["watching"])
+        self.cut = _cut_names(self.folder)
         others = {cell["exercise"] for cell in request["cells"] if cell["kind"] == "solution"} - {request["exercise"]}
         self.wanted = {name.rpartition(".")[2]: name for name in request["objects"]}
         names = (name for other in others for name in request["others"].get(other, []))
         self.others = {last: name for name in names if (last := name.rpartition(".")[2]) not in self.wanted}
         seconds, limit = request["cell_seconds"], request["output_limit"]
         self.runner = CellRunner(seconds, limit, {*self.wanted, *self.others}, self._is_the_librarys)
+        silence(self.package, self.told["silent"])
 
     def serve(self) -> None:
         """Run the cells, then answer until the grader is done."""
@@ -107,12 +109,12 @@ class Child:
                 self.runner.namespace[last] = value
 
     def _is_the_librarys(self, value: object) -> bool:
-        return _is_ours(value) or any(value is self._library_object(name) for name in self.wanted.values())
+        return self._is_ours(value) or any(value is self._library_object(name) for name in self.wanted.values())
 
     def _library_object(self, name: str) -> Any:
         module, _, last = name.rpartition(".")
         try:
-            return getattr(import_module(f"minigrad.{module}"), last, None)
+            return getattr(import_module(f"{self.package}.{module}"), last, None)
         except ImportError:
             return None
 
@@ -129,19 +131,29 @@ class Child:
         if found:
             try:
                 with capture(self.request["output_limit"]), time_limit(self.request["cell_seconds"]):
-                    import_module("minigrad.exercises").install(found)
+                    self._put_into_library(found)
                     for name in found:
                         self._refuse_inherited(name, found[name])
             except BaseException as error:
                 self.problem = self._failure(error)
         return missing
 
+    def _put_into_library(self, found: dict[str, Any]) -> None:
+        """Let the library use the student's objects: as it does so itself, or each in its module."""
+        module, _, install = self.told["install"].rpartition(".")
+        if install:
+            getattr(import_module(f"{self.package}.{module}"), install)(found)
+            return
+        for name, value in found.items():
+            home, _, last = name.rpartition(".")
+            setattr(import_module(f"{self.package}.{home}"), last, value)
+
     def _refuse_inherited(self, name: str, theirs: Any) -> None:
         """Let what a student's class does not write itself be missing, where it would inherit an answer."""
-        asked = {each.rpartition(".")[2] for each in self.cut if each.rpartition(".")[0] == f"minigrad.{name}"}
+        asked = {each.rpartition(".")[2] for each in self.cut if each.rpartition(".")[0] == f"{self.package}.{name}"}
         for each in asked:
-            written = (vars(base)[each] for base in theirs.__mro__ if not _is_ours(base) and each in vars(base))
-            if _is_borrowed(next(written, None)):
+            written = (vars(base)[each] for base in theirs.__mro__ if not self._is_ours(base) and each in vars(base))
+            if self._is_borrowed(next(written, None)):
                 setattr(self._library_object(name), each, staticmethod(_refusal(f"{theirs.__name__}.{each}")))
 
     def _answer(self, request: dict[str, Any]) -> None:
@@ -217,10 +229,10 @@ class Child:
             try:
                 import cloudpickle
 
-                _fresh_witnesses()
+                self._forget_witnesses()
                 with time_limit(request["seconds"], 0.0 if self.forks else None, self.runner.compiling.seconds):
                     function = cloudpickle.loads(bytes.fromhex(request["function"]))
-                    value = function(self.minigrad, *wire.decode(request["args"]))
+                    value = function(self.library, *wire.decode(request["args"]))
                     payload = {"value": wire.encode(value)}
                     wire.pack(payload, self.request["reply_bytes"])
             except BaseException as error:
@@ -246,51 +258,50 @@ class Child:
             message += f" (cell {told['cell']!r}, line {told['line']}: {told['text']})"
         return _failed("not-done" if is_not_done(error) else "error", message)
 
+    def _forget_witnesses(self) -> None:
+        """Forget the modules that watch a student's code, so that a probe imports them anew from the edition.
 
-def _fresh_witnesses() -> None:
-    """Forget the modules that watch a student's code, so that a probe imports them anew from the edition.
+        A cell can put something else in the place of `minigrad.debug.races`. The watcher is then no longer the one that
+        it claims to be.
+        """
+        for name in self.witnesses:
+            sys.modules.pop(name, None)
+        for package in self.told["watching"]:
+            if self.package in sys.modules:
+                vars(sys.modules[self.package]).pop(package, None)
 
-    A cell can put something else in the place of `minigrad.debug.races`. The watcher is then no longer the one that
-    it claims to be.
-    """
-    for name in _witnesses():
-        sys.modules.pop(name, None)
-    for package in _WATCHING:
-        if "minigrad" in sys.modules:
-            vars(sys.modules["minigrad"]).pop(package, None)
+    def _is_ours(self, value: object) -> bool:
+        """Return whether an object was imported from the library rather than written in a cell.
+
+        A function that the library's functions make, as in ``negList = map(neg)``, is the student's. The library's own
+        `standing_aside.is_ours` says the same, but a cell can change what stands there.
+        """
+        is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
+        return not is_made and str(getattr(value, "__module__", "")).partition(".")[0] == self.package
+
+    def _is_borrowed(self, member: object) -> bool:
+        """Return whether a class's member is missing, or is the library's, as in ``add = Other.add``."""
+        for _ in range(_WRAPPERS):
+            # Of a static, class or bound method; of a partial one; of a property.
+            inner = (getattr(member, name, None) for name in ("__func__", "func", "fget"))
+            member = next((each for each in inner if each is not None), member)
+        return member is None or self._is_ours(member)
 
 
-@functools.cache
-def _witnesses() -> tuple[str, ...]:
-    """Their names. To look for them among all modules would touch, and so copy, hundreds of a fork's pages."""
-    folder = Path(str(import_module("minigrad").__file__)).parent
-    files = [path for package in _WATCHING for path in (folder / package).rglob("*.py")]
+def _witnesses(folder: Path, library: str, watching: Iterable[str]) -> tuple[str, ...]:
+    """The names of the modules that watch. To look for them among all modules would copy hundreds of a fork's pages."""
+    packages = list(watching)
+    files = [path for package in packages for path in (folder / package).rglob("*.py")]
     inner = [".".join(path.relative_to(folder).with_suffix("").parts) for path in files if path.stem != "__init__"]
-    return tuple(f"minigrad.{name}" for name in (*_WATCHING, *inner))
+    return tuple(f"{library}.{name}" for name in (*packages, *inner))
 
 
-def _is_ours(value: object) -> bool:
-    """Return whether an object was imported from the library rather than written in a cell.
-
-    A function that the library's functions make, as in ``negList = map(neg)``, is the student's. The library's own
-    `standing_aside.is_ours` says the same, but a cell can change what stands there.
-    """
-    is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
-    return not is_made and str(getattr(value, "__module__", "")).partition(".")[0] == "minigrad"
-
-
-def _is_borrowed(member: object) -> bool:
-    """Return whether a class's member is missing, or is the library's, bound to a name as in ``add = Other.add``."""
-    for _ in range(_WRAPPERS):
-        # Of a static, class or bound method; of a partial one; of a property.
-        inner = (getattr(member, name, None) for name in ("__func__", "func", "fget"))
-        member = next((each for each in inner if each is not None), member)
-    return member is None or _is_ours(member)
-
-
-def _cut_names() -> frozenset[str]:
+def _cut_names(folder: Path) -> frozenset[str]:
     """Return the functions that a student is to write, as the edition lists them: asked before any cell runs."""
-    return frozenset(import_module("minigrad.standing_aside").cut_names())
+    try:
+        return frozenset((folder / "cut.txt").read_text(encoding="utf-8").split())
+    except FileNotFoundError:
+        return frozenset()
 
 
 def _refusal(what: str) -> Callable[..., Any]:
@@ -338,17 +349,3 @@ def _ending(status: int) -> str:
             name = str(number)
         return f"the process was ended by the signal {name}"
     return f"the code ended its process (exit status {os.WEXITSTATUS(status)})"
-
-
-def library_objects() -> dict[str, list[str]]:
-    """The objects of every exercise of this edition, by exercise id; empty where the edition lists none."""
-    try:
-        exercises = import_module("minigrad.exercises").catalogue()
-        return {name: list(exercise.objects) for name, exercise in exercises.items()}
-    except (ImportError, AttributeError, OSError):
-        return {}
-
-
-def packages_of(exercise: str) -> set[str]:
-    """The packages that an exercise of this edition cannot be run without."""
-    return set(getattr(import_module("minigrad.exercises").catalogue()[exercise], "uses", ()))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import compiling, wire
-from .child import Child, library_objects, packages_of
+from .child import Child
 from .files import empty
 from .processes import sweep
 from .relay import Relay, keep_inside
@@ -189,7 +189,8 @@ def _prepare(config: dict[str, Any]) -> list[str]:
     _limit_resources(config)
     os.chdir(config["scratch"])
     sys.path[:] = [config["edition"], *[path for path in sys.path if path != config["home"]]]
-    names = ["numpy", "cloudpickle", "minigrad", *config["preload"]] if config["library"] else []
+    library = config["library"]
+    names = ["numpy", "cloudpickle", library["package"], *config["preload"]] if library else []
     for name in names:
         import_module(name)
     if "numba" in names:
@@ -197,18 +198,29 @@ def _prepare(config: dict[str, Any]) -> list[str]:
     return names
 
 
-def _catalogue(imported: list[str]) -> dict[str, list[str]]:
-    """The objects of all exercises, their modules imported: a probe reaches each as an attribute of `minigrad`.
+def _catalogue(library: dict[str, Any], imported: list[str]) -> dict[str, list[str]]:
+    """The objects of all exercises, their modules imported: a probe reaches each as an attribute of the library.
 
     Exercises that use a package which is not imported, such as a compiler, are left for who asks for them.
     """
-    objects = library_objects()
-    ready = [names for exercise, names in objects.items() if packages_of(exercise) <= set(imported)]
+    package = str(library["package"])
+    exercises = _listed(package)
+    ready = [each["objects"] for each in exercises if set(each.get("uses", ())) <= set(imported)]
     modules = {name.rpartition(".")[0] for names in ready for name in names}
-    for module in ("checks", *sorted(modules)):
+    for module in ("checks", library["install"].rpartition(".")[0], *sorted(modules)):
         with contextlib.suppress(ImportError):
-            import_module(f"minigrad.{module}")
-    return objects
+            import_module(f"{package}.{module}".rstrip("."))
+    return {each["id"]: list(each["objects"]) for each in exercises}
+
+
+def _listed(package: str) -> list[dict[str, Any]]:
+    """The exercises of this edition, as the build listed them; none where it has no list."""
+    file = Path(str(import_module(package).__file__)).with_name("course.json")
+    try:
+        found: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["exercises"]
+    except OSError:
+        return []
+    return found
 
 
 def main() -> None:
@@ -220,7 +232,8 @@ def main() -> None:
     imported = _prepare(config)
     if config["sweep"] == "all" and not _may_sweep_all(config):
         raise SystemExit("refused: this process could signal processes outside the sandbox")
-    config["child"]["others"] = _catalogue(imported) if config["library"] else {}
+    library = config["library"]
+    config["child"] |= {"library": library, "others": _catalogue(library, imported) if library else {}}
     if hasattr(signal, "SIGXFSZ"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     # What is there now stays there: collecting garbage in a fork would copy all of its pages to look at them.

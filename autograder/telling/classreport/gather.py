@@ -140,5 +140,5 @@ def _known(course: Course, exercise: str) -> Iterator[str]:
     except CourseError:
         pass  # an exercise that the course no longer has, or a library that is cut
     for kind in ("variants", "wrong"):
-        for file in sorted((ANSWERS / kind / exercise).glob("*.py")):
+        for file in sorted((course.authored / kind / exercise).glob("*.py")):
             yield file.read_text(encoding="utf-8")

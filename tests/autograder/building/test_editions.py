@@ -381,10 +381,10 @@ def test_the_process_that_comes_second_takes_the_first_ones_edition(small, tmp_p
     course, cache = small.load(), tmp_path / "cache"
     write = editions._write_package
 
-    def slow(files, out):
+    def slow(*arguments):
         monkeypatch.setattr(editions, "_write_package", write)
         cached_edition(course, ["numbers.pair"], cache)
-        write(files, out)
+        write(*arguments)
 
     monkeypatch.setattr(editions, "_write_package", slow)
     edition = cached_edition(course, ["numbers.pair"], cache)
@@ -394,7 +394,7 @@ def test_the_process_that_comes_second_takes_the_first_ones_edition(small, tmp_p
 def test_a_disk_that_is_full_is_not_taken_for_a_second_process(small, tmp_path, monkeypatch):
     """An edition that could not be written is an error, and leaves nothing behind."""
 
-    def full(files, out):
+    def full(*arguments):
         raise OSError("disk full")
 
     monkeypatch.setattr(editions, "_write_package", full)

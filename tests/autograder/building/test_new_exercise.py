@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 from autograder.building.pieces import lay_out, pieces, unfilled
 from autograder.building.skeletons import mark
 from autograder.cli import app
-from autograder.commands.common import HERE
 from autograder.course import CourseError
 from autograder.course.adding import add_exercise
 from autograder.course.loading import load_course
@@ -235,6 +234,8 @@ def test_every_exercise_of_the_course_has_all_its_pieces(root):
     """The list of what is missing is empty for each exercise that the repository's course lists."""
     course = load_course(root / "course")
     found = [
-        (each.id, piece) for each in course.exercises.values() for piece in pieces(course, each, HERE / "hidden", HERE)
+        (each.id, piece)
+        for each in course.exercises.values()
+        for piece in pieces(course, each, course.hidden, course.authored)
     ]
     assert [(exercise, piece) for exercise, piece in found if piece.state != "there"] == []

@@ -259,8 +259,7 @@ def test_verify_prints_table_and_problems(run, place, tmp_path):
 
 def test_verify_says_when_all_is_well(run, tmp_path, monkeypatch):
     """Without problems the exit code is 0."""
-    monkeypatch.setattr("autograder.proof.verify.FEWEST_WRONG", 1)
-    monkeypatch.setattr("autograder.proof.verify.FEWEST_VARIANTS", 1)
+    monkeypatch.setattr("autograder.course.loading._proof", lambda _: {"fewest_wrong": 1, "fewest_variants": 1})
     half = COMPARISON.replace("1.0 if x < y", "0.0 if x < y")
     for name, text in {"wrong": half, "variants": COMPARISON}.items():
         folder = tmp_path / name / "operators.comparison"

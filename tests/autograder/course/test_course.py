@@ -8,7 +8,6 @@ from small_course import SmallCourse
 
 from autograder.course import CourseError
 from autograder.course.loading import load_course
-from minigrad.errors import MinigradError
 
 
 @pytest.fixture
@@ -71,9 +70,9 @@ def test_a_directory_stands_for_the_course_in_it(small):
 
 def test_a_missing_file_is_refused(tmp_path):
     """A path without a course.toml is refused by its name, as an error of this project."""
-    with pytest.raises(MinigradError, match=r"course\.toml: cannot be read"):
+    with pytest.raises(CourseError, match=r"course\.toml: cannot be read"):
         load_course(tmp_path / "course.toml")
-    with pytest.raises(MinigradError, match=r"has no course\.toml"):
+    with pytest.raises(CourseError, match=r"has no course\.toml"):
         load_course(tmp_path)
 
 

@@ -253,7 +253,7 @@ def test_hidden_parts_are_left_out_of_what_is_allowed(tmp_path):
 
 def test_a_view_is_a_readable_copy_in_a_closed_folder(tmp_path):
     """Other users can read the copy only through what is shown of it, and clearing leaves nothing."""
-    shown = make_view(write_edition(tmp_path))
+    shown = make_view(write_edition(tmp_path), "minigrad")
     assert shown.home.stat().st_mode & 0o777 == 0o700
     assert (shown.edition / "minigrad" / "sums.py").stat().st_mode & 0o777 == 0o644
     assert (shown.edition / "minigrad").stat().st_mode & 0o777 == 0o755
@@ -267,7 +267,7 @@ def test_folders_of_dead_owners_are_removed(monkeypatch, tmp_path):
     edition = tmp_path / "edition"
     edition.mkdir()
     write_edition(edition)
-    with standing(lambda stop: (make_view(edition), stop())):
+    with standing(lambda stop: (make_view(edition, "minigrad"), stop())):
         (alive,) = tmp_path.glob("minigrad-sandbox-*")
         nobodys = tmp_path / f"minigrad-sandbox-{os.getpid()}"  # the number of a living process, but of no owner
         kept = [tmp_path / "sandbox-1-x", tmp_path / "minigrad"]
@@ -276,12 +276,12 @@ def test_folders_of_dead_owners_are_removed(monkeypatch, tmp_path):
         for folder in (nobodys, *kept):
             (folder / "inner").mkdir(parents=True)
         view.remove_stale.cache_clear()
-        make_view(edition).clear()
+        make_view(edition, "minigrad").clear()
         assert (alive / "edition" / "minigrad").is_dir() and not nobodys.exists()
         assert all((folder / "inner").exists() for folder in kept) and linked.is_symlink()
     assert (alive / "edition" / "minigrad").is_dir()
     view.remove_stale.cache_clear()
-    make_view(edition).clear()
+    make_view(edition, "minigrad").clear()
     assert not alive.exists()
 
 
