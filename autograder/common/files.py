@@ -20,7 +20,7 @@ from typing import IO
 
 from autograder.common.aside import PREFIX, lock, unlock
 
-__all__ = ["copy", "put", "write"]
+__all__ = ["copy", "put", "rewrite", "write"]
 
 
 def write(path: Path, text: str) -> bool:
@@ -35,17 +35,26 @@ def write(path: Path, text: str) -> bool:
     if path.is_file() and path.read_bytes() == content:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
+    _replace(path, content, 0o644)  # a notebook is read by others
+    return True
+
+
+def rewrite(path: Path, content: bytes) -> None:
+    """Give a file other content, aside and renamed; its permissions stay."""
+    _replace(path, content, path.stat().st_mode & 0o777)
+
+
+def _replace(path: Path, content: bytes, mode: int) -> None:
     aside, held = _new(path)
     try:
         put(aside, content, path)
-        aside.chmod(0o644)  # mkstemp makes it private; a notebook is read by others
+        aside.chmod(mode)
         aside.replace(path)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
     finally:
         unlock(held)
-    return True
 
 
 def put(path: Path, content: bytes, becomes: Path | None = None) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.common.aside import PREFIX, remove, sweep
-from autograder.common.files import write
+from autograder.common.files import rewrite, write
 from autograder.course import Course
 from autograder.course.extensions import read_extensions, write_extension
 from autograder.forgetting import rows, tables
@@ -26,7 +26,6 @@ from autograder.grafting.written import Marks
 from autograder.reading.handed_in import SECRET
 from autograder.results.ledger import LEDGER, WAITING, student_folders
 from autograder.results.regrade_log import LOG, students_of, without
-from minigrad import files
 
 __all__ = ["Kept", "KeptData", "Person"]
 
@@ -178,7 +177,7 @@ class KeptData:
         found = (each for pattern in tables.PLACES for each in self.root.glob(pattern))
         for path in sorted(filter(Path.is_file, found)):
             text, count = tables.without(path, person.id, person.email)
-            yield Kept("lines of a table", path, count, partial(files.write, path, text))
+            yield Kept("lines of a table", path, count, partial(rewrite, path, text))
 
     def _on_pages(self, person: Person) -> Iterator[Kept]:
         """Class reports, which `autograder report` makes again: all of them, where an id is too short to be found."""
