@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
 from autograder.course import Course
 from autograder.gradebook.blueprints import NO_RESPONSE
 from autograder.gradebook.dates import Dates
+from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.nbgrader_hooks import fill
 from autograder.gradebook.settings import has_gradebook
 from autograder.grafting.tidying import course_of
@@ -87,7 +88,7 @@ class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no
         coursedir = self.parent.parent.coursedir
         if not has_gradebook(course_of(Path(coursedir.root)), coursedir.db_url):
             return []
-        with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+        with opened(coursedir.db_url, coursedir.course_id) as gradebook:
             try:
                 notebook = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
             except MissingEntry:
