@@ -23,7 +23,7 @@ from traitlets import List
 from autograder.course import Course
 from autograder.gradebook.blueprints import NO_RESPONSE
 from autograder.gradebook.dates import Dates
-from autograder.gradebook.diagnosing import opened
+from autograder.gradebook.diagnosing import opened, refuse_an_unusable_gradebook
 from autograder.gradebook.nbgrader_hooks import fill
 from autograder.gradebook.settings import has_gradebook
 from autograder.grafting.tidying import course_of
@@ -47,7 +47,9 @@ class CurrentReports(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader sh
         self, nb: nbformat.NotebookNode, resources: dict[str, Any]
     ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
         """Renew the reports of one notebook."""
-        root, names = Path(self.parent.parent.coursedir.root), resources["nbgrader"]
+        coursedir, names = self.parent.parent.coursedir, resources["nbgrader"]
+        refuse_an_unusable_gradebook(coursedir.db_url)  # of which the next step, nbgrader's own, would not say why
+        root = Path(coursedir.root)
         course, today = course_of(root), dt.date.today()
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:

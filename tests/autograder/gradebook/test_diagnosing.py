@@ -7,7 +7,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
+from nbgrader.api import Base, Gradebook
+from sqlalchemy import create_engine
 from sqlalchemy.exc import OperationalError
 
 from autograder.gradebook.diagnosing import BusyGradebookError, GradebookError, diagnosis, opened
@@ -21,6 +22,9 @@ SERVER = "postgresql://ada:secret@db:5432/grades"
 def made(tmp_path_factory):
     """A gradebook with a student."""
     path = tmp_path_factory.mktemp("made") / "gradebook.db"
+    engine = create_engine(f"sqlite:///{path}")
+    Base.metadata.create_all(engine)  # without it nbgrader starts alembic
+    engine.dispose()
     with Gradebook(f"sqlite:///{path}", "minigrad") as gradebook:
         gradebook.add_student("ada")
     return path
@@ -112,13 +116,12 @@ def test_a_gradebook_that_another_program_writes_to(path):
 def test_a_gradebook_that_cannot_be_written_to(path, pragma, said, caplog):
     """The reason is the disk's; nbgrader's traceback of it is not logged."""
 
-    def add_students(gradebook):
+    def add_student(gradebook):
         gradebook.db().connection().exec_driver_sql(f"pragma {pragma}")
-        for number in range(2000):
-            gradebook.add_student(f"student{number}")
+        gradebook.add_student("bea", first_name="b" * 100_000)
 
     with pytest.raises(GradebookError, match=said):
-        change(path, add_students)
+        change(path, add_student)
     assert not caplog.records
 
 
