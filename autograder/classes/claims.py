@@ -63,12 +63,6 @@ class Claims:
         while self._held:
             self._held.popitem()[1].give_back()
 
-    def forget(self) -> None:
-        """Leave every claim to the process from which this one was forked."""
-        for claim in self._held.values():
-            claim.forget()
-        self._held.clear()
-
     def _results(self, work: Work, lesson: str) -> frozenset[tuple[int, int]]:
         """The files that hold a notebook's result, by number and time, which stay when an entry is recorded."""
         found = set()

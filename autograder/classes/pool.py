@@ -170,8 +170,7 @@ class _Pool:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
         judge, keep, write = self._arguments
-        arguments = (judge, theirs, os.getpid(), keep, write, self._claims)
-        process = context.Process(target=serve, args=arguments, daemon=True)
+        process = context.Process(target=serve, args=(judge, theirs, os.getpid(), keep, write), daemon=True)
         process.start()
         theirs.close()
         return _Worker(process, ours)

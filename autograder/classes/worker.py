@@ -9,7 +9,6 @@ import signal
 import sys
 from multiprocessing.connection import Connection
 
-from autograder.classes.claims import Claims
 from autograder.classes.work import Done, Task, do, reason_of
 from autograder.judging.judge import Judge
 from autograder.judging.student import HiddenTestError
@@ -25,9 +24,7 @@ class Fault(Exception):
     """A fault of the grader, which ends the run: what it said, and in whose work it was seen."""
 
 
-def serve(
-    judge: Judge, connection: Connection, parent: int, keep: bool, write: bool, claims: Claims | None = None
-) -> None:
+def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: bool) -> None:
     """Do tasks until the process is told to end, by SIGTERM.
 
     Args:
@@ -36,11 +33,8 @@ def serve(
         parent: The process that this one must not outlive.
         keep: Whether to take what was found before.
         write: Whether to keep what is found, until it is recorded.
-        claims: The claims of the run, which are its parent's alone.
     """
     _die_with(parent)
-    if claims is not None:
-        claims.forget()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal's processes; the parent decides
     with contextlib.suppress(KeyboardInterrupt), judge:  # pytest makes a plain KeyboardInterrupt of `Ended`
         signal.signal(signal.SIGTERM, _end)

@@ -42,14 +42,9 @@ class Claim:
         return self._held is not None
 
     def give_back(self) -> None:
-        """Give the right back, and remove the file."""
-        if self._held is not None:
-            with contextlib.suppress(OSError):
-                self._path.unlink(missing_ok=True)
-            self.forget()
-
-    def forget(self) -> None:
-        """Close the file, and leave the right to the process that took it: a forked process has the file open too."""
+        """Give the right back. The file is removed, since a process that was forked meanwhile has it open, too."""
         held, self._held = self._held, None
         if held is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
             unlock(held)
