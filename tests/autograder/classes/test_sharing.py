@@ -86,8 +86,12 @@ def another_run(root, **options):
         finally:
             os._exit(0)
     assert until(lambda: graded(root))
-    yield process
-    os.waitpid(process, 0)
+    try:
+        yield process
+    finally:
+        if options.get("stands"):  # it does not end by itself
+            os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
 
 
 def graded(root):
