@@ -2,6 +2,8 @@
 
 A process stays with a lesson as long as there is work for it, since the sandboxes of a lesson's exercises are what
 is slow to start and large to keep. Nothing is lost when a process is: what it had is given to another.
+
+Several pools, each of another run on the same course, share the work by their claims.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Self
 
+from autograder.classes.claims import Claims
 from autograder.classes.work import Done, Outcome, Progress, Task, Work
 from autograder.classes.worker import Fault, serve
 from autograder.judging.judge import Judge
@@ -50,6 +53,7 @@ def grade_class(
     write: bool = False,
     lessons: Collection[str] | None = None,
     progress: Progress | None = None,
+    claims: Claims | None = None,
 ) -> Iterator[Outcome | None]:
     """Grade submissions in parallel; yield each as it is finished, and None now and then while nothing is.
 
@@ -61,6 +65,7 @@ def grade_class(
         write: Whether to keep what is found, until it is recorded.
         lessons: Grade only these notebooks of each submission; all, if it is None.
         progress: Counts to keep up to date.
+        claims: Claims of this run, by which it leaves to another run what that is at; without them it grades all.
 
     Raises:
         HiddenTestError: If a hidden test is at fault.
@@ -76,7 +81,7 @@ def grade_class(
         for lesson in names:
             judge.prepare(lesson)
     open_works = {work: _Open(asked[work.assignment]) for work in works}
-    with _Pool(judge, min(jobs or cores(), max(1, len(works))), keep, write) as pool:
+    with _Pool(judge, min(jobs or cores(), max(1, len(works))), keep, write, claims) as pool:
         pool.add([Task(work) for work in works])
         while pool.busy:
             if progress.stopped:
@@ -138,9 +143,11 @@ class _Worker:
 class _Pool:
     """Processes, and tasks that wait for them."""
 
-    def __init__(self, judge: Judge, size: int, keep: bool, write: bool) -> None:
+    def __init__(self, judge: Judge, size: int, keep: bool, write: bool, claims: Claims | None) -> None:
         self._arguments = (judge, keep, write)
+        self._claims = claims
         self._queues: dict[str, deque[Task]] = {}
+        self._elsewhere = deque[Task]()  # another run was at them when they were to be given out
         self._attempts = Counter[Task]()
         self._workers: list[_Worker] = []
         try:
@@ -179,16 +186,19 @@ class _Pool:
                 worker.process.kill()
                 worker.process.join()
             worker.connection.close()
+        if self._claims is not None:
+            self._claims.close()
 
     @property
     def busy(self) -> bool:
         """True if anything is still to be done."""
-        return any(self._queues.values()) or any(worker.tasks for worker in self._workers)
+        return any((*self._queues.values(), self._elsewhere, *(worker.tasks for worker in self._workers)))
 
     @property
     def at(self) -> tuple[str, ...]:
-        """The students whose work the processes are at."""
-        return tuple(dict.fromkeys(worker.tasks[0].work.student for worker in self._workers if worker.tasks))
+        """The students whose work the processes are at; another run, if only that has work."""
+        students = tuple(dict.fromkeys(worker.tasks[0].work.student for worker in self._workers if worker.tasks))
+        return students or (("another run",) if self._elsewhere else ())
 
     def add(self, tasks: Sequence[Task]) -> None:
         """Put tasks into line, and to work."""
@@ -208,6 +218,22 @@ class _Pool:
                 return  # it is gone, which `answers` finds out
 
     def _next(self, worker: _Worker) -> Task | None:
+        """A task that no other run is at."""
+        while (task := self._first_in_line(worker)) is not None:
+            if (claimed := self._claimed(task)) is not None:
+                return claimed
+            self._elsewhere.append(task)
+        for _ in range(len(self._elsewhere)):
+            task = self._elsewhere.popleft()
+            if (claimed := self._claimed(task)) is not None:
+                return claimed
+            self._elsewhere.append(task)
+        return None
+
+    def _claimed(self, task: Task) -> Task | None:
+        return task if self._claims is None else self._claims.take(task)
+
+    def _first_in_line(self, worker: _Worker) -> Task | None:
         """A task of the lesson that a process has sandboxes for, else of one that others are not at."""
         if self._queues.get(""):
             return self._queues[""].popleft()
@@ -237,10 +263,14 @@ class _Pool:
                 continue
             if isinstance(answer, Fault):
                 raise HiddenTestError(str(answer))
-            worker.tasks.popleft()
+            self._give_back(worker.tasks.popleft())
             found.append(answer)
         self.add([])
         return found
+
+    def _give_back(self, task: Task) -> None:
+        if self._claims is not None:
+            self._claims.give_back(task)
 
     def _replace(self, worker: _Worker) -> list[Done]:
         """Start a process in the place of one that is gone; what it was at is given out again, but not for ever."""
@@ -252,7 +282,7 @@ class _Pool:
             task = worker.tasks[0]
             self._attempts[task] += 1
             if self._attempts[task] >= ATTEMPTS:
-                worker.tasks.popleft()
+                self._give_back(worker.tasks.popleft())
                 lost.append(Done.failed(task, f"the process that graded it ended ({worker.process.exitcode})"))
         for task in reversed(worker.tasks):
             self._queues.setdefault(task.lesson, deque()).appendleft(task)

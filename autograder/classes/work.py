@@ -60,10 +60,12 @@ class Task:
     Attributes:
         work: The submission.
         lesson: The notebook; empty to take the submission in.
+        shared: Whether another run has found its result since this one began.
     """
 
     work: Work
     lesson: str = ""
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,15 +117,16 @@ class Progress:
         total: Notebooks.
         done: Those that are finished.
         counts: Notebooks with full points, with some, with none; exercises in which something was contained;
-            notebooks that had been graded before; and those of them whose marks were given by other tests.
-        at: The students whose work is being graded at this moment.
+            notebooks that had been graded before; those that another run graded meanwhile; and those whose recorded
+            marks were given by other tests.
+        at: The students whose work is being graded at this moment, or what is waited for.
         stopped: Whether to stop as soon as may be.
     """
 
     total: int = 0
     done: int = 0
     counts: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("full", "partial", "zero", "contained", "kept", "stale"), 0)
+        default_factory=lambda: dict.fromkeys(("full", "partial", "zero", "contained", "kept", "shared", "stale"), 0)
     )
     at: tuple[str, ...] = ()
     stopped: bool = False
@@ -136,7 +139,8 @@ class Progress:
             full, some = submission.earned == submission.points, submission.earned > 0
             self.counts["full" if full else "partial" if some else "zero"] += 1
             self.counts["contained"] += sum(bool(each.events) for each in submission.exercises)
-            self.counts["kept"] += done.kept
+            self.counts["kept"] += done.kept and not done.task.shared
+            self.counts["shared"] += done.kept and done.task.shared
             self.counts["stale"] += done.stale
 
 
@@ -228,12 +232,19 @@ def do(judge: Judge, task: Task, *, keep: bool, write: bool) -> Done:
     if not task.lesson:
         tidy(root, task.work.folder(root))
         return Done(task)
-    entry, kept = grade_notebook(judge, task.work, task.lesson, keep=keep, write=write)
+    entry, kept = grade_notebook(judge, task.work, task.lesson, keep=keep, write=write, shared=task.shared)
     return Done(task, entry, kept, stale=entry.state != judge.fingerprint.state(task.lesson))
 
 
 def grade_notebook(
-    judge: Judge, work: Work, lesson: str, *, keep: bool, write: bool, graft: Callable[[], Grafted] | None = None
+    judge: Judge,
+    work: Work,
+    lesson: str,
+    *,
+    keep: bool,
+    write: bool,
+    graft: Callable[[], Grafted] | None = None,
+    shared: bool = False,
 ) -> tuple[Entry, bool]:
     """Grade one notebook of a submission that was taken in.
 
@@ -244,6 +255,7 @@ def grade_notebook(
         keep: Whether to take what was found before; what is recorded stands whatever it was graded by.
         write: Whether to keep what is found, until it is recorded.
         graft: Makes what is graded; by default from the submitted tree.
+        shared: Whether another run has found the result meanwhile: that is taken also where nothing older is.
 
     Returns:
         The result, and whether it had been found before.
@@ -251,7 +263,7 @@ def grade_notebook(
     root = judge.course.directory
     path = work.folder(root) / f"{lesson}.ipynb"
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    kept = kept_entry(judge, work, lesson, sha256) if keep else None
+    kept = kept_entry(judge, work, lesson, sha256, todays=not keep) if keep or shared else None
     if kept is not None:
         return kept, True
     originals = root / ORIGINALS / work.student / work.assignment
@@ -267,20 +279,27 @@ def grade_notebook(
     return entry, False
 
 
-def kept_entry(judge: Judge, work: Work, lesson: str, sha256: str) -> Entry | None:
+def kept_entry(judge: Judge, work: Work, lesson: str, sha256: str, *, todays: bool = False) -> Entry | None:
     """Return the earlier result of this very notebook; None if it is to be graded.
 
     A recorded mark stands, also where tests, points or limits have changed since: `autograder regrade` lists such
     changes. A result that waits to be recorded is reused only if tests, limits and library are unchanged.
+
+    Args:
+        judge: The grader.
+        work: The submission.
+        lesson: The notebook.
+        sha256: Of the submitted notebook.
+        todays: Whether a recorded mark too is reused only if tests, limits and library are unchanged.
     """
-    root = judge.course.directory
+    root, state = judge.course.directory, judge.fingerprint.state(lesson)
+    waiting = read_entry(root, work.student, work.assignment, lesson, WAITING)  # first: another run may be recording it
     recorded = _recorded(root, work, lesson, sha256)
-    if recorded is not None and _is_whole(judge, recorded):
+    if not todays and recorded is not None and _is_whole(judge, recorded):
         return recorded
-    waiting = read_entry(root, work.student, work.assignment, lesson, WAITING)
-    if waiting is not None and (waiting.sha256, waiting.state) == (sha256, judge.fingerprint.state(lesson)):
+    if waiting is not None and (waiting.sha256, waiting.state) == (sha256, state):
         return waiting
-    return None
+    return recorded if todays and recorded is not None and recorded.state == state else None
 
 
 def _recorded(root: Path, work: Work, lesson: str, sha256: str) -> Entry | None:

@@ -61,7 +61,8 @@ def autograde(
     """Grade all submissions of an assignment, in parallel, and record them where `nbgrader autograde` would.
 
     Whatever is stopped, by Ctrl-C or worse, goes on where it was when the same command is given again; with --fresh it
-    begins anew. Afterwards Formgrader, `nbgrader generate_feedback` and `nbgrader export` find everything in place.
+    begins anew. Two such commands at once on one course share the work: each notebook is graded by one of them.
+    Afterwards Formgrader, `nbgrader generate_feedback` and `nbgrader export` find everything in place.
 
     A recorded mark stands while the student hands in nothing new, also where hidden tests or points are others now:
     `autograder regrade` lists what that changes, and changes it. With --fresh everything is graded by today's tests.
@@ -74,6 +75,7 @@ def autograde(
       autograder autograde module1 --fresh --jobs 4
     """
     from autograder.classes import Progress, grade_class, handed_in
+    from autograder.classes.claims import Claims
     from autograder.classes.work import refuse_lost_references
     from autograder.course.opening import refuse_a_read_only_course
     from autograder.gradebook.exporting import read_marks, remarks
@@ -94,13 +96,13 @@ def autograde(
             f"nothing is in submitted/ for {assignment}; collect first, with `nbgrader collect {assignment}` or "
             f"`nbgrader zip_collect {assignment}`"
         )
-    progress, begun = Progress(), time.monotonic()
+    progress, claims, begun = Progress(), Claims(loaded, works), time.monotonic()
     with _until_stopped(progress, keep), _recorder(loaded, assignment, record) as recorder:
         works = [work for work in works if recorder is None or work.student not in recorder.excluded]
         tests = hidden or hidden_of(loaded.directory, assignment)
         with Judge(loaded, hidden=tests, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
             refuse_lost_references(judge, loaded.assignments[assignment].lessons)
-            outcomes = grade_class(judge, works, jobs=jobs, keep=keep, write=True, progress=progress)
+            outcomes = grade_class(judge, works, jobs=jobs, keep=keep, write=True, progress=progress, claims=claims)
             problems = [problem for problem in _watched(outcomes, recorder, progress) if problem]
     _tell(progress, len(works), problems, time.monotonic() - begun)
     if record:
@@ -166,25 +168,31 @@ def _recorded(recorder: Recorder | None, outcome: Outcome) -> str:
     student = outcome.work.student
     if recorder is None:
         return ""
-    from autograder.gradebook.recording import refusals
     from autograder.results.changes import afresh
     from autograder.results.regrade_log import AFRESH, logged
 
     try:
-        with refusals():
-            is_recorded = outcome.kept and recorder.is_recorded(student, outcome.entries)
-        if is_recorded:
-            recorder.keep(outcome.entries)  # an earlier run may have been killed just before
-            return ""
-        with logged(recorder.root, afresh(recorder.root, outcome.entries), AFRESH):
-            if recorder.is_stock:
-                recorder.add(student, outcome.entries)
-                recorder.commit()
-            elif not recorder.hand_over(student, outcome.entries):
-                raise CourseError("nbgrader could not record it; see what it said above")
+        with recorder.turn:
+            if _is_known(recorder, outcome) and recorder.is_recorded(student, outcome.entries):
+                recorder.keep(outcome.entries)  # an earlier run may have been killed just before
+                return ""
+            with logged(recorder.root, afresh(recorder.root, outcome.entries), AFRESH):
+                if recorder.is_stock:
+                    recorder.record(student, outcome.entries)
+                elif not recorder.hand_over(student, outcome.entries):
+                    raise CourseError("nbgrader could not record it; see what it said above")
     except (CourseError, OSError) as error:
         return str(error)
     return ""
+
+
+def _is_known(recorder: Recorder, outcome: Outcome) -> bool:
+    """Return whether a submission may be recorded: nothing of it is new, or another run has put it into the ledger."""
+    from autograder.results.ledger import read_entry
+
+    return outcome.kept or all(
+        read_entry(recorder.root, entry.student, entry.assignment, entry.lesson) == entry for entry in outcome.entries
+    )
 
 
 @contextmanager
@@ -269,6 +277,8 @@ def _tell(progress: Progress, submissions: int, problems: Sequence[str], seconds
     )
     if counts["kept"]:
         console.print(f"{number(counts['kept'], 'notebook')} had been graded before")
+    if counts["shared"]:
+        console.print(f"{number(counts['shared'], 'notebook')} graded by another run")
     if counts["stale"]:
         console.print(
             f"[yellow]{number(counts['stale'], 'notebook')} with marks by other tests, points, limits or another "

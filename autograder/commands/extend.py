@@ -79,9 +79,7 @@ def _list(course: Course, console: Console) -> None:
 
 def _due(course: Course, assignment: str) -> dt.datetime | None:
     """When an assignment is due, by course.toml, else by the gradebook."""
-    from nbgrader.api import Gradebook
-
-    from autograder.gradebook.recording import refusals
+    from autograder.gradebook.diagnosing import opened
     from autograder.gradebook.settings import gradebook_url, has_gradebook
 
     known = course.assignments.get(assignment)
@@ -90,7 +88,7 @@ def _due(course: Course, assignment: str) -> dt.datetime | None:
     url = gradebook_url(course)
     if not has_gradebook(course, url):
         return None
-    with refusals(), Gradebook(url, course.name) as gradebook:
+    with opened(url, course.name) as gradebook:
         dates = {each.name: each.duedate for each in gradebook.assignments}
     due: dt.datetime | None = dates.get(assignment)
     return due.replace(tzinfo=dt.UTC) if due else None

@@ -85,12 +85,11 @@ def _page(course: Course, assignments: list[str], out: Path) -> None:
         fail(f"{out}: is no name of a page; name a file that ends in .html, or add --csv", USAGE)
     console = Console(soft_wrap=True, highlight=False)
     with Console(stderr=True).status("reading the ledger and comparing answers"):
-        data = gather(course, assignments)
+        data, lost = gather(course, assignments), ""
         try:
             data = replace(data, notable=notable(marks_of(course, assignments)))
         except CourseError as error:
-            said = f"the page tells nothing of lateness and of answers to be marked: {error}"
-            console.print(f"[yellow]note[/yellow]  {escape(said)}")
+            lost = f"the page tells nothing of lateness and of answers to be marked: {error}"
         write(out, class_page(data, f"{dt.datetime.now():%Y-%m-%d %H:%M}"))
     students = len({entry.student for entry in data.entries})
     console.print(f"{escape(short(out))}: {number(students, 'student')}, {number(len(data.entries), 'notebook')}")
@@ -100,6 +99,8 @@ def _page(course: Course, assignments: list[str], out: Path) -> None:
             f"[yellow]note[/yellow]  left out, since nothing of them is in submitted/ any more: {names}; if a student "
             "was renamed, grade again"
         )
+    if lost:
+        fail(lost, USAGE)
 
 
 def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 from sqlalchemy import text
 
 from autograder.course import Course
-from autograder.course.opening import refuse_a_damaged_gradebook
-from autograder.gradebook.recording import refusals
+from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.settings import has_gradebook
 
 __all__ = ["Rows", "Student"]
@@ -44,11 +42,8 @@ class Rows:
         self._is_there = has_gradebook(course, url)
         self.path = Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) else Path(url.rpartition("@")[2])
 
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
-        refuse_a_damaged_gradebook(self._url)
-        with refusals(), Gradebook(self._url, self._name) as gradebook:
-            yield gradebook
+    def _opened(self) -> AbstractContextManager[Any]:
+        return opened(self._url, self._name)
 
     def students(self) -> list[Student]:
         """Every student whom the gradebook has."""

@@ -20,12 +20,12 @@ from typing import Any
 
 from nbgrader.api import Base
 from sqlalchemy import URL, Connection, Table, create_engine, func, inspect, make_url, select, text
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from autograder.common.aside import Aside
 from autograder.course import Course, CourseError
-from autograder.course.opening import refuse_a_damaged_gradebook
+from autograder.gradebook.diagnosing import diagnosed, diagnosis, refuse_an_unusable_gradebook
 from autograder.gradebook.settings import gradebook_url
 
 __all__ = ["BACKUPS", "KEPT", "address", "back_up", "backups", "move", "of_course", "restore", "shown"]
@@ -114,16 +114,14 @@ def move(
 def _refuse_what_is_none(source: URL) -> None:
     if source.get_backend_name() == "sqlite":
         path = Path(str(source.database))
-        refuse_a_damaged_gradebook(f"sqlite:///{path}")
         if not path.exists() or not path.stat().st_size:
             raise CourseError(f"{path}: there is no gradebook yet")
+    refuse_an_unusable_gradebook(_whole(source))
 
 
 def _copied(source: URL, target: URL, replace: bool, done: Callable[[str, int], None]) -> Rows:
     """Copy row by row, in one transaction of each database."""
     with _connected(source) as given, _connected(target) as taken:
-        if not inspect(given).has_table("assignment"):
-            raise CourseError(f"{shown(source)}: there is no gradebook in it")
         Base.metadata.create_all(taken)
         tables = Base.metadata.sorted_tables
         if any(taken.execute(select(table).limit(1)).first() for table in tables):
@@ -194,11 +192,15 @@ def _connected(url: URL) -> Iterator[Connection]:
 @contextmanager
 def _told(url: URL) -> Iterator[None]:
     """Say in a sentence what is wrong with a database."""
-    try:
-        yield
-    except (SQLAlchemyError, sqlite3.Error) as error:
-        why = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        raise CourseError(f"{shown(url)} cannot be used: {why}") from error
+    with diagnosed(_whole(url)):
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise diagnosis(error, _whole(url)) from error
+
+
+def _whole(url: URL) -> str:
+    return url.render_as_string(hide_password=False)
 
 
 # Backups -------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from traitlets.utils.importstring import import_item
@@ -24,6 +24,7 @@ from traitlets.utils.importstring import import_item
 from autograder.course import Course, CourseError
 from autograder.course.extensions import Extension, read_extensions
 from autograder.gradebook.archive_times import marked_late
+from autograder.gradebook.diagnosing import opened
 from autograder.reading import read_bytes
 from autograder.reading.handed_in import TIMESTAMP
 from autograder.results.changes import LATE, Change
@@ -201,7 +202,7 @@ def put_dates(course: Course, url: str, assignments: Iterable[str] = ()) -> None
         assignments: Only these; all, if none is named.
 
     Raises:
-        CourseError: If the file of extensions cannot be read.
+        CourseError: If the file of extensions cannot be read, or the gradebook cannot be used.
     """
     if url.startswith("sqlite:///") and not (course.directory / url.removeprefix("sqlite:///")).is_file():
         return
@@ -212,7 +213,7 @@ def put_dates(course: Course, url: str, assignments: Iterable[str] = ()) -> None
     if not dated:
         return
     dates = Dates(course)
-    with Gradebook(url, course.name) as gradebook:
+    with opened(url, course.name) as gradebook:
         for name in dated:
             dates.put(gradebook, name)
 
@@ -228,10 +229,13 @@ def put_extension(course: Course, url: str, assignment: str, student: str) -> bo
 
     Returns:
         Whether the gradebook has a submission of that student.
+
+    Raises:
+        CourseError: If the gradebook cannot be used.
     """
     if url.startswith("sqlite:///") and not (course.directory / url.removeprefix("sqlite:///")).is_file():
         return False
-    with Gradebook(url, course.name) as gradebook:
+    with opened(url, course.name) as gradebook:
         try:
             submission = gradebook.find_submission(assignment, student)
         except MissingEntry:

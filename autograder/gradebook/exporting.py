@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from autograder.course import Course, CourseError
-from autograder.course.opening import refuse_a_damaged_gradebook
 from autograder.gradebook.settings import gradebook_url, has_gradebook, load_app, quiet
 from autograder.results import format_points
 
@@ -98,21 +97,18 @@ def read_marks(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
         assignments: Take only these.
 
     Raises:
-        CourseError: If there is no gradebook, or no such assignment in it.
+        CourseError: If there is no gradebook, it cannot be used, or it has no such assignment.
     """
-    from nbgrader.api import Gradebook  # loads the database library, which the page does not need
-
-    from autograder.gradebook.dates import Dates, Penalties
-    from autograder.gradebook.recording import refusals
+    from autograder.gradebook.dates import Dates, Penalties  # loads the database library, which the page does not need
+    from autograder.gradebook.diagnosing import opened
 
     url = gradebook_url(course)
     if not has_gradebook(course, url):
         raise CourseError(f"{url.removeprefix('sqlite:///')}: there is no gradebook yet; grade an assignment first")
-    refuse_a_damaged_gradebook(url)
     wanted = set(assignments)
     app = load_app(course.directory, next(iter(course.assignments)))
     dates, penalties = Dates(course), Penalties(quiet(app))
-    with refusals(), Gradebook(url, course.name) as gradebook:
+    with opened(url, course.name) as gradebook:
         known = {assignment.name for assignment in gradebook.assignments}
         for name in sorted(wanted - known):
             raise CourseError(f"the gradebook has no assignment {name!r}; it has {', '.join(sorted(known)) or 'none'}")

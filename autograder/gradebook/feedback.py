@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
@@ -29,6 +29,7 @@ from autograder.common.aside import remove
 from autograder.course import Course
 from autograder.gradebook.blueprints import NO_RESPONSE
 from autograder.gradebook.dates import Dates
+from autograder.gradebook.diagnosing import opened, refuse_an_unusable_gradebook
 from autograder.gradebook.nbgrader_hooks import fill
 from autograder.gradebook.settings import has_gradebook, load_app
 from autograder.grafting.tidying import course_of
@@ -53,7 +54,9 @@ class CurrentReports(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader sh
         self, nb: nbformat.NotebookNode, resources: dict[str, Any]
     ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
         """Renew the reports of one notebook."""
-        root, names = Path(self.parent.parent.coursedir.root), resources["nbgrader"]
+        coursedir, names = self.parent.parent.coursedir, resources["nbgrader"]
+        refuse_an_unusable_gradebook(coursedir.db_url)  # of which the next step, nbgrader's own, would not say why
+        root = Path(coursedir.root)
         course, today = course_of(root), dt.date.today()
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:
@@ -94,7 +97,7 @@ class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no
         coursedir = self.parent.parent.coursedir
         if not has_gradebook(course_of(Path(coursedir.root)), coursedir.db_url):
             return []
-        with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+        with opened(coursedir.db_url, coursedir.course_id) as gradebook:
             try:
                 notebook = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
             except MissingEntry:
@@ -121,7 +124,7 @@ def pass_over_leavers(assignment: str, student: str, notebooks: list[str]) -> No
         return
     folder, coursedir = Path(notebooks[0]).parent, _coursedir(Path.cwd())
     whose, what = folder.parent.name, folder.name
-    with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+    with opened(coursedir.db_url, coursedir.course_id) as gradebook:
         try:
             gradebook.find_submission(what, whose)
         except MissingEntry:

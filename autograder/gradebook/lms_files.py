@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from nbgrader.api import Gradebook
 from nbgrader.plugins.zipcollect import FileNameCollectorPlugin
 from traitlets import Dict, Enum, TraitError, Unicode, default, validate
 
 from autograder.gradebook.archive_times import are_of_packing, keep_marked_late, members
+from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.lms_archives import stem_of
 from autograder.reading import one_line
 from autograder.reading.student_files import is_id
@@ -218,7 +218,7 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
     @cached_property
     def _roster(self) -> list[Any]:
         coursedir = self.parent.coursedir
-        with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+        with opened(coursedir.db_url, coursedir.course_id) as gradebook:
             return [
                 (each.id, each.first_name or "", each.last_name or "", each.email or "", str(each.lms_user_id or ""))
                 for each in gradebook.students

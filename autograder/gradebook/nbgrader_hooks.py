@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbgrader.api import Gradebook
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool, Unicode
 
 from autograder.course import Course, CourseError
 from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of, put_dates
+from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.harmless import FILTERS
 from autograder.grafting.collecting import regraft
 from autograder.grafting.graft import Grafted, grafted_from
@@ -380,7 +380,7 @@ class LatePenalties(AssignLatePenalties):  # type: ignore[misc]  # nbgrader ship
         info, coursedir = resources["nbgrader"], self.parent.parent.coursedir
         root, self.plugin_inst = Path(coursedir.root), self.plugin_class(parent=self)
         dates = Dates(course_of(root))
-        with Gradebook(info["db_url"], coursedir.course_id) as gradebook:
+        with opened(info["db_url"], coursedir.course_id) as gradebook:
             submission = gradebook.find_submission(info["assignment"], info["student"])
             folder = Path(coursedir.format_path(coursedir.submitted_directory, info["student"], info["assignment"]))
             submission.timestamp = handed_in_at(root / folder)  # nbgrader keeps an earlier one where none is known

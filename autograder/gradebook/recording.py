@@ -12,6 +12,8 @@ target); a class with compiled answers would miss its target of 8 (now 8.2). nbg
 place, where a run that is killed leaves half of a submission. So `hand_over` is for courses with nbgrader steps of
 their own alone.
 
+Runs on the same course record in turn (`turns.py`).
+
 Rows come before files, and files before the ledger, so that a run which is killed in between is done again. Where a
 course has nbgrader steps of its own, `hand_over` gives the results to nbgrader in memory (`found_already`), and the
 ledger still comes last.
@@ -22,8 +24,7 @@ So a submission cut off by SIGKILL is recorded again, whole.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -31,18 +32,17 @@ from typing import Any, Self
 
 import nbformat
 from nbgrader import utils
-from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde, NbGraderException
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from autograder.building.notebooks import dump
 from autograder.common.aside import PREFIX, Aside, sweep
 from autograder.common.files import copy, put
 from autograder.course import CourseError
-from autograder.course.opening import refuse_a_damaged_gradebook
 from autograder.gradebook.blueprints import Blueprint, has_id, score
 from autograder.gradebook.dates import Dates, Penalties, handed_in_at, penalty_change
+from autograder.gradebook.diagnosing import BusyGradebookError, diagnosed, refuse_an_unusable_gradebook
 from autograder.gradebook.nbgrader_hooks import (
     EXPORTER,
     STEPS,
@@ -53,6 +53,7 @@ from autograder.gradebook.nbgrader_hooks import (
     mark_of,
 )
 from autograder.gradebook.settings import load_app
+from autograder.gradebook.turns import Turn
 from autograder.grafting.collecting import regraft
 from autograder.grafting.tidying import ORIGINALS, course_of
 from autograder.grafting.written import Marks, answers_of
@@ -60,7 +61,10 @@ from autograder.results.changes import Change, is_recorded_already
 from autograder.results.ledger import Entry, write_recorded
 from autograder.results.regrade_log import AFRESH, logged
 
-__all__ = ["Recorder", "hidden_of", "refusals"]
+__all__ = ["Recorder", "hidden_of"]
+
+ATTEMPTS = 3
+"""Number of times that a submission is recorded while the database is busy; SQLite waits five seconds each time."""
 
 _CUSTOM = ("sanitize_preprocessors", "autograde_preprocessors", "exporter_class", "post_convert_hook")
 """Settings of `c.Autograde` that say what is done with a notebook, step by step."""
@@ -69,21 +73,6 @@ _CUSTOM = ("sanitize_preprocessors", "autograde_preprocessors", "exporter_class"
 def hidden_of(root: Path, assignment: str) -> Path:
     """The directory of hidden tests that a course's configuration names, as seen from the course."""
     return hidden_tests_of(root, JudgePreprocessor(parent=load_app(root, assignment)).hidden)
-
-
-@contextmanager
-def refusals() -> Iterator[None]:
-    """Say in a sentence that the gradebook cannot be read or written, as while another program is at it for long."""
-    try:
-        yield
-    except (SQLAlchemyError, InvalidEntry) as error:
-        cause = error.__cause__ or error.__context__ or error
-        kind = type(cause).__name__
-        if "full" in str(cause) or "readonly" in str(cause):
-            raise CourseError(f"the gradebook cannot be written: {cause}; make room, or make it writable") from error
-        raise CourseError(
-            f"the gradebook refused it ({kind}); someone else may be writing to it: give the same command again"
-        ) from error
 
 
 class _Batch(Session):
@@ -125,8 +114,11 @@ class Recorder:
         root: The course's directory.
         assignment: The assignment's name.
 
+    Attributes:
+        turn: The turn of this run to record, for blocks that first ask whether something is recorded.
+
     Raises:
-        CourseError: If the gradebook does not know the assignment.
+        CourseError: If the gradebook cannot be used, or does not know the assignment.
     """
 
     def __init__(self, root: Path, assignment: str) -> None:
@@ -135,21 +127,26 @@ class Recorder:
         self._app = load_app(self.root, assignment)
         self._settings: Any = Autograde(coursedir=self._app.coursedir, parent=self._app)
         self._penalties, self._dates = Penalties(self._settings), Dates(self._course)
-        refuse_a_damaged_gradebook(self._app.coursedir.db_url)
-        with refusals():
-            self._gradebook = _Gradebook(self._app.coursedir.db_url, self._app.coursedir.course_id)
-        try:
-            with refusals():
-                self._blueprints = self._read_blueprints()
-                self._dates.put(self._gradebook, assignment)
-                self._gradebook.db().finish()
-        except BaseException:
-            self._gradebook.close()
-            raise
+        self._url = str(self._app.coursedir.db_url)
+        self.turn = Turn(self.root)
+        refuse_an_unusable_gradebook(self._url)
+        with self.turn:
+            self._open()
         self._pending: list[_Pending] = []
         self._late_changes: list[Change] = []
         sweep((self.root / self._app.coursedir.autograded_directory).glob(f"{PREFIX}*"))
         self._rest()
+
+    def _open(self) -> None:
+        with diagnosed(self._url):
+            self._gradebook = _Gradebook(self._url, self._app.coursedir.course_id)
+            try:
+                self._blueprints = self._read_blueprints()
+                self._dates.put(self._gradebook, self.assignment)
+                self._gradebook.db().finish()
+            except BaseException:
+                self._gradebook.close()
+                raise
 
     def __enter__(self) -> Self:
         return self
@@ -172,7 +169,7 @@ class Recorder:
         """
         changes, self._late_changes = self._late_changes, []
         try:
-            with refusals(), logged(self.root, changes, AFRESH):
+            with diagnosed(self._url), logged(self.root, changes, AFRESH):
                 self._gradebook.db().finish()
         except BaseException:
             self._gradebook.db.rollback()
@@ -221,12 +218,13 @@ class Recorder:
         self._app.coursedir.student_id = student
         converter = Autograde(coursedir=self._app.coursedir, parent=self._app)
         converter.force = True
-        try:
-            with found_already(entries):
-                converter.start()
-        except NbGraderException:
-            return False
-        self.keep(entries)
+        with self.turn:
+            try:
+                with found_already(entries):
+                    converter.start()
+            except NbGraderException:
+                return False
+            self.keep(entries)
         return True
 
     def has_files(self, student: str) -> bool:
@@ -242,7 +240,7 @@ class Recorder:
             CourseError: If the gradebook cannot be read.
         """
         folder = self._home(student)
-        with refusals():
+        with diagnosed(self._url):
             try:
                 return self._is_in_gradebook(student, entries) and all(self._shows(folder, entry) for entry in entries)
             finally:
@@ -288,6 +286,24 @@ class Recorder:
 
     # Recording -----------------------------------------------------------------------------------------------
 
+    def record(
+        self, student: str, entries: Sequence[Entry], penalties: Mapping[str, float | None] | None = None
+    ) -> None:
+        """Record what was found in a student's notebooks at once, and again while the gradebook is only busy.
+
+        Raises:
+            CourseError: As `add` and `commit` do.
+        """
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                with self.turn:
+                    self.add(student, entries, penalties)
+                    self.commit()
+                return
+            except BusyGradebookError:
+                if not left:
+                    raise
+
     def add(self, student: str, entries: Sequence[Entry], penalties: Mapping[str, float | None] | None = None) -> None:
         """Record what was found in a student's notebooks.
 
@@ -306,7 +322,7 @@ class Recorder:
         self._pending.append(_Pending(student, tuple(entries), self._aside(), answers))
         try:
             self._write(student, notebooks, self._pending[-1].aside.folder / self.assignment)
-            with refusals():
+            with diagnosed(self._url):
                 row = self._add_rows(student, notebooks)
                 self._penalise(row, [entry for entry in entries if is_recorded_already(self.root, entry)], penalties)
         except BaseException:
@@ -372,7 +388,7 @@ class Recorder:
             student: nbgrader's student id.
             penalties: The points, by notebook.
         """
-        with refusals():
+        with self.turn, diagnosed(self._url):
             self._dates.put(self._gradebook, self.assignment, [student])
             self._penalise(self._gradebook.find_submission(self.assignment, student), (), penalties)
             self._gradebook.db().finish()

@@ -284,8 +284,7 @@ def carry_out(
 def _record_one(recorder: Recorder, student: str, whole: list[Entry], penalties: Mapping[str, float | None]) -> None:
     """Record one submission: results, if it has new ones, and penalties."""
     if whole and recorder.is_stock and recorder.has_files(student):
-        recorder.add(student, whole, penalties)
-        recorder.commit()
+        recorder.record(student, whole, penalties)
         return
     if not recorder.has_files(student):
         recorder.keep(whole)  # only points are others, and those are in the gradebook by now
@@ -335,12 +334,11 @@ def _reweighed(course: Course, found: Plan) -> Iterator[list[str]]:
     if not found.weights:
         yield []
         return
-    from nbgrader.api import Gradebook
-
-    from autograder.gradebook.recording import refusals
+    from autograder.gradebook.diagnosing import opened
     from autograder.gradebook.settings import gradebook_url
+    from autograder.gradebook.turns import Turn
 
-    with refusals(), Gradebook(gradebook_url(course), course.name) as gradebook:
+    with Turn(course.directory), opened(gradebook_url(course), course.name) as gradebook:
         stays = [
             said
             for exercise, points in found.weights.items()

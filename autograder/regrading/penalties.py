@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.course import Course
 from autograder.gradebook.dates import Dates, Penalties, penalty_change
-from autograder.gradebook.recording import refusals
+from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.settings import gradebook_url, has_gradebook, load_app, quiet
 from autograder.regrading import Plan
 from autograder.results import Graded
@@ -40,11 +40,9 @@ def with_penalties(
     url = gradebook_url(course)
     if not has_gradebook(course, url):
         return found
-    from nbgrader.api import Gradebook
-
     rule = Penalties(quiet(load_app(course.directory, next(iter(course.assignments)))))
     plan = _Penalised(found, Dates(course), rule, lower)
-    with refusals(), Gradebook(url, course.name) as gradebook:
+    with opened(url, course.name) as gradebook:
         for assignment in gradebook.assignments:
             for submission in assignment.submissions if assignment.name in course.assignments else ():
                 if not students or submission.student_id in students:

@@ -58,8 +58,7 @@ def grade(course, **options):
     ):
         outcomes = [each for each in grade_class(judge, works, write=True, **options) if each is not None]
         for outcome in outcomes:
-            recorder.add(outcome.work.student, outcome.entries)
-            recorder.commit()
+            recorder.record(outcome.work.student, outcome.entries)
     return outcomes
 
 

@@ -1,5 +1,6 @@
 """A class graded in one command leaves what `nbgrader autograde` would have left: rows, files, marks."""
 
+import multiprocessing
 import shutil
 import sqlite3
 
@@ -136,6 +137,32 @@ def test_the_ledger_holds_what_was_found(both):
     assert any("process" in event for event in found["eve", "01_order"].submission.exercises[0].events)
 
 
+def test_runs_record_in_turn(both, handed, tmp_path, capfd):
+    """Runs that record the same students at once add no row twice, and the rows are those of a single run."""
+    shutil.copytree(both[1].parent, tmp_path / "shared")
+    course = tmp_path / "shared" / "course"
+    found = [*entries(course, "week0")]
+    shutil.copy(handed / "gradebook.db", course)
+    shutil.rmtree(course / "autograded")
+
+    def record():
+        with Recorder(course, "week0") as recorder:
+            for student in dict.fromkeys(entry.student for entry in found):
+                recorder.record(student, [entry for entry in found if entry.student == student])
+
+    processes = [multiprocessing.get_context("fork").Process(target=record) for _ in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    assert "Error" not in capfd.readouterr().err
+    wanted = rows(both[1])
+    assert {name: rows(course)[name] for name in ("student", "submission", "notebook")} == {
+        name: wanted[name] for name in ("student", "submission", "notebook")
+    }
+
+
 def test_a_gradebook_that_cannot_be_read_is_said_in_a_sentence(both, monkeypatch):
     """Where another program holds the gradebook, whether a mark is recorded cannot be told: what to do is said."""
     _, quick = both
@@ -144,8 +171,8 @@ def test_a_gradebook_that_cannot_be_read_is_said_in_a_sentence(both, monkeypatch
         raise OperationalError("select", {}, sqlite3.OperationalError("database is locked"))
 
     with Recorder(quick, "week0") as recorder:
-        monkeypatch.setattr(recording.Gradebook, "find_submission", locked)
-        with pytest.raises(CourseError, match="someone else may be writing to it: give the same command again"):
+        monkeypatch.setattr(Gradebook, "find_submission", locked)
+        with pytest.raises(CourseError, match="someone else is writing to the gradebook; give the same command again"):
             recorder.is_recorded("ada", [entry for entry in entries(quick, "week0") if entry.student == "ada"])
 
 
@@ -168,7 +195,11 @@ def test_what_the_gradebook_refuses_is_nowhere(both, monkeypatch, tmp_path):
             with pytest.raises(CourseError, match="give the same command again"):
                 recorder.commit()
         assert (files(course), [*entries(course, "week0")]) == (before, kept)
-        recorder.add("ada", found)
+        finish, busy = recording._Batch.finish, [locked]
+        with monkeypatch.context() as patch:
+            patch.setattr(recording._Batch, "finish", lambda batch: (busy.pop() if busy else finish)(batch))
+            recorder.record("ada", found)
+        assert not busy, "it was recorded at the second attempt"
     assert files(course).keys() > before.keys()
     assert len([*entries(course, "week0")]) == len(kept) + len(found)
 
