@@ -13,6 +13,7 @@ from autograder.commands.common import STOPPED
 from autograder.commands.course import build, demo, edition
 from autograder.commands.explain import explain
 from autograder.commands.extend import extend
+from autograder.commands.feedback import feedback
 from autograder.commands.grade import doctor, grade
 from autograder.commands.new import new_exercise
 from autograder.commands.regrade import regrade
@@ -54,7 +55,7 @@ app = typer.Typer(
       nbgrader collect module0
       autograder autograde module0          the whole class, and recorded
       autograder report module0             the class at a glance
-      nbgrader generate_feedback module0
+      autograder feedback module0           a page for each notebook
       autograder extend ada module0 --days 3
       autograder regrade --diff             after a hidden test was mended, or a date changed
 
@@ -68,7 +69,8 @@ app = typer.Typer(
 
 
 for command in (
-    build, grade, autograde, verify, demo, edition, doctor, explain, extend, regrade, report, solution, attack, tidy,
+    build, grade, autograde, verify, demo, edition, doctor, explain, extend, feedback, regrade, report, solution,
+    attack, tidy,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise.")

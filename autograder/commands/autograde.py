@@ -62,7 +62,7 @@ def autograde(
     """Grade all submissions of an assignment, in parallel, and record them where `nbgrader autograde` would.
 
     Whatever is stopped, by Ctrl-C or worse, goes on where it was when the same command is given again; with --fresh it
-    begins anew. Afterwards Formgrader, `nbgrader generate_feedback` and `nbgrader export` find everything in place.
+    begins anew. Afterwards Formgrader, `autograder feedback` and `nbgrader export` find everything in place.
 
     A recorded mark stands while the student hands in nothing new, also where hidden tests or points are others now:
     `autograder regrade` lists what that changes, and changes it. With --fresh everything is graded by today's tests.
