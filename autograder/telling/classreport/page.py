@@ -25,7 +25,7 @@ from autograder.telling.report import clean, example_rows
 __all__ = ["class_page"]
 
 MOST_ROWS = 40
-"""Rows of a table of mistakes or events; the rest is folded."""
+"""Rows of a table that stand there open: the rest is folded, or scrolls in a box where the table can be sorted."""
 
 MOST_NAMES = 6
 """Students who are named beside a mistake, and exercises beside an event; the rest is folded."""
@@ -111,7 +111,7 @@ def table(
         lines.append(joined(el("tr", el("th", first, scope="row"), *cells), "\n"))
     kind = " ".join([*["numbers"] * are_all, *["sortable"] * is_sortable]) or None
     made = el("table", el("caption", caption), el("thead", head), el("tbody", *lines), class_=kind)
-    box = "wide tall" if is_sortable else "wide"
+    box = "wide tall" if len(lines) > MOST_ROWS and is_sortable else "wide"
     return el("div", made, class_=box, tabindex=0, role="region", aria_label=str(caption)[:60])
 
 
