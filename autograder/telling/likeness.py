@@ -19,6 +19,7 @@ Source: S. Schleimer, D. Wilkerson, A. Aiken, "Winnowing: Local Algorithms for D
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import itertools
 import math
@@ -69,6 +70,7 @@ _ESCAPE = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 _SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 _WORDS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
+_LEAVES = (ast.Name, ast.Constant)
 _SILENT = (ast.Expr, ast.Pass, ast.Import, ast.ImportFrom, ast.AnnAssign)
 _OWN_RULE = (ast.Name, ast.arg, ast.Constant, ast.AugAssign, ast.AnnAssign, ast.BinOp, ast.Compare)
 _BINDING = (ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
@@ -161,6 +163,8 @@ def _telling(tree: ast.AST) -> tuple[list[ast.AST], list[ast.AST]]:
     """The nodes of a tree, parents first, hardly more than may be, and the statements that say nothing."""
     nodes, silent = [tree], []
     for node in nodes:  # the list grows meanwhile
+        if isinstance(node, _LEAVES):
+            continue
         for name in node._fields:
             value = getattr(node, name, None)
             for child in value if isinstance(value, list) else (value,):
@@ -181,9 +185,13 @@ def fingerprints(parts: Sequence[str]) -> frozenset[int]:
 
 def _hashes(parts: Sequence[str]) -> list[int]:
     """A number for each stretch of a sequence; the same on every day and every machine."""
-    coded = [zlib.crc32(part.encode("utf-8", "replace")).to_bytes(4, "big") for part in parts]
-    joined = b"".join(coded)
-    return [zlib.crc32(joined[4 * i : 4 * (i + GRAM)]) for i in range(len(coded) - GRAM + 1)]
+    joined = b"".join(map(_coded, parts))
+    return [zlib.crc32(joined[4 * i : 4 * (i + GRAM)]) for i in range(len(parts) - GRAM + 1)]
+
+
+@functools.lru_cache(10_000)
+def _coded(part: str) -> bytes:
+    return zlib.crc32(part.encode("utf-8", "replace")).to_bytes(4, "big")
 
 
 def same_text(one: str, other: str) -> bool:
@@ -343,11 +351,11 @@ def _simplified(nodes: Sequence[ast.AST], bound: Collection[str]) -> _Part:
 def _part(node: ast.AST, bound: Collection[str], made: Mapping[int, _Part]) -> _Part:
     match node:
         case ast.Name(id=name) | ast.arg(arg=name) if name in bound:
-            return _made("name", [], name)
+            return _leaf("name", name)
         case ast.Name(id=name):
-            return _made(f"global {name}", [])
+            return _leaf(f"global {name}")
         case ast.Constant(value=value):
-            return _made(f"constant {_short(value)}", [])
+            return _leaf(f"constant {_short(value)}")
         case ast.AugAssign(target=target, op=op, value=value):  # x += y is x = x + y
             kept = made[id(target)]
             return _made("Assign", [kept, _operation(op, [kept, made[id(value)]])])
@@ -376,6 +384,12 @@ def _any_part(node: ast.AST, bound: Collection[str], made: Mapping[int, _Part]) 
             elif field in ("attr", "arg") and isinstance(each, str):
                 texts.append(each)
     return _made(" ".join(texts), children)
+
+
+@functools.lru_cache(10_000)
+def _leaf(label: str, name: str = "") -> _Part:
+    """A part without children, which answers share: half of their parts are such, and most of those are alike."""
+    return _made(label, [], name)
 
 
 def _made(label: str, children: list[_Part], name: str = "") -> _Part:

@@ -327,9 +327,10 @@ def test_a_course_is_read_once_for_a_page(term, monkeypatch):
 
 
 def test_a_page_begins_with_its_exercises(browser, term, root, tmp_path):
-    """The page lists the exercises by name, with the gradebook's points and the first fact that fails."""
+    """The page lists the exercises by name, with points and the first fact that fails, and is no wider than a phone."""
     write_entry(term.root, Entry("ada", "week0", "03_backprop", "0", "2027-01-01", report(NASTY)))
     notebook, resources = term.finish(2.5)
+    notebook.cells.append(nbformat.v4.new_code_cell(f"total = {'1 + ' * 80}1"))
     assert notebook.cells[0].id == "exercises"  # a random one would make each making of a page another page
     resources = {"nbgrader": RESOURCES["feedback"]["nbgrader"] | resources["nbgrader"]}
     html, _ = exporter(root, "feedback").from_notebook_node(notebook, resources=resources)
@@ -345,6 +346,8 @@ def test_a_page_begins_with_its_exercises(browser, term, root, tmp_path):
     assert window.url.endswith("#autodiff-backpropagate-check")
     assert not window.get_by_text("Test cell").is_visible()
     assert "Out[1]" not in html and window.locator(".prompt").first.inner_text().strip() == ""
+    window.set_viewport_size({"width": 360, "height": 800})
+    assert window.evaluate("document.documentElement.scrollWidth") <= 360
     window.close()
 
 
