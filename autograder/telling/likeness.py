@@ -70,9 +70,9 @@ _ESCAPE = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 _SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 _WORDS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
-_LEAVES = (ast.Name, ast.Constant)
-_SILENT = (ast.Expr, ast.Pass, ast.Import, ast.ImportFrom, ast.AnnAssign)
-_OWN_RULE = (ast.Name, ast.arg, ast.Constant, ast.AugAssign, ast.AnnAssign, ast.BinOp, ast.Compare)
+_WORDY = frozenset({"attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
+_SILENT = frozenset({ast.Expr, ast.Pass, ast.Import, ast.ImportFrom, ast.AnnAssign})
+_OWN_RULE = frozenset({ast.Name, ast.arg, ast.Constant, ast.AugAssign, ast.AnnAssign, ast.BinOp, ast.Compare})
 _BINDING = (ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
 _DROPPED = frozenset({"annotation", "returns", "type_comment", "ctx", "kind", "type_params"})
 
@@ -163,17 +163,27 @@ def _telling(tree: ast.AST) -> tuple[list[ast.AST], list[ast.AST]]:
     """The nodes of a tree, parents first, hardly more than may be, and the statements that say nothing."""
     nodes, silent = [tree], []
     for node in nodes:  # the list grows meanwhile
-        if isinstance(node, _LEAVES):
-            continue
-        for name in node._fields:
+        for name in _inner(type(node)):
             value = getattr(node, name, None)
             for child in value if isinstance(value, list) else (value,):
-                if isinstance(child, ast.AST) and not isinstance(child, _WORDS):
-                    is_silent = isinstance(child, _SILENT) and _says_nothing(child)
+                if isinstance(child, ast.AST):
+                    is_silent = type(child) in _SILENT and _says_nothing(child)
                     (silent if is_silent else nodes).append(child)
         if len(nodes) > MAX_NODES:
             break
     return nodes, silent
+
+
+@functools.cache
+def _inner(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold nodes with something to say."""
+    return () if kind in (ast.Name, ast.Constant) else tuple(each for each in kind._fields if each not in _WORDY)
+
+
+@functools.cache
+def _said(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that count."""
+    return tuple(each for each in kind._fields if each not in _DROPPED)
 
 
 def fingerprints(parts: Sequence[str]) -> frozenset[int]:
@@ -343,7 +353,7 @@ def _simplified(nodes: Sequence[ast.AST], bound: Collection[str]) -> _Part:
     """The tree without what authors choose freely, built from the leaves: a deep one needs no deep stack."""
     made: dict[int, _Part] = {}
     for node in reversed(nodes):  # parents stand before their children
-        rule = _part if isinstance(node, _OWN_RULE) else _any_part
+        rule = _part if type(node) in _OWN_RULE else _any_part
         made[id(node)] = rule(node, bound, made)
     return made[id(nodes[0])]
 
@@ -372,9 +382,9 @@ def _any_part(node: ast.AST, bound: Collection[str], made: Mapping[int, _Part]) 
     """A part without a rule of its own: the children of a node that say something, after the words that stand in it."""
     children: list[_Part] = []
     texts = [type(node).__name__]
-    for field in node._fields:
+    for field in _said(type(node)):
         value = getattr(node, field, None)
-        if value is None or field in _DROPPED:
+        if value is None:
             continue
         for each in value if isinstance(value, list) else (value,):
             if id(each) in made:
