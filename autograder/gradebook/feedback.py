@@ -82,17 +82,20 @@ class Rows:
 
 def rows_of(gradebook: Gradebook, notebook: Any) -> Rows:
     """Read the rows of a submitted notebook, which is nbgrader's row itself, in one query for each kind."""
-    # By way of the lesson's cells, since the tables have an index for a cell of a notebook and none for a notebook.
-    cells = BaseCell.notebook_id == notebook.notebook_id
-    scores = gradebook.db.query(BaseCell.name, Grade.score, Grade.max_score).join(Grade, Grade.cell_id == BaseCell.id)
+    # By way of the lesson's cells, since the tables have an index for a cell of a notebook and none for a notebook:
+    # nbgrader's own sums search the grades of the whole class.
+    own = BaseCell.notebook_id == notebook.notebook_id
+    marked = (BaseCell.name, Grade.score, Grade.max_score, Grade.needs_manual_grade)
+    query = gradebook.db.query(*marked).join(Grade, Grade.cell_id == BaseCell.id)
+    grades = query.filter(own, Grade.notebook_id == notebook.id).all()
     comments = gradebook.db.query(BaseCell.name, Comment.comment).join(Comment, Comment.cell_id == BaseCell.id)
     return Rows(
-        notebook.score,
+        sum((score for _, score, _, _ in grades), 0.0),
         notebook.max_score,
         notebook.late_submission_penalty or 0,
-        bool(notebook.needs_manual_grade),
-        {name: (score, points) for name, score, points in scores.filter(cells, Grade.notebook_id == notebook.id)},
-        dict(comments.filter(cells, Comment.notebook_id == notebook.id).all()),
+        any(waits for *_, waits in grades),
+        {name: (score, points) for name, score, points, _ in grades},
+        dict(comments.filter(own, Comment.notebook_id == notebook.id).all()),
     )
 
 
