@@ -86,7 +86,7 @@ def test_the_quick_exporter_makes_the_same_page(hostile, root):
     html = "<div class='r'>\n  <p>a &amp; b<br>c</p> <img src=x>\n</div>"
     unclosed = "<div><p title='</div>'>a"
     for text in (html, f"  {html}\n", unclosed, "a < b", "", "<!-- <p>", "<b>a</i></b>"):
-        cell = nbformat.v4.new_code_cell("x = 1  # &", id=f"c{len(notebook.cells)}")
+        cell = nbformat.v4.new_code_cell("x = 'a' + \"b\"  # &", id=f"c{len(notebook.cells)}")
         cell.outputs = [nbformat.v4.new_output("display_data", data={"text/html": text})]
         notebook.cells.append(cell)
     notebook.cells[0].metadata.nbgrader.comment = "Well *done* & <b>more</b>"
