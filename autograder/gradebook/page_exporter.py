@@ -54,15 +54,13 @@ class PageExporter(HTMLExporter):
         self._apart: dict[str, str] = {}
         self._is_only_template = True
 
-    def from_file(self, file_stream: Any, resources: Any = None, **options: Any) -> tuple[str, dict[str, Any]]:
+    def from_file(self, file_stream: Any, resources: Any = None, **options: Any) -> Any:
         """Export a notebook that the grader wrote, and that needs no check."""
         notebook = nbformat.convert(nbformat.reader.reads(file_stream.read()), 4)
         return self.from_notebook_node(notebook, resources, **options)
 
-    def from_notebook_node(
-        self, nb: nbformat.NotebookNode, resources: Any = None, **options: Any
-    ) -> tuple[str, dict[str, Any]]:
-        """Export a notebook, as the method of nbconvert's that this one replaces."""
+    def from_notebook_node(self, nb: nbformat.NotebookNode, resources: Any = None, **options: Any) -> Any:
+        """Export a notebook, as the method of nbconvert's that this one replaces: page and resources."""
         language = nb.metadata.get("language_info", {})
         lexer = language.get("pygments_lexer", language.get("name", None))
         highlight = self.filters.get("highlight_code", Highlight2HTML(pygments_lexer=lexer, parent=self))

@@ -161,7 +161,8 @@ def _sequence(statement: _Part) -> list[str]:
 
 def _telling(tree: ast.AST) -> tuple[list[ast.AST], list[ast.AST]]:
     """The nodes of a tree, parents first, hardly more than may be, and the statements that say nothing."""
-    nodes, silent = [tree], []
+    nodes: list[ast.AST] = [tree]
+    silent: list[ast.AST] = []
     for node in nodes:  # the list grows meanwhile
         for name in _inner(type(node)):
             value = getattr(node, name, None)
