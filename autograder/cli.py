@@ -15,6 +15,7 @@ from autograder.commands.course import build, demo, edition
 from autograder.commands.database import backup, move, restore
 from autograder.commands.explain import explain
 from autograder.commands.extend import extend
+from autograder.commands.feedback import feedback
 from autograder.commands.forget import forget
 from autograder.commands.grade import doctor, grade
 from autograder.commands.new import new_course, new_exercise
@@ -56,7 +57,7 @@ app = typer.Typer(
       nbgrader collect module0
       autograder autograde module0          the whole class, and recorded
       autograder report module0             the class at a glance
-      nbgrader generate_feedback module0
+      autograder feedback module0           a page for each notebook
       autograder extend ada module0 --days 3
       autograder regrade --diff             after a hidden test was mended, or a date changed
       autograder forget ada                 delete a student's data for good
@@ -73,8 +74,8 @@ app = typer.Typer(
 
 
 for command in (
-    build, grade, autograde, verify, demo, edition, doctor, explain, extend, regrade, report, solution, attack, tidy,
-    forget,
+    build, grade, autograde, verify, demo, edition, doctor, explain, extend, feedback, regrade, report, solution,
+    attack, tidy, forget,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise, or of a new course.")

@@ -62,7 +62,7 @@ def autograde(
 
     Whatever is stopped, by Ctrl-C or worse, goes on where it was when the same command is given again; with --fresh it
     begins anew. Two such commands at once on one course share the work: each notebook is graded by one of them.
-    Afterwards Formgrader, `nbgrader generate_feedback` and `nbgrader export` find everything in place.
+    Afterwards Formgrader, `autograder feedback` and `nbgrader export` find everything in place.
 
     A recorded mark stands while the student hands in nothing new, also where hidden tests or points are others now:
     `autograder regrade` lists what that changes, and changes it. With --fresh everything is graded by today's tests.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from autograder.course.extensions import read_extensions, write_extension
 from autograder.forgetting import rows, tables
 from autograder.forgetting.mentions import Mentions, tells
 from autograder.gradebook.archive_times import keep_marked_late, marked_late
+from autograder.gradebook.class_feedback import STATES
 from autograder.gradebook.settings import load_app
 from autograder.grafting.tidying import ORIGINALS, clear_up
 from autograder.grafting.written import Marks
@@ -137,6 +139,9 @@ class KeptData:
         yield from self._on_pages(person)
         yield from self._beside_dates(person.id)
         yield from self._in_the_log(person.id)
+        yield _files(
+            "hashes of feedback pages", self.root / STATES, (self.root / STATES).glob(f"*/{escape(person.id)}.txt")
+        )
         yield from self._folders(person.id)
         yield self._in_the_gradebook(person.id)
         yield from self._in_the_ledger(person.id)

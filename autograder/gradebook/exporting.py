@@ -117,7 +117,7 @@ def read_marks(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
             _mark(assignment, student, submissions, dates, penalties)
             for assignment in sorted(gradebook.assignments, key=_by_date)
             if not wanted or assignment.name in wanted
-            for submissions in [{each.student_id: each for each in assignment.submissions}]
+            for submissions in [{each.student_id: each for each in _submissions(gradebook, assignment)}]
             for student in students
         ]
 
@@ -125,6 +125,18 @@ def read_marks(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
 def _by_date(assignment: Any) -> tuple[bool, dt.datetime, str]:
     """In the order of their dates, those without one first; databases disagree on these."""
     return assignment.duedate is not None, assignment.duedate or dt.datetime.min, assignment.name
+
+
+def _submissions(gradebook: Any, assignment: Any) -> list[Any]:
+    """The submissions of an assignment with notebooks and grades, in one query for each kind of row."""
+    from nbgrader.api import SubmittedAssignment, SubmittedNotebook
+    from sqlalchemy.orm import selectinload
+
+    grades = selectinload(SubmittedAssignment.notebooks).selectinload(SubmittedNotebook.grades)
+    found: list[Any] = (
+        gradebook.db.query(SubmittedAssignment).filter_by(assignment_id=assignment.id).options(grades).all()
+    )
+    return found
 
 
 def marks_of(course: Course, assignments: Iterable[str] = ()) -> list[Mark]:
@@ -150,12 +162,14 @@ def _mark(assignment: Any, student: Any, submissions: Mapping[str, Any], dates: 
     )
     if submission is None:
         return mark
-    when, penalty = _text(submission.timestamp), submission.late_submission_penalty
+    # nbgrader's own sums search whole tables for each submission, since no index helps them.
+    scores = [sum((grade.score for grade in each.grades), 0.0) for each in submission.notebooks]
+    taken = sum((each.late_submission_penalty or 0.0 for each in submission.notebooks), 0.0)
     late = dates.of(submission)
-    asked = [penalties.of(student.id, each.score, late) or 0.0 for each in submission.notebooks]
+    asked = sum(penalties.of(student.id, score, late) or 0.0 for score in scores)
     waiting = sum(bool(grade.needs_manual_grade) for each in submission.notebooks for grade in each.grades)
-    own = replace(mark, submitted=when, raw=submission.score, penalty=penalty)
-    return replace(own, late=late, penalty_now=sum(asked), waiting=waiting)
+    own = replace(mark, submitted=_text(submission.timestamp), raw=sum(scores, 0.0), penalty=taken)
+    return replace(own, late=late, penalty_now=asked, waiting=waiting)
 
 
 def _text(value: object) -> str:

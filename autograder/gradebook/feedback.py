@@ -5,7 +5,8 @@ The autograded notebook holds the whole report, for Formgrader. `nbgrader genera
 that were changed later with their reasons, without grading again. At its top a page lists the exercises, in place of
 nbgrader's list of test cells without names.
 
-A student who was removed from the gradebook gets no page, and nbgrader's output says so.
+`autograder feedback` takes the same steps, in parallel, with a gradebook that stays open (`keep_open`). A student who
+was removed from the gradebook gets no page, and nbgrader's output says so.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ import datetime as dt
 import html
 import logging
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.api import MissingEntry
+from nbgrader import utils
+from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
@@ -39,9 +42,104 @@ from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
 
-__all__ = ["Contents", "CurrentReports", "pass_over_leavers", "remove_empty_folders"]
+__all__ = [
+    "Contents",
+    "CurrentReports",
+    "Grades",
+    "Rows",
+    "keep_open",
+    "pass_over_leavers",
+    "remove_empty_folders",
+    "rows_of",
+]
 
 _EXAMPLE = re.compile(f"{re.escape(EXAMPLE_BEGINS)}.*?{re.escape(EXAMPLE_ENDS)}", re.DOTALL)
+
+
+_open: dict[str, Gradebook] = {}
+
+
+def keep_open(url: str, course_id: str) -> Gradebook:
+    """Open a gradebook for all pages that this process makes: to open it costs more than the rest of a page."""
+    _open[url] = Gradebook(url, course_id)
+    return _open[url]
+
+
+@contextmanager
+def _gradebook(url: str, course_id: str) -> Iterator[Gradebook]:
+    if url in _open:
+        yield _open[url]
+    else:
+        with opened(url, course_id) as gradebook:
+            yield gradebook
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the gradebook has of one submitted notebook.
+
+    Attributes:
+        score: Its points.
+        max_score: The points that it is worth.
+        penalty: The points that it loses for lateness.
+        waiting: Whether a person has still to mark an answer.
+        scores: The points of each graded cell, and those that it is worth, by the cell's name.
+        comments: The comment on each answer, by the cell's name.
+    """
+
+    score: float
+    max_score: float
+    penalty: float
+    waiting: bool
+    scores: dict[str, tuple[float, float]]
+    comments: dict[str, str | None]
+
+
+def rows_of(gradebook: Gradebook, notebook: Any) -> Rows:
+    """Read the rows of a submitted notebook, which is nbgrader's row itself, in one query for each kind."""
+    # By way of the lesson's cells, since the tables have an index for a cell of a notebook and none for a notebook:
+    # nbgrader's own sums search the grades of the whole class.
+    own = BaseCell.notebook_id == notebook.notebook_id
+    marked = (BaseCell.name, Grade.score, Grade.max_score, Grade.needs_manual_grade)
+    query = gradebook.db.query(*marked).join(Grade, Grade.cell_id == BaseCell.id)
+    grades = query.filter(own, Grade.notebook_id == notebook.id).all()
+    comments = gradebook.db.query(BaseCell.name, Comment.comment).join(Comment, Comment.cell_id == BaseCell.id)
+    return Rows(
+        sum((score for _, score, _, _ in grades), 0.0),
+        notebook.max_score,
+        notebook.late_submission_penalty or 0,
+        any(waits for *_, waits in grades),
+        {name: (score, points) for name, score, points, _ in grades},
+        dict(comments.filter(own, Comment.notebook_id == notebook.id).all()),
+    )
+
+
+class Grades(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
+    """Puts the gradebook's points and comments into a notebook, as nbgrader's GetGrades does cell by cell."""
+
+    display_data_priority = List(NbGraderPreprocessor.display_data_priority.default()).tag(config=True)
+
+    def preprocess(
+        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        """Put them into one notebook."""
+        names, coursedir = resources["nbgrader"], self.parent.parent.coursedir
+        with _gradebook(names["db_url"], coursedir.course_id) as gradebook:
+            found = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
+            rows = rows_of(gradebook, found)
+        for cell in nb.cells:
+            marked = utils.is_grade(cell) or utils.is_task(cell)
+            answered = utils.is_solution(cell) or utils.is_task(cell)
+            try:
+                if answered:
+                    cell.metadata.nbgrader["comment"] = rows.comments[cell.metadata.nbgrader.grade_id]
+                if marked:
+                    score, points = rows.scores[cell.metadata.nbgrader.grade_id]
+                    cell.metadata.nbgrader.update(score=score, points=points)
+            except KeyError as error:
+                raise MissingEntry(f"the gradebook has no cell {error} of {names['notebook']}") from error
+        names.update(score=rows.score - rows.penalty, max_score=rows.max_score, late_penalty=rows.penalty)
+        return nb, resources
 
 
 class CurrentReports(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
@@ -61,7 +159,7 @@ class CurrentReports(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader sh
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:
             shown = released(entry.submission, course, today)
-            fill(nb, shown, course)
+            fill(nb, shown, course, is_for_page=True)
             _drop_numbers(nb)
             names["shown"] = shown
         else:
@@ -97,7 +195,7 @@ class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no
         coursedir = self.parent.parent.coursedir
         if not has_gradebook(course_of(Path(coursedir.root)), coursedir.db_url):
             return []
-        with opened(coursedir.db_url, coursedir.course_id) as gradebook:
+        with _gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
             try:
                 notebook = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
             except MissingEntry:

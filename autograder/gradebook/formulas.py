@@ -12,7 +12,7 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
 from autograder.common.formulas import with_formulas
-from autograder.gradebook.harmless import in_a_moment
+from autograder.gradebook.harmless import in_a_moment, kept
 
 __all__ = ["Formulas", "with_mathml"]
 
@@ -41,6 +41,11 @@ def _drawn(formula: str, display: bool) -> str | None:
     return mathml.translate(_MARKDOWN)
 
 
+@kept
+def _quickly(source: str) -> str:
+    return in_a_moment(lambda: with_mathml(source), lambda: source)
+
+
 class Formulas(Preprocessor):
     """nbconvert's step that puts MathML into the Markdown cells of a page."""
 
@@ -49,6 +54,5 @@ class Formulas(Preprocessor):
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Return the cell with its formulas as MathML."""
         if cell.cell_type == "markdown":
-            source = str(cell.source)
-            cell.source = in_a_moment(lambda: with_mathml(source), lambda: source)
+            cell.source = _quickly(str(cell.source))
         return cell, resources

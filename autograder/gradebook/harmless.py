@@ -8,14 +8,18 @@ HTML is cleaned after the Markdown is rendered: cleaning the source would miss `
 
 Nor does it cost much: whoever wrote a text chooses neither the language that it is coloured in nor how long a page
 takes. What takes longer than a moment stands on the page as plain text.
+
+Most cells of a class's notebooks are the lesson's own, so what they become is kept.
 """
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 from collections.abc import Callable
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 import bleach  # type: ignore[import-untyped]
 from bleach.css_sanitizer import CSSSanitizer  # type: ignore[import-untyped]
@@ -28,7 +32,7 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from autograder.common.effort import Effort
 
-__all__ = ["FILTERS", "harmless", "highlight_code", "in_a_moment", "markdown2html", "strip_files_prefix"]
+__all__ = ["FILTERS", "harmless", "highlight_code", "in_a_moment", "kept", "markdown2html", "strip_files_prefix"]
 
 FILTERS = {name: f"{__name__}.{name}" for name in ("highlight_code", "markdown2html", "strip_files_prefix")}
 """Filters of nbconvert's that are replaced, by name, for `HTMLExporter.filters`."""
@@ -38,6 +42,14 @@ MOMENT = 0.7
 
 MAX_COLOURED = 10_000
 """Characters of code that are coloured at most."""
+
+KEPT = 1_000
+"""Results that each function of texts keeps; a lesson has less than a hundred cells."""
+
+LONGEST = 20_000
+"""Characters of texts whose result is kept; nearly all cells have less than 3,000."""
+
+T = TypeVar("T")
 
 _TEXT = {
     "a", "abbr", "b", "blockquote", "br", "caption", "code", "dd", "del", "details", "div", "dl", "dt", "em",
@@ -94,6 +106,17 @@ def harmless(html: str) -> str:
     return str(_cleaner.clean(html))
 
 
+def kept(make: Callable[..., T]) -> Callable[..., T]:
+    """Keep the results of a function of texts, the latest ones, unless the texts are long."""
+    cached = functools.lru_cache(KEPT)(make)
+
+    @functools.wraps(make)
+    def made(*texts: str) -> T:
+        return cached(*texts) if sum(map(len, texts)) <= LONGEST else make(*texts)
+
+    return made
+
+
 def in_a_moment(make: Callable[[], str], otherwise: Callable[[], str]) -> str:
     """Return the result of `make`; if that takes longer than a moment, the result of `otherwise`."""
 
@@ -126,22 +149,31 @@ def _coloured(code: str) -> str:
     return str(highlight(code, PythonLexer(), HtmlFormatter()))
 
 
+@kept
+def _code(source: str) -> str:
+    return in_a_moment(lambda: _coloured(source), lambda: _plain(source))
+
+
+@kept
+def _markdown(source: str, attachments: str) -> str:
+    def render() -> str:
+        renderer = _Renderer(escape=False, attachments=json.loads(attachments))
+        return harmless(MarkdownWithMath(renderer=renderer).render(source))
+
+    return in_a_moment(render, lambda: _plain(source))
+
+
 def highlight_code(source: str, language: str | None = None, metadata: object = None) -> str:
     """nbconvert's filter of this name: a code cell, coloured as Python whatever the notebook says of its language."""
     del language, metadata
-    return in_a_moment(lambda: _coloured(source), lambda: _plain(source))
+    return _code(source)
 
 
 @pass_context
 def markdown2html(context: Context, source: str) -> str:
     """nbconvert's filter of this name, with a harmless result."""
     cell: Any = context.get("cell", {})
-
-    def render() -> str:
-        renderer = _Renderer(escape=False, attachments=cell.get("attachments", {}))
-        return harmless(MarkdownWithMath(renderer=renderer).render(source))
-
-    return in_a_moment(render, lambda: _plain(source))
+    return _markdown(source, json.dumps(cell.get("attachments", {})))
 
 
 def strip_files_prefix(html: str) -> str:

@@ -100,9 +100,10 @@ def configure(config: Any, root: Path) -> None:
     config.Autograde.exporter_class = EXPORTER
     config.Autograde.pre_convert_hook = tidier(root)
     config.Autograde.autograde_preprocessors = list(STEPS)
+    config.GenerateFeedback.exporter_class = "autograder.gradebook.page_exporter.PageExporter"
     config.GenerateFeedback.preprocessors = [
         "autograder.gradebook.feedback.CurrentReports",
-        "nbgrader.preprocessors.GetGrades",
+        "autograder.gradebook.feedback.Grades",
         "autograder.gradebook.feedback.Contents",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
@@ -411,8 +412,15 @@ def found_already(entries: Iterable[Entry]) -> Iterator[None]:
         _found.clear()
 
 
-def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course) -> None:
-    """Put the report and one number into every graded cell, and clear every other output."""
+def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course, *, is_for_page: bool = False) -> None:
+    """Put the report and one number into every graded cell, and clear every other output.
+
+    Args:
+        notebook: The notebook, which is changed.
+        submission: Its result.
+        course: The course.
+        is_for_page: Whether the notebook becomes a page, which shows nothing of a report in plain text.
+    """
     by_grade_id = {course.exercise(each.exercise).graded_id: each for each in submission.exercises}
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -428,7 +436,7 @@ def fill(notebook: nbformat.NotebookNode, submission: Submission, course: Course
                     "recorded mark is changed by `autograder regrade`"
                 )
             cell.execution_count = 1
-            cell.outputs = _outputs(graded, submission)
+            cell.outputs = _outputs(graded, submission, is_for_page)
     about = notebook.metadata.setdefault("minigrad", nbformat.NotebookNode())
     for place in ("notes", "unreadable"):
         about.pop(place, None)
@@ -440,10 +448,12 @@ def mark_of(submission: Submission) -> str:
     return hashlib.sha256(json.dumps(submission.as_json(), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _outputs(graded: Graded, submission: Submission) -> list[nbformat.NotebookNode]:
+def _outputs(graded: Graded, submission: Submission, is_for_page: bool) -> list[nbformat.NotebookNode]:
     """A graded cell's outputs. SaveAutoGrades takes no number for full marks."""
     notes = submission.notes if graded == submission.exercises[0] else ()
-    report = {"text/html": as_html(graded, notes, lesson=submission.lesson), "text/plain": as_text(graded)}
+    report = {"text/html": as_html(graded, notes, lesson=submission.lesson)}
+    if not is_for_page:
+        report["text/plain"] = as_text(graded)
     points = repr(float(graded.earned))
     return [
         nbformat.v4.new_output("display_data", data=report),

@@ -8,6 +8,9 @@ A likeness is worth a look only where few share it. Text that the task gives out
 the reference, of other answers known in advance, or of much of the class. The rest counts the more the fewer have it.
 So a short exercise, for which most of a class must write the same line, has no pairs at all.
 
+The time grows with the class, and not with its square: an index says who has each fingerprint, and only fingerprints of
+few students lead from one answer to others. So a student meets at most `MOST_HOLDERS` others by each of them.
+
 Nothing here says how a likeness came about.
 
 Source: S. Schleimer, D. Wilkerson, A. Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003.
@@ -16,6 +19,7 @@ Source: S. Schleimer, D. Wilkerson, A. Aiken, "Winnowing: Local Algorithms for D
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import itertools
 import math
@@ -23,13 +27,14 @@ import re
 import tokenize
 import warnings
 import zlib
-from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autograder.common.python_text import bound_by
 
-__all__ = ["Pair", "fingerprints", "normalised", "pairs", "same_text", "uncompared"]
+__all__ = ["Compared", "Pair", "compared", "fingerprints", "normalised", "pairs", "same_text"]
 
 GRAM = 8
 """Parts of a tree that make one fingerprint: about half a line of code."""
@@ -52,6 +57,9 @@ FEWEST = 5
 RARE = 0.02
 """A share of the class above which a likeness is a manner of writing; three may share anything and be unusual."""
 
+MOST_HOLDERS = 40
+"""So many share a rare feature at most, however large the class is; it is the share above in a class of 2,000."""
+
 LEAST_ALIKE = 0.6
 """Share of what tells two answers apart that a pair has in common at least."""
 
@@ -62,6 +70,10 @@ _ESCAPE = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 _SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 _WORDS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
+_WORDY = frozenset({"attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
+_SILENT = frozenset({ast.Expr, ast.Pass, ast.Import, ast.ImportFrom, ast.AnnAssign})
+_OWN_RULE = frozenset({ast.Name, ast.arg, ast.Constant, ast.AugAssign, ast.AnnAssign, ast.BinOp, ast.Compare})
+_BINDING = (ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
 _DROPPED = frozenset({"annotation", "returns", "type_comment", "ctx", "kind", "type_params"})
 
 
@@ -95,24 +107,42 @@ class Pair:
         return self.answers * (self.answers - 1) // 2
 
 
+@dataclass(frozen=True)
+class Compared:
+    """The answers of a class to one exercise, compared.
+
+    Attributes:
+        pairs: The pairs that are unusually alike, the most unusual first.
+        too_long: The students whose answer could not be compared although it is Python: it has too many parts.
+    """
+
+    pairs: list[Pair]
+    too_long: list[str]
+
+
 def normalised(text: str) -> list[str] | None:
     """The parts of an answer's tree in order, without names, comments, docstrings, annotations and imports.
 
     Returns:
         The parts, or None for a text that is not Python, or too long to compare.
     """
+    return _read(text)[0]
+
+
+def _read(text: str) -> tuple[list[str] | None, bool]:
+    """The parts of an answer, or None, and whether the answer is too long to be compared."""
     tree = _parsed(text)
     if tree is None:
-        return None
-    nodes = list(itertools.islice(_telling(tree), MAX_NODES + 1))
+        return None, len(text) > MAX_TEXT
+    nodes, silent = _telling(tree)
     if len(nodes) > MAX_NODES:
-        return None
-    bound = _bound_names(ast.walk(tree))
-    root = _simplified(nodes, bound)
+        return None, True
+    walked = (node for each in silent for node in ast.walk(each))
+    root = _simplified(nodes, _bound_names(itertools.chain(nodes, walked)))
     parts = [root.label]
     for statement in root.children:  # numbered anew, so that one put before the others does not change them all
         parts += _sequence(statement)
-    return parts
+    return parts, False
 
 
 def _sequence(statement: _Part) -> list[str]:
@@ -129,25 +159,32 @@ def _sequence(statement: _Part) -> list[str]:
     return parts
 
 
-def _telling(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree, parents first, without statements that say nothing and what stands in them."""
-    waiting = deque([tree])
-    while waiting:
-        node = waiting.popleft()
-        waiting.extend(child for child in ast.iter_child_nodes(node) if not _says_nothing(child))
-        yield node
+def _telling(tree: ast.AST) -> tuple[list[ast.AST], list[ast.AST]]:
+    """The nodes of a tree, parents first, hardly more than may be, and the statements that say nothing."""
+    nodes: list[ast.AST] = [tree]
+    silent: list[ast.AST] = []
+    for node in nodes:  # the list grows meanwhile
+        for name in _inner(type(node)):  # type: ignore[arg-type]  # a class is hashable, whatever mypy says
+            value = getattr(node, name, None)
+            for child in value if isinstance(value, list) else (value,):
+                if isinstance(child, ast.AST):
+                    is_silent = type(child) in _SILENT and _says_nothing(child)
+                    (silent if is_silent else nodes).append(child)
+        if len(nodes) > MAX_NODES:
+            break
+    return nodes, silent
 
 
-def uncompared(answers: Mapping[str, str]) -> list[str]:
-    """The students whose answer cannot be compared although it is Python: it has too many parts."""
-    return [student for student, text in sorted(answers.items()) if _is_too_long(text)]
+@functools.cache
+def _inner(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold nodes with something to say."""
+    return () if kind in (ast.Name, ast.Constant) else tuple(each for each in kind._fields if each not in _WORDY)
 
 
-def _is_too_long(text: str) -> bool:
-    tree = _parsed(text)
-    if tree is None:
-        return len(text) > MAX_TEXT
-    return sum(1 for _ in itertools.islice(_telling(tree), MAX_NODES + 1)) > MAX_NODES
+@functools.cache
+def _said(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that count."""
+    return tuple(each for each in kind._fields if each not in _DROPPED)
 
 
 def fingerprints(parts: Sequence[str]) -> frozenset[int]:
@@ -159,9 +196,13 @@ def fingerprints(parts: Sequence[str]) -> frozenset[int]:
 
 def _hashes(parts: Sequence[str]) -> list[int]:
     """A number for each stretch of a sequence; the same on every day and every machine."""
-    coded = [zlib.crc32(part.encode("utf-8", "replace")).to_bytes(4, "big") for part in parts]
-    joined = b"".join(coded)
-    return [zlib.crc32(joined[4 * i : 4 * (i + GRAM)]) for i in range(len(coded) - GRAM + 1)]
+    joined = b"".join(map(_coded, parts))
+    return [zlib.crc32(joined[4 * i : 4 * (i + GRAM)]) for i in range(len(parts) - GRAM + 1)]
+
+
+@functools.lru_cache(10_000)
+def _coded(part: str) -> bytes:
+    return zlib.crc32(part.encode("utf-8", "replace")).to_bytes(4, "big")
 
 
 def same_text(one: str, other: str) -> bool:
@@ -170,31 +211,65 @@ def same_text(one: str, other: str) -> bool:
 
 
 def pairs(answers: Mapping[str, str], known: Iterable[str] = ()) -> list[Pair]:
-    """The pairs of a class whose answers to one exercise are unusually alike, the most unusual first.
+    """The pairs of a class whose answers to one exercise are unusually alike, the most unusual first."""
+    return compared(answers, known).pairs
+
+
+def compared(answers: Mapping[str, str], known: Iterable[str] = ()) -> Compared:
+    """Compare the answers of a class to one exercise.
 
     Args:
         answers: The text of each student's solution cell, by student; without those that nobody has worked on.
         known: The text that two students may well share: the stub, the reference, variants of it and known mistakes.
     """
     usual = _all_features(known)
-    features = {student: own - usual for student, text in answers.items() if (own := _features(text)) is not None}
-    if len(features) < FEWEST:
-        return []
-    holders: dict[int, list[str]] = {}
-    for student in sorted(features):
-        for feature in features[student]:
-            holders.setdefault(feature, []).append(student)
+    features: dict[str, frozenset[int]] = {}
+    too_long = []
+    for student, text in sorted(answers.items()):
+        parts, is_too_long = _read(text)
+        if parts is not None:
+            features[student] = fingerprints(parts) - usual
+        elif is_too_long:
+            too_long.append(student)
+    return Compared(_pairs(features) if len(features) >= FEWEST else [], too_long)
+
+
+def _pairs(features: Mapping[str, frozenset[int]]) -> list[Pair]:
+    """The pairs that are unusually alike, by the features of each student, who are in the order of names."""
+    holders: dict[int, list[int]] = {}
+    for place, own in enumerate(features.values()):
+        for feature in own:
+            holders.setdefault(feature, []).append(place)
     weights = {feature: math.log2(len(features) / len(who)) for feature, who in holders.items()}
-    most = max(3, int(RARE * len(features)))
-    shared: Counter[tuple[str, str]] = Counter()
-    for who in holders.values():
-        if 1 < len(who) <= most:
-            shared.update(itertools.combinations(who, 2))
-    found = [_pair(one, other, features, weights, holders, most) for one, other in shared]
+    most = max(3, min(MOST_HOLDERS, int(RARE * len(features))))
+    students = list(features)
+    found = [
+        _pair(students[place], students[other], features, weights, holders, most)
+        for place, own in enumerate(features.values())
+        for other in _others(place, own, weights, holders, most)
+    ]
     ranked = sorted(found, key=lambda pair: (-pair.weight, pair.one, pair.other))
     places = _places(ranked)
     worth = (pair for pair in ranked if pair.weight >= LEAST_WEIGHT and pair.alike >= LEAST_ALIKE)
     return [replace(pair, rank=places[pair.weight]) for pair in worth]
+
+
+def _others(
+    place: int,
+    own: Iterable[int],
+    weights: Mapping[int, float],
+    holders: Mapping[int, Sequence[int]],
+    most: int,
+) -> list[int]:
+    """The places of later students who share enough of rare features with one; the sum's last digits do not count."""
+    shared: defaultdict[int, float] = defaultdict(float)
+    for feature in own:
+        who = holders[feature]
+        if 1 < len(who) <= most:
+            weight = weights[feature]
+            for other in who[bisect(who, place) :]:
+                shared[other] += weight
+    return [other for other, weight in shared.items() if weight >= LEAST_WEIGHT - 1e-6]
 
 
 def _pair(
@@ -202,7 +277,7 @@ def _pair(
     other: str,
     features: Mapping[str, frozenset[int]],
     weights: Mapping[int, float],
-    holders: Mapping[int, Collection[str]],
+    holders: Mapping[int, Collection[int]],
     most: int,
 ) -> Pair:
     """A pair before its rank is known."""
@@ -222,11 +297,6 @@ def _places(ranked: Sequence[Pair]) -> dict[float, int]:
     for place, pair in enumerate(ranked, start=1):
         places.setdefault(pair.weight, place)
     return places
-
-
-def _features(text: str) -> frozenset[int] | None:
-    parts = normalised(text)
-    return None if parts is None else fingerprints(parts)
 
 
 def _all_features(texts: Iterable[str]) -> frozenset[int]:
@@ -267,10 +337,10 @@ def _without_comments(text: str) -> str:
 
 def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that the text gives to something of its own; all others belong to the library and to Python."""
-    return {name for node in nodes if not isinstance(node, ast.alias) and (name := bound_by(node))}
+    return {name for node in nodes if isinstance(node, _BINDING) and (name := bound_by(node))}
 
 
-@dataclass
+@dataclass(slots=True)
 class _Part:
     """A node of the simplified tree; `key` is equal for subtrees that differ in names alone."""
 
@@ -283,20 +353,20 @@ class _Part:
 def _simplified(nodes: Sequence[ast.AST], bound: Collection[str]) -> _Part:
     """The tree without what authors choose freely, built from the leaves: a deep one needs no deep stack."""
     made: dict[int, _Part] = {}
-    for node in reversed(nodes):  # ast.walk gives parents before their children
-        if not isinstance(node, _WORDS):
-            made[id(node)] = _part(node, bound, made)
+    for node in reversed(nodes):  # parents stand before their children
+        rule = _part if type(node) in _OWN_RULE else _any_part
+        made[id(node)] = rule(node, bound, made)
     return made[id(nodes[0])]
 
 
 def _part(node: ast.AST, bound: Collection[str], made: Mapping[int, _Part]) -> _Part:
     match node:
         case ast.Name(id=name) | ast.arg(arg=name) if name in bound:
-            return _made("name", [], name)
+            return _leaf("name", name)
         case ast.Name(id=name):
-            return _made(f"global {name}", [])
+            return _leaf(f"global {name}")
         case ast.Constant(value=value):
-            return _made(f"constant {_short(value)}", [])
+            return _leaf(f"constant {_short(value)}")
         case ast.AugAssign(target=target, op=op, value=value):  # x += y is x = x + y
             kept = made[id(target)]
             return _made("Assign", [kept, _operation(op, [kept, made[id(value)]])])
@@ -306,12 +376,35 @@ def _part(node: ast.AST, bound: Collection[str], made: Mapping[int, _Part]) -> _
             return _operation(op, [made[id(left)], made[id(right)]])
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _SWAPPED:  # x > y is y < x
             return _made(f"Compare {_SWAPPED[type(op)].__name__}", [made[id(right)], made[id(left)]])
-    children, texts = _contents(node, made)
-    return _made(" ".join([type(node).__name__, *texts]), children)
+    return _any_part(node, bound, made)
+
+
+def _any_part(node: ast.AST, bound: Collection[str], made: Mapping[int, _Part]) -> _Part:
+    """A part without a rule of its own: the children of a node that say something, after the words that stand in it."""
+    children: list[_Part] = []
+    texts = [type(node).__name__]
+    for field in _said(type(node)):  # type: ignore[arg-type]
+        value = getattr(node, field, None)
+        if value is None:
+            continue
+        for each in value if isinstance(value, list) else (value,):
+            if id(each) in made:
+                children.append(made[id(each)])
+            elif isinstance(each, _WORDS):
+                texts.append(type(each).__name__)
+            elif field in ("attr", "arg") and isinstance(each, str):
+                texts.append(each)
+    return _made(" ".join(texts), children)
+
+
+@functools.lru_cache(10_000)
+def _leaf(label: str, name: str = "") -> _Part:
+    """A part without children, which answers share: half of their parts are such, and most of those are alike."""
+    return _made(label, [], name)
 
 
 def _made(label: str, children: list[_Part], name: str = "") -> _Part:
-    code = " ".join([label, *(str(child.key) for child in children)])
+    code = " ".join([label, *[str(child.key) for child in children]])
     return _Part(label, name, children, zlib.crc32(code.encode("utf-8", "replace")))
 
 
@@ -326,26 +419,6 @@ def _short(value: object) -> str:
         return repr(value[:80])
     # An int of more digits than Python writes is a large one, and that will do.
     return repr(value) if not isinstance(value, int) or value.bit_length() < 256 else "a large number"
-
-
-def _contents(node: ast.AST, made: Mapping[int, _Part]) -> tuple[list[_Part], list[str]]:
-    """The children of a node that say something, and the words that stand in the node itself."""
-    children: list[_Part] = []
-    texts: list[str] = []
-    for field, value in ast.iter_fields(node):
-        if field in _DROPPED:
-            continue
-        if isinstance(value, _WORDS):
-            texts.append(type(value).__name__)
-        elif isinstance(value, ast.AST):
-            children.append(made[id(value)])
-        elif isinstance(value, list):
-            said = [each for each in value if isinstance(each, ast.AST) and not _says_nothing(each)]
-            texts += [type(each).__name__ for each in said if isinstance(each, ast.cmpop)]
-            children += [made[id(each)] for each in said if not isinstance(each, ast.cmpop)]
-        elif field in ("attr", "arg") and isinstance(value, str):
-            texts.append(value)
-    return children, texts
 
 
 def _says_nothing(node: ast.AST) -> bool:

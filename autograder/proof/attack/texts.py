@@ -142,7 +142,7 @@ def _page(cell: nbformat.NotebookNode) -> str:
     config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
     config.HTMLExporter.filters = dict(FILTERS)
     config.HTMLExporter.template_name = "basic"
-    exporter = HTMLExporter(config=config)  # type: ignore[no-untyped-call]
+    exporter = HTMLExporter(config=config)
     return str(exporter.from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0])
 
 

@@ -77,7 +77,7 @@ def run_rehearsal(out: Path, console: Console, course: Path, size: int, seed: in
         f"cd {_short(classroom.root)}",
         f"nbgrader collect {first}",
         f"autograder autograde {first}",
-        f"nbgrader generate_feedback {first}",
+        f"autograder feedback {first}",
         f"autograder report {first}",
     )
     console.print("\n[bold]Now it is your turn:[/bold]")

@@ -22,6 +22,7 @@ __all__ = [
     "exercises",
     "mistakes",
     "not_isolated",
+    "same_notebooks",
     "set_aside",
     "stuck",
     "unexplained",
@@ -369,3 +370,16 @@ def not_isolated(entries: Iterable[Entry]) -> list[tuple[str, str]]:
         for entry in entries
         if any(note.startswith(_NOT_ISOLATED) for note in entry.submission.notes)
     )
+
+
+def same_notebooks(entries: Iterable[Entry]) -> list[tuple[str, tuple[str, ...]]]:
+    """Notebooks that several students handed in the same, byte for byte: lesson and students, by lesson.
+
+    A notebook in which nothing was begun counts for nothing, since it is the same for everyone.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        if not all(untouched(graded) for graded in entry.submission.exercises):
+            found.setdefault((entry.lesson, entry.sha256), []).append(entry.student)
+    several = ((lesson, tuple(sorted(who))) for (lesson, _), who in found.items() if len(who) > 1)
+    return sorted(several, key=lambda each: (each[0], -len(each[1]), each[1]))

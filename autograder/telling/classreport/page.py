@@ -1,7 +1,14 @@
-"""The class at a glance, as one HTML page that needs no network, no other file and no script."""
+"""The class at a glance, as one HTML page that needs no network and no other file.
+
+Its one script, `sorting.js`, sorts and filters tables; without it they are there as they are. HTML alone has nothing
+for that. The page's policy names the script by its hash, so that a browser runs this text and no other: neither what
+a student wrote, nor an event handler.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -18,14 +25,19 @@ from autograder.telling.report import clean, example_rows
 __all__ = ["class_page"]
 
 MOST_ROWS = 40
-"""Rows of a table of mistakes or events; the rest is folded."""
+"""Rows of a table that stand there open: the rest is folded, or scrolls in a box where the table can be sorted."""
 
 MOST_NAMES = 6
 """Students who are named beside a mistake, and exercises beside an event; the rest is folded."""
 
 EASY, HARD, TELLS_LITTLE = 0.95, 0.4, 0.2
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+MOST_POINTS = 30_000
+"""Points of single exercises that the page lists; a class of 2,000 has 22,000 in an assignment of 11 exercises."""
+
+_SCRIPT = Path(__file__).with_name("sorting.js").read_text(encoding="utf-8")
+_HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
+_POLICY = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_HASH}'"
 
 
 def class_page(data: ClassData, made: str = "") -> str:
@@ -50,6 +62,7 @@ def class_page(data: ClassData, made: str = "") -> str:
         el("a", "Skip to the contents", class_="skip", href="#main"),
         el("header", el("h1", title), _about(data, made), el("nav", links, aria_label="Sections")),
         el("main", *(_section(*section) for section in sections), id="main"),
+        Html(f"<script>{_SCRIPT}</script>"),
     )
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
 
@@ -72,23 +85,34 @@ def _sections(data: ClassData) -> Iterator[tuple[str, str, Html]]:
     yield "likeness", "Answers that are unusually alike", likeness_section(data)
 
 
-def table(caption: object, heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: frozenset[int]) -> Html:
-    """A table whose first column names its rows.
+def table(
+    caption: object,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    numbers: frozenset[int],
+    *,
+    is_sortable: bool = False,
+) -> Html:
+    """A table whose first column names its rows. It scrolls in its own box, where it is wider than the page or long.
 
     Args:
         caption: Its content.
         heads: The names of its columns.
         rows: Their cells.
-        numbers: Columns that hold numbers.
+        numbers: Columns that hold numbers; all but the first, in a table that says so once for all.
+        is_sortable: Whether the script sorts and filters its rows.
     """
-    kinds = ["n" if place in numbers else None for place in range(len(heads))]
+    are_all = numbers == frozenset(range(1, len(heads)))
+    kinds = ["n" if place in numbers and not are_all else None for place in range(len(heads))]
     head = el("tr", *(el("th", name, scope="col", class_=kind) for name, kind in zip(heads, kinds, strict=True)))
     lines = []
     for first, *others in rows:
         cells = (el("td", cell, class_=kind) for cell, kind in zip(others, kinds[1:], strict=True))
-        lines.append(joined(el("tr", el("th", first, scope="row", class_="name"), *cells), "\n"))
-    made = el("table", el("caption", caption), el("thead", head), el("tbody", *lines))
-    return el("div", made, class_="wide", tabindex=0, role="region", aria_label=str(caption)[:60])
+        lines.append(joined(el("tr", el("th", first, scope="row"), *cells), "\n"))
+    kind = " ".join([*["numbers"] * are_all, *["sortable"] * is_sortable]) or None
+    made = el("table", el("caption", caption), el("thead", head), el("tbody", *lines), class_=kind)
+    box = "wide tall" if len(lines) > MOST_ROWS and is_sortable else "wide"
+    return el("div", made, class_=box, tabindex=0, role="region", aria_label=str(caption)[:60])
 
 
 def _about(data: ClassData, made: str) -> Html:
@@ -134,20 +158,43 @@ def _distribution(title: str, marks: Distribution, everyone: int) -> Html:
 
 
 def _roster(data: ClassData) -> Html:
-    """Everyone's points, by exercise."""
+    """Everyone's points: by exercise, and by assignment alone where that would be too much for a page."""
+    rows: dict[str, dict[str, dict[str, Graded]]] = {name: {} for name in data.titles}
+    for entry in data.entries:
+        own = rows[entry.assignment].setdefault(entry.student, {})
+        own.update({each.exercise: each for each in entry.submission.exercises})
+    count = sum(len(own) for row in rows.values() for own in row.values())
+    if len(data.titles) > 1 and count > MOST_POINTS:
+        return _totals(rows)
     tables = []
     for name, title in data.titles.items():
-        row: dict[str, dict[str, Graded]] = {}
-        for entry in data.entries:
-            if entry.assignment == name:
-                row.setdefault(entry.student, {}).update({each.exercise: each for each in entry.submission.exercises})
         ordered = [each.exercise for each in figures.exercises(data.entries, name)]
         if ordered:
             heads = ("student", "points", *map(dotted, ordered))
-            lines = (_roster_row(student, row[student], ordered) for student in sorted(row))
+            lines = (_roster_row(student, rows[name][student], ordered) for student in sorted(rows[name]))
             caption = f"{name}: {title}. Less than all points is bold; a dash is an exercise that was not begun"
-            tables.append(table(caption, heads, lines, frozenset(range(1, len(heads)))))
+            tables.append(table(caption, heads, lines, frozenset(range(1, len(heads))), is_sortable=True))
     return joined(*tables)
+
+
+def _totals(rows: Mapping[str, Mapping[str, Mapping[str, Graded]]]) -> Html:
+    """Everyone's points in each assignment."""
+    earned = {
+        name: {student: sum(graded.earned for graded in own.values()) for student, own in row.items()}
+        for name, row in rows.items()
+        if row
+    }
+    lines = []
+    for student in sorted({student for row in earned.values() for student in row}):
+        own = [row.get(student) for row in earned.values()]
+        cells = ("\N{EN DASH}" if each is None else format_points(each) for each in own)
+        lines.append([clean(student), format_points(sum(each or 0.0 for each in own)), *cells])
+    caption = (
+        "Points by assignment; a dash is one that was not handed in. "
+        f"`autograder report {next(iter(earned))}` lists the points of single exercises"
+    )
+    heads = ("student", "points", *earned)
+    return table(caption, heads, lines, frozenset(range(1, len(heads))), is_sortable=True)
 
 
 def _late(data: ClassData) -> Html:
@@ -158,9 +205,8 @@ def _late(data: ClassData) -> Html:
         return el("p", "Nobody was late by the dates of the gradebook, and no answer waits to be marked.")
     heads = ("student", "assignment", "handed in", "points", "penalty", "mark", "answers to be marked")
     rows = [[clean(each) for each in row] for row in data.notable]
-    return _long(
-        "Marks of the gradebook, with penalties for lateness and what is not final", heads, rows, frozenset({6})
-    )
+    caption = "Marks of the gradebook, with penalties for lateness and what is not final"
+    return table(caption, heads, rows, frozenset({6}), is_sortable=True)
 
 
 def _roster_row(student: str, own: Mapping[str, Graded], ordered: Sequence[str]) -> list[object]:
@@ -171,7 +217,7 @@ def _roster_row(student: str, own: Mapping[str, Graded], ordered: Sequence[str])
             cells.append("\N{EN DASH}")
         else:
             earned = format_points(graded.earned)
-            cells.append(earned if graded.full else el("strong", earned))
+            cells.append(earned if graded.full else el("b", earned))
     return [clean(student), format_points(sum(graded.earned for graded in own.values())), *cells]
 
 
@@ -200,7 +246,7 @@ def _exercises(data: ClassData) -> Html:
                 "discrimination",
                 "remark",
             )
-            tables.append(table(f"{name}: {title}", heads, rows, frozenset({1})))
+            tables.append(table(f"{name}: {title}", heads, rows, frozenset({1}), is_sortable=True))
     return joined(intro, legend, *tables)
 
 
@@ -326,7 +372,7 @@ def _stuck(data: ClassData) -> Html:
         for each in found
     )
     caption = "No points, most of it not begun, or most of what was tried below half of its points; lowest mark first"
-    return table(caption, heads, rows, frozenset({3, 4}))
+    return table(caption, heads, rows, frozenset({3, 4}), is_sortable=True)
 
 
 def _contained(data: ClassData) -> Html:

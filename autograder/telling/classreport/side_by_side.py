@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from autograder.telling.classreport.figures import same_notebooks
 from autograder.telling.classreport.gather import ClassData
-from autograder.telling.classreport.markup import Html, code, el, joined
-from autograder.telling.likeness import Pair, pairs, same_text, uncompared
+from autograder.telling.classreport.markup import MAX_CODE, Html, code, el, joined
+from autograder.telling.likeness import Compared, Pair, compared, same_text
 from autograder.telling.report import clean
 
 __all__ = ["likeness_section"]
@@ -14,13 +15,19 @@ __all__ = ["likeness_section"]
 MOST_PAIRS = 30
 """Pairs of students that are shown; the rest is counted."""
 
+MOST_CODE = 300_000
+"""Characters of answers that are shown, those of the most unusual pairs first."""
+
 Found = Sequence[tuple[str, Pair]]
 """The exercises that a pair of students has in common, with the likeness of their answers."""
 
 
 def likeness_section(data: ClassData) -> Html:
     """The section's content."""
-    by_students = _by_students(data)
+    found = {
+        exercise: compared(data.answers[exercise], data.known.get(exercise, ())) for exercise in sorted(data.answers)
+    }
+    by_students = _by_students(found)
     intro = el(
         "p",
         "Answers are compared without names, comments, layout and what the task gives out; forms that the "
@@ -32,58 +39,81 @@ def likeness_section(data: ClassData) -> Html:
         count = len(data.unread)
         what = "1 notebook was" if count == 1 else f"{count} notebooks were"
         parts.append(el("p", f"{what} changed since grading, and not compared."))
-    parts += _too_long(data)
+    parts += _too_long(found)
+    parts += _same(data)
     if not by_students:
         return joined(*parts, el("p", "No two answers are unusually alike in this class."))
-    parts += [_pair(students, found, data) for students, found in by_students[:MOST_PAIRS]]
+    left = MOST_CODE
+    for students, shared in by_students[:MOST_PAIRS]:
+        shown, left = _pair(students, shared, data, left)
+        parts.append(shown)
     rest = len(by_students) - MOST_PAIRS
     if rest > 0:
         parts.append(el("p", f"and {rest} more pairs, which are less unusual", class_="dim"))
     return joined(*parts)
 
 
-def _too_long(data: ClassData) -> list[Html]:
-    """The students whose answers are too long to be compared, which nothing of a lesson needs."""
-    found = [(who, exercise) for exercise in sorted(data.answers) for who in uncompared(data.answers[exercise])]
-    if not found:
+def _same(data: ClassData) -> list[Html]:
+    """The notebooks that several students handed in the same, byte for byte."""
+    same = same_notebooks(data.entries)
+    if not same:
         return []
-    count = "1 answer" if len(found) == 1 else f"{len(found)} answers"
-    names = ", ".join(f"{clean(who)} ({exercise})" for who, exercise in found[:MOST_PAIRS])
-    more = f" and {len(found) - MOST_PAIRS} more" if len(found) > MOST_PAIRS else ""
+    said = (
+        "The same notebooks, byte for byte, with every name, comment and space. In a lesson of few and short answers "
+        "that can be chance:"
+    )
+    lines = (el("li", f"{lesson}: ", el("strong", ", ".join(map(clean, students)))) for lesson, students in same)
+    return [el("p", said), el("ul", *lines)]
+
+
+def _too_long(found: Mapping[str, Compared]) -> list[Html]:
+    """The students whose answers are too long to be compared, which nothing of a lesson needs."""
+    long = [(who, exercise) for exercise, each in found.items() for who in each.too_long]
+    if not long:
+        return []
+    count = "1 answer" if len(long) == 1 else f"{len(long)} answers"
+    names = ", ".join(f"{clean(who)} ({exercise})" for who, exercise in long[:MOST_PAIRS])
+    more = f" and {len(long) - MOST_PAIRS} more" if len(long) > MOST_PAIRS else ""
     return [el("p", f"{count} could not be compared: too long. Read what stands in them: {names}{more}.")]
 
 
-def _by_students(data: ClassData) -> list[tuple[tuple[str, str], list[tuple[str, Pair]]]]:
+def _by_students(found: Mapping[str, Compared]) -> list[tuple[tuple[str, str], list[tuple[str, Pair]]]]:
     """Pairs of students with what they share, those with the most unusual likeness first."""
-    found: dict[tuple[str, str], list[tuple[str, Pair]]] = {}
-    for exercise in sorted(data.answers):
-        for pair in pairs(data.answers[exercise], data.known.get(exercise, ())):
-            found.setdefault((pair.one, pair.other), []).append((exercise, pair))
-    return sorted(found.items(), key=lambda item: (-sum(pair.weight for _, pair in item[1]), item[0]))
+    shared: dict[tuple[str, str], list[tuple[str, Pair]]] = {}
+    for exercise, each in found.items():
+        for pair in each.pairs:
+            shared.setdefault((pair.one, pair.other), []).append((exercise, pair))
+    return sorted(shared.items(), key=lambda item: (-sum(pair.weight for _, pair in item[1]), item[0]))
 
 
-def _pair(students: tuple[str, str], found: Found, data: ClassData) -> Html:
+def _pair(students: tuple[str, str], found: Found, data: ClassData, left: int) -> tuple[Html, int]:
+    """A pair of students, and how many characters of answers may still be shown after it."""
     one, other = map(clean, students)
     names = ", ".join(exercise for exercise, _ in found)
     summary = el("summary", el("strong", f"{one} and {other}"), f": {names}")
-    shown = (_exercise(exercise, pair, data) for exercise, pair in found)
-    return joined(el("details", summary, *shown), "\n")
+    parts = []
+    for exercise, pair in found:
+        texts = [data.answers[exercise][student] for student in students]
+        length = sum(min(len(text), MAX_CODE) for text in texts[: 1 if texts[0] == texts[1] else 2])
+        parts.append(_exercise(exercise, pair, texts if length <= left else None, same_text(*texts)))
+        left -= length if length <= left else 0
+    return joined(el("details", summary, *parts), "\n"), left
 
 
-def _exercise(exercise: str, pair: Pair, data: ClassData) -> Html:
-    answers = data.answers[exercise]
-    texts = [answers[pair.one], answers[pair.other]]
+def _exercise(exercise: str, pair: Pair, texts: Sequence[str] | None, is_same: bool) -> Html:
+    """What two answers share, and both of them; None in place of the texts where the page has enough of those."""
     said = (
         f"{pair.alike:.0%} of what tells these two answers from others is common to both: {pair.features} features, "
         f"each found in {pair.having:.1f} of {pair.answers} answers on average. "
         f"Of {pair.pairs:,} pairs it is the {_ordinal(pair.rank)} most unusual."
     )
-    if same_text(*texts):
+    if is_same:
         said += " The two texts are the same to the letter, with names and comments."
-    columns = (
-        el("div", el("strong", clean(student)), code(text))
-        for student, text in zip((pair.one, pair.other), texts, strict=True)
-    )
+    if texts is None:
+        return joined(el("h3", exercise), el("p", said, " The page has no room for the texts."))
+    names = [clean(pair.one), clean(pair.other)]
+    shown = list(zip(names, texts, strict=True)) if texts[0] != texts[1] else [(" and ".join(names), texts[0])]
+    columns = (el("div", el("strong", student), code(text)) for student, text in shown)
     return joined(el("h3", exercise), el("p", said), el("div", *columns, class_="pair"))
 
 

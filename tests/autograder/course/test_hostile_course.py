@@ -19,7 +19,7 @@ from autograder.course import CourseError, loading, opening
 from autograder.course.loading import find_course, load_course
 from autograder.results import Graded, GroupScore
 from autograder.telling.classreport.gather import gather, with_helpers
-from autograder.telling.likeness import pairs, uncompared
+from autograder.telling.likeness import compared, pairs
 
 SLOW = "def add(x, y):\n    while True:\n        pass\n\n\nmul = neg = add"
 
@@ -255,7 +255,7 @@ def test_a_copy_is_found_behind_padding(how):
 
 def test_what_is_too_long_to_compare_is_named():
     """An answer of six thousand statements is not passed over in silence."""
-    assert uncompared({"a": answer(1), "b": answer(2) + "x = 0\n" * 6_000, "c": "def broken("}) == ["b"]
+    assert compared({"a": answer(1), "b": answer(2) + "x = 0\n" * 6_000, "c": "def broken("}).too_long == ["b"]
 
 
 def test_helpers_of_helpers():

@@ -2,6 +2,7 @@
 
 import base64
 import datetime as dt
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from autograder.gradebook import feedback
 from autograder.gradebook.feedback import Contents, CurrentReports
 from autograder.gradebook.harmless import FILTERS, harmless
 from autograder.gradebook.nbgrader_hooks import fill
+from autograder.gradebook.page_exporter import PageExporter, _is_whole
 from autograder.grafting import tidying
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict, pictures
 from autograder.results.ledger import Entry, write_entry
@@ -76,6 +78,45 @@ def hostile():
     cells = [graded_cell(source, number) for number, source in enumerate(HOSTILE.values())]
     code = nbformat.v4.new_code_cell("</code></pre><script>window.owned = 1</script>")
     return nbformat.v4.new_notebook(cells=[*cells, code, nbformat.v4.new_raw_cell("<script>window.owned = 1</script>")])
+
+
+def test_the_quick_exporter_makes_the_same_page(hostile, root):
+    """A feedback page is that of nbconvert's own exporter, byte for byte, whatever students and reports say."""
+    notebook = nbformat.from_dict(hostile)
+    html = "<div class='r'>\n  <p>a &amp; b<br>c</p> <img src=x>\n</div>"
+    unclosed = "<div><p title='</div>'>a"
+    for text in (html, f"  {html}\n", unclosed, "a < b", "", "<!-- <p>", "<b>a</i></b>"):
+        cell = nbformat.v4.new_code_cell("x = 'a' + \"b\"  # &", id=f"c{len(notebook.cells)}")
+        cell.outputs = [nbformat.v4.new_output("display_data", data={"text/html": text})]
+        notebook.cells.append(cell)
+    notebook.cells[0].metadata.nbgrader.comment = "Well *done* & <b>more</b>"
+    pages = []
+    for made in (HTMLExporter, PageExporter, PageExporter):
+        once = exporter(root, "feedback", made)
+        pages.append(once.from_notebook_node(notebook, resources=json.loads(json.dumps(RESOURCES["feedback"])))[0])
+    assert pages[0] == pages[1] == pages[2]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "is_whole"),
+    [
+        ("<p>a<br>b</p>", True),
+        ("<p>a</p> <img src='>'/>", True),
+        ("<style>p > a { }</style><p>x</p>", True),
+        ("<p>a", False),
+        ("a</p>", False),
+        ("</div><div>", False),
+        ("<p>a</p></div><div>", False),
+        ("<b><i>a</b></i>", False),
+        ("<p>a</p><!-- >", False),
+        ('<p>a</p><a title="<p>', False),
+        ("<style>p</p>", False),
+        ("text", False),
+    ],
+)
+def test_what_depends_on_its_place_is_not_put_aside(fragment, is_whole):
+    """Only what closes every element that it opens, and nothing else, is the same wherever it stands."""
+    assert _is_whole(fragment) == is_whole
 
 
 @pytest.mark.parametrize("kind", ["feedback", "formgrade"])
@@ -261,7 +302,7 @@ def test_feedback_shows_the_ledger(term, day):
     day("2027-02-14")
     before = term.run()
     assert "shown from 2027-02-15" in before["text/html"] and "<svg" not in before["text/html"]
-    assert "z = y + x" not in before["text/plain"]
+    assert "z = y + x" not in before["text/html"] and "text/plain" not in before
     day("2027-02-15")
     after = term.run()
     assert "<svg" in after["text/html"] and "z = y + x" in after["text/html"]
@@ -286,9 +327,10 @@ def test_a_course_is_read_once_for_a_page(term, monkeypatch):
 
 
 def test_a_page_begins_with_its_exercises(browser, term, root, tmp_path):
-    """The page lists the exercises by name, with the gradebook's points and the first fact that fails."""
+    """The page lists the exercises by name, with points and the first fact that fails, and is no wider than a phone."""
     write_entry(term.root, Entry("ada", "week0", "03_backprop", "0", "2027-01-01", report(NASTY)))
     notebook, resources = term.finish(2.5)
+    notebook.cells.append(nbformat.v4.new_code_cell(f"total = {'1 + ' * 80}1"))
     assert notebook.cells[0].id == "exercises"  # a random one would make each making of a page another page
     resources = {"nbgrader": RESOURCES["feedback"]["nbgrader"] | resources["nbgrader"]}
     html, _ = exporter(root, "feedback").from_notebook_node(notebook, resources=resources)
@@ -304,6 +346,8 @@ def test_a_page_begins_with_its_exercises(browser, term, root, tmp_path):
     assert window.url.endswith("#autodiff-backpropagate-check")
     assert not window.get_by_text("Test cell").is_visible()
     assert "Out[1]" not in html and window.locator(".prompt").first.inner_text().strip() == ""
+    window.set_viewport_size({"width": 360, "height": 800})
+    assert window.evaluate("document.documentElement.scrollWidth") <= 360
     window.close()
 
 

@@ -591,7 +591,7 @@ def test_a_rehearsal(root, tmp_path):
         f"  cd {tmp_path / 'demo' / 'course'}",
         "  nbgrader collect week0",
         "  autograder autograde week0",
-        "  nbgrader generate_feedback week0",
+        "  autograder feedback week0",
         "  autograder report week0",
     ]
     assert not any(line.endswith(" ") for line in said)

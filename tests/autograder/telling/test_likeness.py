@@ -4,7 +4,16 @@ import random
 
 import pytest
 
-from autograder.telling.likeness import MAX_NODES, MAX_TEXT, fingerprints, normalised, pairs, same_text
+from autograder.telling.likeness import (
+    MAX_NODES,
+    MAX_TEXT,
+    MOST_HOLDERS,
+    _pairs,
+    fingerprints,
+    normalised,
+    pairs,
+    same_text,
+)
 
 TEXT = '''
 def topological_sort(variable):
@@ -170,3 +179,15 @@ def test_the_order_of_a_class_changes_nothing():
     answers["s031"] = answers["s011"]
     backwards = dict(reversed(answers.items()))
     assert pairs(answers) == pairs(backwards) != []
+
+
+def test_a_large_class_is_compared_in_time_that_grows_with_it():
+    """What more than a fixed number of students have leads to no pair, however large the class is."""
+
+    def found(group):
+        features = {f"s{place:04}": frozenset(range(9 * place, 9 * place + 9)) for place in range(3_000)}
+        shared = frozenset(range(-9, 0))
+        return _pairs(features | {f"s{place:04}": shared | {place} for place in range(group)})
+
+    assert len(found(MOST_HOLDERS)) == MOST_HOLDERS * (MOST_HOLDERS - 1) // 2
+    assert found(MOST_HOLDERS + 1) == []
