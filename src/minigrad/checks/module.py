@@ -71,7 +71,7 @@ def names_are_paths(student: SimpleNamespace) -> None:
         [pair[0] if isinstance(pair, tuple) and pair else pair for pair in named] if isinstance(named, list) else named
     )
     prefix = "put the child's name and a dot before each of the names that the child gives"
-    when = {
+    when: dict[tuple[str | None, ...], str] = {
         **dict.fromkeys(itertools.permutations(NAMES), "own parameters first, then child by child"),
         ("bias", "weight", "scale"): prefix,
         ("bias", "layer.weight", "layer.scale"): "the last one hangs below layer.part: " + prefix,

@@ -18,7 +18,7 @@ __all__ = ["hint", "lab", "progress", "start", "submit", "what_next"]
 _MARKS = {"copied": "new", "updated": "updated", "unchanged": "as it was", "unreadable": "cannot be read"}
 
 Folder = Annotated[
-    Path | None, typer.Argument(help="The folder you work in; by default the one here or around you, else my-notebooks.")
+    Path | None, typer.Argument(help="The folder you work in; by default the one here or around, else my-notebooks.")
 ]
 
 

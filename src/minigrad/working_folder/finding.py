@@ -17,8 +17,8 @@ __all__ = ["as_typed", "lessons_around", "located"]
 def located(path: Path, command: str) -> Path:
     """Return the file or folder that a path names.
 
-    A lesson that is not at that path, named with or without ``.ipynb`` or by its number, is looked for where `minigrad.use` and
-    `minigrad progress` look: in the working folder, and in the folders beside this one.
+    A lesson that is not at that path, named with or without ``.ipynb`` or by its number, is looked for in
+    the working folder, and in the folders beside this one.
 
     Args:
         path: What was typed.

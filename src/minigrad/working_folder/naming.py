@@ -16,7 +16,7 @@ __all__ = ["exercise_meant", "meant"]
 def meant(name: str, folder: Path | None) -> str:
     """Return an exercise's id, or a question's name.
 
-    An exercise may be named by the end of its id, or by a function that it asks for: `permute` is `tensor_data.permute`.
+    An exercise may be named by the end of its id or by a function that it asks for: `permute` is `tensor_data.permute`.
 
     Args:
         name: What was typed.
