@@ -34,7 +34,7 @@ class Call:
     Attributes:
         text: The call; nothing if none was found.
         place: The indices, in its result, of the element that differs.
-        is_result: Whether what differs is the whole result of a call; without a text nobody knows.
+        is_result: Whether what differs is the whole result of a call; true as well where no call was found.
         is_whole: Whether the reader has every name in it; the check's own variables are unknown to them.
     """
 

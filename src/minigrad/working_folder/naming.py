@@ -25,9 +25,11 @@ def meant(name: str, folder: Path | None) -> str:
     Raises:
         UnknownExercise: If there is none, or if several may be meant.
     """
-    questions = {} if folder is None else attempts.questions(folder)
     known = exercises.catalogue()
-    if name in known or name in questions:
+    if name in known:
+        return name
+    questions = {} if folder is None else attempts.questions(folder)
+    if name in questions:
         return name
     found = [each.id for each in known.values() if name in _ends(each)]
     if len(found) == 1:
