@@ -95,6 +95,8 @@ def grade(
             console.print(report.as_rich(each))
             for line in changed:
                 console.print(escape(line))
+        if own:
+            console.print(f"\n{escape(report.together(submissions))}")
     if any(each.unreadable for each in submissions):
         raise typer.Exit(USAGE)
 

@@ -221,7 +221,7 @@ class _Graft:
         for place, exercise in self._checks().items():
             count = list(self.role.values()).count(place)
             if count == 0:
-                self._note("the locked cell with the check was missing; it was put back", exercise)
+                self._note("the locked cell with the check was missing; it was put back for grading", exercise)
             elif count > 1:
                 self._note(f"the locked cell with the check stood there {count} times; one counts", exercise)
 

@@ -95,7 +95,9 @@ def claims(cell: StudentCell, places: Sequence[Place]) -> Place | None:
 def found(place: Place, cells: Sequence[StudentCell]) -> Written:
     """Return a student's answer, from every cell that is the place's; an answer that is not there gets no remark."""
     if not cells:
-        return Written("", notes=(f"the cell for the answer to {place.name!r} was missing; it was put back",))
+        return Written(
+            "", notes=(f"the cell for the answer to {place.name!r} was missing; it was put back for grading",)
+        )
     notes = [f"a part of the answer to {place.name!r} was left out: {cell.damage}" for cell in cells if cell.damage]
     parts: list[str] = []
     for cell in cells:

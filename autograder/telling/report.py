@@ -33,6 +33,7 @@ __all__ = [
     "contents",
     "example_rows",
     "page",
+    "together",
 ]
 
 MAX_TEXT = 700
@@ -340,6 +341,15 @@ def page(*submissions: Submission, changes: Sequence[Sequence[str]] = ()) -> str
 def _total(submissions: Iterable[Submission]) -> str:
     earned, points = (sum(getattr(each, name) for each in submissions) for name in ("earned", "points"))
     return f"{format_points(earned)} of {format_points(points)} points"
+
+
+def together(submissions: Sequence[Submission]) -> str:
+    """Return the last line for the author of the notebooks: the sum of points, and the next exercise with a gap."""
+    total = f"together {_total(submissions)}"
+    gaps = (each.exercise for submission in submissions for each in submission.exercises if each.earned < each.points)
+    if (gap := next(gaps, None)) is None:
+        return f"{total}. Next: `minigrad` says what to do."
+    return f"{total}. Next: {gap}: `minigrad hint {gap}`, `minigrad solution {gap}`."
 
 
 def _lesson(submission: Submission, changes: Iterable[str]) -> str:

@@ -34,11 +34,13 @@ class Call:
     Attributes:
         text: The call; nothing if none was found.
         place: The indices, in its result, of the element that differs.
+        is_result: Whether what differs is the whole result of a call; true as well where no call was found.
         is_whole: Whether the reader has every name in it; the check's own variables are unknown to them.
     """
 
     text: str = ""
     place: tuple[str, ...] = ()
+    is_result: bool = True
     is_whole: bool = False
 
 
@@ -68,7 +70,8 @@ def call_of(error: BaseException, test: Callable[..., Any]) -> Call:
     filled = _Filled(names)
     text = ast.unparse(filled.visit(node))
     is_whole = is_alone and all(_is_known(name, frame) for name in filled.left)
-    return Call(text, place, is_whole) if len(text) <= _LONGEST else Call()
+    is_result = not place or (len(place) == 1 and isinstance(inner, ast.List | ast.Tuple | ast.ListComp))
+    return Call(text, place, is_result, is_whole) if len(text) <= _LONGEST else Call()
 
 
 def _is_known(name: str, frame: FrameType) -> bool:

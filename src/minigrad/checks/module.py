@@ -14,6 +14,7 @@ SECTION = "00 'A tree of modules'"
 
 NAMES = ("bias", "layer.weight", "layer.part.scale")
 VALUES = (1.0, 2.0, 3.0)
+ITEMS = "self._parameters.items() has each name with its parameter"
 
 
 # The student's methods stand in the library's own class while these tests run, and are looked at there.
@@ -55,9 +56,11 @@ def own_names(student: SimpleNamespace) -> None:
     leaf = Module()
     leaf.a = Parameter(1.0)
     leaf.b = Parameter(2.0)
-    when = {("a", "b"): "these are the names alone: pairs of name and parameter are wanted"}
-    hint = "a list of pairs; self._parameters.items() has each name with its parameter"
-    expect(_shown(leaf.named_parameters()), [("a", 1.0), ("b", 2.0)], hint=hint, when=when)
+    when = {
+        ("a", "b"): "these are the names alone: pairs of name and parameter are wanted",
+        ((None, 1.0), (None, 2.0)): "a Parameter's own name is for printing, and may be None: " + ITEMS,
+    }
+    expect(_shown(leaf.named_parameters()), [("a", 1.0), ("b", 2.0)], hint=f"a list of pairs; {ITEMS}", when=when)
 
 
 @visible("module.Module", SECTION)
@@ -68,11 +71,12 @@ def names_are_paths(student: SimpleNamespace) -> None:
         [pair[0] if isinstance(pair, tuple) and pair else pair for pair in named] if isinstance(named, list) else named
     )
     prefix = "put the child's name and a dot before each of the names that the child gives"
-    when = {
+    when: dict[tuple[str | None, ...], str] = {
         **dict.fromkeys(itertools.permutations(NAMES), "own parameters first, then child by child"),
         ("bias", "weight", "scale"): prefix,
         ("bias", "layer.weight", "layer.scale"): "the last one hangs below layer.part: " + prefix,
         ("bias", "layer.weight", "part.scale"): "the last one hangs below layer.part: " + prefix,
+        (None, "layer.None", "layer.part.None"): "a Parameter's own name is for printing, and may be None: " + ITEMS,
         ("bias", "layer.weight"): "the grandchild is missing: ask each child for its named_parameters()",
         ("bias",): "the children are missing: self._modules is a dictionary of names and modules",
     }

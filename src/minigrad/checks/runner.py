@@ -300,8 +300,9 @@ def _tried(
     except Expectation as failure:
         call = call_of(failure, test)
         reason = failure.of_result(call.place) if call.is_whole else failure.reason
-        cause = NO_RETURN if failure.hint == NO_RETURN else ""
-        return CheckResult(title, False, reason, failure.hint or "", section, cause), call
+        hint = failure.hint if call.is_result or failure.hint != NO_RETURN else failure.otherwise
+        cause = NO_RETURN if hint == NO_RETURN else ""
+        return CheckResult(title, False, reason, hint or "", section, cause), call
     except ExerciseNotDone as error:
         return CheckResult(title, False, str(error), "", section, str(error)), None
     except RecursionError as error:

@@ -274,9 +274,10 @@ def where_axes_come_from(student: SimpleNamespace) -> None:
 @visible("tensor_data.permute", section=VIEWS)
 def permuted_twice(student: SimpleNamespace) -> None:
     """A view that was permuted before is permuted as well."""
-    data = TensorData(np.arange(100.0), (3, 2), (1, 3))
+    data = TensorData(np.arange(100.0), (2, 2, 2), (1, 4, 2))
     hint = "use data.strides; those of its shape belong to an array that lies row by row"
-    expect(permuted(student, data, 1, 0).array.tolist(), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], hint=hint)
+    seen = permuted(student, data, 2, 0, 1).array.tolist()  # an order that does not lead back to row by row
+    expect(seen, [[[0.0, 4.0], [1.0, 5.0]], [[2.0, 6.0], [3.0, 7.0]]], hint=hint)
 
 
 @visible("tensor_data.permute", section=VIEWS)

@@ -56,8 +56,11 @@ def check(
         if beside := _beside_minitorch(notebooks or [], exercise, everything):
             raise MinigradError(f"check: --minitorch checks a folder and nothing else; leave out {', '.join(beside)}")
         raise typer.Exit(check_minitorch(minitorch, seconds, as_json=as_json))
+    from minigrad.tutor.progressing import working_folder
+    from minigrad.working_folder import naming
     from minigrad.working_folder.finding import located
 
+    exercise = naming.exercise_meant(exercise, working_folder()) if exercise else None
     places = [located(path, "check") for path in notebooks or ()]
     named = bool(places) and all(not path.is_dir() for path in places)
     readable, unreadable = _readable(_chosen(places, exercise))

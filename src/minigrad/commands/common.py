@@ -6,7 +6,7 @@ import json
 
 from rich.console import Console
 
-__all__ = ["console", "print_json"]
+__all__ = ["console", "print_json", "say_next"]
 
 console = Console()
 
@@ -14,3 +14,14 @@ console = Console()
 def print_json(content: object) -> None:
     """Print plain data for another program: without colours, and in no width."""
     print(json.dumps(content, indent=1, ensure_ascii=False))
+
+
+def say_next(command: str) -> None:
+    """Name the next exercise, where `hint` or `solution` was typed alone."""
+    from minigrad.tutor import progressing
+
+    following = progressing.next_exercise()
+    if following is not None:
+        console.print(f"A {command} belongs to an exercise. The next one is {following.id}:", highlight=False)
+        console.print(f"  minigrad {command} {following.id}", highlight=False, soft_wrap=True)
+    console.print("`minigrad exercises` lists them all.", highlight=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from minigrad.commands.common import console
+from minigrad.commands.common import console, say_next
 from minigrad.errors import MinigradError
 
 __all__ = ["grade", "solution"]
@@ -16,7 +17,10 @@ __all__ = ["grade", "solution"]
 def grade(
     notebooks: Annotated[
         list[Path] | None,
-        typer.Argument(help="Notebooks; by default every lesson in your folder that is begun.", metavar="NOTEBOOK..."),
+        typer.Argument(
+            help="Notebooks, or folders: of a folder, and by default of yours, every lesson that is begun.",
+            metavar="NOTEBOOK...",
+        ),
     ] = None,
 ) -> None:
     """Run the hidden tests on your notebooks, and say what has changed since the last time.
@@ -27,17 +31,16 @@ def grade(
     Example: `minigrad grade my-notebooks/02_chain_rule.ipynb`
     """
     from minigrad.exercises import folder_here
-    from minigrad.exercises.lesson_files import lessons_in
     from minigrad.tutor.progressing import FOLDER, working_folder
     from minigrad.working_folder import grader
     from minigrad.working_folder.finding import located
 
     grader.require("grade")
-    named = [located(path, "grade") for path in notebooks or ()]
-    folder = working_folder(named[0].resolve().parent if named else None)
-    chosen = named or [path for path in lessons_in(folder or folder_here()) if _is_begun(path)]
-    if not chosen:
-        raise MinigradError("grade: nothing is written yet in the lessons of this folder; name notebooks")
+    places = [located(path, "grade") for path in notebooks or ()] or [working_folder() or folder_here()]
+    chosen = [each for path in places for each in (_begun_in(path) if path.is_dir() else [_notebook(path)])]
+    folder = working_folder(chosen[0].resolve().parent)
+    if folder is not None and not os.access(folder / FOLDER, os.W_OK):
+        raise MinigradError(f"grade: {folder / FOLDER} cannot be written to, where your reports are kept")
     words = ["grade", "--own", *map(str, chosen)]
     if folder is None:
         raise typer.Exit(grader.run(*words))
@@ -54,7 +57,12 @@ def _written(file: Path) -> int:
 
 
 def solution(
-    id: Annotated[str, typer.Argument(help="The exercise, such as autodiff.chain_rule, or the name of a question.")],
+    id: Annotated[
+        str | None,
+        typer.Argument(
+            help="The exercise, such as autodiff.chain_rule, or a question's name. Without it, the next is named."
+        ),
+    ] = None,
     now: Annotated[bool, typer.Option("--now", help="Show it without an attempt.")] = False,
 ) -> None:
     """Show the solution of an exercise after an attempt, with its commentary, or a question's model answer.
@@ -65,10 +73,14 @@ def solution(
     Example: `minigrad solution autodiff.chain_rule`
     """
     from minigrad.tutor import progressing
-    from minigrad.working_folder import attempts, grader
+    from minigrad.working_folder import attempts, grader, naming
 
     grader.require("solution")
+    if id is None:
+        say_next("solution")
+        return
     folder = progressing.working_folder()
+    id = id if folder is None else naming.meant(id, folder)  # outside of a folder the grader alone knows the questions
     missing = attempts.no_attempt(id, folder)
     if missing and not now:
         raise MinigradError(f"solution: {missing}; `minigrad solution {id} --now` shows the solution anyway")
@@ -76,6 +88,26 @@ def solution(
     if code == 0:
         progressing.saw_solution(id, "on request" if missing else "after an attempt")
     raise typer.Exit(code)
+
+
+def _begun_in(folder: Path) -> list[Path]:
+    """Return the lessons in a folder that are begun."""
+    from minigrad.exercises.lesson_files import lessons_in
+
+    lessons = lessons_in(folder)
+    begun = [path for path in lessons if _is_begun(path)]
+    if not begun:
+        lacking = "nothing is written yet in the lessons of" if lessons else "there is no lesson in"
+        advice = "write an answer first, and save the notebook" if lessons else "name notebooks, or go where you work"
+        raise MinigradError(f"grade: {lacking} {folder.resolve()}; {advice}")
+    return begun
+
+
+def _notebook(path: Path) -> Path:
+    """Return a file that was named, if the grader can read its kind; that takes the grader long to say."""
+    if path.suffix not in (".ipynb", ".py"):
+        raise MinigradError(f"grade: {path} is not a notebook; name one, such as 02_chain_rule.ipynb, or a folder")
+    return path
 
 
 def _is_begun(notebook: Path) -> bool:

@@ -10,15 +10,15 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from minigrad.commands.common import console
+from minigrad.commands.common import console, say_next
 from minigrad.errors import MinigradError
 
 __all__ = ["hint", "lab", "progress", "start", "submit", "what_next"]
 
-_MARKS = {"copied": "new", "updated": "updated", "unchanged": "as it was"}
+_MARKS = {"copied": "new", "updated": "updated", "unchanged": "as it was", "unreadable": "cannot be read"}
 
 Folder = Annotated[
-    Path | None, typer.Argument(help="The folder you work in; by default the one around you, else my-notebooks.")
+    Path | None, typer.Argument(help="The folder you work in; by default the one here or around, else my-notebooks.")
 ]
 
 
@@ -54,6 +54,7 @@ def start(
     Example: `minigrad start my-notebooks`
     """
     from minigrad.working_folder import starting
+    from minigrad.working_folder.finding import as_typed
 
     chosen = starting.chosen_folder(folder)
     outcomes = starting.start(chosen, source, language=language, dry_run=dry_run)
@@ -68,7 +69,7 @@ def start(
     else:
         if any(each.state == "updated" for each in outcomes):
             console.print(f"What they were before lies in {escape(str(chosen / '.minigrad' / 'before-update'))}.")
-        console.print(f"Next: minigrad lab {escape(str(chosen))}", highlight=False)
+        console.print(f"Next: minigrad lab {as_typed(chosen)}", highlight=False, soft_wrap=True, markup=False)
     raise typer.Exit(1 if any(each.state == "unreadable" for each in outcomes) else 0)
 
 
@@ -101,20 +102,18 @@ def hint(
     Example: `minigrad hint autodiff.chain_rule`
     """
     from minigrad.tutor import hints, progressing
+    from minigrad.working_folder import naming
 
     if id is None:
-        following = progressing.next_exercise()
-        if following is not None:
-            console.print(f"A hint belongs to an exercise. The next one is {following.id}:", highlight=False)
-            console.print(f"  minigrad hint {following.id}", highlight=False, soft_wrap=True)
-        console.print("`minigrad exercises` lists them all.", highlight=False)
+        say_next("hint")
         return
+    id = naming.exercise_meant(id, progressing.working_folder())
     console.print(escape(repr(hints.hint(id, tier))), highlight=False)
 
 
 def progress(
     folder: Annotated[
-        Path | None, typer.Argument(help="The folder you work in; by default the one around you.")
+        Path | None, typer.Argument(help="The folder you work in; by default the one here or around you.")
     ] = None,
     as_page: Annotated[
         bool, typer.Option("--page", help="Write a page: the map of the course, and the library that you have written.")

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
 from minigrad.errors import MissingPath
 from minigrad.exercises import syllabus
 
-__all__ = ["DEFAULT", "folder_here", "lessons_beside", "lessons_in", "notebooks_in"]
+__all__ = [
+    "DEFAULT",
+    "FOLDER",
+    "folder_here",
+    "fresh_copy",
+    "lessons_beside",
+    "lessons_in",
+    "notebooks_in",
+    "working_folders_in",
+]
+
+FOLDER = ".minigrad"
+"""What makes a folder a working folder: `minigrad start` puts it there."""
 
 DEFAULT = "my-notebooks"
 """The folder that `minigrad start` makes where none is named."""
@@ -21,9 +34,29 @@ def lessons_in(folder: Path) -> list[Path]:
     return [folder / f"{name}.ipynb" for name in names if (folder / f"{name}.ipynb").is_file()]
 
 
+def working_folders_in(folder: Path) -> list[Path]:
+    """Return the working folders in a folder, whatever they are called: the one that was used last comes first."""
+    found = [path for path in folder.glob(f"*/{FOLDER}") if path.is_dir()]
+    return [path.parent for path in sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)]
+
+
 def folder_here() -> Path:
-    """Return the current folder, or the student's folder in it if only that has lessons."""
-    return Path(DEFAULT) if lessons_in(Path(DEFAULT)) and not lessons_in(Path()) else Path()
+    """Return the current folder, or the student's folder in it if that has lessons and the current one has none."""
+    below = [] if lessons_in(Path()) else [*working_folders_in(Path()), Path(DEFAULT)]
+    return next((each for each in below if lessons_in(each)), Path())
+
+
+def fresh_copy(notebook: Path) -> str:
+    """Return how to get a lesson's notebook anew; the empty string for a notebook that is no lesson.
+
+    >>> from pathlib import Path
+    >>> from minigrad.exercises.lesson_files import fresh_copy
+    >>> fresh_copy(Path("work/03_backprop.ipynb"))
+    'move it away, then `minigrad start work` gives a fresh copy'
+    """
+    if notebook.stem not in [each["name"] for each in syllabus.course()["lessons"]]:
+        return ""
+    return f"move it away, then `minigrad start {shlex.quote(str(notebook.parent))}` gives a fresh copy"
 
 
 def notebooks_in(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from minigrad.errors import MinigradError
 from minigrad.exercises import syllabus
+from minigrad.exercises.lesson_files import fresh_copy
 from minigrad.exercises.marker import exercise_of, marker
 
 __all__ = ["answer_cells", "grade_id_of", "is_reading", "left_out", "namespace_of", "run_answer"]
@@ -89,7 +90,8 @@ def answer_cells(notebook: Path) -> list[str]:
         code = [(_marked(c), c["metadata"].get("tags", ())) for c in cells if c["cell_type"] == "code"]
         answers = [source for source, tags in code if "setup" in tags or exercise_of(source)]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise MinigradError(f"{notebook.name} is not a notebook that can be read") from None
+        said = f"{notebook.name} is not a notebook that can be read"
+        raise MinigradError("; ".join(filter(None, (said, fresh_copy(notebook))))) from None
     return [_without_magics(source) for source in answers]
 
 

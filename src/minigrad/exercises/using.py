@@ -48,9 +48,9 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
     again is no longer used.
 
     Args:
-        *paths: Folders with notebooks, or notebooks. If none is given: the current folder (or `my-notebooks` in it, if
-            only that has lessons), then the lessons in the folders beside it, since a course hands out each assignment
-            in a folder of its own.
+        *paths: Folders with notebooks, or notebooks. If none is given: the current folder (or the student's folder in
+            it, if only that has lessons), then the lessons in the folders beside it, since a course hands out each
+            assignment in a folder of its own.
         namespace: Where the running notebook keeps its names; found by itself in Jupyter.
         verbose: Whether to print a line for each exercise instead.
     """

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["as_html"]
 
 _BAR = (
-    '<div role="img" aria-label="{percent} percent of the points" style="width:8em;height:.7em;border:1px solid '
+    '<div role="img" aria-label="{percent} percent of the points" style="width:5em;height:.7em;border:1px solid '
     'currentColor;border-radius:3px"><div style="width:{percent}%;height:100%;background:#1f77b4"></div></div>'
 )
 _HEADS = ("lesson", "exercises done", "points", "checks", "hints", "")

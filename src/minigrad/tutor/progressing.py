@@ -1,13 +1,13 @@
 """A student's progress so far: `.minigrad/progress.json` in the working folder.
 
-The working folder is the nearest folder, from the current one upwards, that holds a `.minigrad`; `minigrad start` makes
-it. From the folder around it, it is found under its usual name. Without one nothing is recorded, nor while a grader is
-at work.
+The working folder holds a `.minigrad`; `minigrad start` makes it. It is the current folder, else one in it, else the
+nearest one around it. Without one nothing is recorded, nor while a grader is at work.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minigrad import exercises
-from minigrad.exercises.lesson_files import DEFAULT
+from minigrad.exercises.lesson_files import FOLDER, working_folders_in
 from minigrad.files import locked, write
 from minigrad.tutor.progress_table import as_html
 
@@ -38,8 +38,6 @@ __all__ = [
     "to_do",
     "working_folder",
 ]
-
-FOLDER = ".minigrad"
 
 _said = set[str]()  # what was said once in this session
 
@@ -70,12 +68,15 @@ class Done:
 
 
 def working_folder(start: Path | None = None) -> Path | None:
-    """Return the nearest folder that holds a `.minigrad`, from a folder upwards, or None if there is none.
+    """Return the working folder that a folder is, or holds, or lies in; None if there is none.
 
-    Whoever has begun with `minigrad start` and stands in the folder around `my-notebooks` means that one.
+    Of several in a folder it is the one that was used last.
     """
     here = (start or Path.cwd()).resolve()
-    return next((each for each in (here, here / DEFAULT, *here.parents) if (each / FOLDER).is_dir()), None)
+    if (here / FOLDER).is_dir():
+        return here
+    around = (each for each in here.parents if (each / FOLDER).is_dir())
+    return next(itertools.chain(working_folders_in(here), around), None)
 
 
 def record(report: CheckReport, start: Path | None = None, *, live: bool = True) -> None:

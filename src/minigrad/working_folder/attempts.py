@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from minigrad import exercises
@@ -11,7 +10,7 @@ from minigrad.tutor import progressing
 from minigrad.working_folder import checking, merging
 from minigrad.working_folder.merging import NotANotebook
 
-__all__ = ["no_attempt", "unanswered"]
+__all__ = ["no_attempt", "questions", "unanswered"]
 
 
 def no_attempt(name: str, folder: Path | None) -> str:
@@ -23,25 +22,17 @@ def no_attempt(name: str, folder: Path | None) -> str:
     Args:
         name: The exercise's id or the question's name.
         folder: The working folder; None if there is none.
-
-    Raises:
-        MinigradError: If the working folder has no such exercise and no such question.
     """
     if folder is None:
         return "outside of a working folder no attempt is known"
-    questions = _questions(folder)
-    if name not in exercises.catalogue() and name not in questions:
-        near = difflib.get_close_matches(name, [*exercises.catalogue(), *questions], n=1)
-        meant = f"did you mean {near[0]}?" if near else "`minigrad exercises` lists the exercises"
-        raise MinigradError(f"solution: there is no exercise and no question {name!r}; {meant}")
+    asked = questions(folder)
     try:
-        if name in questions:
-            lesson, given = questions[name]
+        if name in asked:
+            lesson, given = asked[name]
             mine = _answers(folder / f"{lesson}.ipynb").get(name, "")
             ask = f"the question {name} has no answer of yours yet: write it into {lesson}.ipynb, and save the notebook"
             return "" if mine and mine != given else ask
-        ask = f"{name} has no attempt of yours yet: write an answer, save the notebook and check it"
-        return "" if _is_tried(name, folder) else ask
+        return _missing_step(name, folder)
     except MinigradError as error:
         return str(error)
 
@@ -53,20 +44,30 @@ def unanswered(notebook: Path) -> list[str]:
         MinigradError: If it is no notebook.
     """
     said = _answers(notebook)
-    given = {name: text for name, (lesson, text) in _questions(notebook.parent).items() if lesson == notebook.stem}
+    given = {name: text for name, (lesson, text) in questions(notebook.parent).items() if lesson == notebook.stem}
     return [name for name, text in given.items() if said.get(name, "") in ("", text)]
 
 
-def _is_tried(id: str, folder: Path) -> bool:
+def _missing_step(id: str, folder: Path) -> str:
+    """Return which of the steps of an attempt is missing: writing and saving the answer, or checking it."""
     done = progressing.read(folder).get(id)
+    was_checked, is_saved = done is not None and done.checks > 0, _is_saved(id, folder)
+    if is_saved and was_checked:
+        return ""
+    if is_saved:
+        return f"your answer to {id} was never checked: `minigrad check --exercise {id}` does it"
+    if was_checked:
+        return f"{id} was checked, but the saved notebook holds no answer to it: save the notebook"
+    return f"{id} has no attempt of yours yet: write an answer, save the notebook and check it"
+
+
+def _is_saved(id: str, folder: Path) -> bool:
     notebook = folder / f"{exercises.get(id).lesson}.ipynb"
-    if done is None or not done.checks or not notebook.is_file():
-        return False
-    answers = [source for source in exercises.answer_cells(notebook) if exercises.exercise_of(source) == id]
-    return not all(checking.is_as_given(id, source) for source in answers)
+    cells = exercises.answer_cells(notebook) if notebook.is_file() else []
+    return not all(checking.is_as_given(id, source) for source in cells if exercises.exercise_of(source) == id)
 
 
-def _questions(folder: Path) -> dict[str, tuple[str, str]]:
+def questions(folder: Path) -> dict[str, tuple[str, str]]:
     """Return, by the question's name, its lesson and the text that stands in the place of an answer."""
     found: dict[str, tuple[str, str]] = {}
     for base in sorted((folder / progressing.FOLDER / "base").glob("*.ipynb")):

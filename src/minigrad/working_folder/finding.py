@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from minigrad.errors import MissingPath
 from minigrad.exercises import syllabus
-from minigrad.exercises.lesson_files import folder_here, lessons_beside, lessons_in
+from minigrad.exercises.lesson_files import FOLDER, folder_here, lessons_beside, lessons_in
 from minigrad.tutor.progressing import working_folder
 
-__all__ = ["lessons_around", "located"]
+__all__ = ["as_typed", "lessons_around", "located"]
 
 
 def located(path: Path, command: str) -> Path:
     """Return the file or folder that a path names.
 
-    A lesson that is not at that path, named with or without ``.ipynb``, is looked for where `minigrad.use` and
-    `minigrad progress` look: in the working folder, in `my-notebooks`, in the folders beside this one.
+    A lesson that is not at that path, named with or without ``.ipynb`` or by its number, is looked for in
+    the working folder, and in the folders beside this one.
 
     Args:
         path: What was typed.
@@ -29,12 +30,20 @@ def located(path: Path, command: str) -> Path:
     if path.exists():
         return path
     name = path.name.removesuffix(".ipynb")
-    lessons = {each["name"] for each in syllabus.course()["lessons"]}
-    found = [each for each in lessons_around() if each.stem == name] if name in lessons else []
+    lesson = _lesson_meant(name)
+    found = [each for each in lessons_around() if each.stem == lesson]
     if found and path in (Path(name), Path(f"{name}.ipynb")):
         return _from_here(found[0])
     kind = "file " if path.suffix else ""
     raise MissingPath(f"{command}: there is no {kind}{str(path)!r}{_elsewhere(found or lessons_around())}")
+
+
+def _lesson_meant(name: str) -> str:
+    """Return the lesson of that name or number, or the only one whose name begins so; "" for none and for several."""
+    lessons = [each["name"] for each in syllabus.course()["lessons"]]
+    exact = [each for each in lessons if name in (each, each.partition("_")[0])]
+    begun = exact or [each for each in lessons if name and each.startswith(name)]
+    return begun[0] if len(begun) == 1 else ""
 
 
 def _elsewhere(lessons: list[Path]) -> str:
@@ -47,7 +56,13 @@ def _elsewhere(lessons: list[Path]) -> str:
 def lessons_around() -> list[Path]:
     """Return the student's lessons that can be found from the current folder, the nearest first."""
     found = [path for each in (folder_here(), working_folder()) if each is not None for path in lessons_in(each)]
-    return list(dict.fromkeys(path.resolve() for path in (*found, *lessons_beside(Path()))))
+    beside = sorted(lessons_beside(Path()), key=lambda path: not (path.parent / FOLDER).is_dir())
+    return list(dict.fromkeys(path.resolve() for path in (*found, *beside)))
+
+
+def as_typed(path: Path) -> str:
+    """Return a file or folder as it is typed behind a command, in quotes where its name has a space."""
+    return shlex.quote(str(_from_here(path)))
 
 
 def _from_here(path: Path) -> Path:

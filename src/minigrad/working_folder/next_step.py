@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from minigrad import exercises
+from minigrad.errors import MinigradError
+from minigrad.exercises.lesson_files import DEFAULT, FOLDER
 from minigrad.machine import packages
 from minigrad.tutor import progressing
 from minigrad.tutor.progressing import Done, read, working_folder
+from minigrad.working_folder.finding import as_typed, lessons_around
 
 __all__ = ["NextStep", "next_step"]
 
@@ -35,12 +38,10 @@ def next_step(start: Path | None = None) -> NextStep:
     """
     folder = working_folder(start)
     if folder is None:
-        return NextStep(
-            "Next: copy the lessons into a folder of your own.", (("minigrad start", "makes my-notebooks"),)
-        )
+        return _beginning()
     known = read(start)
     asked, to_do = progressing.asked(), progressing.to_do(known)
-    where = _shown(folder)
+    where = as_typed(folder)
     if not to_do:
         said = f"All {len(asked)} exercises pass their checks: the library is yours."
         return NextStep(said, (*_grading(), (f"minigrad train --answers {where}", "train a network on it")))
@@ -51,17 +52,35 @@ def next_step(start: Path | None = None) -> NextStep:
     return NextStep(said, tuple(_commands(first, folder, done)))
 
 
+def _beginning() -> NextStep:
+    """Return the step for a reader outside of a working folder: to go to the one beside, or to make one."""
+    beside = (path.parent for path in lessons_around() if (path.parent / FOLDER).is_dir())
+    if (folder := next(beside, None)) is not None:
+        return NextStep(
+            f"Your lessons are in {folder}.", ((f"cd {as_typed(folder)}", "then `minigrad` says what is next"),)
+        )
+    return NextStep("Next: copy the lessons into a folder of your own.", (("minigrad start", f"makes {DEFAULT}"),))
+
+
 def _commands(exercise: exercises.Exercise, folder: Path, done: Done) -> Iterator[tuple[str, str]]:
-    where = _shown(folder)
-    if not (folder / f"{exercise.lesson}.ipynb").is_file():
+    where = as_typed(folder)
+    notebook = folder / f"{exercise.lesson}.ipynb"
+    if not notebook.is_file():
         yield f"minigrad start {where}", "bring the lesson into your folder"
         return
+    try:
+        exercises.answer_cells(notebook)
+    except MinigradError:
+        yield f"minigrad start {where}", f"gives a fresh copy, once you have moved {notebook.name} away: it is damaged"
+        return
     yield f"minigrad lab {where}", "open the lessons"
-    yield f"minigrad check {Path(where) / exercise.lesson}.ipynb", "check the saved notebook"
+    yield f"minigrad check {as_typed(notebook)}", "check the saved notebook"
     if done.hints < 3:
         yield f"minigrad hint {exercise.id}", "the next of three hints"
     if done.checks and packages.has_grader():
         yield f"minigrad solution {exercise.id}", "the answer, with its commentary"
+    if any(each.done == each.exercises for each in progressing.progress(folder).lessons):
+        yield from _grading()
 
 
 def _grading() -> Iterator[tuple[str, str]]:
@@ -71,9 +90,3 @@ def _grading() -> Iterator[tuple[str, str]]:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
-
-
-def _shown(folder: Path) -> str:
-    """Return a folder as it is typed: from the current one where it lies below it."""
-    here = Path.cwd().resolve()
-    return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.errors import MinigradError
-from minigrad.exercises.lesson_files import DEFAULT
+from minigrad.exercises.lesson_files import DEFAULT, fresh_copy
 from minigrad.files import write
 from minigrad.tutor.progressing import FOLDER, working_folder
 from minigrad.working_folder import merging
@@ -170,20 +170,22 @@ def _one(folder: Path, name: str, given: bytes, now: str, dry_run: bool) -> Outc
             write(path, given)
             write(base, given)
         return Outcome(name, "copied")
-    mine = path.read_bytes()
+    content = path.read_bytes()
+    try:
+        mine = merging.parse(content)
+    except NotANotebook as error:
+        said = "; ".join(filter(None, (f"{path.name} was left alone: {error}", fresh_copy(path))))
+        return Outcome(name, "unreadable", (said,))
     if base.is_file() and base.read_bytes() == given:
         return Outcome(name, "unchanged")
-    try:
-        merged = merging.merge(merging.parse(mine), merging.parse(given), _base(base))
-    except NotANotebook as error:
-        return Outcome(name, "unreadable", (f"{path.name} was left alone: {error}",))
+    merged = merging.merge(mine, merging.parse(given), _base(base))
     result = merging.dump(merged.notebook)
-    if result == merging.dump(merging.parse(mine)):  # an order of keys is no change
+    if result == merging.dump(mine):  # an order of keys is no change
         if not dry_run:
             write(base, given)
         return Outcome(name, "unchanged")
     if not dry_run:
-        write(folder / FOLDER / "before-update" / now / path.name, mine)
+        write(folder / FOLDER / "before-update" / now / path.name, content)
         write(path, result)
         write(base, given)
     return Outcome(name, "updated", (_counted(merged), *(f"kept: {each}" for each in merged.kept)))

@@ -273,7 +273,7 @@ def test_deleted_and_copied_checks(student, master):
     grafted = run(student, master)
     sources = [cell.source for cell in grafted.notebook.cells]
     assert sources.count('check("demo.f")') == sources.count('check("demo.pair")') == 1
-    assert said(grafted, "missing") and said(grafted, "2 times")
+    assert said(grafted, "put back for grading") and said(grafted, "2 times")
 
 
 def test_unknown_exercise(student, master):

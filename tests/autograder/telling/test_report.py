@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict, format_points
-from autograder.telling.report import MAX_TEXT, as_html, as_json, as_text, clean, page
+from autograder.telling.report import MAX_TEXT, as_html, as_json, as_text, clean, page, together
 
 FAILED = Verdict(
     test="test_diamond",
@@ -184,6 +184,14 @@ def test_page(graded):
     assert text.startswith("<!doctype html>") and not Tags(text).open
     assert text.count('class="mg-report"') == 2 and "&lt;b&gt;" in text
     assert not re.search(r"(src|href)=", text)
+
+
+def test_the_sum_names_the_next_exercise(graded):
+    """The first that lacks points, with the commands for it; none where nothing is lacking."""
+    gap = "autodiff.backpropagate: `minigrad hint autodiff.backpropagate`, `minigrad solution autodiff.backpropagate`."
+    assert together([submission(), submission(graded)]) == f"together 1.5 of 3.5 points. Next: {gap}"
+    full = replace(graded, groups=(GroupScore("paths", 3.5, 3.5),))
+    assert together([submission(full)]) == "together 3.5 of 3.5 points. Next: `minigrad` says what to do."
 
 
 def test_json_round_trip(graded):

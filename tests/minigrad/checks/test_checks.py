@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ import pytest
 import minigrad
 from minigrad import Scalar, autodiff, exercises, functions, operators
 from minigrad.checks import CheckReport, CheckResult, Expectation, check, expect, runner, standins, visible
-from minigrad.checks.expectation import expect_that, hinting
+from minigrad.checks.expectation import NO_RETURN, expect_that, hinting
 from minigrad.errors import ExerciseNotDone, UnknownExercise
 from minigrad.exercises import syllabus
 from minigrad.machine import packages
@@ -623,6 +624,52 @@ def test_none_asks_for_a_return():
     assert failure.value.misconception == "no-return"
     with pytest.raises(Expectation, match="zeroed too early"):
         expect(None, 2.0, when={None: "zeroed too early"})
+    with pytest.raises(Expectation, match="pairs are wanted"):
+        expect([(None, 1.0)], [("a", 1.0)], hint="pairs are wanted")
+
+
+def test_none_inside_a_result_asks_for_no_return(monkeypatch):
+    """In a list of several calls' results None is what a call gave; in one call's list it was put there."""
+
+    def several(student):
+        """Two calls."""
+        expect([student.gradient(None, 1.0), student.gradient(None, 2.0)], [1.0, 2.0], hint="its own")
+
+    def one(student):
+        """One call."""
+        expect(student.gradient(None, 1.0), [1.0], hint="its own")
+
+    for body, test, hint in (("pass", several, NO_RETURN), ("pass", one, NO_RETURN), ("return [None]", one, "its own")):
+        gradient = student_code(f"def gradient(f, *vals):\n    {body}\n")
+        assert report_of(monkeypatch, test, gradient=gradient).results[0].hint == hint
+
+
+def test_a_view_that_was_permuted_before_needs_its_strides():
+    """An answer that gives the new shape alone, row by row, does not pass that check."""
+    text = "from minigrad.tensor_data import TensorData\ndef permute(data, *order):\n"
+    names = {"__name__": "__main__"}
+    exec(text + "    return TensorData(data.storage, tuple(data.shape[i] for i in order))", names)
+    (twice,) = [each for each in runner.run("tensor_data.permute", names).results if "permuted before" in each.title]
+    assert not twice.passed
+
+
+def test_sigmoid_far_below_is_compared_as_it_is():
+    """The report shows the value of the call that it names, and e^-40."""
+    names = {"__name__": "__main__"}
+    exec("import math\ndef sigmoid(x):\n    return 1.0 - 1.0 / (1.0 + math.exp(x))", names)
+    check = next(test for test, _ in runner._tests_of("operators.elementary") if "keeps_its_digits" in test.__name__)
+    with pytest.raises(Expectation, match=r"got 0\.0, expected 4\.2"):
+        check(SimpleNamespace(sigmoid=names["sigmoid"]))
+
+
+def test_a_parameters_own_name_is_no_name(root):
+    """The checks of `named_parameters` know the mistake: no `return` is missing there."""
+    wrong = (root / "autograder" / "wrong" / "module.Module" / "names-from-the-parameter.py").read_text()
+    names = {"__name__": "__main__"}
+    text = f"from __future__ import annotations\nfrom minigrad.module import Parameter\n{wrong}"
+    exec(compile(text, "<cell 8>", "exec"), names)
+    hints = [result.hint for result in runner.run("module.Module", names).results if not result.passed]
+    assert hints and all("own name is for printing" in hint for hint in hints)
 
 
 def test_checks_work_in_a_thread(monkeypatch):

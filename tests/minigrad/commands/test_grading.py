@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from notebooks_by_hand import exercise, find, load, notebook, question, save
@@ -18,7 +19,8 @@ from minigrad.machine import packages
 from minigrad.standing_aside import CUT
 from minigrad.tutor import progressing
 from minigrad.tutor.progressing import Done
-from minigrad.working_folder import attempts, grader, next_step, waiting
+from minigrad.working_folder import attempts, grader, naming, next_step, waiting
+from minigrad.working_folder.finding import located
 
 LESSON, ID = "00_fundamentals", "operators.comparison"
 WRONG = f"""# exercise: {ID}
@@ -76,6 +78,8 @@ def test_two_attempts_are_graded(folder):
     rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG.replace("<=", "<"))
     second = minigrad("grade", f"{LESSON}.ipynb")
     assert "operators.comparison: 2 → 4 of 4 points; won: order" in second
+    following = "operators.arithmetic: `minigrad hint operators.arithmetic`, `minigrad solution operators.arithmetic`."
+    assert f"together 2 of 30 points. Next: {following}" in first and "together 4 of 30 points. Next: " in second
     page = folder / ".minigrad" / "report.html"
     assert page.as_uri() in second and "2 → 4 of 4 points; won: order" in page.read_text(encoding="utf-8")
 
@@ -84,15 +88,30 @@ def test_lessons_that_are_begun_are_graded(folder, monkeypatch):
     """By default they are those with an answer, and those that cannot be read, which the grader tells of."""
     ran = []
     monkeypatch.setattr(grader, "run", lambda *words: ran.append(words) or 0)
-    assert "nothing is written yet" in _refused("grade")
+    assert "nothing is written yet" in _refused("grade") and "write an answer first" in _refused("grade")
     rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
     (folder / "01_numerical_derivatives.ipynb").write_text("{")
     _typed("grade")
-    assert [word.rpartition(os.sep)[2] for word in ran[0] if word.endswith(".ipynb")] == [
-        f"{LESSON}.ipynb",
-        "01_numerical_derivatives.ipynb",
-    ]
-    assert "--own" in ran[0]
+    monkeypatch.chdir(folder.parent)
+    _typed("grade", folder.name)
+    for words in ran:
+        assert [word.rpartition(os.sep)[2] for word in words if word.endswith(".ipynb")] == [
+            f"{LESSON}.ipynb",
+            "01_numerical_derivatives.ipynb",
+        ]
+        assert "--own" in words
+
+
+def test_what_cannot_be_graded_is_said_before_the_work(folder, monkeypatch):
+    """A file of another kind, a folder without lessons, and a folder that takes no report: the grader never begins."""
+    monkeypatch.setattr(grader, "run", lambda *_: pytest.fail("the grader began"))
+    (folder / "README.md").write_text("# Read me")
+    (folder / "empty").mkdir()
+    assert _refused("grade", "README.md").startswith("grade: README.md is not a notebook; name one")
+    assert _refused("grade", "empty").startswith("grade: there is no lesson in ")
+    rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert "cannot be written to, where your reports are kept" in _refused("grade")
 
 
 @pytest.mark.parametrize("command", ["grade", "solution"])
@@ -139,11 +158,13 @@ def test_a_solution_is_for_those_who_have_tried(folder):
     path = folder / f"{LESSON}.ipynb"
     assert "write an answer, save the notebook and check it" in attempts.no_attempt(ID, folder)
     checked()
-    assert attempts.no_attempt(ID, folder)
+    assert attempts.no_attempt(ID, folder).endswith("holds no answer to it: save the notebook")
     rewrite(path, "# exercise", WRONG)
     assert attempts.no_attempt(ID, folder) == ""
     checked(checks=0)
-    assert attempts.no_attempt(ID, folder)
+    assert attempts.no_attempt(ID, folder) == (
+        f"your answer to {ID} was never checked: `minigrad check --exercise {ID}` does it"
+    )
     path.unlink()
     checked()
     assert attempts.no_attempt(ID, folder)
@@ -166,8 +187,22 @@ def test_a_model_answer_is_for_those_who_have_answered(folder):
 def test_what_there_is_not(folder):
     """An unknown name is a mistake, with the name that may be meant; without a folder nothing is known."""
     with pytest.raises(MinigradError, match=r"did you mean operators\.comparison\?"):
-        attempts.no_attempt("operators.comparison_", folder)
+        naming.meant("operators.comparison_", folder)
     assert "no attempt is known" in attempts.no_attempt(ID, None)
+
+
+def test_one_name_is_understood_by_all_commands(folder, monkeypatch):
+    """The end of an id, or a function, if one exercise alone has it; a question is called one where it will not do."""
+    assert naming.meant("permute", folder) == naming.meant("tensor_data.permute", folder) == "tensor_data.permute"
+    assert naming.meant("is_close", None) == ID
+    assert naming.meant("why", folder) == "why"
+    with pytest.raises(MinigradError, match=r"did you mean tensor_ops\.tensor_map or fast_ops\.tensor_map"):
+        naming.meant("tensor_map", folder)
+    for words in (["hint", "why"], ["check", "--exercise", "why"]):
+        assert f"why is a question of lesson {LESSON}, and no exercise; `minigrad solution why`" in _refused(*words)
+    monkeypatch.setattr(grader, "run", lambda *words: words[1] == "tensor_data.permute" or pytest.fail(words))
+    assert _typed("solution", "permute", "--now") == 1
+    assert "  minigrad solution operators.arithmetic\n" in _printed("solution")
 
 
 def test_progress_remembers_how_a_solution_was_seen(folder, monkeypatch):
@@ -218,6 +253,10 @@ def test_the_next_step_follows_progress(folder, monkeypatch):
     assert found.said.startswith(f"Next: {asked[1].id}") and "checked 2 times and not right yet" in found.said
     commands = [command for command, _ in found.commands]
     assert f"minigrad solution {asked[1].id}" in commands and not any("hint" in each for each in commands)
+    lesson = [each.id for each in asked if each.lesson == LESSON]
+    monkeypatch.setattr(progressing, "read", lambda *_: {id: Done(passed=True) for id in lesson})
+    assert "minigrad grade" not in commands
+    assert "minigrad grade" in [command for command, _ in next_step.next_step().commands]
     (folder / f"{LESSON}.ipynb").unlink()
     assert [command for command, _ in next_step.next_step().commands] == ["minigrad start ."]
     known |= {each.id: Done(passed=True) for each in asked}
@@ -228,9 +267,26 @@ def test_the_next_step_follows_progress(folder, monkeypatch):
 
 
 def test_who_has_not_begun_begins(tmp_path, monkeypatch):
-    """Without a working folder the next step is to make one."""
-    monkeypatch.chdir(tmp_path)
+    """Without a working folder here, around or beside, the next step is to make one."""
+    (tmp_path / "docs").mkdir()
+    monkeypatch.chdir(tmp_path / "docs")
     assert next_step.next_step().commands[0][0] == "minigrad start"
+
+
+def test_a_working_folder_is_found_whatever_it_is_called(tmp_path, monkeypatch):
+    """From the folder around it, before any beside, and of two the one that was used last; from beside, it is named."""
+    for name in ("there/beside", "there/here/my work", "there/here/old", "there/docs"):
+        (tmp_path / name).mkdir(parents=True)
+    for number, name in enumerate(("there/here/old", "there/here/my work", "there/beside")):
+        save(tmp_path / name / f"{LESSON}.ipynb", notebook(exercise(ID)))
+        (tmp_path / name / ".minigrad").mkdir()
+        os.utime(tmp_path / name / ".minigrad", (number, number))
+    monkeypatch.chdir(tmp_path / "there" / "here")
+    assert next_step.next_step().commands[0][0] == "minigrad lab 'my work'"
+    assert located(Path(LESSON), "check") == Path("my work", f"{LESSON}.ipynb")
+    assert exercises.folder_here() == Path("my work")
+    monkeypatch.chdir(tmp_path / "there" / "docs")
+    assert next_step.next_step().commands[0][0] == "cd ../beside"
 
 
 def _result(*words):

@@ -310,9 +310,9 @@ def test_a_deleted_cell_is_missing(work):
     save(work / "03_backprop.ipynb", book)
     done = minigrad("check", "03_backprop.ipynb", cwd=work)
     assert done.returncode == 1
-    assert "SGD must be defined in 03_backprop.ipynb, where the cell of this exercise is missing" in " ".join(
-        done.stdout.split()
-    )
+    said = " ".join(done.stdout.split())
+    assert "SGD must be defined in 03_backprop.ipynb, where the cell of this exercise is missing" in said
+    assert "a new cell that begins with `# exercise: mlp.SGD`; or move the notebook away, and `minigrad start`" in said
 
 
 def test_an_answer_in_the_notebook_of_another_lesson(work):
@@ -348,7 +348,7 @@ def test_what_is_begun(text, given_out, tmp_path):
     assert not checking.not_begun("mlp.SGD", path)  # its cell was deleted
 
 
-@pytest.mark.parametrize("name", ["03_backprop.ipynb", "03_backprop"])
+@pytest.mark.parametrize("name", ["03_backprop.ipynb", "03_backprop", "03", "03_b"])
 @pytest.mark.parametrize("here", [".", "beside", "my-notebooks", "my-notebooks/deeper"])
 def test_a_lesson_is_found_from_the_folders_around(name, here, tmp_path, monkeypatch):
     """A lesson that is named alone is found as `minigrad.use` and `minigrad progress` find it."""
@@ -492,12 +492,13 @@ def test_a_notebook_that_cannot_be_read(tmp_path):
     save(tmp_path / "00_fundamentals.ipynb", notebook(answered(ARITHMETIC, ADD)))
     (tmp_path / "01_numerical_derivatives.ipynb").write_text("{broken")
     sentence = "01_numerical_derivatives.ipynb is not a notebook that can be read"
-    shown = minigrad("check", cwd=tmp_path)
+    sentence += f"; move it away, then `minigrad start {tmp_path}` gives a fresh copy"
+    shown = minigrad("check", tmp_path, cwd=tmp_path)
     assert (shown.returncode, shown.stderr) == (2, f"minigrad: {sentence}\n")
     assert re.search(rf"{ARITHMETIC} +│ 4 of 4 ", shown.stdout)
-    data = minigrad("check", "--json", cwd=tmp_path)
+    data = minigrad("check", tmp_path, "--json", cwd=tmp_path)
     found = json.loads(data.stdout)
     assert (data.returncode, found["unreadable"], found["passed"]) == (2, [sentence], False)
     assert found["exercises"][0]["passed"]
-    alone = minigrad("check", "01_numerical_derivatives.ipynb", cwd=tmp_path)
+    alone = minigrad("check", tmp_path / "01_numerical_derivatives.ipynb", cwd=tmp_path)
     assert (alone.returncode, alone.stderr, alone.stdout) == (2, f"minigrad: {sentence}\n", "")

@@ -25,7 +25,7 @@ from minigrad.cli import app
 from minigrad.errors import MinigradError
 from minigrad.exercises import syllabus
 from minigrad.tutor import progressing
-from minigrad.working_folder import lab, starting, submitting
+from minigrad.working_folder import lab, next_step, starting, submitting
 
 LESSON = "00_fundamentals"
 
@@ -198,6 +198,21 @@ def test_a_broken_notebook_is_left_alone(course, tmp_path):
     assert "was left alone: it is not a notebook that can be read" in done.stdout
     assert (work / f"{LESSON}.ipynb").read_text() == "{ half"
     assert texts(load(work / "01_numerical_derivatives.ipynb")) == ["# 1"]
+
+
+def test_a_broken_notebook_has_a_way_back(course, tmp_path):
+    """`start` names the file also where the course has not changed, and what to do; done so, the lesson is new."""
+    work = tmp_path / "work"
+    starting.start(work, course)
+    path = work / f"{LESSON}.ipynb"
+    path.write_text("{ half")
+    done = minigrad("start", "work", "--from", course, cwd=tmp_path)
+    assert done.returncode == 1 and "cannot be read" in done.stdout
+    assert "move it away, then `minigrad start work` gives a fresh copy" in done.stdout
+    ((command, remark),) = next_step.next_step(work).commands
+    assert command.startswith("minigrad start ") and f"moved {LESSON}.ipynb away" in remark
+    path.rename(work / "old.ipynb")
+    assert states(starting.start(work, course)) == ["copied"]
 
 
 @pytest.mark.parametrize("damage", ["nbgrader", "metadata", "minigrad"])
