@@ -37,6 +37,7 @@ class Expectation(AssertionError):
         reason: One sentence on the difference.
         hint: What to think about, or None.
         misconception: The name of the mistake, or None.
+        otherwise: The check's own hint, where `hint` asks whether a `return` is missing.
         place: The indices of the element that differs, such as ``("[1]", "[0]")``, empty for a whole value; None where
             no two values were compared, or where what was compared is to stay unknown.
         sentence: The reason with a mark where the place belongs, if two values were compared.
@@ -51,6 +52,7 @@ class Expectation(AssertionError):
         misconception: str | None,
         place: tuple[str, ...] | None = None,
         sentence: str = "",
+        otherwise: str | None = None,
     ) -> None:
         self.seen = seen
         self.wanted = wanted
@@ -59,6 +61,7 @@ class Expectation(AssertionError):
         self.misconception = misconception
         self.place = place
         self.sentence = sentence
+        self.otherwise = otherwise
         super().__init__(reason if hint is None else f"{reason}. {hint}")
 
     def of_result(self, place: tuple[str, ...]) -> str:
@@ -121,13 +124,15 @@ def expect(
     if difference is None:
         return
     place, note, got, want = difference
+    otherwise = None
     for value, meaning in (when or {}).items():
         if _difference(seen, value, tolerance) is None:
             misconception, hint = meaning if isinstance(meaning, tuple) else (misconception, meaning)
             break
     else:
-        if got is None and want is not None:
-            hint = NO_RETURN
+        # A list may hold the results of several calls; what lies deeper was put there, and the function has returned.
+        if got is None and want is not None and len(place) <= 1:
+            hint, otherwise = NO_RETURN, hint
     if secret:
         at = f" at {''.join(place)}" if place else ""
         raise Expectation(seen, wanted, f"got {_short(got)}{at}{note}", hint, misconception)
@@ -135,7 +140,7 @@ def expect(
     if _short(got) == _short(want) or _is_the_number(got, want):  # as with a 3 of NumPy's for a 3
         sentence = f"got {_short(got)} of type {kind_of(got)}{_HERE}{note}, expected one of type {kind_of(want)}"
     reason = sentence.replace(_HERE, _of_values(place))
-    raise Expectation(seen, wanted, reason, hint, misconception, place, sentence)
+    raise Expectation(seen, wanted, reason, hint, misconception, place, sentence, otherwise)
 
 
 def expect_that(holds: bool, reason: str, hint: str) -> None:
