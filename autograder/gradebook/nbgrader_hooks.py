@@ -93,7 +93,7 @@ def configure(config: Any, root: Path) -> None:
         root: The course's directory.
     """
     if "root" not in config.Exchange:
-        config.Exchange.root = str(exchange_of(course_of(root)))
+        config.Exchange.root = str(exchange_of(root))
     config.ExchangeFactory.collect = f"{_HERE}.GraftingCollect"
     config.ExchangeFactory.release_assignment = f"{_HERE}.DatedRelease"
     config.GenerateAssignment.post_convert_hook = dater(root)
@@ -113,11 +113,12 @@ def configure(config: Any, root: Path) -> None:
     config.HTMLExporter.filters = dict(FILTERS)
 
 
-def exchange_of(course: Course) -> Path:
-    """Return the exchange that course.toml names; without one a folder of the course, made where there is none yet."""
-    if course.exchange is not None:
-        return course.exchange
-    folder = course.directory / "exchange"
+def exchange_of(root: Path) -> Path:
+    """Return the exchange that course.toml names; without one a folder beside it, made where there is none yet."""
+    named = course_of(root).exchange
+    if named is not None:
+        return named
+    folder = root / "exchange"
     if not folder.is_dir():
         folder.mkdir()
         folder.chmod(0o777)  # nbgrader makes it so at the first release, with a warning

@@ -369,8 +369,7 @@ def test_the_answer_counts(place, tmp_path):
 
 def test_the_command(place, tmp_path, monkeypatch):
     """The command prints the table, shows survivors, records on demand, and its exit code says whether all is well."""
-    monkeypatch.setattr("autograder.proof.mutants.table.TABLE", tmp_path / "table.json")
-    monkeypatch.setattr(record_table, "__defaults__", (tmp_path / "table.json",))
+    monkeypatch.setattr("autograder.proof.mutants.TABLE", tmp_path / "table.json")
     command = ["verify", "--mutants", EXERCISE, "--course", str(place), "--hidden", str(tmp_path), "--jobs", "1"]
     (tmp_path / "test_operators.py").write_text(WEAK)
     result = CliRunner().invoke(app, command)
