@@ -115,7 +115,10 @@ def configure(config: Any, root: Path) -> None:
 
 def exchange_of(root: Path) -> Path:
     """Return the exchange that course.toml names; without one a folder beside it, made where there is none yet."""
-    named = course_of(root).exchange
+    try:
+        named = course_of(root).exchange
+    except CourseError:  # nbgrader would drop this whole configuration; its own steps say what is wrong
+        named = None
     if named is not None:
         return named
     folder = root / "exchange"
