@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from autograder.classes.work import Task, Work
+from autograder.common.claims import Claim
 from autograder.course import Course
-from autograder.course.claims import Claim
 from autograder.results.ledger import LEDGER, WAITING, entry_path
 
 __all__ = ["Claims"]

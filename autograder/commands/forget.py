@@ -83,7 +83,7 @@ def _person(data: KeptData, student: str) -> Person:
 
 
 def _show(console: Console, data: KeptData, kept: dict[str, list[Kept]]) -> None:
-    """What is kept, as a table; as a list where that is too wide."""
+    """Print the places as a table, or as a list where a table is too wide."""
     from autograder.telling.report import clean
 
     shared = data.results()

@@ -100,7 +100,7 @@ class KeptData:
         clear_up(self.root)
         sweep((self.root / self._coursedir.autograded_directory).glob(f"{PREFIX}*"))
 
-    # Who is known --------------------------------------------------------------------------------------------
+    # People ---------------------------------------------------------------------------------------------------
 
     @cached_property
     def people(self) -> dict[str, Person]:
@@ -127,7 +127,7 @@ class KeptData:
         coursedir = self._coursedir
         return (coursedir.feedback_directory, coursedir.autograded_directory, ORIGINALS, coursedir.submitted_directory)
 
-    # What is kept --------------------------------------------------------------------------------------------
+    # Places ---------------------------------------------------------------------------------------------------
 
     def of(self, person: Person) -> list[Kept]:
         """Everything that is kept of a student by name, in the order of deletion."""
@@ -225,7 +225,7 @@ class KeptData:
             own = [path for name, path in student_folders(self.root, place) if name == student]
             yield _files("results by assignment", self.root / place, own)
 
-    # What else names a student -------------------------------------------------------------------------------
+    # Mentions -------------------------------------------------------------------------------------------------
 
     def naming(self, person: Person) -> list[Path]:
         """Files that name a student and that are not deleted, such as backups."""

@@ -200,7 +200,7 @@ class ClassFeedback:
         path: str = self._coursedir.format_path(folder, student, self.assignment)
         return path
 
-    # What pages follow from -----------------------------------------------------------------------------------
+    # States ---------------------------------------------------------------------------------------------------
 
     def _of_all(self) -> str:
         """A hash of what the pages of all students follow from, besides the day."""

@@ -27,6 +27,7 @@ from autograder.common.aside import Aside
 from autograder.course import Course, CourseError
 from autograder.gradebook.diagnosing import diagnosed, diagnosis, refuse_an_unusable_gradebook
 from autograder.gradebook.settings import gradebook_url
+from autograder.gradebook.turns import Turn
 
 __all__ = ["BACKUPS", "KEPT", "address", "back_up", "backups", "move", "of_course", "restore", "shown"]
 
@@ -234,12 +235,13 @@ def back_up(course: Course) -> Path | None:
 
 
 def restore(course: Course, kept: Path) -> Rows:
-    """Put a backup into the place of a course's gradebook.
+    """Put a backup into the place of a course's gradebook, while no run of the grader writes into it.
 
     Raises:
         CourseError: If the file is no gradebook, or the database cannot be used.
     """
-    return move(URL.create("sqlite", database=str(kept.resolve())), of_course(course), replace=True)
+    with Turn(course.directory):
+        return move(URL.create("sqlite", database=str(kept.resolve())), of_course(course), replace=True)
 
 
 def of_course(course: Course) -> URL:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from autograder.course.claims import Claim
+from autograder.common.claims import Claim
 from autograder.gradebook.diagnosing import GradebookError
 
 __all__ = ["Turn"]

@@ -71,8 +71,6 @@ _STYLE = """
 .mg-report .mg-example td:last-child{overflow-wrap:anywhere;
   font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}
 .mg-report .mg-points{white-space:nowrap}
-@media(max-width:40em){.mg-report .mg-contents td{display:block;padding:0;overflow-wrap:anywhere}
-.mg-report .mg-contents td:first-child{padding-top:.6em}.mg-report svg{max-width:100%;height:auto}}
 .mg-report a{color:inherit;text-decoration:underline}
 .mg-report .good{color:var(--good)}.mg-report .bad{color:var(--bad)}.mg-report .dim{color:var(--dim)}
 """.strip()

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import nbformat
-from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
 from autograder.common.python_text import definitions_only, helper_names, names_used, python_of, same_code
 from autograder.gradebook.harmless import FILTERS, harmless
+from autograder.gradebook.page_exporter import PageExporter
 from autograder.grafting.graft import graft
 from autograder.grafting.written import MAX_ANSWER
 from autograder.judging.watched import watched_cells
@@ -142,7 +142,7 @@ def _page(cell: nbformat.NotebookNode) -> str:
     config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
     config.HTMLExporter.filters = dict(FILTERS)
     config.HTMLExporter.template_name = "basic"
-    exporter = HTMLExporter(config=config)
+    exporter = PageExporter(config=config)
     return str(exporter.from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0])
 
 

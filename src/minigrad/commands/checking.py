@@ -86,12 +86,16 @@ def _beside_minitorch(notebooks: list[Path], exercise: str | None, everything: b
 
 def _lessons_here() -> list[Path]:
     from minigrad.exercises import folder_here
+    from minigrad.exercises.lesson_files import lessons_below, lessons_in
     from minigrad.tutor.progressing import working_folder
     from minigrad.working_folder.finding import lessons_around
 
+    home = working_folder() or folder_here()
+    if found := lessons_in(home) or lessons_in(Path()) or lessons_below(home):
+        return found
     around = lessons_around()
     advice = f"your lessons are in {around[0].parent}" if around else "name notebooks, or go where you work"
-    return _lessons_in(working_folder() or folder_here(), f"this folder; {advice}")
+    raise MinigradError(f"check: there is no lesson in this folder; {advice}")
 
 
 def _chosen(paths: list[Path], exercise: str | None) -> list[Path]:

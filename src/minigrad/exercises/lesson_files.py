@@ -72,6 +72,10 @@ def notebooks_in(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
 def lessons_beside(folder: Path) -> list[Path]:
     """Return the lessons' notebooks, known by their names, in the folders beside a folder."""
     here = folder.resolve()
+    return [path for path in lessons_below(here.parent) if path.parent.resolve() != here]  # a link may lead back here
+
+
+def lessons_below(folder: Path) -> list[Path]:
+    """Return the lessons' notebooks, known by their names, in the folders of a folder: fetched assignments lie so."""
     lessons = {exercise.lesson for exercise in syllabus.catalogue().values()}
-    found = [path for lesson in sorted(lessons) for path in here.parent.glob(f"*/{lesson}.ipynb")]
-    return sorted(path for path in found if path.parent.resolve() != here)  # a link may lead back here
+    return sorted(path for lesson in lessons for path in folder.glob(f"*/{lesson}.ipynb"))

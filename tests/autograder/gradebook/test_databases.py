@@ -18,6 +18,7 @@ from autograder.cli import app
 from autograder.course import CourseError
 from autograder.gradebook import databases
 from autograder.gradebook.databases import KEPT, address, back_up, backups, move, restore
+from autograder.gradebook.turns import Turn
 
 # SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
@@ -141,6 +142,14 @@ def test_a_backup_is_restored(course):
     assert rows(course.url) != before
     assert restore(course, kept)["student"] == 2
     assert rows(course.url) == before and course.file.stat().st_mode == mode
+
+
+def test_nothing_is_restored_while_a_run_records(course, monkeypatch):
+    """A run that writes has its turn until it ends; its gradebook is not replaced beneath it."""
+    kept = back_up(course)
+    monkeypatch.setattr("autograder.gradebook.turns.PATIENCE", 0.1)
+    with Turn(course.directory), pytest.raises(CourseError, match="another run has been recording"):
+        restore(course, kept)
 
 
 def test_a_gradebook_that_is_written_to_is_kept_whole(course):

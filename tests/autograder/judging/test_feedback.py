@@ -213,7 +213,7 @@ def test_a_notebook_has_light_pages():
     report = graded(failed("a", SHOWN))
     assert as_html(report).count("prefers-color-scheme") == 3
     light = as_html(report, lesson="03_backprop")
-    assert "prefers-color-scheme" not in light and light.count("@media") == light.count("@media(max-width") == 1
+    assert "prefers-color-scheme" not in light and "@media" not in light
     assert light.count("{") == light.count("}") and "<svg" in light and ".mg-report p{" in light
 
 

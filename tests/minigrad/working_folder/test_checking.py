@@ -12,6 +12,7 @@ import pytest
 from notebooks_by_hand import code, exercise, load, notebook, save
 
 from minigrad import exercises
+from minigrad.commands.checking import _chosen
 from minigrad.errors import MinigradError
 from minigrad.tutor import progressing
 from minigrad.working_folder import checking, starting
@@ -357,6 +358,16 @@ def test_a_lesson_is_found_from_the_folders_around(name, here, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path / here)
     assert located(Path(name), "check").resolve() == tmp_path / "my-notebooks" / "03_backprop.ipynb"
     assert str(located(Path(name), "check"))[:1] != "/"
+
+
+@pytest.mark.parametrize("here", [".", "module0"])
+def test_fetched_assignments_are_checked(tmp_path, monkeypatch, here):
+    """A class's assignment is a folder in the folder of `minigrad lab`: found from both."""
+    starting.start(tmp_path / "module0")
+    (tmp_path / "module0" / ".minigrad").rename(tmp_path / ".minigrad")
+    monkeypatch.chdir(tmp_path / here)
+    chosen = _chosen([], None)
+    assert {path.resolve().parent for path in chosen} == {tmp_path / "module0"}
 
 
 def test_where_the_lessons_are_is_said(tmp_path, monkeypatch):
