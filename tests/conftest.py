@@ -72,6 +72,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         first.stop()
 
 
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Path:
+    """A test's folder with nothing beside it: lessons are also looked for in the folders beside one's own."""
+    own = tmp_path / "own"
+    own.mkdir()
+    return own
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository's root."""

@@ -134,3 +134,8 @@ def test_every_room_has_its_tests(root):
         and not any((root / found).exists() for found in concerned([f"{room.relative_to(root)}/x.py"]))
     ]
     assert homeless == []
+
+
+def test_nothing_lies_beside_the_folder_of_a_test(tmp_path):
+    """What looks for lessons in the folders beside one's own finds none of another test's."""
+    assert list(tmp_path.parent.iterdir()) == [tmp_path]

@@ -17,16 +17,24 @@ from nbclient import NotebookClient
 from places import ROOT
 from solving import HURRIED
 
-LIMIT = 60  # seconds that a lesson may take on two cores
+LIMIT = 60  # seconds that a lesson may take on two cores of the usual pace
+PACE = 0.065
+"""Seconds in which such a core counts to a million: what a slow or busy machine takes longer for is no lesson's fault."""
 
 BY_THE_CLOCK = ("12_poems",)
 """Lessons that train for minutes, whose clock is hurried in tests: a minute is a second."""
 
-# What the notebook would take if nothing else ran: no machine's load is in it. (A lesson may define `sum` and `max`.)
+# What the notebook would take if nothing else ran, and this processor's pace. (A lesson may define `sum` and `max`.)
 COST = """
 import builtins, os, time
 used = os.times()
-print("cost", builtins.max(time.thread_time(), builtins.sum(used[:4]) / 2))
+cost, paces = builtins.max(time.thread_time(), builtins.sum(used[:4]) / 2), []
+for _ in range(5):
+    begun, count = time.thread_time(), 0
+    for _ in range(10**6):
+        count += 1
+    paces.append(time.thread_time() - begun)
+print("cost", cost, builtins.sorted(paces)[2])
 """
 
 
@@ -42,7 +50,7 @@ class Run:
             student's own and not written yet.
         stderr: What was printed there.
         checks: For each exercise the text of its check's report.
-        seconds: That it would have taken on two idle cores, at least.
+        seconds: That it would have taken on two idle cores of the usual pace, at least.
         silent: The text of each cell with a picture that says nothing in words, to people who cannot see it.
         printed: The lines that the examples print and return, but not checks, and not examples that measure time.
     """
@@ -126,13 +134,13 @@ def _run(cells: list[nbformat.NotebookNode]) -> Run:
         if checked and "data" in out:
             checks[checked[1]] = html.unescape(re.sub("<[^>]*>", " ", out.data.get("text/html", "")))
     printed = "".join(text for name, text in streams if name == "stdout")  # a line may come in two parts
-    cost = float(re.findall(r"^cost (\S+)$", printed, re.MULTILINE)[-1])
+    cost, pace = map(float, re.findall(r"^cost (\S+) (\S+)$", printed, re.MULTILINE)[-1])
     silent = [cell.source for cell, out in outputs if not _says_what_it_shows(out)]
     stderr = "".join(text for name, text in streams if name == "stderr")
     said = [
         _text(out) for cell, out in outputs if "nbgrader" not in cell.metadata and not _MEASURES.search(cell.source)
     ]
-    return Run(tuple(errors), stderr, checks, cost, tuple(silent), tuple("".join(said).splitlines()))
+    return Run(tuple(errors), stderr, checks, cost * PACE / pace, tuple(silent), tuple("".join(said).splitlines()))
 
 
 def _text(out: nbformat.NotebookNode) -> str:

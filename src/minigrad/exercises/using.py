@@ -144,7 +144,8 @@ def _by_lesson(shown: Sequence[Exercise], states: Mapping[str, str]) -> list[str
 def _line(lessons: Sequence[str], mine: Sequence[Exercise], states: Mapping[str, str], kind: str) -> str:
     rest = {state: [each.id for each in mine if states[each.id] == state] for state in ("missing", "reference")}
     count = len(mine) - sum(map(len, rest.values()))
-    parts = [f"{count:2} of {len(mine)} yours"]
+    beside = {states[each.id].rpartition("/")[0].removeprefix("yours, from ") for each in mine} - {""}
+    parts = [f"{count:2} of {len(mine)} yours", *(f"in {folder}" for folder in sorted(beside))]
     for state, ids in rest.items():
         named = "all" if kind else ", ".join(ids[:NAMED]) + (f" and {len(ids) - NAMED} more" if ids[NAMED:] else "")
         parts += [f"{state}: {named}"] if ids else []

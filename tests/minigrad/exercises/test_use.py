@@ -111,7 +111,6 @@ def test_the_library_so_far(tmp_path, capsys):
 def test_missing_is_explained_once(tmp_path, monkeypatch, capsys):
     """Below the first table in which an answer is missing, and below no other."""
     monkeypatch.setattr(using, "_said_missing", False)
-    monkeypatch.setattr(using, "lessons_beside", lambda _: [])
     monkeypatch.chdir(tmp_path)
     minigrad.use(namespace={})
     assert "missing" not in capsys.readouterr().out
@@ -146,6 +145,8 @@ def test_use_finds_the_lessons_of_the_folders_beside(tmp_path, monkeypatch, caps
     said, others = states(capsys)
     assert said["operators.arithmetic"] == "yours, from module0/00_fundamentals.ipynb"
     assert others == []
+    exercises.use(namespace={})
+    assert re.search(r"00_fundamentals +1 of \d+ yours, in module0, reference: ", capsys.readouterr().out)
 
 
 def test_use_says_nothing_of_drafts(tmp_path, monkeypatch, capsys):
