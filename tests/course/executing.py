@@ -19,7 +19,7 @@ from solving import HURRIED
 
 LIMIT = 60  # seconds that a lesson may take on two cores of the usual pace
 PACE = 0.065
-"""Seconds in which such a core counts to a million: what a slow or busy machine takes longer for is no lesson's fault."""
+"""Seconds in which such a core counts to a million: that a machine is slow or busy is no lesson's fault."""
 
 BY_THE_CLOCK = ("12_poems",)
 """Lessons that train for minutes, whose clock is hurried in tests: a minute is a second."""
