@@ -178,6 +178,7 @@ def test_units_fit_their_numbers():
     assert [bytes_of(x) for x in (1.5e9, 2.5e6, 1200.0, 12.0)] == ["1.5 GB", "2.5 MB", "1.2 kB", "12 bytes"]
 
 
+@pytest.mark.full("two networks are trained", share=6)
 def test_finale_trains_the_same_network():
     """From the same weights and on the same batches, all three ways have the losses of PyTorch, step by step."""
     done = {name: finale.train(importlib.import_module(COMPILERS[name]), 3) for name in finale_section.NAMES}

@@ -84,12 +84,14 @@ def stale(tmp_path):
     return Facts(course)
 
 
+@pytest.mark.full("a page is made in each language", share=3)
 def test_the_book_refuses_a_translation_that_is_not_whole(stale, pages):
     """One sentence names the catalogue, the paragraph and the command."""
     with pytest.raises(BookError, match=r"04_strides\.po: 1 fault: is not translated: '# .*python -m book translate"):
         dict(pages_in_other_languages(stale, pages))
 
 
+@pytest.mark.full("a page is made in each language", share=3)
 def test_the_command_lists_what_is_missing_and_lays_it_out(stale):
     """The paragraph comes back without a translation; the other pages are not touched."""
     said = []

@@ -28,7 +28,7 @@ PAGES = [
     f"zh_CN/lessons/{LESSON}.html",
 ]
 
-in_a_browser = pytest.mark.full("Sphinx makes some pages", share=4)
+in_a_browser = pytest.mark.full("Sphinx makes some pages", share=4, group="site")
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.full("every known-wrong answer is checked", share=4)
 @pytest.mark.no_cover  # twice as quick; test_checks.py runs the same checks
 @pytest.mark.parametrize("file", WRONG)
 def test_a_wrong_answer_is_refused_or_listed(file):

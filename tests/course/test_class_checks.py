@@ -78,6 +78,7 @@ def test_right_answers_pass_where_the_library_has_none(course, edition, folder):
         assert (wrong(found), remarks, len(found)) == ({}, [], 1)
 
 
+@pytest.mark.full("a class's copy of the library is made", share=4)
 def test_earlier_lessons_may_lie_in_folders_beside(course, edition, folder):
     """A course hands out each assignment in a folder of its own."""
     write(course, folder.parent / "module0", "00_fundamentals")

@@ -27,6 +27,7 @@ def mistakes(lesson):
             pytest.fail(f"no visible check of {exercise.id} rejects a known-wrong answer with a hint")
 
 
+@pytest.mark.full("a kernel for each lesson", share=4)
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_with_right_answers(lesson, pytestconfig):
     """Nothing raises, checks pass, pictures have words, examples print what was read before, all within a minute."""

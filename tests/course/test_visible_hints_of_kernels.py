@@ -80,6 +80,7 @@ SLIPS = [
 ]
 
 
+@pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=4)
 @pytest.mark.parametrize(("id", "right", "slip", "words"), SLIPS)
 def test_the_hint_fits_the_slip(id, right, slip, words):
     """The first check that fails says so, or the second where a value comes before."""
@@ -123,6 +124,7 @@ def test_two_threads_of_one_element_are_a_race():
     assert "out_size" not in failures(report)[0].reason
 
 
+@pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=4)
 @pytest.mark.parametrize(
     ("id", "right", "slip"),
     [

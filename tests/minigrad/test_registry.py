@@ -264,7 +264,7 @@ COMPILED_CASES = [
 ]
 
 
-@pytest.mark.full("a kernel of each function in every layout is compiled", share=16)
+@pytest.mark.full("a kernel of each function in every layout is compiled", share=32)
 @pytest.mark.parametrize(("function", "sample", "layout", "dtype"), COMPILED_CASES)
 def test_the_compiled_backend_agrees(function, sample, layout, dtype, compiled):
     """Kernels compiled by Numba, which really run, give the same values and derivatives."""

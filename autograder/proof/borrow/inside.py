@@ -87,7 +87,7 @@ def _is_from(value: Any, module: str) -> bool:
 def concerned(_minigrad: Any, tests: list[Any]) -> list[int]:
     """Return the indices of the tests whose questions reach the slot."""
     reached = []
-    for index, (_, questions) in enumerate(tests):
+    for index, questions in enumerate(tests):
         calls: list[int] = []
         builtins.candidate = lambda *_, calls=calls, **__: calls.append(1)  # type: ignore[attr-defined]
         for probe, args, _ in questions:
@@ -99,7 +99,7 @@ def concerned(_minigrad: Any, tests: list[Any]) -> list[int]:
     return reached
 
 
-def tried(minigrad: Any, names: list[str], patterns: list[Any], tests: list[Any], times: list[float]) -> list[Any]:
+def tried(minigrad: Any, names: list[str], patterns: list[Any], questions: list[Any], times: list[float]) -> list[Any]:
     """Try functions as the answer.
 
     Args:
@@ -107,14 +107,14 @@ def tried(minigrad: Any, names: list[str], patterns: list[Any], tests: list[Any]
         names: The functions.
         patterns: Sources of functions of the slot's parameters, in which `C` is the function; each with the numbers of
             arguments that it gives to `C`, and the names of the functions that it is for.
-        tests: The questions of each hidden test with the answers of the reference.
+        questions: Questions of hidden tests with the answers of the reference, the quickest first.
         times: Seconds for a program, for a function, and for all.
 
     Returns:
         The number of programs, for each that answers right its function and pattern, and how many functions
         the time sufficed for.
     """
-    asked = [[(cloudpickle.loads(bytes.fromhex(p)), *rest) for p, *rest in questions] for questions in tests]
+    asked = [(cloudpickle.loads(bytes.fromhex(probe)), *rest) for probe, *rest in questions]
     made = [(eval(f"lambda C: {source}", globals()), counts, rooms) for source, counts, rooms in patterns]
     if _is_answered(minigrad, lambda _: lambda *args: args[0], asked):
         return [0, [], len(names)]  # its argument is the answer, which nobody has to borrow
@@ -208,9 +208,8 @@ def _takes(function: Any) -> Callable[[int], bool]:
 
 
 def _answers_right(minigrad: Any, asked: Any) -> bool:
-    """Return whether all questions are answered as by the reference; the first questions of all tests come first."""
-    most = max(map(len, asked))
-    return all(_is_right(minigrad, *each[index]) for index in range(most) for each in asked if index < len(each))
+    """Return whether all questions are answered as by the reference."""
+    return all(_is_right(minigrad, *each) for each in asked)
 
 
 def _is_right(minigrad: Any, probe: Any, args: Any, wanted: Any) -> bool:

@@ -90,6 +90,11 @@ class _Question:
     probe: bytes
     args: list[Any]
     answer: Any
+    seconds: float
+
+
+_Tests = list[tuple[str, list[_Question]]]
+"""The group of each hidden test, and what it asks."""
 
 
 class _Recorder:
@@ -101,9 +106,10 @@ class _Recorder:
 
     def observe(self, probe: bytes, args: list[Any]) -> Observation:
         """Ask the session."""
+        begun = time.monotonic()
         observation = self._session.observe(probe, args)
         if observation.ok:
-            self.asked.append(_Question(probe, args, observation.value))
+            self.asked.append(_Question(probe, args, observation.value, time.monotonic() - begun))
         return observation
 
 
@@ -113,7 +119,7 @@ class _ByTest(Listener):
     def __init__(self, recorder: _Recorder) -> None:
         super().__init__()
         self._recorder = recorder
-        self.tests: list[tuple[str, list[_Question]]] = []
+        self.tests: _Tests = []
 
     def test_begins(self) -> None:
         """What is asked from here on belongs to the next test."""
@@ -183,7 +189,7 @@ _SEARCH = f"import builtins\nbuiltins.borrow_search = {{}}\nexec({TOOLS + INSIDE
 """A namespace of its own, in which a student's `map` and `sum` mean nothing."""
 
 
-def _recorded(judge: Judge, exercise: Exercise, box: Sandbox) -> tuple[list[Any], float]:
+def _recorded(judge: Judge, exercise: Exercise, box: Sandbox) -> tuple[_Tests, float]:
     """The questions of each hidden test with the reference's answers, and the seconds that they take."""
     groups = {each.id: tuple(each.groups) for each in judge.course.exercises.values()}
     text = slice_exercise(judge.course, exercise.id).reference_cell
@@ -195,12 +201,13 @@ def _recorded(judge: Judge, exercise: Exercise, box: Sandbox) -> tuple[list[Any]
         WarmTests(exercise.id, groups, judge.hidden).run(plugin)
         seconds = time.monotonic() - begun
     asked = sum(len(questions) for _, questions in listener.tests) or 1
-    kept = [
-        [group, [[each.probe.hex(), each.args, each.answer] for each in questions[:QUESTIONS]]]
-        for group, questions in listener.tests
-        if questions
-    ]
-    return kept, max(0.25, 2.0 * seconds * sum(len(test[1]) for test in kept) / asked)
+    kept = [(group, questions[:QUESTIONS]) for group, questions in listener.tests if questions]
+    return kept, max(0.25, 2.0 * seconds * sum(len(questions) for _, questions in kept) / asked)
+
+
+def _sent(questions: Iterable[_Question]) -> list[list[Any]]:
+    """Questions as the sandbox reads them."""
+    return [[each.probe.hex(), each.args, each.answer] for each in questions]
 
 
 class _Slot:
@@ -219,7 +226,7 @@ class _Slot:
         self._judge, self._exercise, self._box, self._slot = judge, exercise, box, slot
         self.programs = self.functions = self.left = 0
 
-    def search(self, tests: list[Any], each: float, seconds: float, only: Callable[[str], bool]) -> list[Leak]:
+    def search(self, tests: _Tests, each: float, seconds: float, only: Callable[[str], bool]) -> list[Leak]:
         """The leaks of the slot."""
         # Points that the rest of the cell earns with anything in this place are not borrowed.
         without = max(map(self._earned, map(self._slot.answered, ("raise NotImplementedError", "return None"))))
@@ -252,7 +259,7 @@ class _Slot:
                     yield name, f"{last} = {value}", self._slot.assigned(value)
 
     def _plausible(
-        self, tests: list[Any], sources: list[Any], each: float, seconds: float, only: Callable[[str], bool]
+        self, tests: _Tests, sources: list[Any], each: float, seconds: float, only: Callable[[str], bool]
     ) -> Iterable[tuple[str, int]]:
         """Functions with the first pattern by which they answer as the reference does."""
         found: dict[str, int] = {}
@@ -260,11 +267,12 @@ class _Slot:
             self._names = _asked(session, "", [])
             names = sorted(filter(only, self._names), key=lambda name: not re.match(NUMBERS, name))
             self.functions = len(self._names)
-            reached = _asked(session, "concerned", [tests])
+            reached = _asked(session, "concerned", [[_sent(questions) for _, questions in tests]])
             # What earns nothing but the points of special cases is a wrong answer, not a borrowed one.
             groups = {tests[index][0] for index in reached}
             main = next((group for group in self._exercise.groups if group in groups), "")
-            asked = [tests[index][1] for index in reached if tests[index][0] == main]
+            asked = [each for index in reached if tests[index][0] == main for each in tests[index][1]]
+            asked = _sent(sorted(asked, key=lambda each: each.seconds))  # most programs fail the first one
             ends = time.monotonic() + seconds
             start = 0
             while asked and start < len(names) and (rest := ends - time.monotonic()) > 0:

@@ -204,6 +204,7 @@ def test_a_draft_is_graded_below_its_setup(judge, course):
     assert judge.grade_text(scaled, slice_exercise(course, CLASS).reference_cell).full
 
 
+@pytest.mark.full("a course is built", share=3)
 def test_the_lesson_of_a_draft_may_be_half_written(place, judge, tmp_path, monkeypatch):
     """As soon as the file is there, its setup cells are what answers have above them."""
     toml, lesson = place / "course.toml", place / "lessons" / "02_kernels.md"

@@ -459,6 +459,7 @@ def test_quick_twins_of_rules_do_not_give_derivatives_away(course, tmp_path, exe
         assert run(edition, f"{code}print(round(x.grad.item(), 3))").strip().endswith("0.01")
 
 
+@pytest.mark.full("an edition for each exercise is imported", share=3)
 def test_every_object_of_an_exercise_is_cut(course):
     """For each object of this course, the edition raises once for a function, once a region for a class."""
     for exercise in course.exercises.values():

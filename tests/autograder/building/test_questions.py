@@ -252,6 +252,7 @@ def test_pictures_in_an_answer_are_kept(master, answered):
     nbformat.validate(grafted.notebook)
 
 
+@pytest.mark.full("many notebooks are damaged", share=3)
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_answers_survive_random_damage(master, data):

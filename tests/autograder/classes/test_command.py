@@ -149,6 +149,7 @@ def test_nothing_is_recorded_unless_wanted(course):
     assert rows(course) == before and not (course / "autograded").exists()
 
 
+@pytest.mark.full("a class is graded by the command", share=4)
 @in_turn
 def test_an_exercise_that_was_added_lowers_no_other_mark(course):
     """What a lesson gets after it was graded is graded alone: recorded marks of the others stand without --fresh."""
@@ -233,6 +234,7 @@ def test_nbgrader_records_what_waits(course, monkeypatch):
     assert not list((course / WAITING).rglob("*.json"))
 
 
+@pytest.mark.full("a class is graded by the command", share=4)
 def test_a_score_that_was_changed_in_the_database_is_recorded_again(course):
     """What a gradebook says of a student must be what was found; where another program changed it, it is put right."""
     assert command(course, "--student", "ada").exit_code == 0
@@ -260,6 +262,7 @@ def test_a_gradebook_that_someone_else_writes_to(course, monkeypatch):
     assert [student for student, *_ in rows(course)["submission"]] == ["ada"]
 
 
+@pytest.mark.full("a class is graded by the command", share=4)
 @in_turn
 def test_one_record_that_cannot_be_read_does_not_stop_the_class(course, monkeypatch):
     """Asking whether a student is recorded may fail, by a damaged file or a locked gradebook: the others go on."""

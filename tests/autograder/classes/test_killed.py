@@ -149,6 +149,7 @@ def what(folder):
     return {path.name: path.read_bytes() for path in folder.glob("*")}
 
 
+@pytest.mark.full("a class is graded, and ended", share=3)
 @pytest.mark.parametrize("last", [("week0", "before"), ("clean", "week0")])
 def test_a_submission_that_lies_aside_is_put_back_when_its_process_is_gone(copied, last):
     """Killed after either move of `tidy`, the next run has the submission in its place; before that it is let be."""

@@ -222,6 +222,7 @@ def test_a_folder_without_a_course(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full("a course is copied, built and graded", share=3)
 def test_a_copy_of_a_course(root, place, notebook, tmp_path, monkeypatch):
     """A course apart from any library uses the installed one, leaves it as it is, and builds beside itself."""
     copy = tmp_path / "anywhere" / "my-course"

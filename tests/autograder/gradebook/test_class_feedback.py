@@ -24,6 +24,9 @@ EXERCISES = {
 }
 
 
+pytestmark = pytest.mark.full("a class is graded, and gets its pages", share=3, group="pages")
+
+
 def record(course, student, share):
     """Record marks that nobody gave: a share of the points of each group."""
     folder = course / "submitted" / student / "week0"

@@ -21,7 +21,10 @@ from autograder.gradebook.databases import KEPT, address, back_up, backups, move
 from autograder.gradebook.turns import Turn
 
 # SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
-pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+pytestmark = [
+    pytest.mark.full("a class is graded, and its gradebook moved", share=3, group="databases"),
+    pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning"),
+]
 
 
 def fill(url, students):

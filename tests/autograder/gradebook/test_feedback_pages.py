@@ -409,6 +409,7 @@ def test_nbconvert_may_set_what_it_sets(step):
     assert "display_data_priority" in step.class_trait_names(config=True)
 
 
+@pytest.mark.full("Formgrader is started", share=3)
 def test_formgrader_shows_everything(term):
     """The autograded notebook, which only instructors see, holds the example at once."""
     data = term.notebook.cells[0].outputs[0].data

@@ -24,6 +24,9 @@ from autograder.results.ledger import LEDGER, entries
 LATE = "2027-03-01 10:00:00.000000 UTC"
 
 
+pytestmark = pytest.mark.full("a class is graded, and recorded in both ways", share=3, group="recording")
+
+
 @pytest.fixture(scope="module")
 def handed(tmp_path_factory):
     """A course with submissions, none of them graded."""

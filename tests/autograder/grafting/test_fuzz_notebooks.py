@@ -160,7 +160,7 @@ def files(right):
     return made[:36]
 
 
-@pytest.mark.full("each damaged notebook is judged", share=12)
+@pytest.mark.full("each damaged notebook is judged", share=24)
 @pytest.mark.parametrize("number", range(36))
 def test_any_damage_is_judged(course, judge, files, tmp_path, number):
     """Taken in and judged, a damaged notebook earns at most its points, and says why where it does not."""

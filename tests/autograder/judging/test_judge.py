@@ -350,6 +350,7 @@ def test_only_points_are_asked_for(course, tmp_path):
         assert quick.earned == whole.earned == judge.points(exercise, wrong) == 1
 
 
+@pytest.mark.full("a sandbox is started for every exercise", share=3)
 def test_few_sandboxes_wait_at_a_time(course, hidden, monkeypatch):
     """The sandbox that was not used for longest makes room; an exercise that comes again gets another."""
     monkeypatch.setattr("autograder.judging.sandboxes.WARM", 1)
@@ -363,6 +364,7 @@ def test_few_sandboxes_wait_at_a_time(course, hidden, monkeypatch):
         assert judge.grade_text(course.exercise(SECOND), COMPARISON).full
 
 
+@pytest.mark.full("a grader is started without a sandbox", share=3)
 def test_without_a_sandbox_the_report_says_so(course, hidden):
     """Work that ran unprotected, because the instructor insisted, is reported as that."""
     with Judge(course, hidden=hidden, isolation="none") as judge:
@@ -632,6 +634,7 @@ def test_unreadable(judge, lesson):
     assert {each.reason for each in submission.exercises} == {"it is not JSON"} and submission.earned == 0
 
 
+@pytest.mark.full("a class's worth of answers is judged", share=3)
 def test_source_cells():
     """Setup, solutions and added cells go to the sandbox in order, with labels to name them by; nothing else does."""
     student = small_master()

@@ -256,7 +256,7 @@ def test_bases_are_right(grade):
         assert graded.full, (exercise, [verdict.reason for verdict in graded.failures])
 
 
-@pytest.mark.full("mistakes in pairs, of which a few are graded every time", share=32)
+@pytest.mark.full("mistakes in pairs, of which a few are graded every time", share=64)
 @pytest.mark.parametrize(("exercise", "first", "second", "text"), list(pairs()))
 def test_causes_of_two_mistakes_at_once(grade, exercise, first, second, text):
     """With two mistakes in one kernel no third one is named, and those about waiting only where waiting went wrong."""

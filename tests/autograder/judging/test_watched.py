@@ -245,6 +245,7 @@ def test_definitions_that_need_the_rest(grade):
     assert "TypeError" in graded.failures[0].reason
 
 
+@pytest.mark.full("kernels are compiled", share=4)
 def test_compiled_code_reaches_nothing_but_its_arrays(grade):
     """An index beyond the end, which compiled code would follow into memory, is an error."""
     poke = "def poke(x):\n    x[5] = 1.0\n    return 1\nwidth = njit(poke)(np.zeros(9)[:1])\n"

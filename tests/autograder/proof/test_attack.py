@@ -94,6 +94,7 @@ def test_an_attack_wins_nothing(arena: Arena, name: str) -> None:
     assert arena.run(ATTACKS[name]).problems == ()
 
 
+@pytest.mark.full("a course is attacked, and compared with what it was", share=4)
 def test_the_course_is_as_it_was(arena: Arena) -> None:
     """After all attacks the course and its gradebook are the same, byte for byte."""
     assert [path for path in arena.before if path.startswith("gradebook.db")]

@@ -68,6 +68,7 @@ def test_the_search_finds_what_is_not_cut(exercise: str, source: str) -> None:
     assert source in {leak.source for leak in found.open}
 
 
+@pytest.mark.full("an edition is searched for answers", share=3)
 def test_on_a_slow_machine_a_batch_still_ends_in_time(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the questions take there, the sandbox is given no more work than it may do at a time."""
     recorded, asked, given = searching._recorded, searching._asked, []
@@ -115,6 +116,7 @@ def test_an_entry_that_nothing_needs_is_told(tmp_path: Path) -> None:
     assert stale([], listed) == ["fine.toml: nothing leaks a.b by c:*; remove the entry"]
 
 
+@pytest.mark.full("an edition is searched for answers", share=3)
 def test_the_command_prints_the_table(tmp_path: Path) -> None:
     """`autograder attack --borrow` says how many programs were tried, and that an exercise is unknown."""
     options = ["--borrow", "--seconds", "1", "--course", str(ROOT / "course")]

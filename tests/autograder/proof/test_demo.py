@@ -133,6 +133,7 @@ def test_answers_fit_the_released_cells(course, name):
         assert cell.startswith(f"# exercise: {exercise}\n")
 
 
+@pytest.mark.full("every answer of one student is checked", share=3)
 def test_the_minitorch_student_answers_everything(course):
     """Her answers are all her own: none is the library's."""
     own, reference = read_answers("minitorch_style"), reference_answers(course)

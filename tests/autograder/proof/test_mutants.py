@@ -249,6 +249,7 @@ def lines(tally):
     return [outcome.mutant.after for outcome in tally.survivors]
 
 
+@pytest.mark.full("mutants of an exercise are judged", share=3)
 def test_strong_tests_notice_every_mutant(run):
     """Tests whose inputs tell right from wrong leave no survivor; progress is told."""
     told = []
@@ -294,6 +295,7 @@ def test_equivalents_and_stale_entries(run):
     assert "(nth = 2)" in problems_of([gone], whole=False)[0]
 
 
+@pytest.mark.full("mutants of an exercise are judged", share=3)
 def test_an_endless_mutant_is_told_apart(place, tmp_path):
     """A mutant that gives no answer in time counts as noticed, and is counted by itself."""
     course = load_course(place, tree=False)
@@ -367,6 +369,7 @@ def test_the_answer_counts(place, tmp_path):
         source.write_text(text)
 
 
+@pytest.mark.full("mutants of an exercise are judged", share=3)
 def test_the_command(place, tmp_path, monkeypatch):
     """The command prints the table, shows survivors, records on demand, and its exit code says whether all is well."""
     monkeypatch.setattr("autograder.proof.mutants.TABLE", tmp_path / "table.json")

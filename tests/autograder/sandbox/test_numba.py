@@ -113,6 +113,7 @@ def test_a_parallel_kernel_runs_in_every_fork(box, before):
         assert cache == ("/scratch" if box.isolation.name in ("bubblewrap", "namespaces") else cache)
 
 
+@pytest.mark.full("kernels are compiled in the sandbox", share=4)
 def test_a_cuda_kernel_runs_in_the_simulator(box):
     """A block has a thread of the sandbox for each of its own, more than the default; they wait for each other."""
 
@@ -219,6 +220,7 @@ ARRAYS = {
 }
 
 
+@pytest.mark.full("kernels are compiled in the sandbox", share=4)
 @pytest.mark.parametrize("name", ARRAYS)
 def test_every_array_travels_to_a_probe_and_back(name, tmp_path_factory):
     """Values, shape and dtype arrive, whatever the strides; what comes is an array of its own."""

@@ -463,6 +463,7 @@ def gradebook(tmp_path_factory, root):
     return small.load()
 
 
+@pytest.mark.full("nbgrader exports a class", share=3)
 def test_the_export_is_nbgraders_own(gradebook, tmp_path):
     """For names that need no quoting the file has the bytes that `nbgrader export` writes."""
     with Gradebook(f"sqlite:///{gradebook.directory / 'gradebook.db'}", "small") as book:

@@ -197,6 +197,7 @@ def test_a_pale_text_is_found(pairs):
     assert {"SPAN", "text"} <= weak
 
 
+@pytest.mark.full("the colours of every page are computed", share=3)
 def test_every_misconception_is_drawn_once(root, submission):
     """The class report draws one example beside each misconception that has a picture."""
     html = class_report(root, submission)

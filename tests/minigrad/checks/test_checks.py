@@ -1031,6 +1031,7 @@ def test_the_reference_passes_every_visible_check(id):
     assert all(r.title.endswith(".") or r.title for r in report.results)
 
 
+@pytest.mark.full("the answer to each exercise is taken away", share=4)
 @pytest.mark.parametrize("id", list(exercises.catalogue()))
 def test_answers_that_do_nothing_earn_nothing(id):
     """A stub, None and a returned argument fail at least one visible check, and a stub earns 0."""

@@ -64,7 +64,7 @@ def test_other_limits(seed, kind, monkeypatch):
     check_program(seed, kind, loops_in_python.run)
 
 
-@pytest.mark.full("random programs are compiled", share=10)
+@pytest.mark.full("random programs are compiled", share=20)
 @pytest.mark.parametrize("seed", range(200, 240))
 def test_random_programs_compiled(seed):
     """Compiled programs give what the function gives."""
@@ -83,6 +83,7 @@ def everything(x, w, b, n):
 INPUTS = (tensor(30, 40), tensor(40, 20), tensor(40, 1), mg.tensor([1, -2, 3]))
 
 
+@pytest.mark.full("programs are compiled", share=3)
 @pytest.mark.parametrize("dtype", [mg.float64, mg.float32])
 def test_compiled_values(dtype):
     """A compiled function gives the function's values, also for views, other strides and NumPy's arrays."""

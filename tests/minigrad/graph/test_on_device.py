@@ -107,6 +107,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.full("graphs run in the simulator of a GPU", share=4)
 @pytest.mark.parametrize("dtype", [mg.float64, mg.float32])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_values(name, dtype):
@@ -139,6 +140,7 @@ def test_ieee(dtype):
             np.testing.assert_array_equal(np.signbit(found)[defined], np.signbit(wanted)[defined])
 
 
+@pytest.mark.full("graphs run in the simulator of a GPU", share=4)
 def test_transforms():
     """Gradients, second derivatives and batches inside of jit are kernels too; around jit the function is called."""
 

@@ -46,7 +46,7 @@ def by_the_formula(x, weight, windows):
     return out
 
 
-@pytest.mark.full("the specification takes its time", share=6)
+@pytest.mark.full("the specification takes its time", share=12)
 @pytest.mark.parametrize("case", GEOMETRIES.values(), ids=GEOMETRIES)
 @pytest.mark.parametrize("forms", ["_NUMPY", "_SPECIFIED", "_COMPILED"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -93,6 +93,7 @@ def test_the_form_is_chosen_by_the_number_of_products(monkeypatch):
     assert {convolution._products(*case) for case in cases} == {36 * 4 * 6 * 2 * 25}
 
 
+@pytest.mark.full("the specification of a convolution takes its time", share=4)
 @pytest.mark.parametrize("name", ["plain", "stride that leaves a rest", "everything", "a line"])
 def test_rules_of_convolution(name):
     """First and second derivatives agree with differences, in input and weights, for all three functions."""

@@ -294,6 +294,7 @@ def test_a_report_in_a_terminal_names_the_command(tmp_path):
     assert last == f"minigrad hint {ARITHMETIC} gives a nudge"
 
 
+@pytest.mark.full("a lesson is checked in each form", share=3)
 @pytest.mark.parametrize(
     "top", ["%%time\n# exercise: {}", "#exercise: {}", "# Exercise: {}", "# my try\n\n# exercise: {}"]
 )
