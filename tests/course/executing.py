@@ -13,28 +13,23 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import nbformat
+import pace
 from nbclient import NotebookClient
 from places import ROOT
 from solving import HURRIED
 
 LIMIT = 60  # seconds that a lesson may take on two cores of the usual pace
-PACE = 0.065
-"""Seconds in which such a core counts to a million: that a machine is slow or busy is no lesson's fault."""
 
 BY_THE_CLOCK = ("12_poems",)
 """Lessons that train for minutes, whose clock is hurried in tests: a minute is a second."""
 
-# What the notebook would take if nothing else ran, and this processor's pace. (A lesson may define `sum` and `max`.)
-COST = """
+# What the notebook would take if nothing else ran, and how slow this machine is. (A lesson may define `sum` and `max`.)
+COST = f"""
 import builtins, os, time
-used = os.times()
-cost, paces = builtins.max(time.thread_time(), builtins.sum(used[:4]) / 2), []
-for _ in range(5):
-    begun, count = time.thread_time(), 0
-    for _ in range(10**6):
-        count += 1
-    paces.append(time.thread_time() - begun)
-print("cost", cost, builtins.sorted(paces)[2])
+used, paces = os.times(), {{}}
+cost = builtins.max(time.thread_time(), builtins.sum(used[:4]) / 2)
+exec({Path(pace.__file__).read_text(encoding="utf-8")!r}, paces)
+print("cost", cost / paces["slowness"]())
 """
 
 
@@ -134,13 +129,13 @@ def _run(cells: list[nbformat.NotebookNode]) -> Run:
         if checked and "data" in out:
             checks[checked[1]] = html.unescape(re.sub("<[^>]*>", " ", out.data.get("text/html", "")))
     printed = "".join(text for name, text in streams if name == "stdout")  # a line may come in two parts
-    cost, pace = map(float, re.findall(r"^cost (\S+) (\S+)$", printed, re.MULTILINE)[-1])
+    cost = float(re.findall(r"^cost (\S+)$", printed, re.MULTILINE)[-1])
     silent = [cell.source for cell, out in outputs if not _says_what_it_shows(out)]
     stderr = "".join(text for name, text in streams if name == "stderr")
     said = [
         _text(out) for cell, out in outputs if "nbgrader" not in cell.metadata and not _MEASURES.search(cell.source)
     ]
-    return Run(tuple(errors), stderr, checks, cost * PACE / pace, tuple(silent), tuple("".join(said).splitlines()))
+    return Run(tuple(errors), stderr, checks, cost, tuple(silent), tuple("".join(said).splitlines()))
 
 
 def _text(out: nbformat.NotebookNode) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import operators
 from minigrad.backends import guarded
 from minigrad.backends.numba import pool
+from minigrad.backends.numba.geometry import HEADER
 
 KINDS = {np.int64: ctypes.c_int64, np.float32: ctypes.c_float, np.float64: ctypes.c_double, np.uint8: ctypes.c_uint8}
 
@@ -28,6 +29,11 @@ class Pointer:
         self.kind.from_address(self.address + i * self.size).value = value
 
 
+def _array_at(parameters, handle, offset, dtype):
+    start = parameters[handle] if HEADER is None else Pointer(parameters[handle] + HEADER, np.int64)[0]
+    return Pointer(start + parameters[offset] * ctypes.sizeof(KINDS[dtype]), dtype)
+
+
 def _store_line(target, i, source, k):
     for n in range(64 // target.size):
         target[i + n] = source[k + n]
@@ -42,7 +48,7 @@ def _scope(formula):
     names |= {f"math_{n}": lambda *a, n=n: number(getattr(operators, n)(*map(float, a))) for n in ("sin", "cos", "pow")}
     names |= {"erf": lambda x: number(math.erf(x)), "erfc": lambda x: number(math.erfc(x))}
     names |= {"math_sqrt": np.sqrt, "pointer": Pointer, "load": lambda p, i: p[i], "uint8": np.uint8}
-    names |= {"store_line": _store_line}
+    names |= {"store_line": _store_line, "array_at": _array_at}
     names |= {"store": lambda p, i, x: p.__setitem__(i, x), "store_fence": lambda: None}
     names |= {"local_buffer": lambda dtype, size: np.empty(size, dtype), "int64": np.int64}
     names |= {name: lambda *a, f=f: f(*map(float, a)) for name, f in formula.functions.items()}

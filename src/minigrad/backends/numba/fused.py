@@ -203,13 +203,20 @@ class Part:
         last = f"n{self.rank - 1}" if self.loop.ragged == (1, 0) else "length"
         if len(self.inner) == 1:
             if folds and self.size >= 2 * BLOCK:
+                # The blocks' sums are added in float64: there may be many, one behind the other.
+                wide = [n for n in folds if self.walks.step_of[n].fold == "add" and self.loop.dtype == np.float32]
+                combined = [
+                    f"w{n} += float64(b{n})" if n in wide else text for n, text in zip(folds, combined, strict=True)
+                ]
                 loop = [
                     *again,
                     f"for j in range(first, min(first + {BLOCK}, {last})):",
                     *indent(self._element(walk, "o", "b")),
                     *combined,
                 ]
-                return [*begin, f"for first in range(0, {last}, {BLOCK}):", *indent(loop)]
+                begin = [f"w{n} = 0.0" if n in wide else text for n, text in zip(folds, begin, strict=True)]
+                whole = [f"for first in range(0, {last}, {BLOCK}):", *indent(loop)]
+                return [*begin, *whole, *[f"t{n} = number(w{n})" for n in wide]]
             return [*begin, f"for j in range({last}):", *indent(self._element(walk, "o", "t"))]
         axes = range(first, self.rank - 1)
         count = len(self.operands)
@@ -243,13 +250,17 @@ class Part:
         for place, o in enumerate(self.loop.outputs):
             if not self._is_element(o):
                 lines.append(f"store(p{place}, o{place}, {self._written(o)})")
-        once = [f"o{i} = 0" for i in range(len(self.operands))]
-        return [*once, *self._before(ONCE, 0), "for row in range(start, stop):", *indent(lines)]
+        return [*self._once(), "for row in range(start, stop):", *indent(lines)]
+
+    def _once(self) -> list[str]:
+        """Return the loads and steps before all loops, of arrays that no axis moves along."""
+        lines = self._before(ONCE, 0)
+        used = dict.fromkeys(re.findall(r"\bo\d+\b", "\n".join(lines)))
+        return [*[f"{offset} = 0" for offset in used], *lines]
 
     def _elements(self) -> list[str]:
         """Return the loop over elements where nothing is folded."""
-        once = [f"o{i} = 0" for i in range(len(self.operands))] if self.rank > 1 else []
-        once = [*once, *self._before(ONCE, 0)]
+        once = self._once()
         if self.stream:
             return [*once, *self._streamed()]
         inner = self._element(0, "o", "t")
@@ -297,8 +308,8 @@ class Part:
         count = len(self.operands)
         lines = []
         for i, o in enumerate(self.operands):
-            start = f"{_start(i)} + parameters[given + {1 + i}] * {o.dtype.itemsize}"
-            lines.append(f"p{i} = pointer({start}, {memory_dtype(o.dtype).__name__})")
+            dtype = memory_dtype(o.dtype).__name__
+            lines.append(f"p{i} = array_at(parameters, first + {i}, given + {1 + i}, {dtype})")
         words = [f"n{axis}" for axis in range(self.rank)]
         words += [f"s{i}_{axis}" for i in range(count) for axis in range(self.rank)]
         words += ["ragged", "tail", "row_size"]

@@ -12,10 +12,12 @@ from typing import Any
 
 from llvmlite import ir
 
+from minigrad.backends.numba.geometry import HEADER
 from minigrad.machine._numba import numba
 
 __all__ = [
     "add_any_order",
+    "array_at",
     "bits_to_float",
     "float_to_bits",
     "load",
@@ -65,6 +67,30 @@ def pointer(typing_context: Any, address: Any, dtype: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(result))
 
     return result(types.int64, dtype), generate
+
+
+@intrinsic
+def array_at(typing_context: Any, parameters: Any, handle: Any, offset: Any, dtype: Any) -> Any:
+    """Return a pointer to elements of a dtype: where an array begins, and an offset in elements behind it.
+
+    Args:
+        typing_context: Numba's own; a call does not give it.
+        parameters: The words that a kernel is given.
+        handle: The place of the array's handle among them.
+        offset: The place of the offset.
+        dtype: The type of the elements.
+    """
+    result = types.CPointer(dtype.dtype)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        start, shift = (builder.load(builder.gep(args[0], [place])) for place in args[1:3])
+        if HEADER is not None:
+            start = builder.load(builder.inttoptr(builder.add(start, start.type(HEADER)), start.type.as_pointer()))
+        size = context.get_abi_sizeof(context.get_data_type(dtype.dtype))
+        address = builder.add(start, builder.mul(shift, shift.type(size)))
+        return builder.inttoptr(address, context.get_value_type(result))
+
+    return result(parameters, types.int64, types.int64, dtype), generate
 
 
 @intrinsic
