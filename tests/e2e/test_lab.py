@@ -116,7 +116,7 @@ def pictures(root, request):
     return root / "build" / "screenshots" / request.node.name.removeprefix("test_")
 
 
-@pytest.mark.full("JupyterLab is played through", share=3)
+@pytest.mark.full("JupyterLab is played through", share=6)
 def test_a_student_fetches_solves_validates_and_submits(browser: Browser, classroom, pictures):
     """A student gets lesson 03 from the list, sees a wrong answer fail, a right one pass, and hands it in."""
     work, env = classroom.student("ada")

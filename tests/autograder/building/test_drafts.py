@@ -191,6 +191,7 @@ def test_a_draft_is_cut_from_editions(course):
     assert "return self.scale * value" in text
 
 
+@pytest.mark.full("a course is built", share=3)
 def test_a_draft_is_graded_below_its_setup(judge, course):
     """Reference and compiled answer earn everything, with the names of the setup; stub and others what they deserve."""
     kernel, scaled = course.exercise(KERNEL), course.exercise(CLASS)

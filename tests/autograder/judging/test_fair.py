@@ -12,7 +12,7 @@ from autograder.sandbox import SourceCell
 
 COURSE = load_course(tree=False)
 PLAIN = pytest.mark.full("every right answer is judged four times", share=30)
-COMPILED = pytest.mark.full("every right answer is judged four times, and compiled", share=120)
+COMPILED = pytest.mark.full("every right answer is judged four times, and compiled", share=240)
 VARIANTS = [
     pytest.param(
         file,

@@ -627,6 +627,7 @@ def test_work_in_a_cell_of_their_own(judge, lesson):
     assert submission.exercises[0].full
 
 
+@pytest.mark.full("unreadable work of every kind is judged", share=3)
 def test_unreadable(judge, lesson):
     """A submission that cannot be read is a zero with its reason at every exercise."""
     submission = judge.grade(stubs(small_master(), "it is not JSON"), lesson)

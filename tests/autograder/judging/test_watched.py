@@ -236,6 +236,7 @@ def test_a_refusal_says_what_to_leave_out(grade):
     )
 
 
+@pytest.mark.full("kernels are compiled", share=4)
 def test_definitions_that_need_the_rest(grade):
     """Where definitions do not work by themselves the reason is said, and the points for values stay."""
     before = "width = None\nfor place in [open]:\n    width = 3\nlimit = width + 1\n"

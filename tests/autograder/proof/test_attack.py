@@ -304,6 +304,7 @@ def test_junk_is_judged_and_earns_nothing() -> None:
         assert not any(tests and all(tests.values()) for tests in by_group.values()), exercise.id
 
 
+@pytest.mark.full("a course is attacked by the command", share=4)
 def test_the_command(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     """It prints a row for each attack, and ends with 1 if one wins, with 2 for a name that is none."""
     monkeypatch.setattr("autograder.proof.attack.running.Arena", lambda *_: arena)  # as it is made takes seconds

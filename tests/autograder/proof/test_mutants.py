@@ -389,6 +389,7 @@ def test_the_command(place, tmp_path, monkeypatch):
 QUICK = ("operators.folds", "derivatives.gradient", "tensor_data.strides_from_shape")
 
 
+@pytest.mark.full("the records of all mutants are compared with the course", share=3)
 def test_the_course_leaves_no_survivor(root):
     """The record covers every exercise as it is now, without a survivor and with few equivalents."""
     course = load_course(root / "course", tree=False)

@@ -299,6 +299,7 @@ def test_a_fork_bomb_is_bounded(jail):
     assert works(jail)
 
 
+@pytest.mark.full("cells strain the system, in each kind of sandbox", share=3)
 def test_a_submission_has_a_time_of_its_own(edition):
     """However the time is split over cells and answers, a session ends when it is used up."""
     with Sandbox(edition, replace(LIMITS, submission_seconds=1.2)) as box:

@@ -144,6 +144,7 @@ def test_every_task_is_found_and_passes(right, tmp_path):
     assert set(minitorch.found_tasks(right)) == set(minitorch.found_tasks(right.parent))
 
 
+@pytest.mark.full("every task of MiniTorch is checked", share=3)
 def test_what_minitorchs_tests_let_pass_is_seen(tmp_path):
     """All of the mistakes at once: each fails our checks, and is named with the reason; exit code 1."""
     package = folder(tmp_path, WRONG.values())
