@@ -68,8 +68,8 @@ app = typer.Typer(
 
     [bold]A course of your own:[/bold]  autograder new course DIR
 
-    Exit codes: 0 all well; 1 `verify` or `attack` found a problem, or `new` something missing; 2 wrong usage or an
-    unreadable file; 3 no sandbox, or the grader itself is broken; 130 stopped by Ctrl-C."""),
+    Exit codes: 0 all well; 1 `verify`, `attack` or `doctor --class` found a problem, or `new` something missing; 2 wrong
+    usage or an unreadable file; 3 no sandbox, or the grader itself is broken; 130 stopped by Ctrl-C."""),
 )
 
 
