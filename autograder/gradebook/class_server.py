@@ -129,9 +129,16 @@ class Server:
         return self.gradebook is not None and not self.gradebook.exists()
 
     @property
+    def _home(self) -> Path | None:
+        try:
+            return Path(pwd.getpwuid(self.owner).pw_dir)
+        except KeyError:  # the user was removed
+            return None
+
+    @property
     def private(self) -> list[Path]:
-        """The places that hold answers, hidden tests or marks."""
-        places = [self.course.directory, self.course.source, self.course.authored, self.gradebook]
+        """The places that hold answers, hidden tests or marks; lists of a class lie in the instructor's home."""
+        places = [self.course.directory, self.course.source, self.course.authored, self.gradebook, self._home]
         return [*dict.fromkeys(path.resolve() for path in places if path is not None and path.exists())]
 
 

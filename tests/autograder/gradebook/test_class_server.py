@@ -4,6 +4,7 @@ import datetime as dt
 import os
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from nbgrader.api import Base, Gradebook
@@ -34,6 +35,9 @@ def place():
 def server(place, monkeypatch):
     """A course that nobody else can read, beside an exchange."""
     monkeypatch.setattr(Course, "authored", property(lambda course: course.directory))  # the grader's own may be open
+    (place / "grace").mkdir(mode=0o700)
+    entry = SimpleNamespace(pw_dir=str(place / "grace"))
+    monkeypatch.setattr(class_server, "pwd", SimpleNamespace(getpwuid=lambda uid: entry))
     small = SmallCourse(place / "small")
     (place / "small").chmod(0o750)
     exchange = place / "exchange"
@@ -158,6 +162,14 @@ def test_answers(server, gradebook, users):
     assert {each.fix for each in found if str(server.course.directory.parent) in each.found} == {
         f"`chmod o-rwx {path}`" for path in private if path.startswith(str(server.course.directory.parent))
     }
+
+
+def test_the_instructors_home(server, place):
+    """An instructor's home is closed too: tables of marks and lists of students lie there."""
+    home = place / "grace"
+    assert str(home) in right(class_server._answers(server, []))
+    home.chmod(0o755)
+    assert wrong(class_server._answers(server, [])).endswith(f"`chmod o-rwx {home}`")
 
 
 def test_a_student_in_the_instructors_group_is_found(server, gradebook, users):
