@@ -22,6 +22,7 @@ from autograder.commands.new import new_course, new_exercise
 from autograder.commands.regrade import regrade
 from autograder.commands.report import report
 from autograder.commands.solution import solution
+from autograder.commands.term import term
 from autograder.commands.tidy import tidy
 from autograder.commands.verify import verify
 
@@ -68,14 +69,14 @@ app = typer.Typer(
 
     [bold]A course of your own:[/bold]  autograder new course DIR
 
-    Exit codes: 0 all well; 1 `verify` or `attack` found a problem, or `new` something missing; 2 wrong usage or an
-    unreadable file; 3 no sandbox, or the grader itself is broken; 130 stopped by Ctrl-C."""),
+    Exit codes: 0 all well; 1 `verify`, `attack` or `doctor --class` found a problem, or `new` something missing;
+    2 wrong usage or an unreadable file; 3 no sandbox, or the grader itself is broken; 130 stopped by Ctrl-C."""),
 )
 
 
 for command in (
     build, grade, autograde, verify, demo, edition, doctor, explain, extend, feedback, regrade, report, solution,
-    attack, tidy, forget,
+    attack, term, tidy, forget,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise, or of a new course.")

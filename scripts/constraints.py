@@ -34,7 +34,7 @@ def resolve(python: str) -> tuple[str, dict[str, str]]:
         inner = f"{directory}/bin/python"
         # A report instead of an installation: it names the same versions, and fetches no package of a gigabyte.
         choose = ["install", "--quiet", "--dry-run", "--ignore-installed", "--report", f"{directory}/report.json"]
-        everything = f"{ROOT}[course,book,lite,bench,dev]"
+        everything = f"{ROOT}[course,hub,book,lite,bench,dev]"
         subprocess.run([inner, "-m", "pip", "--disable-pip-version-check", *choose, everything], check=True)
         report = json.loads(Path(directory, "report.json").read_text())
         command = [inner, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]

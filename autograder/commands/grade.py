@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.commands.common import (
+    REJECTED,
     USAGE,
     CourseOption,
     HiddenOption,
@@ -140,13 +141,36 @@ def _isolation_of_own(wanted: str) -> str:
 
 
 @honest
-def doctor() -> None:
-    """Say how students' code is isolated on this machine, and why.
+def doctor(
+    for_class: Annotated[
+        bool, typer.Option("--class", help="Look also at what a class on this server needs, and at who may read what.")
+    ] = False,
+    course: CourseOption = None,
+) -> None:
+    """Say how students' code is isolated on this machine, and why; with --class, whether a class can use this server.
 
-    Example: autograder doctor
+    Each thing that is wrong comes with its fix; then the exit code is 1. Run it as the user who grades, or as root.
+
+    Examples:
+      autograder doctor
+
+      autograder doctor --class
     """
+    if for_class:
+        return _doctor_of_class(course)
     from autograder.sandbox import choose, describe
 
     typer.echo(f"Python {sys.version.split()[0]}")
     typer.echo(describe())
     choose("auto")  # raises where there is none
+
+
+def _doctor_of_class(course: Path | None) -> None:
+    from autograder.gradebook.class_server import examine
+
+    console, wrong = Console(soft_wrap=True, highlight=False), 0
+    for each in examine(load_course(course or find_course(), tree=False)):
+        wrong += bool(each.fix)
+        console.print(f"{'[bold red]wrong[/]' if each.fix else '[green]ok[/]   '} {escape(str(each))}")
+    if wrong:
+        raise typer.Exit(REJECTED)

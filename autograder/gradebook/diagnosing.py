@@ -7,6 +7,7 @@ says what is wrong: SQLite by its text, a server by its SQLSTATE, and a server t
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,14 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, InvalidEntry
+from nbgrader.api import Base, Gradebook, InvalidEntry
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from autograder.course import CourseError
 
-__all__ = ["BusyGradebookError", "GradebookError", "diagnosed", "diagnosis", "opened", "refuse_an_unusable_gradebook"]
+__all__ = [
+    "BusyGradebookError",
+    "GradebookError",
+    "diagnosed",
+    "diagnosis",
+    "opened",
+    "refuse_an_unusable_gradebook",
+    "refuse_an_unwritable_gradebook",
+]
 
 REBUILD = (
     "restore it from a copy; without one, move it away, then run `nbgrader generate_assignment ASSIGNMENT --force` and "
@@ -211,6 +220,28 @@ def refuse_an_unusable_gradebook(url: str) -> None:
                     raise diagnosis(ValueError("database disk image is malformed"), url)
                 if "assignment" not in inspect(connection).get_table_names():
                     raise diagnosis(ValueError("no such table: assignment"), url)
+        finally:
+            engine.dispose()
+
+
+def refuse_an_unwritable_gradebook(url: str) -> None:
+    """Look also whether rows can be written, by one that is taken back.
+
+    Raises:
+        GradebookError: If the gradebook cannot be used or written to.
+    """
+    refuse_an_unusable_gradebook(url)
+    file = Path(_file(url))
+    if _is_sqlite(url) and not file.is_file():
+        if not os.access(file.parent, os.W_OK):
+            raise GradebookError(f"{file}: cannot be made; make its folder writable")
+        return
+    with diagnosed(url):
+        engine = _engine(url)
+        try:
+            with engine.connect() as connection:
+                connection.execute(Base.metadata.tables["course"].insert().values(id="autograder doctor"))
+                connection.rollback()
         finally:
             engine.dispose()
 

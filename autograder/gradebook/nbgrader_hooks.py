@@ -29,6 +29,7 @@ from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool, Unicode
 
+from autograder.common.aside import Aside
 from autograder.course import Course, CourseError
 from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of, put_dates
 from autograder.gradebook.diagnosing import opened
@@ -38,6 +39,7 @@ from autograder.grafting.graft import Grafted, grafted_from
 from autograder.grafting.tidying import ORIGINALS, clear_up, course_of, take_in_or_refuse, tidy
 from autograder.grafting.written import Marks, answers_of
 from autograder.reading import one_line
+from autograder.reading.snapshot import snapshot
 from autograder.reading.student_files import is_id
 from autograder.results import Graded, Submission
 from autograder.results.causes import SEEN
@@ -210,7 +212,10 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
         timestamp = f"{self._path_to_record(src)['timestamp']} UTC"
         course = course_of(Path(self.coursedir.root))
         try:
-            said = take_in_or_refuse(self.log, student, course, assignment, submission, clean, originals, timestamp)
+            with Aside(clean.parent) as aside:
+                copy = aside / submission.name
+                snapshot(submission, copy)
+                said = take_in_or_refuse(self.log, student, course, assignment, copy, clean, originals, timestamp)
         except (OSError, CourseError) as error:
             self.log.error("%s: could not be collected: %s", student, error)
             self.failed.append(student)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -48,7 +49,7 @@ def run(place):
     """Run a command against the small course."""
 
     def invoke(command, *arguments, code=0):
-        options = ["--course", str(place)] if command != "doctor" else []
+        options = ["--course", str(place)]
         if command in ("build", "grade", "verify") and "--hidden" not in arguments:
             options += ["--hidden", str(place.parent / "hidden")]
         result = CliRunner().invoke(app, [command, *map(str, arguments), *options], env={"COLUMNS": "200"})
@@ -323,6 +324,13 @@ def test_an_edition_replaces_nothing_else(run, place, tmp_path, monkeypatch):
 def test_doctor(run):
     """The doctor names the isolation of this machine."""
     assert "isolation: " in run("doctor")
+
+
+def test_doctor_of_a_class(run):
+    """--class names what is well and what is wrong with its fix, and ends with 1 if anything is wrong."""
+    said = run("doctor", "--class", code=1)
+    assert "ok    kernel: python3" in said
+    assert re.search("wrong exchange: .*/exchange lies beside the answers; name a folder elsewhere", said)
 
 
 def test_help_teaches():

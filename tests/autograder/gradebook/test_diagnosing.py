@@ -11,7 +11,13 @@ from nbgrader.api import Base, Gradebook
 from sqlalchemy import create_engine
 from sqlalchemy.exc import OperationalError
 
-from autograder.gradebook.diagnosing import BusyGradebookError, GradebookError, diagnosis, opened
+from autograder.gradebook.diagnosing import (
+    BusyGradebookError,
+    GradebookError,
+    diagnosis,
+    opened,
+    refuse_an_unwritable_gradebook,
+)
 
 DAMAGED = "is damaged"
 NONE = "is no gradebook"
@@ -123,6 +129,17 @@ def test_a_gradebook_that_cannot_be_written_to(path, pragma, said, caplog):
     with pytest.raises(GradebookError, match=said):
         change(path, add_student)
     assert not caplog.records
+
+
+def test_whether_a_gradebook_can_be_written_to(path):
+    """A row is written and taken back; what the database says against it is the reason."""
+    refuse_an_unwritable_gradebook(f"sqlite:///{path}")
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        assert database.execute("select id from course").fetchall() == [("minigrad",)]
+        closed = "select raise(abort, 'attempt to write a readonly database')"
+        database.execute(f"create trigger closed before insert on course begin {closed}; end")
+    with pytest.raises(GradebookError, match="cannot be written to"):
+        refuse_an_unwritable_gradebook(f"sqlite:///{path}")
 
 
 def test_a_row_that_another_program_adds_at_the_same_moment(path, caplog):

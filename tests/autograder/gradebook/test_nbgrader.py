@@ -333,6 +333,33 @@ def test_a_disk_that_refuses_one_submission(graded, monkeypatch):
 
 
 @by_nbgrader
+def test_a_link_that_takes_the_place_of_a_submission(graded, monkeypatch):
+    """A student who exchanges the folder for a link to the answers, once its owner is known, hands in nothing."""
+    course, _ = graded
+    config = Config()
+    config.CourseDirectory.root, config.CourseDirectory.course_id = str(course), "minigrad"
+    config.CourseDirectory.submitted_directory = "exchanged"
+    config.Exchange.root = str(course / "exchange")
+    folder = course / "exchange" / "minigrad" / "inbound" / f"bea+week0+{WHEN}+x1"
+    moved = folder.with_name(".moved")
+
+    def exchange(self, record):
+        if record["username"] == "bea":
+            folder.rename(moved)
+            folder.symlink_to(course / "source" / "week0")
+
+    monkeypatch.setattr(GraftingCollect, "_doubt_the_time", exchange)
+    coursedir = CourseDirectory(config=config, assignment_id="week0")
+    try:
+        with pytest.raises(ExchangeError, match="could not be collected: bea"):
+            GraftingCollect(coursedir=coursedir, authenticator=Authenticator(), config=config).start()
+    finally:
+        folder.unlink()
+        moved.rename(folder)
+    assert not list((course / "exchanged" / "bea").glob("week0/*"))
+
+
+@by_nbgrader
 def test_points_that_were_changed_after_the_release(loaded):
     """A cell whose points in the gradebook are no longer the course's is refused, with what to run."""
     exercise = dataclasses.replace(loaded.exercise("operators.arithmetic"), points=6)

@@ -1,0 +1,87 @@
+"""JupyterHub for a class on one server, on which every student has a Unix user; docs/instructor/server.md sets it up.
+
+Run as root, from the environment that students are to have: `jupyterhub --config course/hub/jupyterhub_config.py`.
+The operating system keeps students apart. This file only says who may log in, and where each server finds nbgrader.
+"""
+
+import grp
+import json
+import os
+import pwd
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+c = get_config()
+
+STUDENTS, INSTRUCTORS = "students", "instructors"
+"""The Unix groups of those who may log in."""
+
+COURSE = Path(__file__).resolve().parents[1]
+GRADING = COURSE.parent / ".venv"
+"""The environment of instructors' servers; it has the answers, so students cannot read it."""
+
+STATE = Path("/srv/jupyterhub")
+"""The hub's own files, which root alone can read."""
+
+SETTINGS = Path(sys.prefix, "etc", "minigrad-hub")
+"""What students' servers read of Jupyter's configuration; written here at each start."""
+
+INSTRUCTORS_ONLY = ("formgrader", "course-list", "create-assignment")
+"""nbgrader's parts of JupyterLab that need the course's folder."""
+
+
+def write_settings() -> None:
+    """Let students' servers know the exchange and the course, and leave out what they have no use for."""
+    course = tomllib.loads((COURSE / "course.toml").read_text(encoding="utf-8"))["course"]
+    if "exchange" not in course:
+        raise SystemExit("course.toml names no exchange; add a line such as: exchange = '/srv/nbgrader/exchange'")
+    nbgrader = f"c.CourseDirectory.course_id = {course['name']!r}\nc.Exchange.root = {course['exchange']!r}\n"
+    extensions = {f"nbgrader.server_extensions.{name}": False for name in ("formgrader", "course_list")}
+    lab = {"disabledExtensions": {f"@jupyter/nbgrader:{name}": True for name in INSTRUCTORS_ONLY}}
+    for name, text in {
+        "nbgrader_config.py": f"c = get_config()\n{nbgrader}",
+        "jupyter_server_config.json": json.dumps({"ServerApp": {"jpserver_extensions": extensions}}),
+        "labconfig/page_config.json": json.dumps(lab),
+    }.items():
+        path = SETTINGS / name
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o644)
+
+
+def is_instructor(name: str) -> bool:
+    """Return whether a user is in the group of instructors."""
+    return grp.getgrnam(INSTRUCTORS).gr_gid in os.getgrouplist(name, pwd.getpwnam(name).pw_gid)
+
+
+def choose_server(spawner: Any) -> None:
+    """Start an instructor's server in the course, with Formgrader, and a student's in the home folder."""
+    instructs = is_instructor(spawner.user.name)
+    environment = GRADING if instructs else Path(sys.prefix)
+    spawner.cmd = [str(environment / "bin" / "jupyterhub-singleuser")]
+    spawner.notebook_dir = str(COURSE) if instructs else "~"
+    spawner.environment = {
+        "JUPYTER_CONFIG_PATH": str(COURSE if instructs else SETTINGS),
+        "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+    }
+
+
+write_settings()
+STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+c.JupyterHub.bind_url = "http://127.0.0.1:8000"  # behind a web server that speaks TLS
+c.JupyterHub.db_url = f"sqlite:///{STATE / 'jupyterhub.sqlite'}"
+c.JupyterHub.cookie_secret_file = str(STATE / "cookie_secret")
+c.ConfigurableHTTPProxy.pid_file = str(STATE / "proxy.pid")
+
+# Nobody is an administrator of the hub: one who opened a student's server would run the student's JavaScript.
+c.JupyterHub.authenticator_class = "pam"
+c.LocalAuthenticator.allowed_groups = {STUDENTS, INSTRUCTORS}
+
+c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"
+c.Spawner.pre_spawn_hook = choose_server
+# Jupyter's terminals would be login shells, which forget the PATH.
+c.Spawner.args = ["--ServerApp.terminado_settings=shell_command=['/bin/bash']"]
+c.Spawner.start_timeout = c.Spawner.http_timeout = 120  # seconds, for a class that logs in within the same minute
