@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import shutil
 import signal
 import sys
@@ -25,7 +26,8 @@ from autograder.course.loading import load_course
 from autograder.grafting.collecting import RECORD
 from autograder.grafting.tidying import ORIGINALS
 from autograder.judging.judge import Judge
-from autograder.sandbox import choose
+from autograder.reading.student_files import one_line
+from autograder.sandbox import SandboxError, choose
 
 __all__ = ["main"]
 
@@ -46,7 +48,8 @@ def main(descriptor: str, parent: str, folder: str, isolation: str) -> None:
         choose(isolation)
         judge = Judge(load_course(Path(folder, COURSE), tree=False), hidden=Path(folder, HIDDEN), isolation=isolation)
     except Exception as error:  # whatever it is, the person who gave the command is told
-        connection.send_bytes(Answer(refusal=reason_of(error)).pack())
+        said = one_line(str(error)) if isinstance(error, SandboxError) else reason_of(error)
+        connection.send_bytes(Answer(refusal=f"{platform.node()}: {said}").pack())
         return
     with contextlib.suppress(KeyboardInterrupt, EOFError), judge:
         signal.signal(signal.SIGTERM, end)

@@ -63,6 +63,7 @@ class Cluster:
         self._out: dict[Future, tuple[Task, str]] = {}
         self._ended = queue.SimpleQueue[Future]()
         self._room = 0
+        self._is_wary = False  # then no task waits at a worker beside one that may bring it down, and is blamed with it
         parcel = pack_course(judge.course, judge.hidden)
         self._run = f"autograder-{hashlib.sha256(parcel).hexdigest()[:16]}-{secrets.token_hex(4)}"
         self._client = connected(scheduler)
@@ -136,7 +137,7 @@ class Cluster:
 
     def _give_out(self) -> list[Done]:
         """Give the workers tasks, a few ahead; return those that need none."""
-        self._room = AHEAD * sum(self._asked(self._client.nthreads).values())
+        self._room = (1 if self._is_wary else AHEAD) * sum(self._asked(self._client.nthreads).values())
         found = []
         while len(self._out) < self._room and (task := self._next()) is not None:
             self._lesson = task.lesson
@@ -178,8 +179,8 @@ class Cluster:
         try:
             said = Answer.unpack(self._asked(future.result), task.work.student)
         except KilledWorker as error:
-            self._line.give_back(task)
-            return [Done.failed(task, f"the workers that graded it ended, the last one {error.last_worker.address}")]
+            self._is_wary = True
+            return self._lost(task, f"with its workers, the last one {error.last_worker.address}")
         except ValueError as error:
             raise GraderError(f"a worker of {self._scheduler} gave {error}; install the same version there") from error
         if said.refusal:
@@ -187,14 +188,18 @@ class Cluster:
         if said.fault:
             raise Fault(said.fault).seen_in(task)
         if said.ended:
-            lost = self._line.lost(task, said.ended)
-            return [] if lost is None else [lost]
+            return self._lost(task, said.ended)
         self._line.give_back(task)
         if said.entry is None:
             return [Done(task, problem=said.problem or f"{task.lesson}: no result came")]
         self._check(task, sha256, said.entry)
         entry = kept_with(self._judge.course.directory, said.entry, keep=self._keep, write=self._write)
         return [Done(task, entry, stale=self._is_stale(entry))]
+
+    def _lost(self, task: Task, how: str) -> list[Done]:
+        """Give a task out once more; in the end it could not be done."""
+        lost = self._line.lost(task, how)
+        return [] if lost is None else [lost]
 
     def _check(self, task: Task, sha256: str, entry: Entry) -> None:
         """Refuse the result of another notebook, or by other means than this machine's."""

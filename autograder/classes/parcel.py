@@ -101,7 +101,7 @@ class Answer:
         problem: Why the notebook could not be graded.
         fault: What is wrong with a hidden test.
         ended: How the process ended that graded it.
-        refusal: Why this worker cannot grade anything.
+        refusal: Name of the worker's machine, and why it cannot grade anything.
     """
 
     entry: Entry | None = None

@@ -12,34 +12,53 @@ from processes import until
 
 
 class DaskCluster:
-    """A scheduler, and workers with one thread each.
+    """A scheduler, and two workers with one thread each.
 
     Args:
-        folder: Where they keep their files.
+        folder: Where they keep their files: what worker N is at lies in `workerN`.
+        settings: Environment variables by which Dask is set.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        file = folder / "scheduler.json"
-        self.scheduler = self._begin("scheduler", "--host", "127.0.0.1", "--port", "0", f"--scheduler-file={file}")
-        assert until(file.is_file, 120), "no scheduler"
-        self.address = json.loads(file.read_text())["address"]
-        self.workers = [self.add_worker() for _ in range(2)]
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self._folder, self._settings = folder, settings
+        folder.mkdir()
+        self._file = folder / "scheduler.json"
+        self.workers = []
+        self.scheduler = self._begin("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={self._file}")
+
+    def open(self):
+        """Wait for the scheduler, and start the workers."""
+        assert until(lambda: self._file.is_file() and self._file.read_text().endswith("}")), "no scheduler began"
+        self.address = json.loads(self._file.read_text())["address"]
+        self.add_worker()
+        self.add_worker()
+        return self
 
     def _begin(self, kind, *arguments):
         command = [sys.executable, "-m", "dask", kind, *arguments, "--no-dashboard"]
-        log = (self._folder / f"{kind}.log").open("a")
-        with log:
-            return subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder, start_new_session=True)
+        with (self._folder / f"{kind}.log").open("a") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **self._settings})
 
     def add_worker(self):
         """Start one more worker."""
-        place = f"--local-directory={self._folder}"
-        return self._begin("worker", self.address, "--nthreads=1", "--no-nanny", place)
+        place = f"--local-directory={self._folder}/worker{len(self.workers)}"
+        self.workers.append(self._begin("worker", self.address, "--nthreads=1", "--no-nanny", place))
+
+    def at_work(self, text: bytes):
+        """The numbers of the workers that are at a notebook with this text."""
+        for number, process in enumerate(self.workers):
+            for path in (self._folder / f"worker{number}").glob("*/*/autograder-*/course/submitted/*/*/*.ipynb"):
+                with contextlib.suppress(OSError):
+                    if process.poll() is None and text in path.read_bytes():
+                        yield number
 
     def close(self):
         """Kill everything."""
         for process in (*self.workers, self.scheduler):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            kill(process)
+
+
+def kill(process):
+    """End a process as the kernel does when memory is short."""
+    process.send_signal(signal.SIGKILL)
+    process.wait()
