@@ -34,11 +34,15 @@ from autograder.judging.judge import Judge
 from autograder.reading.student_files import one_line
 from autograder.results.ledger import Entry
 
-__all__ = ["Cluster", "connected"]
+__all__ = ["Cluster", "ClusterError", "connected"]
 
 T = TypeVar("T")
 
 _CONNECT_SECONDS = 10.0
+
+
+class ClusterError(GraderError):
+    """The cluster cannot grade; the message says what to do."""
 
 
 class Cluster:
@@ -52,7 +56,7 @@ class Cluster:
         scheduler: The scheduler's address.
 
     Raises:
-        GraderError: If no scheduler answers, or its workers cannot load the grader.
+        ClusterError: If no scheduler answers, or its workers cannot load the grader.
     """
 
     def __init__(self, judge: Judge, keep: bool, write: bool, claims: Claims | None, scheduler: str) -> None:
@@ -70,9 +74,9 @@ class Cluster:
         try:
             self._client.register_plugin(GradingPlugin(self._run, parcel, judge.isolation))
         except Exception as error:
-            self._client.close(timeout=2)
+            self._close()
             needed = "install minigrad-course[course,cluster] there"
-            raise GraderError(f"the workers of {scheduler} cannot grade: {reason_of(error)}; {needed}") from error
+            raise ClusterError(f"the workers of {scheduler} cannot grade: {reason_of(error)}; {needed}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -80,6 +84,10 @@ class Cluster:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        """Take everything back from the workers, and leave what is not done to other runs."""
         # A scheduler that is lost is told nothing: its workers end without it.
         with contextlib.suppress(Exception):
             if not self._is_lost:
@@ -112,7 +120,7 @@ class Cluster:
 
         Raises:
             HiddenTestError: If a hidden test is at fault.
-            GraderError: If the scheduler is lost, or a worker cannot grade.
+            ClusterError: If the scheduler is lost, or a worker cannot grade.
         """
         if self._is_lost:
             raise self._loss()
@@ -143,7 +151,7 @@ class Cluster:
             self._lesson = task.lesson
             try:
                 found += self._given(task)
-            except GraderError:
+            except ClusterError:
                 raise
             except Exception as error:  # whatever one submission does, the class goes on
                 self._line.give_back(task)
@@ -182,19 +190,24 @@ class Cluster:
             self._is_wary = True
             return self._lost(task, f"with its workers, the last one {error.last_worker.address}")
         except ValueError as error:
-            raise GraderError(f"a worker of {self._scheduler} gave {error}; install the same version there") from error
+            raise ClusterError(f"a worker of {self._scheduler} gave {error}; install the same version there") from error
         if said.refusal:
-            raise GraderError(f"a worker of {self._scheduler} cannot grade: {said.refusal}")
+            raise ClusterError(f"a worker of {self._scheduler} cannot grade: {said.refusal}")
         if said.fault:
             raise Fault(said.fault).seen_in(task)
         if said.ended:
             return self._lost(task, said.ended)
+        done = self._done(task, sha256, said)
         self._line.give_back(task)
+        return [done]
+
+    def _done(self, task: Task, sha256: str, said: Answer) -> Done:
+        """Keep the result of an answer, or note why there is none."""
         if said.entry is None:
-            return [Done(task, problem=said.problem or f"{task.lesson}: no result came")]
+            return Done(task, problem=said.problem or f"{task.lesson}: no result came")
         self._check(task, sha256, said.entry)
         entry = kept_with(self._judge.course.directory, said.entry, keep=self._keep, write=self._write)
-        return [Done(task, entry, stale=self._is_stale(entry))]
+        return Done(task, entry, stale=self._is_stale(entry))
 
     def _lost(self, task: Task, how: str) -> list[Done]:
         """Give a task out once more; in the end it could not be done."""
@@ -203,12 +216,11 @@ class Cluster:
 
     def _check(self, task: Task, sha256: str, entry: Entry) -> None:
         """Refuse the result of another notebook, or by other means than this machine's."""
-        asked = (task.work.assignment, task.lesson, sha256, self._judge.fingerprint.state(task.lesson))
-        exercises = {each.exercise for each in entry.submission.exercises}
-        if (entry.assignment, entry.lesson, entry.sha256, entry.state) != asked or exercises != {
-            each.id for each in self._judge.course.of_lesson(task.lesson)
-        }:
-            raise GraderError(
+        exercises = [each.id for each in self._judge.course.of_lesson(task.lesson)]
+        asked = (task.work.assignment, task.lesson, sha256, self._judge.fingerprint.state(task.lesson), exercises)
+        found = [each.exercise for each in entry.submission.exercises]
+        if (entry.assignment, entry.lesson, entry.sha256, entry.state, found) != asked:
+            raise ClusterError(
                 f"a worker of {self._scheduler} grades by another version of the grader; install the same one there"
             )
 
@@ -224,16 +236,16 @@ class Cluster:
         except (Exception, CancelledError) as error:
             if self._is_lost or isinstance(error, OSError | CancelledError):
                 raise self._loss() from error
-            raise GraderError(f"a worker of {self._scheduler} cannot grade: {reason_of(error)}") from error
+            raise ClusterError(f"a worker of {self._scheduler} cannot grade: {reason_of(error)}") from error
 
     @property
     def _is_lost(self) -> bool:
         comm = self._client.scheduler_comm
         return self._client.status != "running" or comm is None or comm.closed()
 
-    def _loss(self) -> GraderError:
+    def _loss(self) -> ClusterError:
         goes_on = "goes on" if self._keep else "begins anew"
-        return GraderError(
+        return ClusterError(
             f"the scheduler at {self._scheduler} is gone; what was graded is kept, and the same command {goes_on} once "
             "it is there again, or without --scheduler"
         )
@@ -243,12 +255,12 @@ def connected(scheduler: str) -> Client:
     """Return a client of the scheduler at an address.
 
     Raises:
-        GraderError: If none answers.
+        ClusterError: If none answers.
     """
     try:
         client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
     except Exception as error:  # an address that is none, a scheduler that is not there, certificates
-        raise GraderError(f"no Dask scheduler answers at {scheduler!r}: {one_line(str(error))}") from error
+        raise ClusterError(f"no Dask scheduler answers at {scheduler!r}: {one_line(str(error))}") from error
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":  # what matters is said in one sentence
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -45,6 +45,6 @@ class Executor(Protocol):
 
         Raises:
             HiddenTestError: If a hidden test is at fault.
-            GraderError: If the tasks cannot be done here.
+            GraderError: If the tasks can be done no longer.
         """
         ...

@@ -18,6 +18,7 @@ from autograder.classes.parcel import Answer, Question, pack_course, unpack_cour
 from autograder.cli import app
 from autograder.course.loading import load_course
 from autograder.judging.fingerprint import Fingerprint
+from autograder.judging.plugin import SHRINK_SECONDS
 from autograder.results.ledger import LEDGER
 
 pytest.importorskip("distributed", reason="the package distributed is not installed: pip install -e '.[cluster]'")
@@ -156,34 +157,42 @@ def test_a_notebook_that_brings_workers_down_is_given_up(course, undisturbed, cl
     assert {name: entry for name, entry in ledger(course).items() if not name.startswith("kim/")} == undisturbed
 
 
-@pytest.mark.full("a process that grades apart is started several times", share=4)
-def test_a_grading_process_that_ends_is_replaced(course, tmp_path):
-    """A worker keeps one process for a run. If it ends, the answer says how, and the next question starts another."""
-    loaded, hidden = load_course(course, tree=False), course.parent / "hidden"
-    notebook = (course / "submitted" / "bea" / "week0" / "00_numbers.ipynb").read_bytes()
-    question = Question("week0", "00_numbers", notebook, None).pack()
-    plugin = GradingPlugin("run", pack_course(loaded, hidden), "auto")
-    plugin.setup(SimpleNamespace(local_directory=str(tmp_path)))
-    try:
-        entry = Answer.unpack(plugin.ask(question), "bea").entry
-        assert (entry.student, entry.submission.earned) == ("bea", 1)
-        assert entry.state == Fingerprint(loaded, hidden, "auto", 3.0).state("00_numbers")
-        assert not list((tmp_path / "run" / "course").glob("submitted/*/*/*"))
-        kill(plugin._process)
-        assert Answer.unpack(plugin.ask(question), "bea") == Answer(ended="-9")
-        assert Answer.unpack(plugin.ask(question), "bea").entry.submission == entry.submission
-    finally:
-        asyncio.run(plugin.teardown(None))
+@pytest.fixture
+def plugin_of(course, tmp_path):
+    """Makes the plugin of a worker, which ends with the test."""
+    made = []
+
+    def make(isolation):
+        parcel = pack_course(load_course(course, tree=False), course.parent / "hidden")
+        made.append(GradingPlugin("run", parcel, isolation))
+        made[-1].setup(SimpleNamespace(local_directory=str(tmp_path)))
+        return made[-1]
+
+    yield make
+    for each in made:
+        asyncio.run(each.teardown(None))
     assert not (tmp_path / "run").exists()
 
 
-def test_a_worker_without_a_sandbox_refuses(course, tmp_path):
+@pytest.mark.full("a process that grades apart is started several times", share=4)
+def test_a_grading_process_that_ends_is_replaced(course, tmp_path, plugin_of):
+    """A worker keeps one process for a run. If it ends, the answer says how, and the next question starts another."""
+    notebook = (course / "submitted" / "bea" / "week0" / "00_numbers.ipynb").read_bytes()
+    question = Question("week0", "00_numbers", notebook, None).pack()
+    plugin = plugin_of("auto")
+    entry = Answer.unpack(plugin.ask(question), "bea").entry
+    assert (entry.student, entry.submission.earned) == ("bea", 1)
+    fingerprint = Fingerprint(load_course(course, tree=False), course.parent / "hidden", "auto", SHRINK_SECONDS)
+    assert entry.state == fingerprint.state("00_numbers")
+    assert not list((tmp_path / "run" / "course").glob("submitted/*/*/*"))
+    kill(plugin._process)
+    assert Answer.unpack(plugin.ask(question), "bea") == Answer(ended="-9")
+    assert Answer.unpack(plugin.ask(question), "bea").entry.submission == entry.submission
+
+
+def test_a_worker_without_a_sandbox_refuses(plugin_of):
     """It says which machine it is, and which isolation cannot be had there."""
-    loaded = load_course(course, tree=False)
-    plugin = GradingPlugin("run", pack_course(loaded, course.parent / "hidden"), "walls")
-    plugin.setup(SimpleNamespace(local_directory=str(tmp_path)))
-    refusal = Answer.unpack(plugin.ask(b""), "bea").refusal
-    assert ": unknown isolation 'walls'" in refusal
+    assert ": unknown isolation 'walls'" in Answer.unpack(plugin_of("walls").ask(b""), "bea").refusal
 
 
 def test_a_parcel_has_what_grading_reads(course, tmp_path):
@@ -191,17 +200,11 @@ def test_a_parcel_has_what_grading_reads(course, tmp_path):
     loaded, hidden = load_course(course, tree=False), course.parent / "hidden"
     unpack_course(pack_course(loaded, hidden), tmp_path / "there")
     there = load_course(tmp_path / "there" / "course")
-    here, other = (
-        Fingerprint(loaded, hidden, "auto", 3.0),
-        Fingerprint(there, tmp_path / "there" / "hidden", "auto", 3.0),
-    )
+    names = {path.name for path in there.directory.iterdir()}
+    assert names == {"course.toml", "lessons", "masters", "source"}
+    here = Fingerprint(loaded, hidden, "auto", SHRINK_SECONDS)
+    other = Fingerprint(there, tmp_path / "there" / "hidden", "auto", SHRINK_SECONDS)
     assert [here.state(lesson) for lesson in loaded.lessons] == [other.state(lesson) for lesson in there.lessons]
-    assert sorted(path.name for path in there.directory.iterdir() if path.name != ".cache") == [
-        "course.toml",
-        "lessons",
-        "masters",
-        "source",
-    ]
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b'{"entry": {"student": "ada"}}', b'{"entry": null, "other": 1}'])
