@@ -64,8 +64,8 @@ class Cluster:
         self._scheduler = scheduler
         self._line, self._new = Line(claims), Line(claims)
         self._lesson = ""
-        self._out: dict[Future, tuple[Task, str]] = {}
-        self._ended = queue.SimpleQueue[Future]()
+        self._out: dict[Future[bytes], tuple[Task, str]] = {}
+        self._ended: queue.SimpleQueue[Future[bytes]] = queue.SimpleQueue()
         self._room = 0
         self._is_wary = False  # then no task waits at a worker beside one that may bring it down, and is blamed with it
         parcel = pack_course(judge.course, judge.hidden)
@@ -181,7 +181,7 @@ class Cluster:
         future.add_done_callback(self._ended.put)
         return []
 
-    def _received(self, future: Future) -> list[Done]:
+    def _received(self, future: Future[bytes]) -> list[Done]:
         """What an answer says, once it is known to be one."""
         task, sha256 = self._out.pop(future)
         try:

@@ -91,6 +91,12 @@ def begin_to_grade(course, address):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def wait_for_results(run, course):
+    """Wait until something is graded."""
+    assert until(lambda: times(course) or run.poll() is not None)
+    assert times(course), run.communicate()
+
+
 @in_turn
 def test_a_cluster_gives_the_same_marks(course, undisturbed, cluster):
     """Results are those of one machine, to the last word; the workers keep nothing of the course afterwards."""
@@ -108,7 +114,7 @@ def test_a_worker_that_is_killed_loses_nothing(course, undisturbed, cluster):
     """What the worker was at is graded by the other one; what was graded before is not graded again."""
     workers = cluster()
     run = begin_to_grade(course, workers.address)
-    assert until(lambda: times(course)), "nothing was graded"
+    wait_for_results(run, course)
     before = times(course)
     kill(workers.workers[0])
     _, errors = run.communicate()
@@ -122,7 +128,7 @@ def test_a_lost_scheduler_ends_the_run_with_one_sentence(course, undisturbed, cl
     """What was graded is kept, and the same command on another cluster grades the rest."""
     workers = cluster()
     run = begin_to_grade(course, workers.address)
-    assert until(lambda: times(course)), "nothing was graded"
+    wait_for_results(run, course)
     kill(workers.scheduler)
     _, errors = run.communicate()
     assert run.returncode == 2, errors
