@@ -1,4 +1,4 @@
-"""What does the tasks of a class: processes of this machine (`pool`), or a cluster's workers (`cluster`)."""
+"""The interface for grading a class, of this machine's processes (`pool`) and of a cluster's workers (`cluster`)."""
 
 from __future__ import annotations
 
