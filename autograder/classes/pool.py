@@ -1,4 +1,4 @@
-"""A pool of processes, one for each core, and the work shared out among them.
+"""A pool of processes of this machine, one for each core, and the work shared out among them.
 
 A process stays with a lesson as long as there is work for it, since the sandboxes of a lesson's exercises are what
 is slow to start and large to keep. Nothing is lost when a process is: what it had is given to another.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -20,21 +20,13 @@ from types import TracebackType
 from typing import Self
 
 from autograder.classes.claims import Claims
+from autograder.classes.executor import AHEAD, TICK, Executor
+from autograder.classes.line import Line
 from autograder.classes.work import Done, Outcome, Progress, Task, Work
 from autograder.classes.worker import Fault, serve
 from autograder.judging.judge import Judge
-from autograder.judging.student import HiddenTestError
 
 __all__ = ["cores", "grade_class"]
-
-AHEAD = 2
-"""Tasks that a process has at hand, so that it need not wait for the next one."""
-
-ATTEMPTS = 2
-"""Number of times that a task is given out whose process did not survive it."""
-
-TICK = 0.2
-"""Seconds after which the caller hears something, if only that the time goes by."""
 
 
 def cores() -> int:
@@ -54,6 +46,7 @@ def grade_class(
     lessons: Collection[str] | None = None,
     progress: Progress | None = None,
     claims: Claims | None = None,
+    scheduler: str = "",
 ) -> Iterator[Outcome | None]:
     """Grade submissions in parallel; yield each as it is finished, and None now and then while nothing is.
 
@@ -66,8 +59,10 @@ def grade_class(
         lessons: Grade only these notebooks of each submission; all, if it is None.
         progress: Counts to keep up to date.
         claims: Claims of this run, by which it leaves to another run what that is at; without them it grades all.
+        scheduler: The address of a Dask scheduler whose workers are to grade, instead of processes of this machine.
 
     Raises:
+        GraderError: If the cluster cannot be used, or is gone.
         HiddenTestError: If a hidden test is at fault.
         KeyboardInterrupt: If `progress` says that it is to stop.
     """
@@ -81,22 +76,32 @@ def grade_class(
         for lesson in names:
             judge.prepare(lesson)
     open_works = {work: _Open(asked[work.assignment]) for work in works}
-    with _Pool(judge, min(jobs or cores(), max(1, len(works))), keep, write, claims) as pool:
-        pool.add([Task(work) for work in works])
-        while pool.busy:
+    size = min(jobs or cores(), max(1, len(works)))
+    with _executor(judge, size, keep, write, claims, scheduler) as executor:
+        executor.add([Task(work) for work in works])
+        while executor.busy:
             if progress.stopped:
                 raise KeyboardInterrupt
-            answers = pool.answers()
-            progress.at = pool.at
+            answers = executor.answers()
+            progress.at = executor.at
             for done in answers:
                 progress.add(done)
-                pool.add(open_works[done.task.work].follow(done))
+                executor.add(open_works[done.task.work].follow(done))
                 outcome = open_works[done.task.work].outcome(done.task.work)
                 if outcome is not None:
                     progress.done += open_works.pop(outcome.work).left_out
                     yield outcome
             if not answers:
                 yield None
+
+
+def _executor(judge: Judge, size: int, keep: bool, write: bool, claims: Claims | None, scheduler: str) -> Executor:
+    """Processes of this machine, or the workers of a cluster."""
+    if not scheduler:
+        return _Pool(judge, size, keep, write, claims)
+    from autograder.classes.cluster import Cluster  # needs a package that nobody else needs
+
+    return Cluster(judge, keep, write, claims, scheduler)
 
 
 @dataclass
@@ -145,10 +150,7 @@ class _Pool:
 
     def __init__(self, judge: Judge, size: int, keep: bool, write: bool, claims: Claims | None) -> None:
         self._arguments = (judge, keep, write)
-        self._claims = claims
-        self._queues: dict[str, deque[Task]] = {}
-        self._elsewhere = deque[Task]()  # another run was at them when they were to be given out
-        self._attempts = Counter[Task]()
+        self._line = Line(claims)
         self._workers: list[_Worker] = []
         try:
             for _ in range(size):
@@ -186,24 +188,23 @@ class _Pool:
                 worker.process.kill()
                 worker.process.join()
             worker.connection.close()
-        if self._claims is not None:
-            self._claims.close()
+        self._line.close()
 
     @property
     def busy(self) -> bool:
         """True if anything is still to be done."""
-        return any((*self._queues.values(), self._elsewhere, *(worker.tasks for worker in self._workers)))
+        return self._line.waits or any(worker.tasks for worker in self._workers)
 
     @property
     def at(self) -> tuple[str, ...]:
         """The students whose work the processes are at; another run, if only that has work."""
         students = tuple(dict.fromkeys(worker.tasks[0].work.student for worker in self._workers if worker.tasks))
-        return students or (("another run",) if self._elsewhere else ())
+        return students or (("another run",) if self._line.is_elsewhere else ())
 
     def add(self, tasks: Sequence[Task]) -> None:
         """Put tasks into line, and to work."""
         for task in tasks:
-            self._queues.setdefault(task.lesson, deque()).append(task)
+            self._line.add(task)
         # Whoever has least at hand comes first, so that nobody idles while another takes two.
         for worker in sorted(self._workers, key=lambda each: len(each.tasks)):
             self._feed(worker)
@@ -219,32 +220,7 @@ class _Pool:
 
     def _next(self, worker: _Worker) -> Task | None:
         """A task that no other run is at."""
-        while (task := self._first_in_line(worker)) is not None:
-            if (claimed := self._claimed(task)) is not None:
-                return claimed
-            self._elsewhere.append(task)
-        for _ in range(len(self._elsewhere)):
-            task = self._elsewhere.popleft()
-            if (claimed := self._claimed(task)) is not None:
-                return claimed
-            self._elsewhere.append(task)
-        return None
-
-    def _claimed(self, task: Task) -> Task | None:
-        return task if self._claims is None else self._claims.take(task)
-
-    def _first_in_line(self, worker: _Worker) -> Task | None:
-        """A task of the lesson that a process has sandboxes for, else of one that others are not at."""
-        if self._queues.get(""):
-            return self._queues[""].popleft()
-        if self._queues.get(worker.lesson):
-            return self._queues[worker.lesson].popleft()
-        taken = Counter(each.lesson for each in self._workers if each is not worker)
-        waiting = [lesson for lesson, queue in self._queues.items() if queue]
-        if not waiting:
-            return None
-        lesson = min(waiting, key=lambda each: (taken[each], -len(self._queues[each])))
-        return self._queues[lesson].popleft()
+        return self._line.next(worker.lesson, [each.lesson for each in self._workers if each is not worker])
 
     def answers(self) -> list[Done]:
         """Return the tasks done since the last call; an empty list if none ended for a moment.
@@ -261,30 +237,21 @@ class _Pool:
             except (EOFError, OSError):
                 found += self._replace(worker)
                 continue
+            task = worker.tasks.popleft()
             if isinstance(answer, Fault):
-                raise HiddenTestError(str(answer))
-            self._give_back(worker.tasks.popleft())
+                raise answer.seen_in(task)
+            self._line.give_back(task)
             found.append(answer)
         self.add([])
         return found
-
-    def _give_back(self, task: Task) -> None:
-        if self._claims is not None:
-            self._claims.give_back(task)
 
     def _replace(self, worker: _Worker) -> list[Done]:
         """Start a process in the place of one that is gone; what it was at is given out again, but not for ever."""
         worker.process.join()
         worker.connection.close()
         self._workers.remove(worker)
-        lost = []
-        if worker.tasks:
-            task = worker.tasks[0]
-            self._attempts[task] += 1
-            if self._attempts[task] >= ATTEMPTS:
-                self._give_back(worker.tasks.popleft())
-                lost.append(Done.failed(task, f"the process that graded it ended ({worker.process.exitcode})"))
-        for task in reversed(worker.tasks):
-            self._queues.setdefault(task.lesson, deque()).appendleft(task)
+        for task in list(worker.tasks)[:0:-1]:
+            self._line.add(task, first=True)
+        lost = self._line.lost(worker.tasks[0], str(worker.process.exitcode)) if worker.tasks else None
         self._workers.append(self._start())
-        return lost
+        return [] if lost is None else [lost]

@@ -35,6 +35,7 @@ __all__ = [
     "grade_notebook",
     "handed_in",
     "kept_entry",
+    "kept_with",
     "refuse_lost_references",
 ]
 
@@ -271,12 +272,25 @@ def grade_notebook(
     submission = judge.grade(grafted, lesson)
     now = f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"
     entry = Entry(work.student, work.assignment, lesson, sha256, now, submission, judge.fingerprint.state(lesson))
-    recorded = _recorded(root, work, lesson, sha256) if keep else None
+    return kept_with(root, entry, keep=keep, write=write), False
+
+
+def kept_with(root: Path, entry: Entry, *, keep: bool, write: bool) -> Entry:
+    """Return a new result as it is to be recorded, with what stands of the recorded one.
+
+    Args:
+        root: The course's directory.
+        entry: The result.
+        keep: Whether exercises that are worth the same keep their recorded marks.
+        write: Whether to keep the result, until it is recorded.
+    """
+    work = Work(entry.student, entry.assignment)
+    recorded = _recorded(root, work, entry.lesson, entry.sha256) if keep else None
     if recorded is not None:
         entry = _keeping(recorded, entry)
     if write:
         write_entry(root, entry, WAITING)
-    return entry, False
+    return entry
 
 
 def kept_entry(judge: Judge, work: Work, lesson: str, sha256: str, *, todays: bool = False) -> Entry | None:

@@ -15,13 +15,17 @@ from autograder.judging.student import HiddenTestError
 from autograder.judging.warm_tests import Ended
 from autograder.sandbox import SandboxError
 
-__all__ = ["Fault", "serve"]
+__all__ = ["Fault", "attempt", "die_with", "end", "serve"]
 
 _PR_SET_PDEATHSIG = 1
 
 
 class Fault(Exception):
-    """A fault of the grader, which ends the run: what it said, and in whose work it was seen."""
+    """A fault of the grader, which ends the run."""
+
+    def seen_in(self, task: Task) -> HiddenTestError:
+        """The error to raise: what it said, and in whose work it was seen."""
+        return HiddenTestError(f"{self} (seen in {task.lesson} of {task.work.student})")
 
 
 def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: bool) -> None:
@@ -34,27 +38,35 @@ def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: 
         keep: Whether to take what was found before.
         write: Whether to keep what is found, until it is recorded.
     """
-    _die_with(parent)
+    die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal's processes; the parent decides
     with contextlib.suppress(KeyboardInterrupt), judge:  # pytest makes a plain KeyboardInterrupt of `Ended`
-        signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGTERM, end)
         while True:
-            connection.send(_attempt(judge, connection.recv(), keep, write))
+            connection.send(attempt(judge, connection.recv(), keep, write))
 
 
-def _end(*_: object) -> None:
+def end(*_: object) -> None:
+    """End the process, as a handler of SIGTERM."""
     raise Ended
 
 
-def _attempt(judge: Judge, task: Task, keep: bool, write: bool) -> Done | Fault:
-    """Do a task, once more where the sandbox failed: a busy machine may start one too slowly."""
+def attempt(judge: Judge, task: Task, keep: bool, write: bool) -> Done | Fault:
+    """Do a task, once more where the sandbox failed: a busy machine may start one too slowly.
+
+    Args:
+        judge: The grader.
+        task: The task.
+        keep: Whether to take what was found before.
+        write: Whether to keep what is found, until it is recorded.
+    """
     for again in (True, False):
         try:
             if task.lesson:
                 judge.release(task.lesson)
             return do(judge, task, keep=keep, write=write)
         except HiddenTestError as error:
-            return Fault(f"{error} (seen in {task.lesson} of {task.work.student})")
+            return Fault(str(error))
         except SandboxError as error:
             judge.close()
             if not again:
@@ -64,7 +76,7 @@ def _attempt(judge: Judge, task: Task, keep: bool, write: bool) -> Done | Fault:
     raise AssertionError("the second attempt returns")
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """End when the parent ends, however it does; the sandboxes end with this process in the same way."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)

@@ -18,7 +18,9 @@ from autograder.commands.common import (
     HiddenOption,
     IsolationOption,
     JobsOption,
+    SchedulerOption,
     cache_of,
+    check_scheduler,
     honest,
     stopped,
 )
@@ -57,6 +59,7 @@ def autograde(
     record: Annotated[
         bool, typer.Option("--record/--no-record", help="Write the marks into nbgrader's gradebook.")
     ] = True,
+    scheduler: SchedulerOption = "",
 ) -> None:
     """Grade all submissions of an assignment, in parallel, and record them where `nbgrader autograde` would.
 
@@ -73,6 +76,8 @@ def autograde(
       autograder autograde module1 --student ada --student bea
 
       autograder autograde module1 --fresh --jobs 4
+
+      autograder autograde module1 --scheduler tcp://10.0.0.5:8786
     """
     from autograder.classes import Progress, grade_class, handed_in
     from autograder.classes.claims import Claims
@@ -90,6 +95,7 @@ def autograde(
         raise CourseError(f"there is no assignment {assignment!r}; the assignments are {known}")
     choose(isolation)  # raises where there is none, before anything is begun
     refuse_a_read_only_course(loaded.directory)
+    check_scheduler(scheduler)
     works = handed_in(loaded.directory, assignment, tuple(student or ()))
     if not works:
         raise CourseError(
@@ -102,7 +108,16 @@ def autograde(
         tests = hidden or hidden_of(loaded.directory, assignment)
         with Judge(loaded, hidden=tests, isolation=isolation, cache=cache_of(loaded) if keep else None) as judge:
             refuse_lost_references(judge, loaded.assignments[assignment].lessons)
-            outcomes = grade_class(judge, works, jobs=jobs, keep=keep, write=True, progress=progress, claims=claims)
+            outcomes = grade_class(
+                judge,
+                works,
+                jobs=jobs,
+                keep=keep,
+                write=True,
+                progress=progress,
+                claims=claims,
+                scheduler=scheduler,
+            )
             problems = [problem for problem in _watched(outcomes, recorder, progress) if problem]
     _tell(progress, len(works), problems, time.monotonic() - begun)
     if record:

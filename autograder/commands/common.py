@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib.util
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, NoReturn, ParamSpec, TypeVar
@@ -27,8 +28,10 @@ __all__ = [
     "IsolationOption",
     "JobsOption",
     "KeepOption",
+    "SchedulerOption",
     "cache_of",
     "check_exercises",
+    "check_scheduler",
     "fail",
     "honest",
     "short",
@@ -82,6 +85,15 @@ AnswersOption = Annotated[
     ),
 ]
 JobsOption = Annotated[int, typer.Option(min=0, help="Processes; one a core if 0.")]
+SchedulerOption = Annotated[
+    str,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Grade on the workers of this Dask scheduler, such as tcp://10.0.0.5:8786, instead of on this machine.",
+        show_default=False,
+    ),
+]
 KeepOption = Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")]
 
 
@@ -143,6 +155,22 @@ def check_exercises(course: Course, names: Iterable[str]) -> None:
             near = difflib.get_close_matches(name, course.exercises, n=1)
             meant = f"did you mean {near[0]}?" if near else f"{short(course.path)} lists those that there are"
             fail(f"there is no exercise {name!r}; {meant}", USAGE)
+
+
+def check_scheduler(address: str) -> None:
+    """Refuse a Dask scheduler that does not answer, before anything is begun; without an address nothing is asked.
+
+    Raises:
+        GraderError: If that is so.
+    """
+    if not address:
+        return
+    if importlib.util.find_spec("distributed") is None:
+        what = "-e '.[course,cluster]'" if DEFAULT_COURSE.is_dir() else "'minigrad-course[course,cluster]'"
+        fail(f"--scheduler needs the package distributed: `pip install {what}` installs it", USAGE)
+    from autograder.classes.cluster import connected
+
+    connected(address).close()
 
 
 def cache_of(course: Course) -> Path:

@@ -18,8 +18,10 @@ from autograder.commands.common import (
     HiddenOption,
     IsolationOption,
     JobsOption,
+    SchedulerOption,
     cache_of,
     check_exercises,
+    check_scheduler,
     fail,
     honest,
     stopped,
@@ -57,6 +59,7 @@ def regrade(
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
     hidden: HiddenOption = None,
+    scheduler: SchedulerOption = "",
 ) -> None:
     """Grade again after a hidden test was mended, an exercise dropped or reweighted, or a date or extension changed.
 
@@ -89,11 +92,12 @@ def regrade(
         fail("nobody can be asked here: add --yes to record what is found, or --diff to look only", USAGE)
     loaded = load_course(course or find_course(), tree=False)
     check_exercises(loaded, exercises or ())
+    check_scheduler(scheduler)
     clear_up(loaded.directory)
     if dates:
         found = _of_dates(loaded, students or [])
     else:
-        found = _planned(loaded, students or [], exercises or [], lower, isolation, hidden, jobs)
+        found = _planned(loaded, students or [], exercises or [], lower, isolation, hidden, jobs, scheduler)
     found = _with_penalties(loaded, found, students or [], exercises or [], lower)
     console = console_of()
     _show(found, console)
@@ -132,6 +136,7 @@ def _planned(
     isolation: str,
     hidden: Path | None,
     jobs: int,
+    scheduler: str,
 ) -> Plan:
     """Return the changes that grading again would make."""
     from autograder.classes.work import refuse_lost_references
@@ -143,12 +148,12 @@ def _planned(
     tests = hidden or hidden_tests(course)
     with Judge(course, hidden=tests, isolation=isolation, cache=cache_of(course)) as judge:
         refuse_lost_references(judge, sorted({entry.lesson for entry in chosen}))
-        graded, problems = _graded_again(judge, chosen, jobs)
+        graded, problems = _graded_again(judge, chosen, jobs, scheduler)
     both = [*graded, *counted(course, chosen, graded)]
     return plan(chosen, both, exercises=exercises, lower=lower, problems=problems)
 
 
-def _graded_again(judge: Judge, chosen: list[Entry], jobs: int) -> tuple[list[Entry], list[str]]:
+def _graded_again(judge: Judge, chosen: list[Entry], jobs: int, scheduler: str) -> tuple[list[Entry], list[str]]:
     """The same notebooks, judged by today's tests; nothing is written but kept results."""
     from autograder.classes import Work, grade_class
 
@@ -164,7 +169,7 @@ def _graded_again(judge: Judge, chosen: list[Entry], jobs: int) -> tuple[list[En
     graded: list[Entry] = []
     # No thread of the display's own: processes are forked beside it.
     with steps("grading again", len(present), forks=True) as step:
-        for outcome in grade_class(judge, present, jobs=jobs, keep=False, lessons=lessons):
+        for outcome in grade_class(judge, present, jobs=jobs, keep=False, lessons=lessons, scheduler=scheduler):
             step.advance(outcome is not None)
             if outcome is None:
                 continue

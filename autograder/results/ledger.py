@@ -17,7 +17,7 @@ After SIGKILL the next run records each waiting result again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,17 @@ class Entry:
             "state": self.state,
             "submission": self.submission.as_json(),
         }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Entry:
+        """The inverse of `as_json`.
+
+        Raises:
+            KeyError: If a field is missing.
+            TypeError: If a field is unknown.
+        """
+        names = {name: str(data[name]) for name in ("student", "assignment", "lesson", "sha256", "graded")}
+        return cls(**names, submission=Submission.from_json(data["submission"]), state=data.get("state", ""))
 
 
 def entry_path(course: Path, student: str, assignment: str, lesson: str, place: Path = LEDGER) -> Path:
@@ -155,8 +166,6 @@ def _quoted(name: str) -> str:
 
 def _read(path: Path) -> Entry | None:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        names = {name: str(data[name]) for name in ("student", "assignment", "lesson", "sha256", "graded")}
-        return Entry(**names, submission=Submission.from_json(data["submission"]), state=data.get("state", ""))
+        return Entry.from_json(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.classes.worker import _end
+from autograder.classes.worker import end
 from autograder.course.loading import load_course
 from autograder.grafting.graft import graft, stubs
 from autograder.judging import judge as judging
@@ -492,7 +492,7 @@ def test_a_grader_that_is_told_to_end_blames_no_test(course, tmp_path, head, sto
 
     def once(*_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        _end()
+        end()
 
     before = signal.signal(signal.SIGTERM, once)
     try:
