@@ -13,6 +13,7 @@ import html
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
@@ -165,13 +166,23 @@ def _rich_exercise(graded: Graded) -> Iterator[Text]:
         mark = "green" if group.earned == group.points else "red"
         score = f"{format_points(group.earned)} of {format_points(group.points)}"
         yield Text.assemble(f"  {group.name}: ", (score, mark))
-    for verdict in graded.failures:
-        yield from _rich_verdict(verdict)
+    for verdict, more in _joined(graded):
+        yield from _rich_verdict(verdict, more)
     for note in (*_withheld(graded), *graded.notes):
         yield Text(f"  note: {clean(note)}", style="yellow")
 
 
-def _rich_verdict(verdict: Verdict) -> Iterator[Text]:
+def _joined(graded: Graded) -> Iterator[tuple[Verdict, str]]:
+    """Each failure, and a line on those that it stands for: tests of its group that got no answer for one reason."""
+    counts = Counter((verdict.group, verdict.reason) for verdict in graded.failures if verdict.failure)
+    for verdict in graded.failures:
+        count = counts.pop((verdict.group, verdict.reason), 0) if verdict.failure else 1
+        more = "1 more test fails" if count == 2 else f"{count - 1} more tests fail"
+        if count:
+            yield verdict, f"{more} for the same reason." if count > 1 else ""
+
+
+def _rich_verdict(verdict: Verdict, more: str) -> Iterator[Text]:
     yield Text.assemble(("  ✗ ", "red"), verdict.title)
     if verdict.reason:
         yield _indented(clean(verdict.reason))
@@ -184,6 +195,8 @@ def _rich_verdict(verdict: Verdict) -> Iterator[Text]:
         yield _indented("\n".join(f"  | {clean(line)}" for line in picture))
     for label, text in _explanations(verdict):
         yield _indented(f"{label}: {text}")
+    if more:
+        yield _indented(more)
 
 
 def _indented(text: str) -> Text:
@@ -217,7 +230,7 @@ def _paragraphs(kind: str, texts: Iterable[str]) -> Iterator[str]:
         yield f'<p class="{kind}">{html.escape(clean(text))}</p>'
 
 
-def _html_verdict(verdict: Verdict, lesson: str) -> str:
+def _html_verdict(verdict: Verdict, more: str, lesson: str) -> str:
     title = html.escape(verdict.title)
     details = [f"<div>{html.escape(clean(verdict.reason))}</div>"] if verdict.reason else []
     details += [*_html_example(verdict)]
@@ -226,6 +239,7 @@ def _html_verdict(verdict: Verdict, lesson: str) -> str:
         if label == "read again":
             shown = _linked(verdict.because, lesson, shown)
         details.append(f'<div><span class="dim">{label}:</span> {shown}</div>')
+    details += [f"<div>{more}</div>"] if more else []
     return f'<li><span class="bad">✗</span> <b>{title}</b>{"".join(details)}</li>'
 
 
@@ -262,7 +276,7 @@ def _html_body(graded: Graded, lesson: str) -> Iterator[str]:
             for group in graded.groups
         )
         yield f"<table>{rows}</table>"
-    failed = [_html_verdict(verdict, lesson) for verdict in graded.failures]
+    failed = [_html_verdict(verdict, more, lesson) for verdict, more in _joined(graded)]
     if failed:
         yield f"<ul>{''.join(failed)}</ul>"
     yield from _paragraphs("dim", [*_withheld(graded), *graded.notes])

@@ -354,6 +354,7 @@ def test_an_order_that_does_not_work(kept):
     hint = 'mend topological_sort first: `check("autodiff.topological_sort")` says more'
     assert [result.hint for result in forwards.results] == [hint] * 7
     assert "gives x, a, b, z, expected z, b, a, x" in forwards.results[0].reason
+    assert forwards.results[0].call == "backpropagate(z, 10.0), with z made of a, a made of x"
     for sort, text in (
         (SORT.format(end="return order[::-1]"), walk),
         (SORT.format(end="return order"), walk.replace("in topological_sort", "in autodiff.topological_sort")),
@@ -361,6 +362,7 @@ def test_an_order_that_does_not_work(kept):
         report = check("autodiff.backpropagate", sort + text)
         assert report.passed == (kept == KEPT)
         assert "topological_sort" not in "".join(result.hint for result in report.results)
+        assert all(result.call.startswith("backpropagate(") for result in report.results if not result.passed)
 
 
 @pytest.mark.parametrize("step", ["node.chain_rule(d)", "autodiff.chain_rule(node, d)", "chain_rule(node, d)", INLINE])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import linecache
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -86,7 +87,7 @@ def _is_known(name: str, frame: FrameType) -> bool:
 
 def _running(error: BaseException, test: Callable[..., Any]) -> tuple[FrameType, ast.expr] | None:
     """Return the frame of a check's own text that was running, and the expression that was evaluated there."""
-    file = test.__code__.co_filename
+    file = inspect.unwrap(test).__code__.co_filename
     frames = [(each.tb_frame, each.tb_lasti) for each in _tracebacks(error) if each.tb_frame.f_code.co_filename == file]
     if not frames:
         return None

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from minigrad.checks.expectation import expect, expect_that
+from minigrad import language
+from minigrad.checks.blaming import blaming, called_by, fault_of
+from minigrad.checks.expectation import Expectation, expect, expect_that, hinting
 from minigrad.checks.nn_functional import as_list, gradient, numbers
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor, creation
@@ -235,7 +238,24 @@ def through(student: SimpleNamespace, x: object, p: Mapping[str, Any], heads: in
     return found[0] if isinstance(found, list) and len(found) == 1 else found
 
 
+def wrong_part(student: SimpleNamespace) -> Expectation | None:
+    """Return the fault if a block calls a norm or an attention that is wrong by itself."""
+    norm = called_by(student.block, "layer_norm", language)
+    attention = called_by(student.block, "causal_attention", language)
+    weights = called_by(attention, "attention_weights", language) or language.attention_weights
+    fault = None
+    if norm:
+        tests = (mean_and_variance, weight_and_bias, something_under_the_root)
+        fault = fault_of("language.layer_norm", SimpleNamespace(layer_norm=norm), tests)
+    if attention and not fault:
+        both = SimpleNamespace(causal_attention=attention, attention_weights=weights)
+        tests = (equal_keys, scores_are_scaled, queries_of_the_last_tokens)
+        fault = fault_of("language.causal_attention", both, tests)
+    return fault
+
+
 @visible("language.block", BLOCK)
+@blaming(wrong_part)
 def ways_around(student: SimpleNamespace) -> None:
     """With weights of 0 each half adds its last bias: [1, 2] becomes [1 + 10 + 100, 2 + 20 + 200]."""
     p = parameters(mix={"bias": [10.0, 20.0]}, down={"bias": [100.0, 200.0]})
@@ -248,6 +268,7 @@ def ways_around(student: SimpleNamespace) -> None:
 
 
 @visible("language.block", BLOCK)
+@blaming(wrong_part)
 def norms_in_front(student: SimpleNamespace) -> None:
     """Attention takes the mean of the *normed* tokens, and the sum is not normed again."""
     value = np.zeros((6, 2))
@@ -260,6 +281,7 @@ def norms_in_front(student: SimpleNamespace) -> None:
 
 
 @visible("language.block", BLOCK)
+@blaming(wrong_part)
 def second_half(student: SimpleNamespace) -> None:
     """norm2, then "up", gelu and "down": [1, 3] gets gelu(2 * 1 + 1) in the second place."""
     up, down = np.zeros((8, 2)), np.zeros((2, 8))
@@ -277,6 +299,7 @@ def second_half(student: SimpleNamespace) -> None:
 
 
 @visible("language.block", BLOCK)
+@blaming(wrong_part)
 def second_half_sees_the_first(student: SimpleNamespace) -> None:
     """The first half makes [5, 3] of [1, 3]; the second one norms that, and adds gelu(-1) in the second place."""
     up, down = np.zeros((8, 2)), np.zeros((2, 8))
@@ -305,12 +328,38 @@ class _Remembers:
 
 
 @visible("language.block", BLOCK)
+@blaming(wrong_part)
 def asks_the_cache(student: SimpleNamespace) -> None:
     """With a cache that has seen the value [100, 200], a token with the value 0 gets half of it."""
     cache = _Remembers()
     found = through(student, [[1.0, 2.0]], parameters(mix={"weight": np.eye(2)}), cache=cache)
     expect(cache.asked, 1, hint="cache.extend(k, v) once, before attention")
     expect(found, [[51.0, 102.0]], hint="attend to the keys and values that extend returns")
+
+
+class _Empty:
+    """A stand-in for a cache before the first token. Its length is 0, so it counts as false."""
+
+    def __init__(self) -> None:
+        self.length = 0
+
+    def __len__(self) -> int:
+        return self.length
+
+    def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Count the tokens, and return what was given."""
+        self.length += k.shape[-2]
+        return k, v
+
+
+@visible("language.block", BLOCK)
+@blaming(wrong_part)
+def fills_an_empty_cache(student: SimpleNamespace) -> None:
+    """An empty cache is asked, too: after three tokens it has three."""
+    cache = _Empty()
+    through(student, [[1.0, 2.0]] * 3, parameters(), cache=cache)
+    meanings = {0: "a cache of length 0 counts as false: `if cache is not None` asks whether there is one"}
+    expect(len(cache), 3, hint="cache.extend(k, v) once, with all three", when=meanings)
 
 
 # --- loaded dice ----------------------------------------------------------------------------------------------------
@@ -360,13 +409,28 @@ def the_best_two(student: SimpleNamespace) -> None:
 # --- nothing twice --------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def before_the_first_token() -> Iterator[None]:
+    """Give a hint to an error that comes of keys or values that are None."""
+    try:
+        yield
+    except (AttributeError, TypeError) as error:
+        if "NoneType" not in str(error):
+            raise
+        with hinting(
+            "self.keys and self.values are None before the first token: then what comes is all there is", type(error)
+        ):
+            raise
+
+
 @visible("language.generate", TWICE)
 def keys_stay(student: SimpleNamespace) -> None:
     """After two calls the cache has the keys and values of both, in their order, along the axis of tokens."""
     cache = student.Cache()
     k, v = numbers(np.arange(4.0).reshape(1, 1, 2, 2)), numbers(np.arange(4.0, 8.0).reshape(1, 1, 2, 2))
-    cache.extend(k, v)
-    keys, values = cache.extend(v, k)
+    with before_the_first_token():
+        cache.extend(k, v)
+        keys, values = cache.extend(v, k)
     joined = [[[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]]]
     meanings = {tuple(map(tuple, [((4.0, 5.0), (6.0, 7.0))])): "only the newest are there"}
     expect(as_list(keys), joined, hint="the old keys first, along the axis -2", when=meanings)

@@ -10,13 +10,14 @@ import ast
 import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
 
 from minigrad.checks.expectation import expect, expect_that, text_of
 from minigrad.checks.standins import Node
 
-__all__ = ["Observed", "graph_of"]
+__all__ = ["Observed", "graph_of", "unwatched"]
 
 LONGEST, LONGEST_VALUE = 400, 200  # characters of the calls together, and of one argument
 _MOST_CALLS, _MOST_VARIABLES = 4, 8
@@ -153,6 +154,17 @@ class Observed:
 
     def _maker(self, made: Any) -> str:
         return next((text for each, text in reversed(self._made) if each is made), "")
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Hide the calls of the block from `Observed`: a check that has failed makes them to find the cause."""
+    before = sys.getprofile()
+    sys.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 def _differing(comparison: FrameType) -> tuple[int, int] | None:

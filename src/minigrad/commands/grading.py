@@ -44,12 +44,17 @@ def grade(
     words = ["grade", "--own", *map(str, chosen)]
     if folder is None:
         raise typer.Exit(grader.run(*words))
-    page = folder / FOLDER / "report.html"
+    page = folder / FOLDER / _page_of(places)
     before = _written(page)
     code = grader.run(*words, "--since", str(folder / FOLDER / "reports"), "--html", str(page))
     if _written(page) != before:
         console.print(f"As a page: {page.as_uri()}", highlight=False, soft_wrap=True, markup=False)
     raise typer.Exit(code)
+
+
+def _page_of(places: list[Path]) -> str:
+    """Return the name of the report's page: a notebook that was named alone has a page of its own."""
+    return f"report-{places[0].stem}.html" if len(places) == 1 and not places[0].is_dir() else "report.html"
 
 
 def _written(file: Path) -> int:

@@ -43,9 +43,9 @@ _needed: dict[str, tuple[dict[str, Any], Installation]] = {}
 def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = None, verbose: bool = False) -> None:
     """Install everything that the student has written so far, for good, and print a line for each lesson.
 
-    Looks into the running notebook first, then into notebooks. Exercises that are not done keep the library's own
-    body, where this edition has one. What an earlier call installed goes first: an answer that has become a stub
-    again is no longer used.
+    Looks into the running notebook first, then into notebooks. An answer is taken as it is, right or wrong: only
+    `check` tells. Exercises that are not done keep the library's own body, where this edition has one. What an
+    earlier call installed goes first: an answer that has become a stub again is no longer used.
 
     Args:
         *paths: Folders with notebooks, or notebooks. If none is given: the current folder (or the student's folder in

@@ -81,6 +81,25 @@ def test_a_cause_that_is_not_known_is_not_told(graded):
     assert "Any graph works." in alone and "typical cause" not in alone and "mark" not in alone
 
 
+def test_what_ends_in_one_way_is_told_once(graded):
+    """Of the tests of a group that got no answer for one reason the first is shown, and the others are counted."""
+    raised = replace(FAILED, reason="raised NameError: s", failure="error")
+    others = [
+        replace(raised, title="Second."),
+        replace(raised, title="Third.", group="leaves"),
+        replace(raised, title="Fourth.", reason="raised NameError: t"),
+        replace(raised, title="Fifth."),
+        replace(FAILED, title="Sixth."),
+        replace(FAILED, title="Seventh."),
+    ]
+    for told in (as_text, as_html):
+        whole = told(replace(graded, verdicts=(raised, *others)))
+        assert "2 more tests fail for the same reason." in whole
+        assert [each.title for each in others if each.title in whole] == ["Third.", "Fourth.", "Sixth.", "Seventh."]
+        assert "1 more test fails for" in told(replace(graded, verdicts=(raised, others[0])))
+        assert "for the same reason" not in told(graded)
+
+
 @pytest.mark.parametrize(
     ("because", "said"),
     [

@@ -80,7 +80,9 @@ def test_two_attempts_are_graded(folder):
     assert "operators.comparison: 2 → 4 of 4 points; won: order" in second
     following = "operators.arithmetic: `minigrad hint operators.arithmetic`, `minigrad solution operators.arithmetic`."
     assert f"together 2 of 30 points. Next: {following}" in first and "together 4 of 30 points. Next: " in second
-    page = folder / ".minigrad" / "report.html"
+    pages = folder / ".minigrad"
+    assert (pages / "report.html").as_uri() in first
+    page = pages / f"report-{LESSON}.html"
     assert page.as_uri() in second and "2 → 4 of 4 points; won: order" in page.read_text(encoding="utf-8")
 
 
@@ -100,6 +102,17 @@ def test_lessons_that_are_begun_are_graded(folder, monkeypatch):
             "01_numerical_derivatives.ipynb",
         ]
         assert "--own" in words
+
+
+def test_a_notebook_that_is_named_alone_has_a_page_of_its_own(folder, monkeypatch):
+    """The page of the whole folder stays."""
+    pages = []
+    monkeypatch.setattr(grader, "run", lambda *words: pages.append(Path(words[words.index("--html") + 1]).name) or 0)
+    rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
+    save(folder / "01_numerical_derivatives.ipynb", load(folder / f"{LESSON}.ipynb"))
+    for typed in ([], ["."], [f"{LESSON}.ipynb"], [LESSON], [f"{LESSON}.ipynb", "01_numerical_derivatives.ipynb"]):
+        _typed("grade", *typed)
+    assert pages == ["report.html"] * 2 + [f"report-{LESSON}.html"] * 2 + ["report.html"]
 
 
 def test_what_cannot_be_graded_is_said_before_the_work(folder, monkeypatch):
