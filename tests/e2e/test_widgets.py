@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from minigrad import draw
 
-in_turn = pytest.mark.full("a notebook in a browser", share=12)
+in_turn = pytest.mark.full("a notebook in a browser", share=24)
 
 PATIENCE = 30_000
 
@@ -309,7 +309,7 @@ def test_memory_puzzle(play):
     player.says("The block has 1024 bytes")
 
 
-@pytest.mark.full("a notebook in a browser", share=12)
+@pytest.mark.full("a notebook in a browser", share=24)
 def test_playground(play):
     """Training runs while other cells run, pauses, goes on with another engine, and begins anew."""
     player = play(PLAYGROUND)

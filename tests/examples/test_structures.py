@@ -145,7 +145,7 @@ def test_grading_imports_nothing_of_minigrad(place, course, tmp_path):
     assert done.stdout.split("\n")[:3] == ["10", "6", "[]"]
 
 
-@pytest.mark.full("nbgrader releases and collects, and a class is graded", share=6)
+@pytest.mark.full("nbgrader releases and collects, and a class is graded", share=12)
 def test_a_class_is_graded_by_nbgrader(example, tmp_path):
     """A right, a wrong and a hostile student get what their answers are worth, in nbgrader's gradebook."""
     classroom = prepare(tmp_path / "out", example)

@@ -481,7 +481,7 @@ def test_no_committed_notebook_shows_an_answer(root):
         assert not any("SOLUTION" in cell.source or cell.get("outputs") for cell in cells)
 
 
-@pytest.mark.full("nbgrader releases all lessons; the small course is released every time", share=12)
+@pytest.mark.full("nbgrader releases all lessons; the small course is released every time", share=24)
 def test_a_release_of_this_course_is_its_notebooks(root, tmp_path):
     """Stock `nbgrader generate_assignment` on this course releases the student notebooks of the build."""
     build_copy(root, tmp_path)

@@ -24,7 +24,7 @@ from autograder.results.ledger import LEDGER, WAITING
 from autograder.telling.classreport.gather import gather
 from autograder.telling.classreport.page import class_page
 
-in_turn = pytest.mark.full("a class is graded five times", share=8, group="killed")
+in_turn = pytest.mark.full("a class is graded five times", share=16, group="killed")
 
 SEED = int(os.environ.get("MINIGRAD_SEED", "4"))
 KILLS = int(os.environ.get("MINIGRAD_KILLS", "3"))

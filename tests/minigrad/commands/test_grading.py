@@ -69,7 +69,7 @@ def checked(**values):
 # --- grade ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.full("two notebooks are graded by the hidden tests, in processes of their own", share=4)
+@pytest.mark.full("two notebooks are graded by the hidden tests, in processes of their own", share=8)
 def test_two_attempts_are_graded(folder):
     """The class's own report on real answers; the second one says what it won; the page has both."""
     rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)

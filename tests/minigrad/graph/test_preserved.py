@@ -107,7 +107,7 @@ def check_gradients(seed, dtype):
     return bool(derivatives)
 
 
-@pytest.mark.full("500 random programs of 30 operations each", share=20)
+@pytest.mark.full("500 random programs of 30 operations each", share=40)
 @pytest.mark.no_cover
 @dtypes
 @chunks
@@ -117,7 +117,7 @@ def test_values(first, dtype):
         check_values(seed, dtype)
 
 
-@pytest.mark.full("the gradients of 500 random programs", share=20)
+@pytest.mark.full("the gradients of 500 random programs", share=40)
 @pytest.mark.no_cover
 @dtypes
 @chunks
@@ -126,7 +126,7 @@ def test_gradients(first, dtype):
     assert sum(check_gradients(seed, dtype) for seed in range(first, first + CHUNK)) > CHUNK // 2
 
 
-@pytest.mark.full("random programs of 30 operations, and their gradients, are compiled", share=20)
+@pytest.mark.full("random programs of 30 operations, and their gradients, are compiled", share=40)
 @pytest.mark.parametrize("seed", range(20))
 def test_compiled(seed):
     """`jit` compiles a long program and its gradient: the values are those of the function."""

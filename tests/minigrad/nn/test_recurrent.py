@@ -113,7 +113,7 @@ def test_a_relu_in_place_of_the_tanh(kind):
     assert_alike(derivatives(torch, theirs, [x], call_with(0)), derivatives(mg, ours, [x], call_with(0)), "float64")
 
 
-@pytest.mark.full("programs are compiled", share=4)
+@pytest.mark.full("programs are compiled", share=12)
 @pytest.mark.parametrize("kind", LAYERS)
 def test_jit_vmap_and_functional_call(kind):
     """A compiled layer, and one that is mapped over examples, gives what it gives in Python; so do its gradients."""
