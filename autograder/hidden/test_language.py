@@ -566,6 +566,34 @@ def test_cache_is_asked(student):
     )
 
 
+@block(group="cache", because="language.block: 'cache: If there is one, ``cache.extend(k, v)`` returns'")
+def test_an_empty_cache_is_asked(student):
+    """A cache that has seen nothing yet, and so has the length 0, keeps the keys and values of the first tokens."""
+
+    def observe(mg, x, p):
+        class Empty:
+            asked = 0
+
+            def __len__(self):
+                return 0
+
+            def extend(self, k, v):
+                self.asked += 1
+                return k, v
+
+        cache = Empty()
+        p = {name: {key: mg.tensor(value) for key, value in each.items()} for name, each in p.items()}
+        return [*mg.language.block(mg.tensor(x), p, 2, cache).flatten().tolist(), cache.asked]
+
+    p, x = some_parameters(), mixed(1, 2, 4, seed=5)
+    expect(
+        student(observe, x, p),
+        [*block_by_hand(x, p, 2).ravel().tolist(), 1],
+        hint="`if cache is not None` asks whether there is a cache; what has the length 0 counts as false",
+        misconception="empty-cache-not-asked",
+    )
+
+
 # --- loaded dice ----------------------------------------------------------------------------------------------------
 
 
