@@ -360,7 +360,7 @@ class SmallCourseAt(SmallCourse):
         self.toml = root / "course" / "course.toml"
 
 
-@pytest.mark.full("an edition for each exercise is imported", share=12)
+@pytest.mark.full("an edition for each exercise is imported", share=24)
 def test_processes_that_build_the_same_edition_agree(small, tmp_path):
     """Four processes at once leave one whole edition and no debris."""
     context = multiprocessing.get_context("spawn")
@@ -514,7 +514,7 @@ def test_the_library_asks_the_list(course, tmp_path):
     assert said.split("\n") == ["True True True True", "False False False", "False False False"]
 
 
-@pytest.mark.full("an edition for each exercise is imported", share=12)
+@pytest.mark.full("an edition for each exercise is imported", share=24)
 def test_this_course_imports_in_every_edition(course, tmp_path):
     """`import minigrad` works with each exercise cut, and with all of them, and a cut function raises."""
     cuts = [[exercise_id] for exercise_id in course.exercises]
