@@ -4,9 +4,10 @@ import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
-from tiers import APART, Apart, concerned
+from tiers import APART, Apart, Choice, concerned
 
 TESTS = """
 import pytest
@@ -139,3 +140,11 @@ def test_every_room_has_its_tests(root):
 def test_nothing_lies_beside_the_folder_of_a_test(tmp_path):
     """What looks for lessons in the folders beside one's own finds none of another test's."""
     assert list(tmp_path.parent.iterdir()) == [tmp_path]
+
+
+def test_what_takes_longest_of_all_comes_last_where_the_time_is_bounded():
+    """Else the first tests of a file that changes concern would leave none of it to the others."""
+    longest, usual = SimpleNamespace(nodeid=f"{APART[0]}a]"), SimpleNamespace(nodeid="tests/test_docs.py::test_it")
+    for until, is_last in ((0.0, False), (1.0, True)):
+        choice = Choice(rest=True, rooms=("tests/autograder/proof/",), until=until)
+        assert (choice.place(longest) > choice.place(usual)) == is_last

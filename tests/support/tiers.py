@@ -129,7 +129,12 @@ class Choice:
         return not usual and (concerns or self.falls_on(item, REST)) if self.rest else usual or concerns
 
     def place(self, item: pytest.Item) -> int:
-        """Where a test's file stands in the run: what changes concern comes first, then what takes longest."""
+        """Where a test's file stands in the run: what changes concern comes first, then what takes longest.
+
+        Where the time is bounded, what is shared out one by one comes last: it would take all of it.
+        """
+        if self.until and item.nodeid.startswith(APART):
+            return 3 * len(LONGEST)
         file = item.nodeid.split("::")[0]
         late = len(LONGEST) + 1 if self.rest and not item.nodeid.startswith(self.rooms) else 0
         return late + (LONGEST.index(file) if file in LONGEST else len(LONGEST))
