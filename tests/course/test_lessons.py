@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from executing import LIMIT, run_lesson
+from executing import limit, run_lesson
 from printing import RECORD, missing
 from visible import COURSE, check, references
 
@@ -39,7 +39,7 @@ def test_with_right_answers(lesson, pytestconfig):
         id for id, text in run.checks.items() if not re.search(f"{re.escape(id)}: all \\d+ checks pass", text)
     ] == []
     assert missing(run.printed, PRINTED.get(lesson, ())) == "", "read the lesson again; tests/course/printing.py"
-    assert run.seconds < LIMIT
+    assert run.seconds < limit()
 
 
 @pytest.mark.full("a kernel for each lesson; the checks of stubs are tested without one", share=22)
@@ -50,7 +50,7 @@ def test_with_nothing_written(lesson):
     assert (run.errors, run.stderr) == ((), "")
     for exercise in COURSE.of_lesson(lesson):
         assert f"{exercise.id}: 0 of " in run.checks[exercise.id]
-    assert run.seconds < LIMIT
+    assert run.seconds < limit()
 
 
 @pytest.mark.full("a kernel for each half of a lesson; the hints are tested without one", share=44)
