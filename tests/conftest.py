@@ -16,6 +16,7 @@ from coverage import Coverage
 from hypothesis import settings
 from places import ROOT
 from pytorch import draw_anew
+from quiet import Quiet
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -46,6 +47,27 @@ def pytest_collection() -> Iterator[object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+QUIET = pytest.StashKey[Quiet]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Open the locks by which a test can have the machine to itself."""
+    config.stash[QUIET] = Quiet(config.cache.mkdir("quiet"))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
+    """Run a test, with what it sets up, as one of many."""
+    with item.config.stash[QUIET].among_others():
+        return (yield)
+
+
+@pytest.fixture
+def alone(request: pytest.FixtureRequest) -> Callable[[], AbstractContextManager[None]]:
+    """A `with` in which no other test runs: for times that are bounded on an idle machine."""
+    return request.config.stash[QUIET].alone
 
 
 @pytest.fixture(autouse=True)

@@ -182,7 +182,7 @@ class Cluster:
         return []
 
     def _received(self, future: Future[bytes]) -> list[Done]:
-        """What an answer says, once it is known to be one."""
+        """Check that the bytes of a worker are an answer, and return the result that it holds, if any."""
         task, sha256 = self._out.pop(future)
         try:
             said = Answer.unpack(self._asked(future.result), task.work.student)
@@ -228,7 +228,7 @@ class Cluster:
         return entry.state != self._judge.fingerprint.state(entry.lesson)
 
     def _asked(self, ask: Callable[[], T]) -> T:
-        """What scheduler or workers say to a question."""
+        """Return what the scheduler or a worker answers; a lost scheduler and a worker's error become one sentence."""
         try:
             return ask()
         except KilledWorker:

@@ -1,4 +1,4 @@
-"""What a class on one server needs, and what is missing there: `autograder doctor --class`.
+"""The checks of `autograder doctor --class`: whether a server is ready for a class, and how to mend what is not.
 
 Every student has a Unix user, and hands in through nbgrader's exchange. So the modes of folders alone keep students
 from the answers, from the gradebook and from each other's work. The checks run as the instructor, or as root: they
@@ -167,7 +167,7 @@ def _guarded(topic: str, check: Callable[[], Iterable[Finding]]) -> Iterator[Fin
 
 
 def _parted(sentence: str) -> tuple[str, str]:
-    """What is wrong, and what to do, of a sentence that says both."""
+    """Divide a sentence into the fault and its fix."""
     found, _, fix = sentence.partition("; ")
     return found, fix or "mend that first"
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from nbgrader.api import Base, Gradebook, InvalidEntry
 from sqlalchemy import create_engine, inspect
-from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from autograder.course import CourseError
@@ -212,16 +212,11 @@ def refuse_an_unusable_gradebook(url: str) -> None:
         if file.is_dir():
             raise GradebookError(f"{file}: is no gradebook (it is a folder); {REBUILD}")
         return
-    with diagnosed(url):
-        engine = _engine(url)
-        try:
-            with engine.connect() as connection:
-                if _is_sqlite(url) and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
-                    raise diagnosis(ValueError("database disk image is malformed"), url)
-                if "assignment" not in inspect(connection).get_table_names():
-                    raise diagnosis(ValueError("no such table: assignment"), url)
-        finally:
-            engine.dispose()
+    with _connected(url) as connection:
+        if _is_sqlite(url) and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
+            raise diagnosis(ValueError("database disk image is malformed"), url)
+        if "assignment" not in inspect(connection).get_table_names():
+            raise diagnosis(ValueError("no such table: assignment"), url)
 
 
 def refuse_an_unwritable_gradebook(url: str) -> None:
@@ -236,12 +231,19 @@ def refuse_an_unwritable_gradebook(url: str) -> None:
         if not os.access(file.parent, os.W_OK):
             raise GradebookError(f"{file}: cannot be made; make its folder writable")
         return
+    with _connected(url) as connection:
+        connection.execute(Base.metadata.tables["course"].insert().values(id="autograder doctor"))
+        connection.rollback()
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Connection]:
+    """Connect to a gradebook's database; a failure, in the block too, is diagnosed."""
     with diagnosed(url):
         engine = _engine(url)
         try:
             with engine.connect() as connection:
-                connection.execute(Base.metadata.tables["course"].insert().values(id="autograder doctor"))
-                connection.rollback()
+                yield connection
         finally:
             engine.dispose()
 

@@ -13,31 +13,20 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import nbformat
-import pace
 from nbclient import NotebookClient
 from places import ROOT
 from solving import HURRIED
 
-LIMIT = 60
-"""Seconds that a lesson may take on two idle cores of the usual pace."""
-
-
-def limit() -> float:
-    """Return the seconds that a lesson may take here: twice as many where other work has the caches and the memory."""
-    is_busy = os.getloadavg()[0] > (os.cpu_count() or 1)
-    return 2.0 * LIMIT if is_busy else LIMIT
-
+LIMIT = 60  # seconds that a lesson may take on two cores
 
 BY_THE_CLOCK = ("12_poems",)
 """Lessons that train for minutes, whose clock is hurried in tests: a minute is a second."""
 
-# What the notebook would take if nothing else ran, and how slow this machine is. (A lesson may define `sum` and `max`.)
-COST = f"""
+# What the notebook would take if nothing else ran: no machine's load is in it. (A lesson may define `sum` and `max`.)
+COST = """
 import builtins, os, time
-used, paces = os.times(), {{}}
-cost = builtins.max(time.thread_time(), builtins.sum(used[:4]) / 2)
-exec({Path(pace.__file__).read_text(encoding="utf-8")!r}, paces)
-print("cost", cost / paces["slowness"]())
+used = os.times()
+print("cost", builtins.max(time.thread_time(), builtins.sum(used[:4]) / 2))
 """
 
 
@@ -53,7 +42,7 @@ class Run:
             student's own and not written yet.
         stderr: What was printed there.
         checks: For each exercise the text of its check's report.
-        seconds: That it would have taken on two idle cores of the usual pace, at least.
+        seconds: That it would have taken on two idle cores, at least.
         silent: The text of each cell with a picture that says nothing in words, to people who cannot see it.
         printed: The lines that the examples print and return, but not checks, and not examples that measure time.
     """

@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-import shutil
 import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
-from class_runs import generate, grade, times, write
+from class_runs import again, grade, hand_in, times, write
 from places import ROOT
 from processes import until
 from two_lessons import ARITHMETIC, COMPARISON, make_course
@@ -41,27 +40,21 @@ CLASS = {
 @pytest.fixture(scope="module")
 def handed(tmp_path_factory):
     """A class of right, wrong and hostile submissions, none of them taken in."""
-    course = make_course(tmp_path_factory.mktemp("cluster"), ROOT)
-    generate(course)
-    for student, (one, other) in CLASS.items():
-        write(course, student, {"00_numbers": one, "01_order": other})
-    return course
+    return hand_in(make_course(tmp_path_factory.mktemp("cluster"), ROOT), CLASS)
 
 
 @pytest.fixture
 def course(handed, tmp_path):
     """The same class again."""
-    shutil.copytree(handed.parent, tmp_path / "copy")
-    return tmp_path / "copy" / "course"
+    return again(handed, tmp_path / "copy")
 
 
 @pytest.fixture(scope="module")
 def undisturbed(handed, tmp_path_factory):
     """What a class graded on this machine leaves in the ledger."""
-    place = tmp_path_factory.mktemp("undisturbed") / "copy"
-    shutil.copytree(handed.parent, place)
-    grade(place / "course")
-    return ledger(place / "course")
+    course = again(handed, tmp_path_factory.mktemp("undisturbed") / "copy")
+    grade(course)
+    return ledger(course)
 
 
 @pytest.fixture

@@ -3,13 +3,12 @@
 import os
 import random
 import re
-import shutil
 import signal
 import time
 from pathlib import Path
 
 import pytest
-from class_runs import files, generate, grade, rows, times, write
+from class_runs import again, files, grade, hand_in, rows, times
 from nbgrader.converters import GenerateFeedback
 from places import ROOT
 from processes import descendants, is_running, left_aside, standing, until
@@ -50,27 +49,21 @@ CLASS = {
 @pytest.fixture(scope="module")
 def handed(tmp_path_factory):
     """A class of right, wrong and hostile submissions, none of them taken in."""
-    course = make_course(tmp_path_factory.mktemp("killed"), ROOT)
-    generate(course)
-    for student, (one, other) in CLASS.items():
-        write(course, student, {"00_numbers": one, "01_order": other})
-    return course
+    return hand_in(make_course(tmp_path_factory.mktemp("killed"), ROOT), CLASS)
 
 
 @pytest.fixture
 def copied(handed, tmp_path):
     """The same class again."""
-    shutil.copytree(handed.parent, tmp_path / "copy")
-    return tmp_path / "copy" / "course"
+    return again(handed, tmp_path / "copy")
 
 
 @pytest.fixture(scope="module")
 def undisturbed(handed, tmp_path_factory):
     """The class graded in peace."""
-    place = tmp_path_factory.mktemp("undisturbed") / "copy"
-    shutil.copytree(handed.parent, place)
-    grade(place / "course")
-    return place / "course"
+    course = again(handed, tmp_path_factory.mktemp("undisturbed") / "copy")
+    grade(course)
+    return course
 
 
 def ledger(course, place=LEDGER):

@@ -1,7 +1,6 @@
 """Every trusted step of the grader takes time in proportion to a student's text, or is ended."""
 
 import pytest
-from pace import slowness
 from typer.testing import CliRunner
 
 from autograder.cli import app
@@ -13,10 +12,13 @@ from autograder.proof.attack.texts import MOST, STEPS, Worst, texts, worst_of
 # What ends a step may be raised in a finalizer and be lost: it is raised again half a second later.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
-def test_no_text_of_the_largest_size_takes_long(step):
+def test_no_text_of_the_largest_size_takes_long(step, alone):
     """No text that repeats what parsers go over again and again costs more than a bounded time."""
     worst = worst_of(step)
-    assert worst.seconds / slowness() < 2 * MOST, worst  # twice what is asked of an idle machine
+    if worst.seconds >= 2 * MOST:  # other tests may have had the processor's caches
+        with alone():
+            worst = worst_of(step)
+    assert worst.seconds < 2 * MOST, worst  # twice what is asked of an idle machine
 
 
 @pytest.mark.parametrize(("seconds", "code"), [(0.5 * MOST, 0), (1.5 * MOST, 1)])
