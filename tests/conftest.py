@@ -54,6 +54,8 @@ QUIET = pytest.StashKey[Quiet]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Open the locks by which a test can have the machine to itself."""
+    if not hasattr(config, "cache"):
+        raise pytest.UsageError("the tests share locks and files in pytest's cache: leave out -p no:cacheprovider")
     config.stash[QUIET] = Quiet(config.cache.mkdir("quiet"))
 
 
