@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -44,6 +45,7 @@ __all__ = [
     "on_change",
     "quickest",
     "set_default_dtype",
+    "without_compiler",
 ]
 
 NAMES = ("python", "numba", "cuda")
@@ -73,11 +75,13 @@ class Backend(Protocol):
 class _Choice:
     """The last choice of a backend. `quick` says whether NumPy and compiled kernels may be used.
 
+    `compiles` says whether kernels are worth compiling.
     `state` tells apart what computes values: the backend, and what a student's answers stand in for.
     """
 
     name = os.environ.get("MINIGRAD_BACKEND", "numba")
     quick = True
+    compiles = True
     state: tuple[str, int] = (name, 0)
     dtype = np.dtype(np.float32)
 
@@ -182,10 +186,26 @@ def current(*inputs: Any) -> Any:
     return load("python", "PythonBackend")
 
 
-@cache
 def quickest() -> Any:
     """Return the backend for large arrays on the CPU: compiled loops, or NumPy where there is no Numba."""
-    return load("numba", "NumbaBackend") if is_installed("numba") else load("uncompiled", "NumpyBackend")
+    return _quickest(choice.compiles)
+
+
+@cache
+def _quickest(compiles: bool) -> Any:
+    if compiles and is_installed("numba"):
+        return load("numba", "NumbaBackend")
+    return load("uncompiled", "NumpyBackend")
+
+
+@contextmanager
+def without_compiler() -> Iterator[None]:
+    """Let NumPy compute large arrays too, in a ``with`` statement: where only shapes are asked for."""
+    before, choice.compiles = choice.compiles, False
+    try:
+        yield
+    finally:
+        choice.compiles = before
 
 
 def cuda() -> Any:

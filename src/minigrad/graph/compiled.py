@@ -4,7 +4,7 @@ The function is straight-line code: no equation is looked up and no shape is ask
 
     def run(a, b, c):
         d = empty((1000,), float64)
-        kernel(alone, 0, 0, pack_0(0, handle(d), handle(a), handle(b), handle(c)) + numbers_0)
+        kernel(alone, 0, 0, pack_0(5, handle(d), handle(a), handle(b), handle(c)) + table_0)
         return (d,)
 """
 
@@ -65,7 +65,7 @@ class Program:
     def run(v_a):
         if not v_a.flags.c_contiguous: v_a = rows(v_a)
         v_b = empty((3,), float32)
-        kernel(ALONE, 0, 0, pack_0(0, handle(v_b), handle(v_a)) + numbers_0)
+        kernel(ALONE, 0, 0, pack_0(3, handle(v_b), handle(v_a)) + table_0)
         return (v_b, )
     """
 
@@ -200,22 +200,22 @@ class _OnProcessors(Writer):
     """Writes the function that runs a graph on the CPU: one kernel has all loops."""
 
     def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
-        self.calls: list[list[Part]] = []
+        self.loops = programs.Loops()
+        self.calls = 0
         self.waiting: list[tuple[Part, list[str]]] = []
         super().__init__(graph, plan, inside)
         places = [(v.shape, v.dtype, place) for v, place in plan.places.items()]
         self.scope |= {**_GIVEN, "arenas": _Arenas(plan.arena, places)}
-        self._text, self._load = programs.program(self.calls)
 
     def source(self) -> str:
         """Return the text of the kernel."""
-        return self._text
+        return self.loops.text if self.calls else ""
 
     def load(self) -> dict[str, Any]:
         """Return what the lines refer to; the kernel is compiled now if it was not yet."""
         scope = super().load()
         if self.calls:
-            kernel = self._load()
+            kernel = self.loops.load()
             scope["kernel"], scope["of_threads"] = _QUICK(kernel.address), kernel
         return scope
 
@@ -283,7 +283,7 @@ class _OnProcessors(Writer):
         """Write the call of the loops that wait."""
         if not self.waiting:
             return
-        number, parts = len(self.calls), [part for part, _ in self.waiting]
+        number, parts = self.calls, [part for part, _ in self.waiting]
         given = []
         for part, handles in self.waiting:
             given += [f"handle({name})" for name in handles]
@@ -293,16 +293,16 @@ class _OnProcessors(Writer):
                     f"{memory} = scratch({part.scratch}, {part.worth}, {self.named_type(part.loop.dtype)})"
                 )
                 given.append(f"handle({memory})")
-        numbers = [n for part in parts for n in part.numbers]
-        pack, tail = f"pack_{number}", f"numbers_{number}"
+        table = self.loops.add(parts)
+        pack, tail = f"pack_{number}", f"table_{number}"
         self.scope[pack] = struct.Struct(f"{1 + len(given)}q").pack
-        self.scope[tail] = struct.pack(f"{len(numbers)}q", *numbers)
-        packed = f"{pack}({number}, {', '.join(given)}) + {tail}"
+        self.scope[tail] = struct.pack(f"{len(table)}q", *table)
+        packed = f"{pack}({', '.join([str(1 + len(given)), *given])}) + {tail}"
         if programs.is_shared(parts):
             self.lines.append(f"shared(of_threads, {packed}, {parts[0].total}, {parts[0].multiple}, {parts[0].worth})")
         else:
             self.lines.append(f"kernel(ALONE, 0, 0, {packed})")
-        self.calls.append(parts)
+        self.calls += 1
         self.waiting = []
 
 

@@ -9,6 +9,7 @@ import textwrap
 import numpy as np
 import pytest
 
+import minigrad
 from minigrad.backends.numba import NumbaBackend, compiler
 
 A, B = ("in", 0), ("in", 1)
@@ -48,6 +49,31 @@ def test_a_second_process_does_not_compile(fresh, monkeypatch):
     forget(monkeypatch)
     monkeypatch.setattr(compiler, "_compile", None)
     compute()
+
+
+def test_each_function_is_compiled_once_and_none_to_machine_code_of_its_own(fresh, monkeypatch):
+    """Neither the places of a loop's arrays, nor how often it is called, make Numba compile it again."""
+    from numba.core import event
+
+    from minigrad.backends.numba import pipeline
+    from minigrad.graph.compiled import Program
+
+    def step(*weights):
+        return [(w - 0.1 * (w + 1.0)).sum() * w for w in weights]
+
+    program = Program(minigrad.graph.trace(step, *[minigrad.ones(n) for n in (3, 4, 5)]))
+    libraries = []
+    entry = pipeline._entry
+    monkeypatch.setattr(pipeline, "_entry", lambda library, *rest: libraries.append(library) or entry(library, *rest))
+    pipeline._context.cache_clear()
+    with event.install_recorder("numba:compile") as recorder:
+        program.load()
+    pipeline._context.cache_clear()
+    compiled = [each.data["dispatcher"].py_func.__name__ for _, each in recorder.buffer if each.is_start]
+    assert sorted(set(compiled)) == sorted(compiled)
+    assert [name for name in sorted(compiled) if name.startswith("loop")] == ["loop_0"]
+    assert len(libraries) == len(compiled)
+    assert {type(each).__name__ for each in libraries} == {"AOTCodeLibrary"}
 
 
 def test_other_sources_or_versions_do_not_find_it(fresh, monkeypatch):

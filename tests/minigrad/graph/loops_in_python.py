@@ -57,23 +57,16 @@ def _scope(formula):
 
 def run(program, *arrays):
     """Run a `Program` without compiling it."""
-    loops = []
-    for number, parts in enumerate(program._writer.calls):
-        for part in parts:
-            name, scope = f"loop_{number}_{len(loops)}", _scope(part.formula)
-            exec(part.function(name), scope)
-            loops.append(scope[name])
+    loops, known = program._writer.loops, {}
+    for n, (text, formula) in enumerate(zip(loops.functions, loops.formulas.values(), strict=True)):
+        exec(text, scope := _scope(formula))
+        known[f"loop_{n}"] = scope[f"loop_{n}"]
+    exec(loops.entry, known)
 
-    def kernel(numbers, spans=None):
+    def kernel(numbers, spans=((0, 0),)):
         parameters = struct.unpack(f"{len(numbers) // 8}q", numbers)
-        call = parameters[0]
-        parts = program._writer.calls[call]
-        place = sum(len(each) for each in program._writer.calls[:call])
-        first, given = 1, 1 + sum(part.handles for part in parts)
-        for n, part in enumerate(parts):
-            for ordinal, (start, stop) in enumerate(spans or [(0, part.total)]):
-                loops[place + n](start, stop, ordinal, first, given, parameters)
-            first, given = first + part.handles, given + len(part.numbers)
+        for ordinal, span in enumerate(spans):
+            known["kernel"]([[*span, ordinal]], None, None, parameters)
 
     def shared(_, numbers, total, multiple, worth):
         middle = total // 2 // multiple * multiple

@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-import re
 import sys
 import tempfile
 import threading
@@ -154,24 +153,14 @@ def _features() -> str:
 
 def _compile(function: Callable[..., None], symbol: str = "minigrad_kernel") -> tuple[bytes, str]:
     """Compile a kernel with Numba, and return its object file and the name of its entry."""
-    from minigrad.machine import _numba
+    from minigrad.backends.numba.pipeline import text_of
 
-    numba: Any = _numba.numba
-    word = numba.types.CPointer(numba.types.int64)
-    signature = numba.types.void(numba.types.CPointer(word), word, word, word)
-    compiled = numba.cfunc(signature, error_model="numpy")(function)
-    native = compiled.native_name.removeprefix("cfunc.")
-    # Numba's own C entry reports exceptions, through helpers that only its linker knows. Kernels raise none.
-    text = re.sub(
-        rf"^define [^\n]*@{re.escape(compiled.native_name)}\(.*?^}}",
-        lambda _: ENTRY.format(symbol=symbol, native=native),
-        compiled.inspect_llvm(),
-        flags=re.MULTILINE | re.DOTALL,
-    )
-    return _machine().emit_object(llvm.parse_assembly(text)), symbol
+    text, native = text_of(function)
+    return _machine().emit_object(llvm.parse_assembly(text + ENTRY.format(symbol=symbol, native=native))), symbol
 
 
-ENTRY = """define void @{symbol}(ptr %item, ptr %dimensions, ptr %steps, ptr %parameters) {{
+ENTRY = """
+define void @{symbol}(ptr %item, ptr %dimensions, ptr %steps, ptr %parameters) {{
   %result = alloca ptr
   %error = alloca ptr
   %status = call i32 @{native}(ptr %result, ptr %error, ptr %item, ptr %dimensions, ptr %steps, ptr %parameters)

@@ -1,12 +1,12 @@
 """Programs: one kernel of many fused loops, so that all of a graph is compiled at once.
 
-A program is given the number of a call. A call runs one loop, of which threads take shares, or several small loops,
-one after the other.
+A call runs one loop, of which threads take shares, or several small loops, one after the other. Its parameters say
+which, so that the kernel grows with the loops that differ and not with the calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from minigrad.backends.numba.expressions import Formula
 from minigrad.backends.numba.fused import Part
 from minigrad.backends.numba.geometry import blocks, collapse
 
-__all__ = ["is_shared", "parts_of", "program"]
+__all__ = ["Loops", "is_shared", "parts_of"]
 
 
 def parts_of(loop: Loop) -> list[Part]:
@@ -34,45 +34,76 @@ def parts_of(loop: Loop) -> list[Part]:
     return [Part(loop, each[:-1], each[-1:], shifts) for each, shifts in blocks(axes)]
 
 
-def program(calls: Sequence[Sequence[Part]]) -> tuple[str, Callable[[], compiler.Kernel]]:
-    """Return the text of one kernel for several calls, and what loads or compiles it.
+class Loops:
+    """The loops of a graph and the kernel that calls them; equal ones are compiled once.
 
-    A call's parameters are its number, the handles of all its parts, and the numbers of all its parts.
+    The kernel's parameters are the place of what `add` returns, the handles of all parts of the call, and that.
 
-    Args:
-        calls: For each call the parts that it runs: one of which threads take shares, or several small ones in a row.
+    Attributes:
+        formulas: What each loop computes, by its text.
     """
-    loops: dict[tuple[str, str], tuple[str, Formula]] = {}  # equal ones are compiled once
-    lines = ["call = parameters[0]"]
-    for number, parts in enumerate(calls):
-        lines.append(f"if call == {number}:")
-        first, given = 1, 1 + sum(part.handles for part in parts)
+
+    def __init__(self) -> None:
+        self.formulas: dict[str, Formula] = {}
+
+    def add(self, parts: Sequence[Part]) -> list[int]:
+        """Add a call of parts: a single one of which threads may take shares, or several small ones.
+
+        Returns:
+            How many parts there are; for each the number of its loop, the places of its first handle and of its first
+            number; and the numbers of all.
+        """
+        first, numbers = 1, [n for part in parts for n in part.numbers]
+        given = 1 + sum(part.handles for part in parts) + 1 + 3 * len(parts)
+        table = [len(parts)]
         for part in parts:
-            span = "item[0][0], item[0][1], item[0][2]" if is_shared(parts) else f"0, parameters[{given}], 0"
-            key = (part.function("loop"), _notes(part.formula))
-            name, _ = loops.setdefault(key, (f"loop_{len(loops)}", part.formula))
-            lines.append(f"    {name}({span}, {first}, {given}, parameters)")
+            text = _notes(part.formula) + part.function("loop")
+            self.formulas.setdefault(text, part.formula)
+            table += [list(self.formulas).index(text), first, given]
             first, given = first + part.handles, given + len(part.numbers)
-    entry = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
-    functions = {name: text.replace("def loop(", f"def {name}(", 1) for (text, _), (name, _) in loops.items()}
-    notes = [note for _, note in loops]
-    texts = [note + function for note, function in zip(notes, functions.values(), strict=True)]
-    text = "\n\n\n".join([*texts, entry, ""])
+        return [*table, *numbers]
 
-    def make() -> Any:
-        from minigrad.backends.numba.vector import inner
+    @property
+    def text(self) -> str:
+        """The text of the loops and of the kernel."""
+        return "\n\n\n".join([*self.functions, self.entry, ""])
 
+    @property
+    def entry(self) -> str:
+        """The text of the kernel."""
+        lines = [
+            "start, stop, ordinal = item[0][0], item[0][1], item[0][2]",
+            "table = parameters[0]",
+            "for place in range(table + 1, table + 1 + 3 * parameters[table], 3):",
+            "    loop, first, given = parameters[place], parameters[place + 1], parameters[place + 2]",
+            "    end = stop if stop > 0 else parameters[given]",
+        ]
+        for number in range(len(self.formulas)):
+            lines.append(f"    {'el' if number else ''}if loop == {number}:")
+            lines.append(f"        loop_{number}(start, end, ordinal, first, given, parameters)")
+        return "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
+
+    @property
+    def functions(self) -> list[str]:
+        """The texts of the loops."""
+        return [text.replace("def loop(", f"def loop_{n}(", 1) for n, text in enumerate(self.formulas)]
+
+    def load(self) -> compiler.Kernel:
+        """Return the kernel, compiled if it was not yet."""
+        keep = all(formula.complete for formula in self.formulas.values())
+        return compiler.kernel("graph", self.text, self._make, keep=keep)
+
+    def _make(self) -> Any:
+        from minigrad.backends.numba.pipeline import inner
+
+        dtypes = {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int32", "int64", "uint8")}
         known: dict[str, Any] = {}
-        for name, formula in loops.values():
-            scope = formula.scope() | {"uint8": np.uint8}
-            scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int32", "int64")}
-            exec(functions[name], scope)
-            known[name] = inner()(scope[name])
-        exec(entry, known)
+        for number, (text, formula) in enumerate(zip(self.functions, self.formulas.values(), strict=True)):
+            scope = formula.scope() | dtypes
+            exec(text, scope)
+            known[f"loop_{number}"] = inner()(scope[f"loop_{number}"])
+        exec(self.entry, known)
         return known["kernel"]
-
-    keep = all(formula.complete for _, formula in loops.values())
-    return text, lambda: compiler.kernel("graph", text, make, keep=keep)
 
 
 def _notes(formula: Formula) -> str:

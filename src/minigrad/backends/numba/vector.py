@@ -23,9 +23,9 @@ import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly
 
 from minigrad.backends.numba.intrinsics import bits_to_float, float_to_bits, select
-from minigrad.machine._numba import numba
+from minigrad.backends.numba.pipeline import inner
 
-__all__ = ["NAMES", "compiled", "functions", "inner"]
+__all__ = ["NAMES", "compiled", "functions"]
 
 NAMES = ("erf", "erfc", "exp", "expm1", "log", "log1p", "sigmoid", "softplus", "tanh")
 
@@ -52,12 +52,6 @@ def compiled(function: Callable[..., Any]) -> Any:
     Only contraction (a * b + c rounded once) is allowed: reassociation would simplify (t + magic) - magic to t.
     """
     return inner(fastmath={"contract"}, forceinline=True)(function)
-
-
-def inner(**options: Any) -> Any:
-    """Return the decorator for functions that only kernels call: without an entry from Python, they compile quicker."""
-    njit: Any = numba.njit
-    return njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
 
 
 def polynomial(coefficients: list[float], number: Any) -> Any:
