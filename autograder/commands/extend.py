@@ -143,10 +143,10 @@ def _tell(
     url = gradebook_url(course)
     if put_extension(course, url, assignment, student):
         _list_marks(course, console, student, assignment)
-        return
-    said = f"the gradebook has nothing of {student} in {assignment} yet; the extension counts when something is graded"
-    unknown = _unknown(course, url, assignment, student) if now else ""
-    console.print(f"[yellow]note[/yellow]  {escape(said + unknown)}", soft_wrap=True)
+    elif now is not None:
+        nothing = f"the gradebook has nothing of {student} in {assignment} yet"
+        said = f"{nothing}; the extension counts when something is graded{_unknown(course, url, assignment, student)}"
+        console.print(f"[yellow]note[/yellow]  {escape(said)}", soft_wrap=True)
 
 
 def _unknown(course: Course, url: str, assignment: str, student: str) -> str:

@@ -60,7 +60,7 @@ def test_an_id_that_the_gradebook_has_not(course):
     said = run(course, "adaa", "week1", "--days", "3")
     assert "no student of that id; did you mean ada?" in said
     assert "`autograder extend adaa week1 --remove` takes a mistake back" in said
-    assert "no student" not in run(course, "adaa", "week1", "--remove")
+    assert "note" not in run(course, "adaa", "week1", "--remove")
     assert read_extensions(course) == {}
 
 
