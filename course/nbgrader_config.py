@@ -2,7 +2,6 @@
 
 import os
 import sys
-import warnings
 from pathlib import Path
 
 from autograder.gradebook.nbgrader_hooks import configure
@@ -12,9 +11,6 @@ here = Path(__file__).resolve().parent
 
 # nbgrader starts `alembic` by its bare name, which is beside this Python whether or not its environment is active.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-
-# SQLAlchemy 2.1 remarks on the order in which nbgrader makes its own rows; they are made all the same.
-warnings.filterwarnings("ignore", message="Object of type <Submitted", module="nbgrader.api")
 
 c.CourseDirectory.course_id = "minigrad"
 c.CourseDirectory.root = str(here)

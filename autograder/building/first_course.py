@@ -30,12 +30,6 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 c.CourseDirectory.course_id = "{name}"
 c.CourseDirectory.root = str(here)
 
-# On one machine; a class on JupyterHub has an exchange that everyone can write to.
-c.Exchange.root = str(here / "exchange")
-if not (here / "exchange").is_dir():
-    (here / "exchange").mkdir()
-    (here / "exchange").chmod(0o777)  # nbgrader makes it so at the first release, with a warning
-
 # `nbgrader zip_collect` takes what Moodle and Canvas pack into an archive; for other names, give a `named_regexp`.
 c.ZipCollectApp.extractor_plugin = "autograder.gradebook.lms_archives.OuterArchives"
 c.ZipCollectApp.collector_plugin = "autograder.gradebook.lms_files.RosterCollector"
@@ -46,7 +40,7 @@ c.ClearSolutions.text_stub = "Write your answer here."
 c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"  # nbgrader's spelling
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 
-# Collecting and autograding: grafted, and judged by hidden tests in a sandbox.
+# Collecting and autograding: grafted, and judged by hidden tests in a sandbox; the exchange that course.toml names.
 configure(c, here)
 '''
 
@@ -158,7 +152,8 @@ nbgrader release_assignment week1
 nbgrader collect week1               # what students handed in
 autograder autograde week1
 autograder report week1
-nbgrader generate_feedback week1
+autograder feedback week1
+nbgrader release_feedback week1
 ```
 
 One notebook, without nbgrader: `autograder grade 01_first.ipynb`.

@@ -116,7 +116,7 @@ def honest(command: Callable[P, R]) -> Callable[P, R]:
             what = "-e '.[course]'" if DEFAULT_COURSE.is_dir() else "'minigrad-course[course]'"
             fail(f"the package {error.name} is missing: `pip install {what}` installs what the grader needs", USAGE)
         except KeyboardInterrupt:
-            stopped()
+            stopped("the same command can be given again")
 
     return wrapper
 
@@ -138,13 +138,13 @@ def _explained(command: Callable[[], R]) -> R:
         fail(f"{error.filename or 'a file'}: {error.strerror or error}", USAGE)
 
 
-def stopped(what: str = "") -> NoReturn:
+def stopped(what: str) -> NoReturn:
     """End after Ctrl-C; results that are kept lie in the course's folder already.
 
     Args:
         what: The work that is done by now, and how it goes on.
     """
-    Console(stderr=True, soft_wrap=True, highlight=False).print(f"stopped; {what}" if what else "stopped")
+    Console(stderr=True, soft_wrap=True, highlight=False).print(f"stopped; {what}")
     raise typer.Exit(STOPPED)
 
 

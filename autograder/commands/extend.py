@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
+import shlex
 from typing import Annotated
 
 import typer
@@ -138,15 +140,30 @@ def _tell(
     else:
         said = f"{student}: no extension of {assignment} any more{was}" if before else f"{student}: had no extension"
     console.print(escape(f"{said}; written to {FILE}"), soft_wrap=True)
-    known = put_extension(course, gradebook_url(course), assignment, student)
-    if not known:
-        console.print(
-            f"[yellow]note[/yellow]  the gradebook has nothing of {escape(student)} in {assignment} yet; the extension "
-            "counts when something is graded",
-            soft_wrap=True,
-        )
-        return
-    _list_marks(course, console, student, assignment)
+    url = gradebook_url(course)
+    if put_extension(course, url, assignment, student):
+        _list_marks(course, console, student, assignment)
+    elif now is not None:
+        nothing = f"the gradebook has nothing of {student} in {assignment} yet"
+        said = f"{nothing}; the extension counts when something is graded{_unknown(course, url, assignment, student)}"
+        console.print(f"[yellow]note[/yellow]  {escape(said)}", soft_wrap=True)
+
+
+def _unknown(course: Course, url: str, assignment: str, student: str) -> str:
+    """Say that the gradebook has students but not this one, and how a slip is taken back; else nothing."""
+    from autograder.gradebook.diagnosing import opened
+    from autograder.gradebook.settings import has_gradebook
+
+    if not has_gradebook(course, url):
+        return ""
+    with opened(url, course.name) as gradebook:
+        known = [each.id for each in gradebook.students]
+    if student in known or not known:
+        return ""
+    near = difflib.get_close_matches(student, known, n=1)
+    meant = f"; did you mean {near[0]}?" if near else ","
+    back = f"`autograder extend {shlex.quote(student)} {assignment} --remove` takes a mistake back"
+    return f". It has no student of that id{meant} {back}"
 
 
 def _list_marks(course: Course, console: Console, student: str, assignment: str) -> None:

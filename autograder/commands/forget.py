@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -133,10 +134,19 @@ def _name_others(console: Console, data: KeptData, people: Iterable[Person], sai
     for person in people:
         found = data.naming(person)
         for path in found[:SHOWN]:
-            what = f"names {clean(person.id)}; look at it, and delete what is about the student"
+            what = f"names {clean(person.id)}; {_way_out(data, path)}"
             console.print(f"[yellow]{said}[/yellow]  {escape(f'{clean(short(path))}: {what}')}", soft_wrap=True)
         if len(found) > SHOWN:
             console.print(f"[yellow]{said}[/yellow]  {number(len(found) - SHOWN, 'more file')} of that kind")
         if not tells(person.id):
             note = f"{person.id} is too short to be searched for: look into backups and archives yourself"
             console.print(f"[yellow]note[/yellow]  {escape(note)}", soft_wrap=True)
+
+
+def _way_out(data: KeptData, path: Path) -> str:
+    """How a file ceases to name a student. A backup is no file in which a line can be deleted."""
+    from autograder.gradebook.databases import BACKUPS
+
+    if path.is_relative_to(data.root / BACKUPS):
+        return "delete this backup; `autograder database backup` makes one without the student"
+    return "look at it, and delete what is about the student"

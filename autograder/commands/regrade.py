@@ -213,7 +213,8 @@ def _count(found: Plan) -> str:
     falling = sum(change.falls for change in found.changes)
     said = _marks(found) if found.changes else "no mark changes"
     said += f", {falling} of them lower than before" if falling else ""
-    return said + (f"; {number(len(found.kept), 'mark')} that would fall stay as they are" if found.kept else "")
+    stay = "stays as it is" if len(found.kept) == 1 else "stay as they are"
+    return said + (f"; {number(len(found.kept), 'mark')} that would fall {stay}" if found.kept else "")
 
 
 def _marks(found: Plan) -> str:

@@ -177,7 +177,7 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
             self._tell_of_another_number(owner, student)
             return student
         if len(unsure) == 1 and len(namesakes) == 1:
-            if known:
+            if known or self._is_named:
                 self._tell_apart(owner, known, owner.name)
             return owner.name
         self._tell_apart(owner, known, str(owner))
@@ -199,7 +199,11 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
             )
 
     def _tell_apart(self, owner: _Owner, known: set[str], folder: str) -> None:
-        who = f"the gradebook has {', '.join(sorted(known))} of that name" if known else "the gradebook has none"
+        who = (
+            f"the gradebook has {', '.join(sorted(known))} of that name"
+            if known
+            else "the gradebook has none of that name"
+        )
         self._warn(
             f"{owner}: nothing tells which student that is ({who}); the work is in submitted/{folder}. Import "
             "lms_user_id (Canvas), put Moodle's grading worksheet beside archive/, or set c.RosterCollector.students = "
@@ -223,6 +227,11 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
                 (each.id, each.first_name or "", each.last_name or "", each.email or "", str(each.lms_user_id or ""))
                 for each in gradebook.students
             ]
+
+    @property
+    def _is_named(self) -> bool:
+        """True if names were imported, so that a name which the gradebook has not is a stranger's, or misspelt."""
+        return any(first or last for _, first, last, *_ in self._roster)
 
     @cached_property
     def _by_number(self) -> dict[str, str]:

@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import pwd
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,7 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool, Unicode
+from traitlets.log import get_logger
 
 from autograder.common.aside import Aside
 from autograder.course import Course, CourseError
@@ -94,6 +96,8 @@ def configure(config: Any, root: Path) -> None:
         config: nbgrader's configuration, `c` in nbgrader_config.py.
         root: The course's directory.
     """
+    # SQLAlchemy 2.1 remarks on the order in which nbgrader makes its own rows; they are made all the same.
+    warnings.filterwarnings("ignore", message="Object of type <Submitted", module="nbgrader.api")
     if "root" not in config.Exchange:
         config.Exchange.root = str(exchange_of(root))
     config.ExchangeFactory.collect = f"{_HERE}.GraftingCollect"
@@ -143,7 +147,8 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
     def copy_files(self) -> None:
         """Take all submissions in; one that the disk refuses does not keep the others out."""
         clear_up(Path(self.coursedir.root))
-        put_dates(course_of(Path(self.coursedir.root)), self.coursedir.db_url, [self.coursedir.assignment_id])
+        with _told():
+            put_dates(course_of(Path(self.coursedir.root)), self.coursedir.db_url, [self.coursedir.assignment_id])
         self.failed: list[str] = []
         records = [each for each in self.src_records if each["username"]]
         self.src_records = self._without_strangers(records) if any(map(self._is_owners, records)) else records
@@ -224,13 +229,29 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
                 self.log.warning("%s: %s", student, one_line(sentence))
 
 
+@contextmanager
+def _told() -> Iterator[None]:
+    """End nbgrader's command with one sentence where course.toml or the gradebook is wrong.
+
+    nbgrader logs what a hook raises with its traceback, and goes on; it does not catch SystemExit.
+    """
+    try:
+        yield
+    except CourseError as error:
+        get_logger().critical("%s", error)
+        raise SystemExit(1) from error
+
+
 class DatedRelease(ExchangeReleaseAssignment):  # type: ignore[misc]  # nbgrader ships no types
     """`nbgrader release_assignment`, with the dates of today in the gradebook."""
 
     def copy_files(self) -> None:
         """Release the files."""
+        with _told():
+            course = course_of(Path(self.coursedir.root))
         super().copy_files()
-        put_dates(course_of(Path(self.coursedir.root)), self.coursedir.db_url, [self.coursedir.assignment_id])
+        with _told():
+            put_dates(course, self.coursedir.db_url, [self.coursedir.assignment_id])
 
 
 def dater(root: Path) -> Callable[..., None]:
@@ -239,8 +260,9 @@ def dater(root: Path) -> Callable[..., None]:
     def hook(assignment: str, student: str, notebooks: list[str]) -> None:
         from autograder.gradebook.settings import gradebook_url
 
-        course = course_of(root)
-        put_dates(course, gradebook_url(course), [assignment])
+        with _told():
+            course = course_of(root)
+            put_dates(course, gradebook_url(course), [assignment])
 
     return hook
 
@@ -251,6 +273,8 @@ def tidier(root: Path) -> Callable[..., None]:
     def hook(assignment: str, student: str, notebooks: list[str]) -> None:
         if notebooks:
             directory = (root / notebooks[0]).parent
+            with _told():
+                course_of(root)  # what is wrong with it is wrong for everybody
             tidy(root, directory)
             # nbgrader goes on with this very list.
             notebooks[:] = sorted(str(Path(notebooks[0]).parent / path.name) for path in directory.glob("*.ipynb"))

@@ -15,12 +15,6 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 c.CourseDirectory.course_id = "structures"
 c.CourseDirectory.root = str(here)
 
-# On one machine; a class on JupyterHub has an exchange that everyone can write to.
-c.Exchange.root = str(here / "exchange")
-if not (here / "exchange").is_dir():
-    (here / "exchange").mkdir()
-    (here / "exchange").chmod(0o777)  # nbgrader makes it so at the first release, with a warning
-
 # `nbgrader zip_collect` takes what Moodle and Canvas pack into an archive; for other names, give a `named_regexp`.
 c.ZipCollectApp.extractor_plugin = "autograder.gradebook.lms_archives.OuterArchives"
 c.ZipCollectApp.collector_plugin = "autograder.gradebook.lms_files.RosterCollector"
@@ -31,5 +25,5 @@ c.ClearSolutions.text_stub = "Write your answer here."
 c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"  # nbgrader's spelling
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 
-# Collecting and autograding: grafted, and judged by hidden tests in a sandbox.
+# Collecting and autograding: grafted, and judged by hidden tests in a sandbox; the exchange that course.toml names.
 configure(c, here)

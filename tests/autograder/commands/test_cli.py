@@ -163,7 +163,7 @@ def test_an_unknown_isolation(run, notebook):
 
 @pytest.mark.parametrize("command", ["build", "grade", "verify", "edition"])
 def test_ctrl_c(run, notebook, tmp_path, monkeypatch, command):
-    """Ctrl-C ends a command with one line and exit code 130."""
+    """Ctrl-C ends a command with one line, which says that nothing is in the way, and exit code 130."""
 
     def stopped(*_args, **_options):
         raise KeyboardInterrupt
@@ -171,7 +171,7 @@ def test_ctrl_c(run, notebook, tmp_path, monkeypatch, command):
     module = command if command in ("grade", "verify") else "course"
     monkeypatch.setattr(f"autograder.commands.{module}.load_course", stopped)
     words = {"grade": [notebook], "edition": ["--out", tmp_path]}.get(command, [])
-    assert run(command, *words, code=130).strip() == "stopped"
+    assert run(command, *words, code=130).strip() == "stopped; the same command can be given again"
 
 
 @pytest.mark.full("commands are interrupted, or write to files of every kind", share=4)

@@ -7,6 +7,7 @@ from autograder.building.build import build
 from autograder.building.slicing import slice_exercise
 from autograder.cli import app
 from autograder.course.loading import load_course
+from autograder.gradebook.settings import load_app
 from autograder.proof.verify import verify
 
 
@@ -25,6 +26,16 @@ def test_a_new_course_is_built_and_verified(tmp_path):
     assert course.name == "stats" and "return (low + high) / 2" in slice_exercise(course, "first.middle").reference
     (checked,) = verify(course, hidden=course.hidden, answers=course.authored)
     assert checked.problems == () and [each.misconception for each in checked.wrong] == ["whole-numbers-only"]
+
+
+def test_a_new_course_has_the_exchange_that_course_toml_names(tmp_path):
+    """`exchange` counts as it does in minigrad's course; without it the exchange is a folder of the course."""
+    course = tmp_path / "stats"
+    run("new", "course", str(course))
+    assert load_app(course, "week1").config.Exchange.root == str(course / "exchange")
+    toml = course / "course.toml"
+    toml.write_text(toml.read_text().replace("seed = 1", 'exchange = "/srv/exchange"\nseed = 1'))
+    assert load_app(course, "week1").config.Exchange.root == "/srv/exchange"
 
 
 @pytest.mark.parametrize(

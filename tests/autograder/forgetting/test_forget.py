@@ -33,8 +33,8 @@ pytestmark = pytest.mark.full(
 )
 
 
-def run(course, command, *arguments, code=0):
-    done = CliRunner().invoke(app, [command, *arguments, "--course", str(course)], env={"COLUMNS": "200"})
+def run(course, *arguments, code=0):
+    done = CliRunner().invoke(app, [*arguments, "--course", str(course)], env={"COLUMNS": "200"})
     assert done.exit_code == code, done.output
     assert "Traceback" not in done.output
     return Text.from_ansi(done.output).plain
@@ -208,10 +208,12 @@ def test_an_id_that_is_too_short_to_be_found(course):
 def test_files_that_stay_are_named(course):
     """A backup of the gradebook, and an archive of the class, still hold the student: the command says so."""
     shutil.copy(course / "gradebook.db", course / "gradebook.db.2027-01-01")
+    run(course, "database", "backup")
     archive = course / "downloaded" / "week0" / "archive" / "class.zip"
     archive.parent.mkdir()
     with zipfile.ZipFile(archive, "w") as zipped:
         zipped.writestr(f"{FIRST} {LAST}_123_assignsubmission_file_/00_numbers.ipynb", "{}")
     said = run(course, "forget", ID, "--yes")
     assert [path for path in ("gradebook.db.2027-01-01", "class.zip") if f"{path}: names {ID}" not in said] == []
-    assert said.count("still there") == 2
+    assert said.count("still there") == 3
+    assert said.count("delete this backup; `autograder database backup` makes one without the student") == 1

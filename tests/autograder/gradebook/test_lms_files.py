@@ -267,6 +267,21 @@ def test_a_namesake_whom_the_gradebook_does_not_know(download, caplog):
     assert "nothing tells which student" in caplog.text
 
 
+def test_a_name_that_the_gradebook_does_not_have(download, caplog):
+    """Where names were imported, the command says that it knows none such, and where the work is."""
+    (found,) = download({moodle("Ada Lovelac", 1): PACKED})
+    assert found["student_id"] == "Ada Lovelac"
+    assert "Ada Lovelac_1: nothing tells which student that is (the gradebook has none of that name)" in caplog.text
+    assert "submitted/Ada Lovelac." in caplog.text
+
+
+def test_names_that_nobody_has_imported(download, caplog, monkeypatch):
+    """Without names in the gradebook, an id is the name in the archive: there is nothing to say."""
+    monkeypatch.setattr(RosterCollector, "_roster", [("Bea", "", "", "", "")])
+    (found,) = download({moodle("Ada Lovelace", 1): PACKED})
+    assert found["student_id"] == "Ada Lovelace" and "nothing tells" not in caplog.text
+
+
 def test_an_address_is_a_name(download):
     """A platform that writes addresses in place of names is understood."""
     (found,) = download({moodle("wei2@uni.edu", 1): PACKED})
