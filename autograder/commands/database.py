@@ -101,7 +101,7 @@ def restore(
         console.print("nothing was changed")
         return
     try:
-        kept = databases.back_up(loaded)
+        kept = databases.back_up(loaded, spare=file)
     except CourseError as error:
         kept = None
         console.print(f"the gradebook as it is now could not be kept: {escape(str(error))}")
