@@ -246,7 +246,8 @@ def test_the_commands_say_what_is_next(course, monkeypatch):
     assert "kept: " in run("backup")
     kept = backups(course)[0]
     assert kept.name in run("restore")
-    assert "2 students, 2 submissions" in run("restore", str(kept), "--yes")
+    said = run("restore", str(kept), "--yes")
+    assert "2 students, 2 submissions" in said and "Restart each Jupyter server" in said
     assert "no such file" in run("restore", "nowhere.db", code=2)
     said = run("move", f"sqlite:///{course.directory}/moved.db")
     assert "nbgrader_config.py" in said and f'db_url = "sqlite:///{course.directory}/moved.db"' in said
