@@ -101,12 +101,16 @@ def restore(
         console.print("nothing was changed")
         return
     try:
-        kept = databases.back_up(loaded)
+        kept = databases.back_up(loaded, spare=file)
     except CourseError as error:
         kept = None
         console.print(f"the gradebook as it is now could not be kept: {escape(str(error))}")
     rows = databases.restore(loaded, file)
     console.print(f"restored: {_said(rows)}" + (f"; before, it was kept: {escape(short(kept))}" if kept else ""))
+    if databases.of_course(loaded).get_backend_name() == "sqlite":
+        console.print(
+            "Restart each Jupyter server with an open Formgrader: it shows the old gradebook, and saves nothing"
+        )
     console.print("Next: `autograder autograde ASSIGNMENT` records again what was graded since")
 
 

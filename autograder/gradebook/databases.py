@@ -212,8 +212,12 @@ def backups(course: Course) -> list[Path]:
     return sorted((course.directory / BACKUPS).glob("gradebook-*.db"), reverse=True)
 
 
-def back_up(course: Course) -> Path | None:
+def back_up(course: Course, spare: Path | None = None) -> Path | None:
     """Keep a copy of the gradebook as it is now, an SQLite file whichever database it is of; the oldest go.
+
+    Args:
+        course: The course.
+        spare: A backup that stays, however old it is.
 
     Returns:
         The copy; None if there is no gradebook yet.
@@ -230,7 +234,8 @@ def back_up(course: Course) -> Path | None:
     kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     move(source, URL.create("sqlite", database=str(kept)), replace=True)
     for old in backups(course)[KEPT:]:
-        old.unlink(missing_ok=True)
+        if spare is None or old.resolve() != spare.resolve():
+            old.unlink(missing_ok=True)
     return kept
 
 

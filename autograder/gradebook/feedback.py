@@ -33,6 +33,7 @@ from autograder.course import Course
 from autograder.gradebook.blueprints import NO_RESPONSE
 from autograder.gradebook.dates import Dates
 from autograder.gradebook.diagnosing import opened, refuse_an_unusable_gradebook
+from autograder.gradebook.formulas import in_mathml
 from autograder.gradebook.nbgrader_hooks import fill
 from autograder.gradebook.settings import has_gradebook, load_app
 from autograder.grafting.tidying import course_of
@@ -115,7 +116,10 @@ def rows_of(gradebook: Gradebook, notebook: Any) -> Rows:
 
 
 class Grades(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
-    """Puts the gradebook's points and comments into a notebook, as nbgrader's GetGrades does cell by cell."""
+    """Puts the gradebook's points and comments into a notebook, as nbgrader's GetGrades does cell by cell.
+
+    Formulas of a comment become MathML, as those of the lesson do.
+    """
 
     display_data_priority = List(NbGraderPreprocessor.display_data_priority.default()).tag(config=True)
 
@@ -132,7 +136,8 @@ class Grades(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no t
             answered = utils.is_solution(cell) or utils.is_task(cell)
             try:
                 if answered:
-                    cell.metadata.nbgrader["comment"] = rows.comments[cell.metadata.nbgrader.grade_id]
+                    comment = rows.comments[cell.metadata.nbgrader.grade_id]
+                    cell.metadata.nbgrader["comment"] = comment and in_mathml(comment)
                 if marked:
                     score, points = rows.scores[cell.metadata.nbgrader.grade_id]
                     cell.metadata.nbgrader.update(score=score, points=points)

@@ -91,9 +91,9 @@ ROWS = {
 }
 
 
-def rows(course):
+def rows(course, gradebook="gradebook.db"):
     """Everything in a gradebook that a person could ask for."""
-    with sqlite3.connect(course / "gradebook.db") as database:
+    with sqlite3.connect(course / gradebook) as database:
         return {name: sorted(database.execute(query).fetchall(), key=repr) for name, query in ROWS.items()}
 
 

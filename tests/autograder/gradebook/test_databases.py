@@ -178,6 +178,19 @@ def test_the_oldest_backups_go(course):
     assert backups(course)[-1].name == "gradebook-2020-01-07T000000.db"
 
 
+def test_the_oldest_backup_is_restored(course, monkeypatch):
+    """The copy that is kept before a restoration does not push out the one that is restored."""
+    monkeypatch.setattr("autograder.commands.database._loaded", lambda _: course)
+    folder = course.directory / databases.BACKUPS
+    folder.mkdir(parents=True)
+    for day in range(KEPT):
+        shutil.copy(course.directory / "other.db", folder / f"gradebook-2020-01-{day + 1:02}T000000.db")
+    oldest = backups(course)[-1]
+    done = CliRunner().invoke(app, ["database", "restore", str(oldest), "--yes"])
+    assert done.exit_code == 0, done.output
+    assert rows(course.url) == rows(f"sqlite:///{course.directory}/other.db") and oldest in backups(course)
+
+
 def test_nothing_is_kept_of_nothing(course):
     """Before the first grading there is no gradebook, and no backup."""
     course.file.unlink()
@@ -233,7 +246,8 @@ def test_the_commands_say_what_is_next(course, monkeypatch):
     assert "kept: " in run("backup")
     kept = backups(course)[0]
     assert kept.name in run("restore")
-    assert "2 students, 2 submissions" in run("restore", str(kept), "--yes")
+    said = run("restore", str(kept), "--yes")
+    assert "2 students, 2 submissions" in said and "Restart each Jupyter server" in said
     assert "no such file" in run("restore", "nowhere.db", code=2)
     said = run("move", f"sqlite:///{course.directory}/moved.db")
     assert "nbgrader_config.py" in said and f'db_url = "sqlite:///{course.directory}/moved.db"' in said

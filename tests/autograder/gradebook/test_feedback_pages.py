@@ -4,12 +4,16 @@ import base64
 import datetime as dt
 import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import nbformat
 import pytest
 from drawn_pages import exporter
 from nbconvert.exporters import HTMLExporter
+from nbgrader.server_extensions.formgrader import handlers
+from playwright.sync_api import expect
 from traitlets.config import Config, Configurable
 
 from autograder.course.loading import load_course
@@ -140,6 +144,37 @@ def test_hostile_answers_do_nothing(browser, hostile, root, tmp_path, kind):
         window.locator(".rendered_html").locator("iframe, object, form, input, style, svg, script, base, meta").count()
         == 0
     )
+    window.close()
+
+
+def test_formgraders_keys_work_without_mathjax(browser, root):
+    """Tab leads to the first field and to the next one, Ctrl+Shift+F flags the submission, `?` lists the keys."""
+    notebook = nbformat.v4.new_notebook(cells=[graded_cell("One.", 1), graded_cell("Another.", 2)])
+    html, _ = exporter(root, "formgrade").from_notebook_node(notebook, resources=dict(RESOURCES["formgrade"]))
+    window, errors, asked = browser.new_page(), [], []
+
+    def answer(route):
+        path = urlsplit(route.request.url).path
+        asked.append((route.request.method, path))
+        if path.startswith("/formgrader/static/"):
+            route.fulfill(path=Path(handlers.static_path, path.removeprefix("/formgrader/static/")))
+        else:
+            body = {"/page": html, "/formgrader/api/submitted_notebook/s/flag": '{"flagged": true}'}.get(path, "[]")
+            route.fulfill(body=body, content_type="text/html" if body != "[]" else "application/json")
+
+    window.route("**", answer)
+    window.on("pageerror", lambda error: errors.append(error))
+    window.goto("http://127.0.0.1/page")
+    window.wait_for_function("formgrader.loaded && MathJax.loaded")
+    window.keyboard.press("Tab")
+    expect(window.locator("#g1")).to_be_focused()
+    window.keyboard.press("Tab")
+    expect(window.locator("#g1_extra_credit")).to_be_focused()
+    window.keyboard.press("Control+Shift+F")
+    expect(window.get_by_text("Submission flagged")).to_be_attached()
+    assert ("POST", "/formgrader/api/submitted_notebook/s/flag") in asked and errors == []
+    window.locator(".help").click()
+    expect(window.get_by_text("Flag the submission")).to_be_visible()
     window.close()
 
 

@@ -105,12 +105,17 @@ def test_automatic_points_are_what_they_were(graded):
 
 
 def test_the_answer_on_the_feedback_page_does_nothing(graded):
-    """The page shows what was written, as text."""
+    """The page shows what was written, as text; formulas of a person's comment are drawn, and code is left alone."""
     course, _ = graded
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        comment = gradebook.find_comment("question-why-add", "00_numbers", "week0", "ada")
+        comment.manual_comment = "As in $x^2$, and not `$y$`."
+        gradebook.db.commit()
     converter = load_app(course, "week0")
     GenerateFeedback(coursedir=converter.coursedir, parent=converter).start()
     page = (course / "feedback" / "ada" / "week0" / "00_numbers.html").read_text()
     assert "it <strong>is</strong>." in page
+    assert "<msup><mi>x</mi><mn>2</mn></msup>" in page and "<code>$y$</code>" in page and "$x^2$" not in page
     assert '<script>alert("owned")' not in page and "&lt;script&gt;alert" in page
 
 
