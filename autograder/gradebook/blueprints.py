@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Container, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,42 +12,10 @@ from nbgrader import utils
 from nbgrader.api import MissingEntry
 from nbgrader.preprocessors import DeduplicateIds, OverwriteCells
 
-__all__ = ["NO_RESPONSE", "Blueprint", "has_id", "other_cells", "score"]
+__all__ = ["NO_RESPONSE", "Blueprint", "has_id", "score"]
 
 NO_RESPONSE = "No response."
 """nbgrader's comment on an answer that is still as it was released."""
-
-
-def other_cells(gradebook: Any, assignment: str, sources: Iterable[Path]) -> str:
-    """Return in which notebook nbgrader would have to add or remove cells after it was handed in, which it refuses.
-
-    Args:
-        gradebook: nbgrader's gradebook.
-        assignment: The assignment.
-        sources: Its notebooks, as the build made them.
-
-    Returns:
-        One sentence; the empty string if there is no such notebook.
-    """
-    for path in sources:
-        try:
-            known = gradebook.find_notebook(path.stem, assignment)
-        except MissingEntry:
-            continue
-        cells = nbformat.read(path, as_version=4).cells
-        now = {cell.metadata.nbgrader.grade_id for cell in cells if "nbgrader" in cell.metadata}
-        before = {cell.name for cell in known.source_cells}
-        if known.submissions and now != before:
-            changes = [
-                f"{word} {', '.join(sorted(names))}"
-                for word, names in (("new:", now - before), ("gone:", before - now))
-                if names
-            ]
-            return (
-                f"{path.stem} was handed in, and nbgrader adds and removes no cells of such a notebook "
-                f"({'; '.join(changes)}); undo that, or put it into another assignment"
-            )
-    return ""
 
 
 class Blueprint:

@@ -31,7 +31,6 @@ from traitlets import Bool, Unicode
 
 from autograder.common.aside import Aside
 from autograder.course import Course, CourseError
-from autograder.gradebook.blueprints import other_cells
 from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of, put_dates
 from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.harmless import FILTERS
@@ -99,7 +98,6 @@ def configure(config: Any, root: Path) -> None:
         config.Exchange.root = str(exchange_of(root))
     config.ExchangeFactory.collect = f"{_HERE}.GraftingCollect"
     config.ExchangeFactory.release_assignment = f"{_HERE}.DatedRelease"
-    config.GenerateAssignment.pre_convert_hook = keeper(root)
     config.GenerateAssignment.post_convert_hook = dater(root)
     config.Autograde.exporter_class = EXPORTER
     config.Autograde.pre_convert_hook = tidier(root)
@@ -233,21 +231,6 @@ class DatedRelease(ExchangeReleaseAssignment):  # type: ignore[misc]  # nbgrader
         """Release the files."""
         super().copy_files()
         put_dates(course_of(Path(self.coursedir.root)), self.coursedir.db_url, [self.coursedir.assignment_id])
-
-
-def keeper(root: Path) -> Callable[..., None]:
-    """A hook of `nbgrader generate_assignment` that ends it before it removes a release that it cannot make again."""
-
-    def hook(assignment: str, student: str, notebooks: list[str]) -> None:
-        from autograder.gradebook.settings import gradebook_url
-
-        course = course_of(root)
-        with opened(gradebook_url(course), course.name) as gradebook:
-            reason = other_cells(gradebook, assignment, [root / name for name in notebooks])
-        if reason:  # nbgrader goes on after any Exception of a hook
-            raise SystemExit(f"{assignment}: {reason}; the release stays as it was")
-
-    return hook
 
 
 def dater(root: Path) -> Callable[..., None]:

@@ -115,14 +115,9 @@ def times(course):
 
 def generate_assignment(root, course_dir, assignment):
     """Run stock nbgrader as this course configures it."""
-    result = try_to_generate(root, course_dir, assignment)
-    assert result["success"], result["log"]
-    return course_dir / "release" / assignment
-
-
-def try_to_generate(root, course_dir, assignment):
-    """The same, over what was released before; return what nbgrader says."""
     shutil.copy(root / "course" / "nbgrader_config.py", course_dir)
     config = PyFileConfigLoader("nbgrader_config.py", path=str(course_dir)).load_config()
     config.CourseDirectory.root = str(course_dir)
-    return NbGraderAPI(config=config).generate_assignment(assignment, force=True)
+    result = NbGraderAPI(config=config).generate_assignment(assignment)
+    assert result["success"], result["log"]
+    return course_dir / "release" / assignment

@@ -5,12 +5,11 @@ import json
 
 import nbformat
 import pytest
-from class_runs import generate_assignment, try_to_generate
+from class_runs import generate_assignment
 from damages import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manglings_of_answers import FIRST, MANGLINGS, SAID, SECOND, SOLUTION, at
-from nbgrader.api import Gradebook
 from small_course import SmallCourse
 
 from autograder.building.notebooks import dump, is_worked_in, new_notebook, question_cells, student_version
@@ -79,25 +78,6 @@ def test_nbgrader_releases_the_same_notebook(small, root):
     small.build()
     release = generate_assignment(root, small.root / "course", "week0") / "00_numbers.ipynb"
     assert json.loads(release.read_text()) == json.loads((small.root / "notebooks/00_numbers.ipynb").read_text())
-
-
-@pytest.mark.full("nbgrader releases a lesson", share=4)
-def test_a_question_that_comes_after_the_first_submission(small, root):
-    """nbgrader cannot add it then: a sentence says so, and the release stays, which nbgrader would have removed."""
-    lesson, course = small.lesson.read_text(), small.root / "course"
-    small.lesson.write_text(lesson.removesuffix(QUESTION))
-    small.build()
-    released = (generate_assignment(root, course, "week0") / "00_numbers.ipynb").read_bytes()
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}", "minigrad") as gradebook:
-        gradebook.add_student("ada")
-        gradebook.add_submission("week0", "ada")
-    assert try_to_generate(root, course, "week0")["success"]  # the same cells
-    small.lesson.write_text(lesson)
-    small.build()
-    said = "week0: 00_numbers was handed in, and nbgrader adds and removes no cells of such a notebook (new: question-"
-    error = try_to_generate(root, course, "week0")["error"]
-    assert said in error and "the release stays as it was" in error
-    assert (course / "release" / "week0" / "00_numbers.ipynb").read_bytes() == released
 
 
 def test_questions_do_not_count_in_the_lessons_total(small):
