@@ -1,6 +1,7 @@
 """Isolation is chosen by trying, in order of strength, and what cannot be had is said in one sentence."""
 
 import contextlib
+import itertools
 import os
 import platform
 import queue
@@ -70,7 +71,8 @@ def test_a_way_that_breaks_when_started_is_rejected(monkeypatch):
 def test_a_busy_machine_may_take_longer_to_start_a_sandbox(lost, heard, monkeypatch):
     """The time for the first answer is stretched as any other limit is, and ends on an idle machine."""
     monkeypatch.setattr(warm, "_START_SECONDS", 0.1)
-    monkeypatch.setattr(warm, "kept_waiting", lambda root: lambda: lost)
+    readings = itertools.chain([0.0], itertools.repeat(lost))
+    monkeypatch.setattr(warm, "kept_waiting", lambda root: lambda: next(readings))
     worker = object.__new__(warm.Warm)
     worker.process, worker._frames = SimpleNamespace(pid=0), queue.Queue()
     late = threading.Timer(0.3, worker._frames.put, [b'P{"ready": true}'])
