@@ -122,7 +122,7 @@ def unfilled(course: Course, exercise: Exercise, hidden: Path | None = None, ans
 
 
 def refuse_skeletons(course: Course, hidden: Path | None = None) -> None:
-    """Refuse a course in which a file of an exercise is still a skeleton.
+    """Refuse a course in which a file of an exercise is still a skeleton, or a notebook has nothing to check.
 
     Raises:
         CourseError: If there is one; the message names the first.
@@ -130,6 +130,18 @@ def refuse_skeletons(course: Course, hidden: Path | None = None) -> None:
     for exercise in course.exercises.values():
         for sentence in unfilled(course, exercise, hidden):
             raise CourseError(sentence)
+    if (course.source / "checks").is_dir():
+        for exercise in course.released:
+            _refuse_unchecked(course, exercise)
+
+
+def _refuse_unchecked(course: Course, exercise: Exercise) -> None:
+    file = _checks(course, exercise)
+    if not _has_check(exercise, file):
+        raise CourseError(
+            f"{file.name}: {file.parent.name}/ has no visible check of {exercise.id}; write one, as "
+            f"`autograder new exercise {exercise.id}` lists it"
+        )
 
 
 def _for_students(course: Course, exercise: Exercise) -> Iterator[Piece]:

@@ -14,6 +14,7 @@ from typing import Any
 from autograder.library import MINIGRAD, Library
 from autograder.sandbox.backends import Backend
 from autograder.sandbox.inside import wire
+from autograder.sandbox.inside.patience import Patience, kept_waiting
 from autograder.sandbox.model import Limits, SandboxUnavailable
 from autograder.sandbox.view import View, make_view
 
@@ -92,7 +93,7 @@ class Warm:
     def _greet(self, name: str, config: dict[str, Any]) -> None:
         try:
             self._send_bytes(json.dumps(config).encode())
-            origin, answer = self.receive(time.monotonic() + _START_SECONDS)
+            origin, answer = self._first_answer()
         except (Lost, Silent) as error:
             reason = self._last_words() or str(error) or "no answer"
             self.close()
@@ -101,6 +102,16 @@ class Warm:
             self.close()
             raise SandboxUnavailable(f"{name} does not start here: the worker answered out of turn")
         self.forks = bool(answer.get("forks"))
+
+    def _first_answer(self) -> tuple[str, dict[str, Any]]:
+        """The worker's first frame; it may take longer on a machine that others keep busy."""
+        patience = Patience(_START_SECONDS, kept_waiting(self.process.pid))
+        while True:
+            try:
+                return self.receive(time.monotonic() + patience.left())
+            except Silent:
+                if not patience.left():
+                    raise
 
     def _last_words(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):

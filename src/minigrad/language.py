@@ -199,7 +199,12 @@ def joined(x: Tensor) -> Tensor:
     return x.permute(0, 2, 1, 3).reshape(batch, n, heads * d)
 
 
-def block(x: Tensor, p: Mapping[str, Any], heads: int, cache: Cache | None = None) -> Tensor:
+def block(
+    x: Tensor,
+    p: Mapping[str, Any],
+    heads: int,
+    cache: Cache | None = None,
+) -> Tensor:
     """Compute a block of a transformer, with its norms in front (*pre-norm*).
 
     First half: norm1, then queries, keys and values of all heads by "qkv", attention,
@@ -336,7 +341,12 @@ def batches(
     ### END SOLUTION
 
 
-def sample(logits: np.ndarray, rng: np.random.Generator, temperature: float = 1.0, top_k: int | None = None) -> int:
+def sample(
+    logits: np.ndarray,
+    rng: np.random.Generator,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+) -> int:
     """Draw the next token.
 
     The probabilities are the softmax of the logits divided by the temperature.

@@ -64,7 +64,9 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_modules" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__}.__init__ must call super().__init__() before it sets {name!r}")
+            init = f"{type(self).__name__}.__init__"
+            message = f"{init} must call super().__init__() before it sets {name!r}"
+            raise AttributeError(message)
         for registry in (self._modules, self._parameters):
             registry.pop(name, None)
         self.__dict__.pop(name, None)
@@ -88,7 +90,8 @@ class Module:
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the module's output; every subclass writes its own."""
-        raise TypeError(f"{type(self).__name__} does not define forward(), so it cannot be called")
+        name = type(self).__name__
+        raise TypeError(f"{name} does not define forward(), so it cannot be called")
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
         """Register a parameter under a name made at run time, like ``"weight_0"``."""
@@ -143,6 +146,7 @@ class Module:
             parameter.value.grad = None
 
     def __repr__(self) -> str:
-        lines = [f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._modules.items()]
+        nested = [(name, repr(child)) for name, child in self._modules.items()]
+        lines = [f"  ({name}): " + text.replace("\n", "\n  ") for name, text in nested]
         head = f"{type(self).__name__}("
         return "\n".join([head, *lines, ")"]) if lines else head + ")"

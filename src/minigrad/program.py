@@ -183,7 +183,9 @@ class Jitted:
     """
 
     def __init__(
-        self, f: Callable[..., Any], build: Callable[[Program], Callable[..., tuple[Any, ...]]] | None = None
+        self,
+        f: Callable[..., Any],
+        build: Callable[[Program], Callable[..., tuple[Any, ...]]] | None = None,
     ) -> None:
         self.f = f
         self.build = build or (lambda program: program.run)

@@ -153,7 +153,13 @@ class Batches:
         drop_last: Whether to leave out a last batch that is shorter.
     """
 
-    def __init__(self, count: int, batch_size: int, rng: Any = None, drop_last: bool = False) -> None:
+    def __init__(
+        self,
+        count: int,
+        batch_size: int,
+        rng: Any = None,
+        drop_last: bool = False,
+    ) -> None:
         self.count = count
         self.batch_size = batch_size
         self.rng = rng

@@ -7,15 +7,18 @@ from autograder.proof.verify import ANSWERS
 from minigrad.checks.unseen import UNSEEN, unseen
 
 KERNELS = pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=6)
-ELSEWHERE = ("cuda_ops", "fast_ops")
-"""Modules whose exercises are for the most part about how the work is shared out, at which no check of values looks."""
+SIMULATED = "cuda_ops"
+"""The module whose exercises take up to half a minute each in the simulator of a GPU."""
+
+LAUNCHED = ("first_kernels", "fast_ops")
+"""Exercises whose checks name in their titles or messages on which arrays a kernel is run."""
 
 WRONG = [
     pytest.param(
         file, id=f"{file.parent.name}/{file.stem}", marks=KERNELS if COURSE.exercise(file.parent.name).uses else ()
     )
     for file in sorted((ANSWERS / "wrong").glob("*/*.py"))
-    if not file.parent.name.startswith(ELSEWHERE)
+    if not file.parent.name.startswith(SIMULATED)
 ]
 
 
@@ -31,7 +34,7 @@ def test_a_wrong_answer_is_refused_or_listed(file):
     report = check(file.parent.name, file.read_text(encoding="utf-8"))
     assert report.passed == (file.stem in UNSEEN.get(file.parent.name, {})), str(report)
     unnamed = [each for each in report.results if not (each.passed or each.call or "Numba's result, for" in each.hint)]
-    assert file.parent.name.startswith("first_kernels") or unnamed == [], str(report)  # their titles name the launch
+    assert file.parent.name.startswith(LAUNCHED) or unnamed == [], str(report)
 
 
 @pytest.mark.parametrize("exercise", UNSEEN)

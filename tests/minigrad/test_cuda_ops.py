@@ -224,7 +224,7 @@ def test_the_block_that_a_kernel_was_written_for():
 
 
 def test_a_block_size_has_many_names():
-    """A size is followed through other names, sums and modules; else the first shared array tells it."""
+    """A size is followed through other names, sums, powers and modules; else the first shared array tells it."""
 
     def by_name(out):
         BLOCK_DIM = THREADS_PER_BLOCK  # noqa: N806
@@ -248,12 +248,23 @@ def test_a_block_size_has_many_names():
         tile = cuda.shared.array(shape=THREADS_PER_BLOCK, dtype=numba.float64)
         tile[0] = 1.0
 
+    class Sizes:
+        tile = 8
+
+    def by_power(out):
+        BLOCK_DIM = 2**3 + (1 << 4)  # noqa: N806
+        out[0] = BLOCK_DIM
+
+    def by_choice(out):
+        BLOCK_DIM = int(min(THREADS_PER_BLOCK, 64, max(9, Sizes.tile)))  # noqa: N806
+        out[0] = BLOCK_DIM
+
     def by_the_launch(out):
         BLOCK_DIM = cuda.blockDim.x  # noqa: N806
         out[0] = BLOCK_DIM
 
-    kernels = (by_name, by_module, by_pair, by_array, by_imported_name, by_the_launch)
-    assert [block_dim(kernel, 5) for kernel in kernels] == [32, 16, 13, 16, 32, 5]
+    kernels = (by_name, by_module, by_pair, by_array, by_imported_name, by_power, by_choice, by_the_launch)
+    assert [block_dim(kernel, 5) for kernel in kernels] == [32, 16, 13, 16, 32, 24, 9, 5]
 
 
 def test_kernels_may_say_numba_cuda():

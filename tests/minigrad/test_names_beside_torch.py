@@ -218,8 +218,14 @@ def test_mistakes_are_told_in_a_sentence(call, words):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: mg.rand_like(mg.arange(3)), TypeError, "rand_like: draws floats, and the tensor is of int64"),
+        (lambda: mg.rand_like(mg.arange(3)), TypeError, "rand_like: draws floats, which a tensor of int64 cannot hold"),
         (lambda: mg.randn_like(mg.arange(3)), TypeError, "randn_like: draws floats"),
+        (lambda: mg.rand(3, dtype=mg.int64), TypeError, "rand: draws floats, which a tensor of int64 cannot hold"),
+        (lambda: mg.randn(3, dtype=bool), TypeError, "randn: draws floats"),
+        (lambda: mg.arange(3).normal_(), TypeError, "normal_: draws floats"),
+        (lambda: mg.arange(3).uniform_(), TypeError, "uniform_: draws floats"),
+        (lambda: mg.randint(0, 5), ValueError, "no integer is at least 0 and less than 0; call randint"),
+        (lambda: mg.randint(4, 4, (2,)), ValueError, "no integer is at least 4 and less than 4"),
         (lambda: mg.randint(5), TypeError, r"the size is missing; call randint\(high, size\)"),
         (lambda: mg.arange(3).std(), TypeError, "std: a tensor of int64 has no std of its type"),
         (lambda: mg.arange(3).var(), TypeError, "var: a tensor of int64 has no var of its type"),

@@ -20,6 +20,7 @@ from minigrad.checks.kernels import (
     is_float_index,
     run,
     tenfold,
+    touches,
 )
 from minigrad.checks.runner import visible
 from minigrad.compiling import compile_kernel, interpreted
@@ -62,6 +63,27 @@ def _expect_compiled(kernel: Callable[..., Any], given: Sequence[Any], wanted: l
     expect(out, wanted, hint="if the values are right in plain Python, one iteration depends on another one")
 
 
+def _expect_no_more(
+    kernel: Callable[..., Any], few: Sequence[Any], many: Sequence[Any], places: Sequence[int], what: str, hint: str
+) -> None:
+    """Run a kernel on less and on more, and count that it touches its arguments at these places equally often."""
+    more = touches(kernel, many, places) - touches(kernel, few, places)
+    if more:
+        raise Expectation(more, 0, f"{more} more {what}", hint, None)
+
+
+def _expect_no_indices(kernel: Callable[..., Any], inputs: int) -> None:
+    """Run a kernel where all layouts are equal: shapes and strides are compared once, not read for each element."""
+    few, many = (
+        arguments([3, columns], [columns, 1], *[(range(3 * columns), [3, columns], [columns, 1])] * inputs)
+        for columns in (2, 10)
+    )
+    layouts = [at for at in range(len(few)) if at % 3]
+    what = "reads of shapes and strides for 24 more elements, although all layouts are equal"
+    hint = "compare the layouts before the loop; where they are equal, element i stands at position i of each storage"
+    _expect_no_more(kernel, few, many, layouts, what, hint)
+
+
 @visible("fast_ops.tensor_map", MAP)
 def map_of_every_layout(student: SimpleNamespace) -> None:
     """10 x + 1 is right where the layouts agree, where the strides differ, and where the input is smaller."""
@@ -77,11 +99,18 @@ def map_of_every_layout(student: SimpleNamespace) -> None:
 
 
 @visible("fast_ops.tensor_map", MAP)
+def map_of_equal_layouts(student: SimpleNamespace) -> None:
+    """Where the layouts are equal, more elements take no more reads of shapes and strides."""
+    _expect_no_indices(interpreted(student.tensor_map(tenfold)), inputs=1)
+
+
+@visible("fast_ops.tensor_map", MAP)
 def map_in_parallel(student: SimpleNamespace) -> None:
     """Its loops run in parallel, and no two iterations meet."""
     kernel = student.tensor_map(tenfold)
     same, turned = (arguments([2, 3], [3, 1], (SIX, [2, 3], strides)) for strides in ([3, 1], [1, 2]))
-    _expect_no_races(kernel, turned, same)
+    smaller = arguments([2, 3], [3, 1], ([5, 6, 7], [1, 3], [3, 1]))
+    _expect_no_races(kernel, turned, same, smaller)
 
 
 @visible("fast_ops.tensor_map", MAP, slow=True)
@@ -114,11 +143,18 @@ def zip_of_every_layout(student: SimpleNamespace) -> None:
 
 
 @visible("fast_ops.tensor_zip", ZIP)
+def zip_of_equal_layouts(student: SimpleNamespace) -> None:
+    """Where all layouts are equal, more elements take no more reads of shapes and strides."""
+    _expect_no_indices(interpreted(student.tensor_zip(difference)), inputs=2)
+
+
+@visible("fast_ops.tensor_zip", ZIP)
 def zip_in_parallel(student: SimpleNamespace) -> None:
     """Its loops run in parallel, and no two iterations meet."""
     a = (SIX, [2, 3], [3, 1])
     same, turned = (arguments([2, 3], [3, 1], a, (SIX, [2, 3], strides)) for strides in ([3, 1], [1, 2]))
-    _expect_no_races(student.tensor_zip(difference), turned, same)
+    smaller = arguments([2, 3], [3, 1], a, ([5, 6, 7], [1, 3], [3, 1]))
+    _expect_no_races(student.tensor_zip(difference), turned, same, smaller)
 
 
 @visible("fast_ops.tensor_zip", ZIP, slow=True)
@@ -192,6 +228,20 @@ def one_matrix_for_all(student: SimpleNamespace) -> None:
     when = {(2.0, 1.0, 4.0, 3.0, 6.0, 5.0, 8.0, 7.0): "b's first matrix came twice: along the batch b moves, too"}
     hint = "out[n] is a[n] @ b[n]: a step along the batch moves by the first stride of each"
     expect(out, [2.0, 1.0, 4.0, 3.0, 10.0, 12.0, 14.0, 16.0], hint=hint, when=when)
+
+
+@visible("fast_ops._tensor_matrix_multiply", MATMUL)
+def matmul_writes_after_the_inner_loop(student: SimpleNamespace) -> None:
+    """An element of out is written once, however many products are summed."""
+    few, many = (
+        arguments(
+            [1, 2, 2], [4, 2, 1], (range(2 * k), [1, 2, k], [2 * k, k, 1]), (range(2 * k), [1, k, 2], [2 * k, 2, 1])
+        )
+        for k in (2, 7)
+    )
+    what = "reads and writes of out for 20 more products"
+    hint = "sum in a local variable, and write it to out after the inner loop"
+    _expect_no_more(interpreted(student._tensor_matrix_multiply), few, many, [0], what, hint)
 
 
 @visible("fast_ops._tensor_matrix_multiply", MATMUL)

@@ -20,6 +20,7 @@ __all__ = [
     "is_float_index",
     "run",
     "tenfold",
+    "touches",
 ]
 
 Layout = tuple[Sequence[float], Sequence[int], Sequence[int]]
@@ -83,3 +84,36 @@ def run(kernel: Callable[..., Any], given: Sequence[Any]) -> list[float]:
         said, hint = (_NOT_WHOLE, WHOLE) if is_float_index(str(error)) else (str(error), OUT_OF_BOUNDS)
         raise Expectation(error, None, f"raised IndexError: {said}", hint, None) from error
     return [float(x) for x in given[0]]
+
+
+def touches(kernel: Callable[..., Any], given: Sequence[Any], places: Sequence[int]) -> int:
+    """Call a kernel, and return how often it reads or writes its arguments at these places.
+
+    >>> from minigrad.checks.kernels import arguments, touches
+    >>> def fill(out, shape, strides):
+    ...     for i in range(len(out)):
+    ...         out[i] = 1.0
+    >>> touches(fill, arguments([2, 3], [3, 1]), [0]), touches(fill, arguments([2, 3], [3, 1]), [1, 2])
+    (6, 0)
+    """
+    count = 0
+
+    class Counted(np.ndarray):
+        def __getitem__(self, key: Any) -> Any:
+            nonlocal count
+            count += 1
+            return super().__getitem__(key)
+
+        def __setitem__(self, key: Any, value: Any) -> None:
+            nonlocal count
+            count += 1
+            super().__setitem__(key, value)
+
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+            nonlocal count
+            count += 1
+            return getattr(ufunc, method)(*map(np.asarray, inputs), **options)
+
+    Counted.__name__ = "array"  # as a report shows it
+    run(kernel, [each.view(Counted) if at in places else each for at, each in enumerate(given)])
+    return count

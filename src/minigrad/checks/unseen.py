@@ -65,6 +65,28 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
         "empty-axis-breaks": "axes without elements",
         "position-is-not-ordinal": "results that are not contiguous",
     },
+    "fast_ops.tensor_map": {
+        "needs-an-axis": "tensors without axes",
+        "position-is-not-ordinal": "results that are not contiguous",
+        "ranks-not-compared": "inputs with fewer axes",
+    },
+    "fast_ops.tensor_zip": {
+        "index-of-a-for-b": "two inputs that are both broadcast",
+        "ranks-not-compared": "inputs with fewer axes",
+    },
+    "fast_ops.tensor_reduce": {
+        "all-in-one-iteration": "how the work is shared out",
+        "empty-axis-breaks": "axes without elements",
+        "position-is-not-ordinal": "results that are not contiguous",
+        "work-beside-the-parallel-loop": "how the work is shared out",
+    },
+    "fast_ops._tensor_matrix_multiply": {
+        "all-in-one-iteration": "how the work is shared out",
+        "starts-from-the-first-product": "an inner size of 0",
+        "work-beside-the-parallel-loop": "how the work is shared out",
+    },
+    "cuda_ops._mm_practice": {"single-precision": "digits beyond float32"},
+    "cuda_ops._sum_practice": {"single-precision": "digits beyond float32"},
     "nn.functional.dropout": {
         "same-holes-every-time": "whether two calls differ",
         "scaled-by-the-wrong-part": "rates other than one half",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from minigrad.draw.plots import CLASSES, INK, LINES, TINTS, Picture, canvas
+from minigrad.draw.plots import CLASSES, INK, LINES, TINTS, Picture, canvas, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,6 +108,7 @@ def loss_curve(losses: Sequence[float], title: str = "") -> Picture:
     figure, (ax,) = canvas(width=5.2, height=3.0)
     ax.plot(range(1, len(losses) + 1), losses, color=LINES[0], linewidth=1.8)
     ax.set(xlabel="epoch", ylabel="mean loss", title=title)
+    whole_numbers(ax)
     ax.set_ylim(bottom=0.0)
     return Picture(figure, f"loss over {len(losses)} epochs, from {losses[0]:.3f} to {losses[-1]:.3f}")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from minigrad.draw.plots import INK, LINES, Picture, canvas
+from minigrad.draw.plots import INK, LINES, Picture, canvas, whole_numbers
 
 __all__ = ["bytes_and_seconds", "memory_over_time"]
 
@@ -39,6 +39,7 @@ def memory_over_time(series: Mapping[str, Sequence[float]], unit: str = "bytes")
         style = _STYLES[i % len(_STYLES)]
         ax.plot(range(len(taken)), taken, style, color=LINES[i % len(LINES)], linewidth=1.6, label=told[-1])
     ax.set(xlabel="step", ylabel=f"memory, in {unit}")
+    whole_numbers(ax)
     ax.set_ylim(bottom=0.0)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
     return Picture(figure, f"memory over time in {unit}; {'; '.join(told)}")

@@ -35,6 +35,7 @@ __all__ = [
     "partials",
     "secants",
     "sides",
+    "whole_numbers",
 ]
 
 INK, MUTED, ACCENT = "#24292f", "#8b949e", "#b3261e"
@@ -126,6 +127,21 @@ def canvas(columns: int = 1, *, rows: int = 1, width: float = 6.0, height: float
     for ax in axes:
         ax.set_axisbelow(True)
     return figure, axes
+
+
+def whole_numbers(ax: Axes) -> None:
+    """Label whole numbers only from left to right: no half epoch.
+
+    >>> from minigrad.draw.plots import canvas, whole_numbers
+    >>> figure, (ax,) = canvas()
+    >>> _ = ax.plot([1, 2, 3], [0.3, 0.2, 0.1])
+    >>> whole_numbers(ax)
+    >>> [float(x) for x in ax.get_xticks()]
+    [0.0, 1.0, 2.0, 3.0, 4.0]
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def _grid(low: float, high: float, n: int = 301) -> list[float]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, quantiles
 from typing import TYPE_CHECKING, Any
 
-from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas
+from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +117,7 @@ def runs(seconds: Mapping[str, Sequence[float]]) -> Picture:
     """
     if not seconds or not all(len(times) > 1 and min(times) > 0.0 for times in seconds.values()):
         raise ValueError("draw.runs: give at least two times under each name, all of them above 0")
-    from matplotlib.ticker import LogFormatter, MaxNLocator
+    from matplotlib.ticker import LogFormatter
 
     class Plain(LogFormatter):
         """Puts labels where the others would stand, without exponents."""
@@ -135,7 +135,7 @@ def runs(seconds: Mapping[str, Sequence[float]]) -> Picture:
         ax.axhline(middle, color=INK, linewidth=1.5, label=f"median {_plain(middle)}")
         ax.axhline(fmean(micro), color=ACCENT, linewidth=1.5, linestyle="--", label=f"mean {_plain(fmean(micro))}")
         ax.set(yscale="log", title=name, xlabel="run", ylabel="microseconds")
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        whole_numbers(ax)
         ax.set_ylim(min(micro) / 1.3, max(micro) * 10 ** (0.45 * max(1.0, math.log10(max(micro) / min(micro)))))
         for formatter in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
             formatter(Plain(labelOnlyBase=False, minor_thresholds=(1.0, 0.4)))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas
+from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +34,7 @@ def signals(scales: Mapping[str, Sequence[float]], title: str = "") -> Picture:
         colour, style = LINES[number % len(LINES)], _STYLES[number % len(_STYLES)]
         ax.plot(range(1, len(sizes) + 1), shown, color=colour, linestyle=style, linewidth=2.0, label=name)
     ax.set(yscale="log", xlabel="layer", ylabel="root mean square", title=title)
+    whole_numbers(ax)
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     count = max(map(len, scales.values()))
     told = ", ".join(f"{name} ends at {sizes[-1]:.3g}" for name, sizes in scales.items())

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from minigrad import backends, functions, layout, tensor_functions
 from minigrad.backends import arrays
 from minigrad.tensors import Tensor, need_tensors
-from minigrad.tensors.random import Generator, default_generator
+from minigrad.tensors.random import Generator, default_generator, draws_floats
 from minigrad.tensors.types import dtype_of, number_to_fill, python_number, shape_to_make
 
 __all__ = [
@@ -358,8 +358,9 @@ def eye(n: int, m: int | None = None, dtype: DTypeLike | None = None, device: st
     return _made(np.eye(n, m, dtype=dtype_of(dtype) if dtype is not None else backends.default_float()), False, device)
 
 
-def _random(values: Tensor, dtype: DTypeLike | None, device: str | None, requires_grad: bool) -> Tensor:
+def _random(name: str, values: Tensor, dtype: DTypeLike | None, device: str | None, requires_grad: bool) -> Tensor:
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
+    draws_floats(name, kind)
     if values.abstract:
         return values.to(kind)
     return _made(values._array.astype(kind), requires_grad, device)
@@ -379,7 +380,7 @@ def rand(
     ((2, 3), True, True)
     """
     made = (generator or default_generator).uniform(0.0, 1.0, shape_to_make(size, "rand"))
-    result = _random(made, dtype, device, requires_grad)
+    result = _random("rand", made, dtype, device, requires_grad)
     if result.abstract:
         return result.minimum(1.0 - 2.0**-24) if result.dtype == np.float32 else result
     if result.dtype == np.float32:  # rounding may reach 1
@@ -400,7 +401,7 @@ def randn(
     (2, 3)
     """
     made = (generator or default_generator).normal(0.0, 1.0, shape_to_make(size, "randn"))
-    return _random(made, dtype, device, requires_grad)
+    return _random("randn", made, dtype, device, requires_grad)
 
 
 def rand_like(like: Tensor, generator: Generator | None = None) -> Tensor:
@@ -409,7 +410,7 @@ def rand_like(like: Tensor, generator: Generator | None = None) -> Tensor:
     >>> minigrad.rand_like(minigrad.zeros(2, 3)).shape
     (2, 3)
     """
-    _refuse_integers("rand_like", like)
+    draws_floats("rand_like", like.dtype)
     return rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
 
 
@@ -419,13 +420,8 @@ def randn_like(like: Tensor, generator: Generator | None = None) -> Tensor:
     >>> minigrad.randn_like(minigrad.zeros(2, 3)).shape
     (2, 3)
     """
-    _refuse_integers("randn_like", like)
+    draws_floats("randn_like", like.dtype)
     return randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)
-
-
-def _refuse_integers(name: str, like: Tensor) -> None:
-    if not like.is_floating_point():
-        raise TypeError(f"{name}: draws floats, and the tensor is of {like.dtype}; convert it with .float()")
 
 
 def randint(low: int, high: Any = None, size: Any = None, generator: Generator | None = None) -> Tensor:
@@ -439,6 +435,11 @@ def randint(low: int, high: Any = None, size: Any = None, generator: Generator |
         low, high, size = 0, low, high
     if size is None:
         raise TypeError("randint: the size is missing; call randint(high, size) or randint(low, high, size)")
+    if not low < high:
+        raise ValueError(
+            f"randint: no integer is at least {low} and less than {high}; call randint(high, size) or "
+            "randint(low, high, size)"
+        )
     return (generator or default_generator).integers(low, high, shape_to_make((size,), "randint"))
 
 

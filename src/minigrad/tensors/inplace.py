@@ -19,7 +19,7 @@ from minigrad.backward.changes import ViewOf
 from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
 from minigrad.tensors import mapped
-from minigrad.tensors.random import default_generator
+from minigrad.tensors.random import default_generator, draws_floats
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -219,6 +219,7 @@ class InPlace:
         >>> bool(((x >= 2) * (x <= 3)).all())
         True
         """
+        draws_floats("uniform_", cast(Any, self).dtype)
         return self.copy_((generator or default_generator).uniform(low, high, cast(Any, self).shape))
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
@@ -228,6 +229,7 @@ class InPlace:
         >>> round(x.mean().item()), round(x.std().item())
         (5, 2)
         """
+        draws_floats("normal_", cast(Any, self).dtype)
         return self.copy_((generator or default_generator).normal(mean, std, cast(Any, self).shape))
 
     def __setitem__(self, key: Any, value: Any) -> None:

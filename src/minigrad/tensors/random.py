@@ -15,7 +15,7 @@ from minigrad.tensors import mapped
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Generator", "default_generator", "wrap"]
+__all__ = ["Generator", "default_generator", "draws_floats", "wrap"]
 
 wrap: list[Callable[[Any], Tensor]] = []
 """The class of tensors: `minigrad.tensors`, which stands on this module, puts it here."""
@@ -101,6 +101,14 @@ def _seed(seed: Any) -> int:
     if number < 0:
         raise ValueError(f"manual_seed: a seed is at least 0, not {number}")
     return number
+
+
+def draws_floats(name: str, dtype: np.dtype[Any]) -> None:
+    """Refuse to draw floats for a tensor of integers or booleans, which would lose their fractions."""
+    if dtype.kind != "f":
+        raise TypeError(
+            f"{name}: draws floats, which a tensor of {dtype} cannot hold; take float32 or float64, or randint"
+        )
 
 
 default_generator = Generator()

@@ -221,6 +221,16 @@ def test_the_build_refuses_each_skeleton(small, file):
     assert contents(small) == before
 
 
+def test_the_build_refuses_an_exercise_without_a_visible_check(small):
+    """The cell below its answer would end in an error. Exercises that have a check are built."""
+    with pytest.raises(CourseError, match=r"numbers\.py: checks/ has no visible check of numbers\.pair; write one, as"):
+        small.build()
+    for exercise in load_course(small.toml).released:
+        with (small.source / "checks" / "all.py").open("a") as file:
+            file.write(f'@visible("{exercise.id}", "")\ndef check(student): ...\n\n\n')
+    assert small.build()
+
+
 def test_an_answer_without_a_name_is_a_skeleton(small):
     """A wrong answer is named after its mistake: the skeleton's own name says none."""
     fill_in(small, "nothing")

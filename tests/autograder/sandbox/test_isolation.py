@@ -1,19 +1,24 @@
 """Isolation is chosen by trying, in order of strength, and what cannot be had is said in one sentence."""
 
+import contextlib
+import itertools
 import os
 import platform
+import queue
 import struct
 import sys
 import tempfile
+import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import pytest
 from processes import standing
 from small_edition import LIMITS, RIGHT, added, ask, run, works, write_edition
 
-from autograder.sandbox import Sandbox, SandboxUnavailable, backends, choose, describe, isolation, seccomp, view
+from autograder.sandbox import Sandbox, SandboxUnavailable, backends, choose, describe, isolation, seccomp, view, warm
 from autograder.sandbox.inside.files import empty
 from autograder.sandbox.packages import packages
 from autograder.sandbox.view import expand, make_view
@@ -60,6 +65,21 @@ def test_a_way_that_breaks_when_started_is_rejected(monkeypatch):
     monkeypatch.setattr(isolation, "BACKENDS", changed)
     with pytest.raises(SandboxUnavailable, match="cannot be started: operation not permitted"):
         choose("bubblewrap")
+
+
+@pytest.mark.parametrize(("lost", "heard"), [(1e9, True), (0.0, False)])
+def test_a_busy_machine_may_take_longer_to_start_a_sandbox(lost, heard, monkeypatch):
+    """The time for the first answer is stretched as any other limit is, and ends on an idle machine."""
+    monkeypatch.setattr(warm, "_START_SECONDS", 0.1)
+    readings = itertools.chain([0.0], itertools.repeat(lost))
+    monkeypatch.setattr(warm, "kept_waiting", lambda root: lambda: next(readings))
+    worker = object.__new__(warm.Warm)
+    worker.process, worker._frames = SimpleNamespace(pid=0), queue.Queue()
+    late = threading.Timer(0.3, worker._frames.put, [b'P{"ready": true}'])
+    late.start()
+    with contextlib.nullcontext() if heard else pytest.raises(warm.Silent):
+        assert worker._first_answer() == ("P", {"ready": True})
+    late.join()
 
 
 def test_an_unknown_way_is_refused():

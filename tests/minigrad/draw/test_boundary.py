@@ -76,6 +76,13 @@ def test_loss_curve():
     assert "from 0.700 to 0.200" in picture.caption
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 12])
+def test_epochs_are_whole_numbers(count):
+    """No half epoch stands along the axis, however short the training was."""
+    (ax,) = loss_curve([1.0] * count).figure.axes
+    assert all(tick.is_integer() for tick in ax.get_xticks())
+
+
 def folded_points(picture):
     """The places of the points in the middle panel."""
     return np.concatenate([collection.get_offsets() for collection in picture.figure.axes[1].collections])

@@ -46,7 +46,10 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
 }
+_CHOSEN: dict[str, Callable[[Sequence[int]], int]] = {"min": min, "max": max, "int": operator.itemgetter(0)}
 _MOST_KEPT = 1024
 _kept: dict[Any, Any] = {}
 
@@ -159,18 +162,22 @@ def _shared_size(node: ast.AST) -> ast.expr | None:
 
 
 def _value_of(node: ast.expr, names: dict[str, Any]) -> Any:
-    """Return the value of an expression of numbers, names and attributes of modules; None if it is another one."""
+    """Return the value of an expression of numbers, names, attributes and their minimum; None if it is another one."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if isinstance(node, ast.Attribute):
         owner = _value_of(node.value, names)
-        return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
+        return getattr(owner, node.attr, None) if isinstance(owner, ModuleType | type) else None
     if isinstance(node, ast.BinOp) and (combine := _ARITHMETIC.get(type(node.op))):
         left, right = _value_of(node.left, names), _value_of(node.right, names)
         if isinstance(left, int) and isinstance(right, int) and 0 <= left <= MOST_THREADS and 0 < right <= MOST_THREADS:
             return combine(left, right)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in names and node.args:
+        values = [_value_of(each, names) for each in node.args]
+        if all(type(each) is int for each in values) and not node.keywords:
+            return _CHOSEN[node.func.id](values) if node.func.id in _CHOSEN else None
     return None
 
 
