@@ -31,17 +31,30 @@ SETTINGS = Path(sys.prefix, "etc", "minigrad-hub")
 INSTRUCTORS_ONLY = ("formgrader", "course-list", "create-assignment")
 """nbgrader's parts of JupyterLab that need the course's folder."""
 
+NBGRADER = """\
+from pathlib import Path
+from jupyter_core.paths import jupyter_runtime_dir
+
+c = get_config()
+c.CourseDirectory.course_id = {name!r}
+c.Exchange.root = {exchange!r}
+# The kernels of Validate, too, talk over sockets in the home folder.
+c.KernelManager.transport = "ipc"
+c.KernelManager.ip = str(Path(jupyter_runtime_dir()) / "validate")
+"""
+"""What nbgrader's parts of a student's server are told."""
+
 
 def write_settings() -> None:
     """Let students' servers know the exchange and the course, and leave out what they have no use for."""
     course = tomllib.loads((COURSE / "course.toml").read_text(encoding="utf-8"))["course"]
     if "exchange" not in course:
         raise SystemExit("course.toml names no exchange; add a line such as: exchange = '/srv/nbgrader/exchange'")
-    nbgrader = f"c.CourseDirectory.course_id = {course['name']!r}\nc.Exchange.root = {course['exchange']!r}\n"
+    nbgrader = NBGRADER.format(name=course["name"], exchange=course["exchange"])
     extensions = {f"nbgrader.server_extensions.{name}": False for name in ("formgrader", "course_list")}
     lab = {"disabledExtensions": {f"@jupyter/nbgrader:{name}": True for name in INSTRUCTORS_ONLY}}
     for name, text in {
-        "nbgrader_config.py": f"c = get_config()\n{nbgrader}",
+        "nbgrader_config.py": nbgrader,
         "jupyter_server_config.json": json.dumps({"ServerApp": {"jpserver_extensions": extensions}}),
         "labconfig/page_config.json": json.dumps(lab),
     }.items():
@@ -82,6 +95,11 @@ c.LocalAuthenticator.allowed_groups = {STUDENTS, INSTRUCTORS}
 
 c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"
 c.Spawner.pre_spawn_hook = choose_server
-# Jupyter's terminals would be login shells, which forget the PATH.
-c.Spawner.args = ["--ServerApp.terminado_settings=shell_command=['/bin/bash']"]
+c.Spawner.args = [
+    # Jupyter's terminals would be login shells, which forget the PATH.
+    "--ServerApp.terminado_settings=shell_command=['/bin/bash']",
+    # Any user of this machine can listen to a kernel on a port: what it runs and prints is sent there unencrypted,
+    # and to read it no key is needed. Sockets in the home folder are closed to others.
+    "--KernelManager.transport=ipc",
+]
 c.Spawner.start_timeout = c.Spawner.http_timeout = 120  # seconds, for a class that logs in within the same minute
