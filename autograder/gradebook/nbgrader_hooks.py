@@ -171,7 +171,7 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
         return found
 
     def _are_told_apart(self, records: list[dict[str, Any]]) -> bool:
-        """Return whether students have Unix users here: a name is a user's, or a folder belongs to the user it names."""
+        """Return whether students have Unix users here: one is named, or a folder belongs to the user whom it names."""
         return any(_is_user(each["username"]) or self._is_owners(each) for each in records)
 
     def _is_owners(self, record: dict[str, Any]) -> bool:

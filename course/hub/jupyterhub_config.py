@@ -26,7 +26,7 @@ STATE = Path("/srv/jupyterhub")
 """The hub's own files, which root alone can read."""
 
 SETTINGS = Path(sys.prefix, "etc", "minigrad-hub")
-"""What students' servers read of Jupyter's configuration; written here at each start."""
+"""What servers read of Jupyter's configuration: one folder for students, one for instructors; written at each start."""
 
 INSTRUCTORS_ONLY = ("formgrader", "course-list", "create-assignment")
 """nbgrader's parts of JupyterLab that need the course's folder."""
@@ -46,17 +46,20 @@ c.KernelManager.ip = str(Path(jupyter_runtime_dir()) / "validate")
 
 
 def write_settings() -> None:
-    """Let students' servers know the exchange and the course, and leave out what they have no use for."""
+    """Let students' servers know the exchange and the course, without what they have no use for; show Formgrader."""
     course = tomllib.loads((COURSE / "course.toml").read_text(encoding="utf-8"))["course"]
     if "exchange" not in course:
         raise SystemExit("course.toml names no exchange; add a line such as: exchange = '/srv/nbgrader/exchange'")
     nbgrader = NBGRADER.format(name=course["name"], exchange=course["exchange"])
     extensions = {f"nbgrader.server_extensions.{name}": False for name in ("formgrader", "course_list")}
     lab = {"disabledExtensions": {f"@jupyter/nbgrader:{name}": True for name in INSTRUCTORS_ONLY}}
+    # Formgrader is a frame inside JupyterLab's page, and JupyterHub forbids frames.
+    framed = {"headers": {"Content-Security-Policy": "frame-ancestors 'self'"}}
     for name, text in {
-        "nbgrader_config.py": nbgrader,
-        "jupyter_server_config.json": json.dumps({"ServerApp": {"jpserver_extensions": extensions}}),
-        "labconfig/page_config.json": json.dumps(lab),
+        "students/nbgrader_config.py": nbgrader,
+        "students/jupyter_server_config.json": json.dumps({"ServerApp": {"jpserver_extensions": extensions}}),
+        "students/labconfig/page_config.json": json.dumps(lab),
+        "instructors/jupyter_server_config.json": json.dumps({"ServerApp": {"tornado_settings": framed}}),
     }.items():
         path = SETTINGS / name
         path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -76,7 +79,7 @@ def choose_server(spawner: Any) -> None:
     spawner.cmd = [str(environment / "bin" / "jupyterhub-singleuser")]
     spawner.notebook_dir = str(COURSE) if instructs else "~"
     spawner.environment = {
-        "JUPYTER_CONFIG_PATH": str(COURSE if instructs else SETTINGS),
+        "JUPYTER_CONFIG_PATH": f"{COURSE}:{SETTINGS / 'instructors'}" if instructs else str(SETTINGS / "students"),
         "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
     }
 
