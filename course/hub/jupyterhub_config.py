@@ -88,8 +88,8 @@ write_settings()
 STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"  # behind a web server that speaks TLS
-# The hub's own domain, such as "https://hub.example.org". Each user's pages then have a domain below it. Without it, the
-# JavaScript of a student's page can do on the hub whatever the person who opens that page can do there.
+# The hub's own domain, such as "https://hub.example.org". Each user's pages then have a domain below it. Without it,
+# the JavaScript of a student's page can do on the hub whatever the person who opens that page can do there.
 c.JupyterHub.subdomain_host = ""
 c.JupyterHub.db_url = f"sqlite:///{STATE / 'jupyterhub.sqlite'}"
 c.JupyterHub.cookie_secret_file = str(STATE / "cookie_secret")
