@@ -151,7 +151,7 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
             put_dates(course_of(Path(self.coursedir.root)), self.coursedir.db_url, [self.coursedir.assignment_id])
         self.failed: list[str] = []
         records = [each for each in self.src_records if each["username"]]
-        self.src_records = self._without_strangers(records) if any(map(self._is_owners, records)) else records
+        self.src_records = self._without_strangers(records) if self._are_told_apart(records) else records
         for record in self.src_records:
             self._doubt_the_time(record)
         super().copy_files()
@@ -175,10 +175,15 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
         found: list[dict[str, Any]] = super()._sort_by_timestamp(self._without_strangers(records) if own else records)
         return found
 
+    def _are_told_apart(self, records: list[dict[str, Any]]) -> bool:
+        """Return whether students have Unix users here: one is named, or a folder belongs to the user whom it names."""
+        return any(_is_user(each["username"]) or self._is_owners(each) for each in records)
+
     def _is_owners(self, record: dict[str, Any]) -> bool:
-        """Return whether a folder belongs to the user whom its name says."""
+        """Return whether a folder belongs to the user whom its name says; a link belongs to whoever made it."""
+        path = os.path.join(self.inbound_path, record["filename"])
         try:
-            owner = pwd.getpwuid(os.stat(os.path.join(self.inbound_path, record["filename"])).st_uid).pw_name
+            owner = pwd.getpwuid(os.stat(path, follow_symlinks=False).st_uid).pw_name
         except (KeyError, OSError):
             return False
         return bool(owner == record["username"])
@@ -240,6 +245,15 @@ def _told() -> Iterator[None]:
     except CourseError as error:
         get_logger().critical("%s", error)
         raise SystemExit(1) from error
+
+
+def _is_user(name: str) -> bool:
+    """Return whether this machine has a Unix user of that name."""
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
 
 
 class DatedRelease(ExchangeReleaseAssignment):  # type: ignore[misc]  # nbgrader ships no types

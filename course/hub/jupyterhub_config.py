@@ -26,24 +26,40 @@ STATE = Path("/srv/jupyterhub")
 """The hub's own files, which root alone can read."""
 
 SETTINGS = Path(sys.prefix, "etc", "minigrad-hub")
-"""What students' servers read of Jupyter's configuration; written here at each start."""
+"""What servers read of Jupyter's configuration: one folder for students, one for instructors; written at each start."""
 
 INSTRUCTORS_ONLY = ("formgrader", "course-list", "create-assignment")
 """nbgrader's parts of JupyterLab that need the course's folder."""
 
+NBGRADER = """\
+from pathlib import Path
+from jupyter_core.paths import jupyter_runtime_dir
+
+c = get_config()
+c.CourseDirectory.course_id = {name!r}
+c.Exchange.root = {exchange!r}
+# The kernels of Validate, too, talk over sockets in the home folder.
+c.KernelManager.transport = "ipc"
+c.KernelManager.ip = str(Path(jupyter_runtime_dir()) / "validate")
+"""
+"""What nbgrader's parts of a student's server are told."""
+
 
 def write_settings() -> None:
-    """Let students' servers know the exchange and the course, and leave out what they have no use for."""
+    """Let students' servers know the exchange and the course, without what they have no use for; show Formgrader."""
     course = tomllib.loads((COURSE / "course.toml").read_text(encoding="utf-8"))["course"]
     if "exchange" not in course:
         raise SystemExit("course.toml names no exchange; add a line such as: exchange = '/srv/nbgrader/exchange'")
-    nbgrader = f"c.CourseDirectory.course_id = {course['name']!r}\nc.Exchange.root = {course['exchange']!r}\n"
+    nbgrader = NBGRADER.format(name=course["name"], exchange=course["exchange"])
     extensions = {f"nbgrader.server_extensions.{name}": False for name in ("formgrader", "course_list")}
     lab = {"disabledExtensions": {f"@jupyter/nbgrader:{name}": True for name in INSTRUCTORS_ONLY}}
+    # Formgrader is a frame inside JupyterLab's page, and JupyterHub forbids frames.
+    framed = {"headers": {"Content-Security-Policy": "frame-ancestors 'self'"}}
     for name, text in {
-        "nbgrader_config.py": f"c = get_config()\n{nbgrader}",
-        "jupyter_server_config.json": json.dumps({"ServerApp": {"jpserver_extensions": extensions}}),
-        "labconfig/page_config.json": json.dumps(lab),
+        "students/nbgrader_config.py": nbgrader,
+        "students/jupyter_server_config.json": json.dumps({"ServerApp": {"jpserver_extensions": extensions}}),
+        "students/labconfig/page_config.json": json.dumps(lab),
+        "instructors/jupyter_server_config.json": json.dumps({"ServerApp": {"tornado_settings": framed}}),
     }.items():
         path = SETTINGS / name
         path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -63,7 +79,7 @@ def choose_server(spawner: Any) -> None:
     spawner.cmd = [str(environment / "bin" / "jupyterhub-singleuser")]
     spawner.notebook_dir = str(COURSE) if instructs else "~"
     spawner.environment = {
-        "JUPYTER_CONFIG_PATH": str(COURSE if instructs else SETTINGS),
+        "JUPYTER_CONFIG_PATH": f"{COURSE}:{SETTINGS / 'instructors'}" if instructs else str(SETTINGS / "students"),
         "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
     }
 
@@ -72,6 +88,9 @@ write_settings()
 STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"  # behind a web server that speaks TLS
+# The hub's own domain, such as "https://hub.example.org". Each user's pages then have a domain below it. Without it,
+# the JavaScript of a student's page can do on the hub whatever the person who opens that page can do there.
+c.JupyterHub.subdomain_host = ""
 c.JupyterHub.db_url = f"sqlite:///{STATE / 'jupyterhub.sqlite'}"
 c.JupyterHub.cookie_secret_file = str(STATE / "cookie_secret")
 c.ConfigurableHTTPProxy.pid_file = str(STATE / "proxy.pid")
@@ -82,6 +101,11 @@ c.LocalAuthenticator.allowed_groups = {STUDENTS, INSTRUCTORS}
 
 c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"
 c.Spawner.pre_spawn_hook = choose_server
-# Jupyter's terminals would be login shells, which forget the PATH.
-c.Spawner.args = ["--ServerApp.terminado_settings=shell_command=['/bin/bash']"]
+c.Spawner.args = [
+    # Jupyter's terminals would be login shells, which forget the PATH.
+    "--ServerApp.terminado_settings=shell_command=['/bin/bash']",
+    # Any user of this machine can listen to a kernel on a port: what it runs and prints is sent there unencrypted,
+    # and to read it no key is needed. Sockets in the home folder are closed to others.
+    "--KernelManager.transport=ipc",
+]
 c.Spawner.start_timeout = c.Spawner.http_timeout = 120  # seconds, for a class that logs in within the same minute

@@ -54,6 +54,7 @@ def test_a_students_server(place, configured, monkeypatch):
     settings = Path(spawner.environment["JUPYTER_CONFIG_PATH"])
     found = PyFileConfigLoader("nbgrader_config.py", str(settings)).load_config()
     assert (found.Exchange.root, found.CourseDirectory.course_id) == (EXCHANGE, "small")
+    assert found.KernelManager.transport == "ipc" and Path(found.KernelManager.ip).is_absolute()
     assert all(path.stat().st_mode & 0o004 for path in settings.rglob("*"))
 
 
@@ -69,7 +70,16 @@ def test_an_instructors_server(place, configured, monkeypatch):
     """An instructor's server starts in the course, from the checkout's environment, with the course's own settings."""
     spawner = started(configured(), "grace", monkeypatch, ["instructors"])
     assert spawner.cmd == [str(place / ".venv/bin/jupyterhub-singleuser")]
-    assert spawner.notebook_dir == spawner.environment["JUPYTER_CONFIG_PATH"] == str(place / "course")
+    first, settings = spawner.environment["JUPYTER_CONFIG_PATH"].split(":")
+    assert spawner.notebook_dir == first == str(place / "course")
+    server = json.loads(Path(settings, "jupyter_server_config.json").read_text())["ServerApp"]
+    headers = server["tornado_settings"]["headers"]
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'self'"  # Formgrader is a frame in JupyterLab's page
+
+
+def test_nobody_listens_to_kernels(configured):
+    """Kernels talk over sockets in the home folder: what they send on a port, every user of the machine can read."""
+    assert "--KernelManager.transport=ipc" in configured().Spawner.args
 
 
 def test_the_hub(place, configured):

@@ -152,14 +152,16 @@ def test_one_strange_submission_does_not_stop_the_class(folder, course, monkeypa
     assert record is not None and "could not be taken in" in record["unreadable"]
 
 
-def owned(monkeypatch, owners):
-    """Let folders of the exchange belong to the users that a part of their names says."""
+def owned(monkeypatch, owners, users_here=()):
+    """Let folders of the exchange belong to the users that a part of their names says; some users are the machine's."""
     users = sorted({*owners.values(), "root"})
     look = os.stat
 
     def stat(path, *args, **options):
         found = look(path, *args, **options)
-        owner = next((who for part, who in owners.items() if part in str(path)), None)
+        follows = options.get("follow_symlinks", True) and isinstance(path, str | os.PathLike)
+        place = os.path.realpath(path) if follows else str(path)
+        owner = next((who for part, who in owners.items() if part in place), None)
         if owner is None:
             return found
         return os.stat_result((*found[:4], 50_000 + users.index(owner), *found[5:]))
@@ -167,6 +169,7 @@ def owned(monkeypatch, owners):
     monkeypatch.setattr("autograder.gradebook.nbgrader_hooks.os.stat", stat)
     names = {50_000 + number: SimpleNamespace(pw_name=name) for number, name in enumerate(users)}
     monkeypatch.setattr("autograder.gradebook.nbgrader_hooks.pwd.getpwuid", names.__getitem__)
+    monkeypatch.setattr("autograder.gradebook.nbgrader_hooks.pwd.getpwnam", dict.fromkeys(users_here).__getitem__)
 
 
 @pytest.fixture
@@ -216,6 +219,24 @@ def test_nobody_hands_in_for_another_one(folder, exchange, monkeypatch, caplog):
     found = collected(folder)
     assert set(found) == {"ada"} and "return 0" not in found["ada"]
     assert caplog.text.count("it belongs to another user than its name says") == 2
+
+
+def test_nobody_hands_in_for_another_one_first(folder, exchange, monkeypatch, caplog):
+    """A folder in the name of a Unix user is only that user's, also where nobody has handed in yet."""
+    exchange(f"ada+week0+{WHEN}+x1")
+    owned(monkeypatch, {"x1": "eve"}, users_here=["ada", "eve"])
+    assert collected(folder) == {}
+    assert "it belongs to another user than its name says" in caplog.text
+
+
+def test_a_link_to_anothers_folder_is_no_submission(folder, exchange, monkeypatch, caplog):
+    """A student links to a folder of another one's, such as one in /proc; the other's own work is collected."""
+    exchange(f"ada+week0+{WHEN}+x1")
+    inbound = folder / "exchange" / "minigrad" / "inbound"
+    (inbound / "ada+week0+2027-01-02 10:00:00.000000 UTC+x2").symlink_to(inbound / f"ada+week0+{WHEN}+x1")
+    owned(monkeypatch, {"x1": "ada", "x2": "eve"})
+    assert set(collected(folder)) == {"ada"}
+    assert "x2: was left out" in caplog.text
 
 
 def test_where_all_folders_belong_to_one_user_names_count(folder, exchange, monkeypatch):
