@@ -71,7 +71,6 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
         "ranks-not-compared": "inputs with fewer axes",
     },
     "fast_ops.tensor_zip": {
-        "index-of-a-for-b": "two inputs that are both broadcast",
         "ranks-not-compared": "inputs with fewer axes",
     },
     "fast_ops.tensor_reduce": {
