@@ -167,7 +167,7 @@ def test_numbas_source_is_not_the_students():
     for result in failures(report):
         _, is_quoted, line = result.reason.partition("in your line ")
         assert not is_quoted or line == "`if out_shape == in_shape:`", result
-    assert len(failures(report)) == 3
+    assert len(failures(report)) == 4
 
 
 def test_the_signature_of_a_kernel_is_shown():
