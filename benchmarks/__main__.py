@@ -17,7 +17,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from benchmarks import (
     compile_section,
     finale_section,
-    gpu,
     grading_section,
     scalar_section,
     start_section,
@@ -44,12 +43,10 @@ def everything() -> tuple[list[Iterator[str | Section]], int]:
         tensor_section.compiled_memory_section(),
         start_section.section(),
         grading_section.section(sizes),
-        gpu.section(),
     ]
-    on_gpu = 0 if gpu.why_not() else 15
     lines = len(programs) + len(LINES) + len(COMPILED)
     compiling = len(compile_section.NAMES) * len(compile_section.PEERS)
-    return sections, lines + compiling + finale_section.WORDS + 4 + 2 + len(start_section.STARTS) + sizes.steps + on_gpu
+    return sections, lines + compiling + finale_section.WORDS + 4 + 2 + len(start_section.STARTS) + sizes.steps
 
 
 def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
@@ -99,7 +96,7 @@ def main(words: list[str]) -> None:
         section.show(console)
     console.print(f"[dim]{measured_on}")
     if not words:
-        write(done)
+        write(done, RESULTS, "make bench", measured_on)
         console.print(f"[dim]written to benchmarks/{RESULTS.name}")
 
 

@@ -88,8 +88,8 @@ def machine() -> str:
     )
 
 
-def write(sections: Sequence[Section]) -> None:
-    """Write RESULTS.md."""
-    head = "# Benchmarks\n\nWritten by `make bench` (`benchmarks/__main__.py`); a run replaces it."
-    parts = [head, f"Machine: {machine()}.", *(section.markdown() for section in sections)]
-    RESULTS.write_text("\n\n".join(parts) + "\n")
+def write(sections: Sequence[Section], path: Path, command: str, measured_on: str) -> None:
+    """Write a file of results."""
+    head = f"# Benchmarks\n\nWritten by `{command}`; a run replaces it."
+    parts = [head, f"Machine: {measured_on}.", *(section.markdown() for section in sections)]
+    path.write_text("\n\n".join(parts) + "\n")

@@ -13,6 +13,7 @@ import operator
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from printing import NUMBER as PRINTED
@@ -22,6 +23,7 @@ from minigrad.data import sets, verse
 
 __all__ = ["ELSEWHERE", "agrees", "computed", "in_code", "in_output", "stated", "value_of"]
 
+GPU = Path(__file__).parents[2] / "benchmarks" / "RESULTS_GPU.md"
 NUMBERS_OF_THE_MLP = "(2 + 1) * 16 + (16 + 1) * 16 + (16 + 1)"
 
 ELSEWHERE: dict[str, dict[str, str]] = {
@@ -63,7 +65,36 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "0.9": "1 - 0.1",
         "0.109": "0.1 + 0.9 / 100",
     },
-    "08_gpu": {"128": "", "4096": "64 * 64", "1152": "1024 + 128", "768": "512 + 256", "9.7": "", "1,555": ""},
+    "08_gpu": {
+        "128": "",
+        "4096": "64 * 64",
+        "1152": "1024 + 128",
+        "9.7": "",
+        "1,555": "",
+        # On an H100: transactions, passes and milliseconds.
+        "8192": "gpu('double', 'x is the row', 0)",
+        "4608": "gpu('transpose', 'directly', 0)",
+        "4224": "gpu('transpose', 'a tile with bank conflicts', 1)",
+        "1216": "gpu('times', 'x is the row', 0)",
+        "832": "gpu('times', 'x is the column', 0)",
+        "320": "gpu('times', 'tiles of 8 x 8, x is the row', 0)",
+        "768": "gpu('times', 'tiles of 8 x 8, x is the row', 1)",
+        "448": "gpu('times', 'tiles of 8 x 8, x is the column', 1)",
+        "192": "gpu('times', 'tiles of 16 x 16, x is the column', 0)",
+        "416": "gpu('times', 'tiles of 16 x 16, x is the column', 1)",
+        "1.23": "gpu('double', 'x is the row', 2)",
+        "0.34": "gpu('double', 'x is the column', 2)",
+        "1.18": "gpu('transpose', 'directly', 2)",
+        "0.63": "gpu('transpose', 'a tile with bank conflicts', 2)",
+        "0.43": "gpu('transpose', 'a tile without', 2)",
+        "2.46": "gpu('times', 'x is the row', 2)",
+        "1.88": "gpu('times', 'x is the column', 2)",
+        "2.14": "gpu('times', 'tiles of 8 x 8, x is the row', 2)",
+        "0.72": "gpu('times', 'tiles of 8 x 8, x is the column', 2)",
+        "0.55": "gpu('times', 'tiles of 16 x 16, x is the column', 2)",
+        "2.62": "gpu('times', 'tiles of the exercise, 8 x 8, x is the row', 2)",
+        "2.6": "gpu('times', 'x is the column', 2) / gpu('times', 'tiles of 8 x 8, x is the column', 2)",
+    },
     "08b_training": {
         "1.461": "math.log(math.e + 9) - 1",
         "2.3": "math.log(10)",
@@ -102,7 +133,24 @@ ELSEWHERE: dict[str, dict[str, str]] = {
 _NUMBER = re.compile(r"(?<![\w.,^])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)")
 _IN_CODE = re.compile(r"\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?")
 _EXPONENT = re.compile(r"\^\{[^}]*\}")
+
+
+def gpu(computes: str, order: str, column: int) -> float:
+    """What a line of RESULTS_GPU.md says of a kernel, of the first group with that word in its name.
+
+    Args:
+        computes: A word of the first column.
+        order: The second column.
+        column: 0 for transactions, 1 for passes, 2 for milliseconds.
+    """
+    rows = (line.strip("| ").split(" | ") for line in GPU.read_text(encoding="utf-8").splitlines())
+    cells = next(row[2:] for row in rows if len(row) == 5 and computes in row[0] and row[1] == order)
+    number, *unit = cells[column].split()
+    return float(number) / (1000 if unit == ["us"] else 1)
+
+
 _SCOPE = {
+    "gpu": gpu,
     "functools": functools,
     "math": math,
     "np": np,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
+import importlib.util
 import os
 import sys
 from contextlib import suppress
+from functools import cache
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from minigrad.machine import cuda_choice
 from minigrad.machine.cuda_choice import has_device
@@ -70,4 +73,27 @@ def why_no_cuda() -> str:
         return "NUMBA_ENABLE_CUDASIM asks for a GPU, and this machine has no NVIDIA device: unset it, or set it to 1"
     if not cuda.is_available():  # type: ignore[no-untyped-call]
         return "an NVIDIA device is attached, but its driver or the CUDA toolkit cannot be used: run `numba -s`"
+    return _why_no_kernel()
+
+
+@cache
+def _why_no_kernel() -> str:
+    """Return why the smallest kernel cannot be compiled: a part of the toolkit is missing, or two versions differ."""
+
+    def write(out: Any) -> None:
+        out[0] = 0.0
+
+    try:
+        cuda.jit("void(float64[::1])")(write)  # type: ignore[no-untyped-call]
+    except Exception as error:  # whatever stands in the way of every kernel
+        return (
+            f"an NVIDIA device is attached, but no kernel can be compiled for it: {type(error).__name__}: {error}; "
+            f"installed are {_versions('numba', 'numba-cuda', 'numpy')}, and docs/library/install.md says what goes "
+            "together"
+        )
     return ""
+
+
+def _versions(*packages: str) -> str:
+    found = {name: metadata.version(name) for name in packages if importlib.util.find_spec(name.replace("-", "_"))}
+    return ", ".join(" ".join(each) for each in found.items())

@@ -1,5 +1,6 @@
 """The backend of NVIDIA GPUs, on a GPU if there is one, else in the simulator. NumPy says what is right."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -8,8 +9,7 @@ import numpy as np
 import pytest
 
 from minigrad import backends, exercises, operators
-from minigrad.backends.gpu import CudaBackend, DeviceArray, from_host, launch, products, reductions
-from minigrad.backends.gpu import array as arrays
+from minigrad.backends.gpu import CudaBackend, DeviceArray, from_host, launch, pool, products, reductions
 from minigrad.backends.gpu.sources import collapse
 from minigrad.errors import IndexingError, KernelError
 from minigrad.machine._numba import is_simulator
@@ -19,6 +19,7 @@ TYPES = (*FLOATS, np.int64, np.int32, np.bool_)
 X, Y, Z = ("in", 0), ("in", 1), ("in", 2)
 
 gpu = CudaBackend()
+on_a_gpu = pytest.mark.skipif(is_simulator(), reason="needs a GPU")
 
 
 def random(*shape, dtype=np.float64, seed=0):
@@ -183,7 +184,7 @@ def test_out_of_memory_leaves_things_usable(monkeypatch):
 
 def test_memory_is_asked_for_twice(monkeypatch):
     """A first refusal gives back what is no longer used; the second attempt may succeed."""
-    asked, real = [], arrays._new
+    asked, real = [], pool._asked
 
     def refuse_once(count, dtype):
         asked.append(count)
@@ -191,9 +192,34 @@ def test_memory_is_asked_for_twice(monkeypatch):
             raise MemoryError
         return real(count, dtype)
 
-    monkeypatch.setattr(arrays, "_new", refuse_once)
+    pool.clear()
+    monkeypatch.setattr(pool, "_asked", refuse_once)
     assert gpu.empty((3,), np.float64).shape == (3,)
-    assert asked == [3, 3]
+    assert len(asked) == 2
+
+
+@on_a_gpu
+def test_memory_is_used_again():
+    """What a storage leaves serves the next one of about its size, and not before the last view of it has gone."""
+    first = from_host(random(1000))
+    address, view = first.storage.device_ctypes_pointer.value, first[500:]
+    del first
+    other = from_host(np.zeros(1000))
+    assert other.storage.device_ctypes_pointer.value != address
+    agree(view, random(1000)[500:])
+    view = view.flat  # a slice of the storage, by Numba
+    assert from_host(np.zeros(1000)).storage.device_ctypes_pointer.value != address
+    np.testing.assert_array_equal(view.copy_to_host(), random(1000)[500:])
+    del view
+    first = from_host(np.zeros(999))
+    assert first.storage.device_ctypes_pointer.value == address
+    garbage = [first]
+    garbage.append(garbage)
+    del first, garbage
+    gc.collect()
+    again = from_host(random(1000))
+    assert again.storage.device_ctypes_pointer.value == address
+    agree(again, random(1000))
 
 
 def test_tensor_data_on_the_device():
@@ -427,6 +453,13 @@ def test_products(shapes, dtype):
     order = (*range(a.ndim - 2), a.ndim - 1, a.ndim - 2)
     turned = from_host(np.swapaxes(a, -1, -2)).permute(*order)
     agree(gpu.matmul(turned, from_host(b)), wanted, 10 * close(dtype))
+
+
+@on_a_gpu
+@pytest.mark.parametrize("dtype", [*FLOATS, np.int64, np.int32])
+def test_large_products(dtype):
+    """Where there are enough of them for the whole device tiles are large; the last ones of a row are cut."""
+    test_products(((1537, 67), (67, 1553)), dtype)
 
 
 def test_more_matrices_than_a_grid_is_deep(monkeypatch):

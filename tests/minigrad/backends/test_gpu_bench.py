@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks import gpu
+from benchmarks import gpu, gpu_order
 from minigrad.machine._numba import is_simulator
 
 
@@ -26,6 +26,29 @@ def test_products_are_products(monkeypatch):
     a, b = (np.random.default_rng(seed).random((3, 3)) for seed in (0, 1))
     np.testing.assert_allclose(found["3 x 3, float64"], a @ b, rtol=1e-14)
     np.testing.assert_allclose(found["3 x 3, float32"], a @ b, rtol=1e-6)
+
+
+def test_orders_have_one_result():
+    """The kernels of a group write the same numbers, and what is counted tells them apart."""
+    groups = {}
+    for each in gpu_order.ordered((32, 32), (16, 16)):
+        each.launch()
+        groups.setdefault(each.group, []).append(each)
+    for group in groups.values():
+        first = group[0].out.to_host().ravel()
+        assert first.any()
+        for each in group[1:]:
+            np.testing.assert_allclose(each.out.to_host().ravel(), first, rtol=1e-14)
+        assert len({each.counted for each in group}) == len(group)
+    assert [len(group) for group in groups.values()] == [2, 3, 6]
+
+
+def test_compiled_programs_are_those_without_jit(monkeypatch):
+    """What is timed as one kernel gives what the operators one by one give."""
+    monkeypatch.setattr(gpu, "_torch", lambda: None)
+    for _, eager, quick, peer in gpu.compiled(8):
+        assert peer is None
+        np.testing.assert_allclose(quick().cpu().numpy(), eager().cpu().numpy(), rtol=2e-6)
 
 
 def test_without_cublas(monkeypatch):

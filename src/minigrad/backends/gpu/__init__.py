@@ -2,7 +2,7 @@
 
 launching     running a kernel that is a Python function: what it calls becomes device functions
 simulator     where there is no GPU: the threads of a block, one at a time
-array         DeviceArray, and memory
+array         DeviceArray; pool: its memory
 sources       the source of loops over elements; sizes says how many threads they get
 expressions   one kernel for a whole expression; fused: one for a compiled graph's loop
 reductions    folding axes; products: matrix multiplication

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad import backends, layout, tensor_data
-from minigrad.machine import _numba
+from minigrad.backends.gpu import pool
 from minigrad.tensor_data import TensorData
-
-cuda: Any = _numba.cuda
 
 __all__ = ["DTYPES", "DeviceArray", "allocate", "from_host"]
 
@@ -265,32 +262,7 @@ def allocate(shape: Sequence[int], dtype: Any) -> DeviceArray:
     dtype, sizes = np.dtype(dtype), tuple(map(int, shape))
     if dtype not in DTYPES:
         raise TypeError(f"a device array holds {', '.join(map(str, DTYPES))}, not {dtype}")
-    return DeviceArray(_room(math.prod(sizes), dtype), sizes)
-
-
-def _room(count: int, dtype: np.dtype[Any]) -> Any:
-    try:
-        return _new(count, dtype)
-    except MemoryError:
-        pass  # the traceback holds arrays alive: it has to be gone before the next attempt
-    gc.collect()
-    if not _numba.is_simulator():  # pragma: no cover (needs a GPU)
-        cuda.current_context().deallocations.clear()
-    try:
-        return _new(count, dtype)
-    except MemoryError:
-        wanted = count * dtype.itemsize / 2**20
-        raise MemoryError(f"the device has no room for {count:,} elements of {dtype} ({wanted:,.0f} MiB)") from None
-
-
-def _new(count: int, dtype: np.dtype[Any]) -> Any:
-    """Ask the device for memory; whatever it says in its own words becomes a MemoryError."""
-    try:
-        return cuda.device_array(max(count, 1), dtype)  # a driver has no room of size 0
-    except Exception as error:
-        if isinstance(error, MemoryError | ValueError) or "OUT_OF_MEMORY" in str(error):
-            raise MemoryError from None
-        raise
+    return DeviceArray(pool.new(math.prod(sizes), dtype), sizes)
 
 
 def from_host(array: Any) -> DeviceArray:

@@ -1,12 +1,15 @@
 """Matrix products on the device, in tiles of shared memory.
 
 Each number of a tile is read from global memory once for a block, instead of once for each thread that needs it; and
-each thread computes several elements, so that what it reads from shared memory serves more than one product.
+each thread computes several elements, so that what it reads from shared memory serves more than one product. Their sums
+are variables, and not an array: an array would lie in memory, and each product would load and store its sum.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +17,7 @@ import numpy as np
 
 from minigrad.backends.gpu import launching
 from minigrad.backends.gpu.array import DeviceArray, allocate
-from minigrad.backends.gpu.sizes import MATMUL, Tiles
+from minigrad.backends.gpu.sizes import ENOUGH_BLOCKS, LARGE_TILES, SMALL_TILES, Tiles
 from minigrad.backends.gpu.sources import WAIT, collapse, compiled, positions
 
 __all__ = ["multiply"]
@@ -25,7 +28,6 @@ _SOURCE = """
 def kernel(out, a, b, a_at, b_at, batch_shape, batches, a_row, a_column, b_row, b_column, n, k, m):
     a_tile = cuda.shared.array(({side}, {depth}), of)
     b_tile = cuda.shared.array(({depth}, {side}), of)
-    sums = cuda.local.array(({per}, {per}), of)
     tx = cuda.threadIdx.x
     ty = cuda.threadIdx.y
     number = ty * {threads} + tx
@@ -36,9 +38,7 @@ def kernel(out, a, b, a_at, b_at, batch_shape, batches, a_row, a_column, b_row, 
         a_first = a_at[0]
         b_first = b_at[0]
         {to_batch}
-        for i in range({per}):
-            for j in range({per}):
-                sums[i, j] = 0
+        {begin}
         for start in range(0, k, {depth}):
             e = number
             while e < {side} * {depth}:
@@ -66,17 +66,9 @@ def kernel(out, a, b, a_at, b_at, batch_shape, batches, a_row, a_column, b_row, 
                 e += {threads} * {threads}
             {wait}
             for d in range({depth}):
-                for i in range({per}):
-                    left = a_tile[ty + i * {threads}, d]
-                    for j in range({per}):
-                        sums[i, j] += left * b_tile[d, tx + j * {threads}]
+                {add}
             {wait}
-        for i in range({per}):
-            for j in range({per}):
-                r = row + ty + i * {threads}
-                c = column + tx + j * {threads}
-                if r < n and c < m:
-                    out[(matrix * n + r) * m + c] = sums[i, j]
+        {store}
         matrix += cuda.gridDim.z
 """
 
@@ -100,20 +92,61 @@ def multiply(a: DeviceArray, b: DeviceArray, dtype: np.dtype[Any]) -> DeviceArra
     a, b = a.expand(*batch, n, k), b.expand(*batch, k, m)
     shape, (a_steps, b_steps) = collapse(batch, a.strides[:-2], b.strides[:-2])
     batches = math.prod(batch)
-    grid = (-(-n // MATMUL.side), -(-m // MATMUL.side), min(batches, MOST_BLOCKS_Z))
-    run = _kernel(len(shape), dtype, MATMUL)
+    tiles = _tiles(n, m, batches, dtype)
+    grid = (-(-n // tiles.side), -(-m // tiles.side), min(batches, MOST_BLOCKS_Z))
+    run = _kernel(len(shape), dtype, tiles)
     run(
         grid,
-        (MATMUL.threads, MATMUL.threads, 1),
+        (tiles.threads, tiles.threads, 1),
         *(out.storage, a.storage, b.storage, (a.offset, *a_steps), (b.offset, *b_steps), shape, batches),
         *(*a.strides[-2:], *b.strides[-2:], n, k, m),
     )
     return out
 
 
+def _tiles(n: int, m: int, batches: int, dtype: np.dtype[Any]) -> Tiles:
+    """Return the sizes of tiles: large ones read less, but a small product has too few of them for a whole device."""
+    large = LARGE_TILES[dtype.itemsize]
+    blocks = -(-n // large.side) * -(-m // large.side) * batches
+    return large if blocks >= ENOUGH_BLOCKS else SMALL_TILES
+
+
 @lru_cache(maxsize=64)
 def _kernel(rank: int, dtype: np.dtype[Any], tiles: Tiles) -> launching.Kernel:
-    to_batch = positions("matrix", "batch_shape", rank, [("a_first", "a_at"), ("b_first", "b_at")])
-    sizes = {"side": tiles.side, "depth": tiles.depth, "per": tiles.per_thread, "threads": tiles.threads, "wait": WAIT}
-    source = _SOURCE.format(to_batch=("\n" + " " * 8).join(to_batch), **sizes)
+    source = _SOURCE.format(
+        to_batch=_lines(8, positions("matrix", "batch_shape", rank, [("a_first", "a_at"), ("b_first", "b_at")])),
+        begin=_lines(8, [f"s{i}_{j} = of(0)" for i, j in _sums(tiles)]),
+        add=_lines(16, _additions(tiles)),
+        store=_lines(8, _stores(tiles)),
+        side=tiles.side,
+        depth=tiles.depth,
+        threads=tiles.threads,
+        wait=WAIT,
+    )
     return launching.ready(compiled(source, {"of": dtype.type}))
+
+
+def _lines(indent: int, lines: Iterable[str]) -> str:
+    return ("\n" + " " * indent).join(lines)
+
+
+def _sums(tiles: Tiles) -> Iterator[tuple[int, int]]:
+    """Yield the elements of a thread: row i * threads + ty and column j * threads + tx of the block's tile."""
+    return itertools.product(range(tiles.per_thread), range(tiles.per_thread))
+
+
+def _additions(tiles: Tiles) -> Iterator[str]:
+    """Yield the lines that add column d of one tile times row d of the other to a thread's sums."""
+    yield from (f"b{j} = b_tile[d, tx + {j * tiles.threads}]" for j in range(tiles.per_thread))
+    for i, j in _sums(tiles):
+        if j == 0:
+            yield f"a{i} = a_tile[ty + {i * tiles.threads}, d]"
+        yield f"s{i}_{j} += a{i} * b{j}"
+
+
+def _stores(tiles: Tiles) -> Iterator[str]:
+    for i, j in _sums(tiles):
+        yield f"r = row + ty + {i * tiles.threads}"
+        yield f"c = column + tx + {j * tiles.threads}"
+        yield "if r < n and c < m:"
+        yield f"    out[(matrix * n + r) * m + c] = s{i}_{j}"

@@ -10,7 +10,18 @@ from dataclasses import dataclass
 
 from minigrad.machine._numba import is_simulator
 
-__all__ = ["COLUMNS", "LOOP", "MATMUL", "ROWS", "Loop", "Reduction", "Tiles"]
+__all__ = [
+    "COLUMNS",
+    "ENOUGH_BLOCKS",
+    "LARGE_TILES",
+    "LOOP",
+    "ROWS",
+    "ROW_THREADS",
+    "SMALL_TILES",
+    "Loop",
+    "Reduction",
+    "Tiles",
+]
 
 Size = tuple[int, int, int]
 
@@ -51,6 +62,8 @@ class Tiles:
     """A block of threads x threads computes a tile of the product; each thread has per_thread x per_thread elements.
 
     Attributes:
+        threads: Threads along a side of the block.
+        per_thread: Elements of a thread along a side.
         depth: How many columns of a, and rows of b, are in shared memory at a time.
     """
 
@@ -69,10 +82,14 @@ if is_simulator():
     ROW_THREADS = 4
     ROWS = Reduction(wanted=4, shortest=16)
     COLUMNS = Reduction(wanted=8, shortest=8)
-    MATMUL = Tiles(threads=2, per_thread=2, depth=3)
+    SMALL_TILES = Tiles(threads=2, per_thread=2, depth=3)
+    LARGE_TILES = {4: Tiles(threads=2, per_thread=3, depth=2), 8: Tiles(threads=2, per_thread=3, depth=4)}
+    ENOUGH_BLOCKS = 4
 else:  # pragma: no cover (needs a GPU)
     LOOP = Loop(threads=256, most_blocks=1 << 16)
     ROW_THREADS = 256
     ROWS = Reduction(wanted=2048, shortest=4096)
     COLUMNS = Reduction(wanted=1 << 17, shortest=64)
-    MATMUL = Tiles(threads=16, per_thread=4, depth=16)
+    SMALL_TILES = Tiles(threads=16, per_thread=4, depth=16)
+    LARGE_TILES = {4: Tiles(threads=16, per_thread=8, depth=8), 8: Tiles(threads=16, per_thread=6, depth=16)}
+    ENOUGH_BLOCKS = 128  # as many as a large device has multiprocessors
