@@ -431,6 +431,8 @@ class IndexAdd(_Linear):
         out = arrays.full(shape, 0.0, on_host.dtype)
         if _is_basic(key):
             out[key] = on_host
+        elif isinstance(key, np.ndarray) and key.dtype.kind in "iu":
+            arrays.add_rows(out, key, on_host)
         else:
             np.add.at(out, key, on_host)
         return out

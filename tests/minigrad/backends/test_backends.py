@@ -189,3 +189,23 @@ def test_every_form_names_what_there_is():
         assert callable(getattr(operators, name))
         assert not form.numpy or callable(numpy_forms.FORMS[name])
         assert (form.start is None) == (not form.fold)
+
+
+@pytest.mark.parametrize("shape", [(40, 50), (8, 5, 50), (2000,)])
+@pytest.mark.parametrize("rest", [(), (3,), (2, 7)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_rows_are_added_where_they_belong(shape, rest, dtype):
+    """Every row comes to its place, whichever way is taken; a place that is named often gets all of them."""
+    rng = np.random.default_rng(0)
+    places, rows = rng.integers(-9, 9, shape), (100 * rng.normal(size=(*shape, *rest))).astype(dtype)
+    found, wanted = np.ones((9, *rest), dtype), np.ones((9, *rest), dtype)
+    arrays.add_rows(found, places, rows)
+    np.add.at(wanted, places, rows)
+    is_short = dtype == np.float32
+    np.testing.assert_allclose(found, wanted, rtol=2e-5 if is_short else 1e-12, atol=2e-3 if is_short else 1e-10)
+
+
+def test_rows_for_no_place_are_refused():
+    """A place beyond the end is an error, and not another place."""
+    with pytest.raises(IndexError):
+        arrays.add_rows(np.zeros((3, 4)), np.full(2000, 3), np.ones((2000, 4)))
