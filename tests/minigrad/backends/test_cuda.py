@@ -12,6 +12,7 @@ from minigrad import backends, exercises, operators
 from minigrad.backends.gpu import CudaBackend, DeviceArray, from_host, launch, pool, products, reductions
 from minigrad.backends.gpu.sources import collapse
 from minigrad.errors import IndexingError, KernelError
+from minigrad.machine import _numba
 from minigrad.machine._numba import is_simulator
 
 FLOATS = (np.float32, np.float64)
@@ -573,3 +574,21 @@ def test_a_launch_names_what_is_wrong_with_it():
         launch(operators.add, 0, 32)
     with pytest.raises(KernelError, match="not NoneType"):
         launch(None, 1, 32)
+
+
+def test_a_device_for_which_nothing_can_be_compiled(monkeypatch):
+    """Where no kernel can be compiled one sentence says why, names what is installed, and where to read on."""
+
+    class Cuda:
+        @staticmethod
+        def jit(signature):
+            raise AttributeError("module 'numpy' has no attribute 'row_stack'")
+
+    monkeypatch.setattr(_numba, "cuda", Cuda)
+    _numba._why_no_kernel.cache_clear()
+    said = _numba._why_no_kernel()
+    _numba._why_no_kernel.cache_clear()
+    assert "no kernel can be compiled for it: AttributeError: module 'numpy' has no attribute 'row_stack'" in said
+    assert f"numba {_numba.numba.__version__}" in said
+    assert f"numpy {np.__version__}" in said
+    assert "docs/library/install.md" in said
