@@ -1,0 +1,22 @@
+"""The measurement of growth: its exponents, and that its steps are commands that work."""
+
+import pytest
+
+from benchmarks import scale
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_an_exponent_is_found(power):
+    """The power that made the numbers comes out, whatever stands before it."""
+    assert scale.exponent({n: 7.0 * n**power for n in (10, 300, 4000)}) == pytest.approx(power)
+
+
+@pytest.mark.full("a course is graded, and two classes are recorded", share=16)
+def test_each_step_runs(tmp_path, monkeypatch, capsys):
+    """Two small classes go through every step, and the file has a line for each."""
+    monkeypatch.setattr(scale, "RESULTS", tmp_path / "RESULTS.md")
+    scale.main((11, 13))
+    capsys.readouterr()
+    lines = (tmp_path / "RESULTS.md").read_text().splitlines()
+    rows = [line.split("|")[1].strip() for line in lines if line.startswith("| ")][2:]
+    assert {*scale.STEPS, "bytes of the class page", "bytes in the course's folder"} == set(rows)
