@@ -216,7 +216,7 @@ def _kernels() -> Iterator[str | Section]:  # pragma: no cover (needs a GPU)
 
 def _orders() -> Iterator[str | Section]:  # pragma: no cover (needs a GPU)
     table = Section(
-        "What the order of threads costs",
+        "The cost of an order of threads",
         ("kernels with one result", "order", "transactions", "passes", "time"),
         text="Counted by `debug.cuda_races` on matrices of 64 x 64, products of 16 x 16: segments of 32 bytes of "
         "global memory, and passes over shared memory. Timed at the size in the first column.",
@@ -237,13 +237,13 @@ def _orders() -> Iterator[str | Section]:  # pragma: no cover (needs a GPU)
 def _programs() -> Iterator[str | Section]:  # pragma: no cover (needs a GPU)
     table = Section(
         "Programs as one kernel",
-        ("program", "op by op", "jit", "PyTorch, op by op", "jit is as quick"),
+        ("program", "op by op", "jit", "PyTorch, op by op", "PyTorch's time / jit's"),
         text="Arrays of 4096 x 4096 float32, forward. Op by op, each op is one kernel, in minigrad and in PyTorch.",
     )
     for name, eager, quick, peer in compiled():
         yield name
         slow, fast, theirs = seconds(eager), seconds(quick), seconds(peer) if peer else None
-        beside = [duration(theirs), f"{theirs / fast:.2f} times"] if theirs else ["PyTorch is not here", ""]
+        beside = [duration(theirs), f"{theirs / fast:.2f}"] if theirs else ["PyTorch is not here", ""]
         table.rows.append([name, duration(slow), duration(fast), *beside])
     yield table
 

@@ -36,8 +36,8 @@ __all__ = ["exponent", "main"]
 RESULTS = Path(__file__).parent / "RESULTS_SCALE.md"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "structures"
 ASSIGNMENT, LESSON = "week1", "01_structures"
-SIZES = (12, 300, 1_000, 3_000)
-"""Of the classes; what a step takes for the first one is its start."""
+SIZES = (12, 300, 1_000)
+"""The sizes of the classes. The time of a step for the first one counts as its start."""
 JUDGED = 12
 NOTHING = 0.5
 """Seconds by which two runs of one command may differ."""
@@ -56,6 +56,9 @@ STEPS = {
 }
 
 
+PAGE, FOLDER = "bytes of the class page", "bytes in the course's folder"
+
+
 @dataclass(frozen=True)
 class Step:
     """One command on a class of one size.
@@ -67,6 +70,10 @@ class Step:
 
     seconds: float
     peak: int
+
+
+Found = dict[tuple[str, int], Step | int]
+"""A step, or a number of bytes, by its name and the size of the class."""
 
 
 def _judged(folder: Path) -> tuple[Classroom, list[Entry]]:
@@ -104,7 +111,7 @@ def _autograder(*words: str) -> list[str]:
 
 def _must(course: Course, command: list[str]) -> Step:
     """Run a command in the course's folder; whatever it says is shown if it fails."""
-    log = course.directory / "scale.log"
+    log = course.directory.parent / "scale.log"
     start = time.perf_counter()
     with log.open("wb") as file:
         process = subprocess.Popen(command, cwd=course.directory, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
@@ -126,11 +133,11 @@ def exponent(points: dict[int, float]) -> float:
     return sum((a - x) * (b - y) for a, b in pairs) / sum((a - x) ** 2 for a, _ in pairs)
 
 
-def _measured(sizes: tuple[int, ...], folder: Path) -> Iterator[str | dict[tuple[str, int], Step]]:
+def _measured(sizes: tuple[int, ...], folder: Path) -> Iterator[str | Found]:
     """Yield what runs, and at the end each step at each size."""
     yield f"{JUDGED} notebooks are judged"
     judged, known = _judged(folder)
-    found: dict[tuple[str, int], Step] = {}
+    found: Found = {}
     for size in sizes:
         yield f"a class of {size} hands in"
         course = _class_of(size, judged, known, folder)
@@ -138,9 +145,9 @@ def _measured(sizes: tuple[int, ...], folder: Path) -> Iterator[str | dict[tuple
         for name, command in STEPS.items():
             yield f"{size}: {name}"
             if name == "forget one student":  # which takes the page away, for it names the student
-                found["bytes of the class page", size] = Step(0.0, (course.directory / "report.html").stat().st_size)
+                found[PAGE, size] = (course.directory / "report.html").stat().st_size
                 files = (path for path in course.directory.rglob("*") if path.is_file())
-                found["bytes in the course's folder", size] = Step(0.0, sum(path.stat().st_size for path in files))
+                found[FOLDER, size] = sum(path.stat().st_size for path in files)
             ten = " ".join(f"--student {each}" for each in students[1:11])
             words = command.format(student=students[0], ten=ten).split()
             found[name, size] = _must(course, _autograder(*words))
@@ -148,7 +155,7 @@ def _measured(sizes: tuple[int, ...], folder: Path) -> Iterator[str | dict[tuple
     yield found
 
 
-def _table(found: dict[tuple[str, int], Step], sizes: tuple[int, ...]) -> Section:
+def _table(found: Found, sizes: tuple[int, ...]) -> Section:
     section = Section(
         "Steps that see the whole class",
         ("step", *(f"{size:,} students" for size in sizes), "grows as n to the"),
@@ -157,17 +164,23 @@ def _table(found: dict[tuple[str, int], Step], sizes: tuple[int, ...]) -> Sectio
         "A student hands in one notebook with three exercises. 'Record the class' finds all results waiting, and "
         "judges nothing.",
     )
-    for name in dict.fromkeys(name for name, _ in found):
-        steps = {size: found[name, size] for size in sizes}
-        if name.startswith("bytes"):
-            cells = [bytes_of(step.peak) for step in steps.values()]
-            grown = {size: float(step.peak - steps[sizes[0]].peak) for size, step in steps.items()}
-        else:
-            cells = [f"{duration(step.seconds)}, {bytes_of(step.peak)}" for step in steps.values()]
-            grown = {size: step.seconds - steps[sizes[0]].seconds for size, step in steps.items()}
-        grows = {size: value for size, value in grown.items() if value > (0 if name.startswith("bytes") else NOTHING)}
-        section.rows.append([name, *cells, f"{exponent(grows):.2f}" if len(grows) > 1 else "does not grow"])
+    for name in (*STEPS, PAGE, FOLDER):
+        measured = {size: found[name, size] for size in sizes}
+        grown = {size: _amount(each) - _amount(measured[sizes[0]]) for size, each in measured.items()}
+        grows = {size: more for size, more in grown.items() if more > NOTHING}
+        power = f"{exponent(grows):.2f}" if len(grows) > 1 else "does not grow"
+        section.rows.append([name, *map(_told, measured.values()), power])
     return section
+
+
+def _amount(measured: Step | int) -> float:
+    return measured.seconds if isinstance(measured, Step) else float(measured)
+
+
+def _told(measured: Step | int) -> str:
+    if isinstance(measured, Step):
+        return f"{duration(measured.seconds)}, {bytes_of(measured.peak)}"
+    return bytes_of(measured)
 
 
 def main(sizes: tuple[int, ...] = SIZES) -> None:

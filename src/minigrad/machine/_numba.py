@@ -78,18 +78,18 @@ def why_no_cuda() -> str:
 
 @cache
 def _why_no_kernel() -> str:
-    """Return why the smallest kernel cannot be compiled: a part of the toolkit is missing, or two versions differ."""
+    """Return why the smallest kernel cannot be compiled; empty where it can."""
 
     def write(out: Any) -> None:
         out[0] = 0.0
 
     try:
         cuda.jit("void(float64[::1])")(write)  # type: ignore[no-untyped-call]
-    except Exception as error:  # whatever stands in the way of every kernel
+    except Exception as error:  # of any kind: a part of the toolkit may be missing, or two versions differ
         return (
-            f"an NVIDIA device is attached, but no kernel can be compiled for it: {type(error).__name__}: {error}; "
-            f"installed are {_versions('numba', 'numba-cuda', 'numpy')}, and docs/library/install.md says what goes "
-            "together"
+            f"no kernel can be compiled for the NVIDIA device ({type(error).__name__}: {error}) with "
+            f"{_versions('numba', 'numba-cuda', 'numpy')}: pip install 'numba-cuda[cu13]' 'numpy<2.5', or set "
+            "NUMBA_ENABLE_CUDASIM=1 for the simulator"
         )
     return ""
 

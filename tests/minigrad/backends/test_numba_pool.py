@@ -1,6 +1,8 @@
 """The pool of buffers: reuse, limits, and never two arrays over one block."""
 
 import gc
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -112,3 +114,10 @@ def test_results_in_use_are_not_overwritten():
     backend, x = NumbaBackend(), np.ones(LARGE)
     kept = [backend.elementwise(("mul", ("in", 0), ("in", 1)), [x, float(n)], np.float64) for n in range(20)]
     assert [float(y[5, 5]) for y in kept] == [float(n) for n in range(20)]
+
+
+def test_memory_that_is_held_to_the_end():
+    """A large array that outlives the library's modules, when Python ends, says nothing."""
+    code = "import numpy; from minigrad.backends.numba import pool; numpy.kept = pool.empty((1 << 20,), 'f8')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

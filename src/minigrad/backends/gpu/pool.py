@@ -1,13 +1,15 @@
 """Storages on the device, with memory that earlier ones have left.
 
 Asking a driver for memory takes longer than most kernels do, and giving memory back waits until all of them are done.
-So what a storage leaves lies on a shelf for the next one. Whoever takes it may write at once: a device runs what it is
-given in that order, so a kernel that still reads the old values has ended when the next one begins.
+So the memory of a storage lies on a shelf afterwards, for the next storage. A kernel may write to it at once: a device
+runs kernels in the order of their launches, so one that still reads the old values has ended by then.
 """
 
 from __future__ import annotations
 
 import gc
+import sys
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -21,7 +23,7 @@ __all__ = ["clear", "new"]
 cuda: Any = _numba.cuda
 
 _TOO_MUCH = (MemoryError, ValueError, OverflowError, SystemError)
-"""What Numba raises where a size is out of all reason, of simulator and driver, before it asks for it."""
+"""The errors that Numba raises for a size out of all reason, before it asks the driver."""
 
 
 def new(count: int, dtype: np.dtype[Any]) -> Any:
@@ -81,7 +83,7 @@ lease in that garbage could put it back."""
 
 
 class _Lease:  # pragma: no cover (needs a GPU)
-    """What the storages over a block, and their views, hold: it puts the block back when the last one has gone."""
+    """The owner of all storages over a block, and of their views; it puts the block back when the last one has gone."""
 
     __slots__ = ("number",)
 
@@ -89,8 +91,9 @@ class _Lease:  # pragma: no cover (needs a GPU)
         self.number = id(block)
         _lent[self.number] = block
 
-    def __del__(self) -> None:
-        _shelves.give_back(_lent.pop(self.number))
+    def __del__(self, python_ends: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not python_ends():  # then this module's names may be gone
+            _shelves.give_back(_lent.pop(self.number))
 
 
 def _from_shelf(count: int, dtype: np.dtype[Any]) -> Any:  # pragma: no cover (needs a GPU)

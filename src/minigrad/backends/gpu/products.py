@@ -79,7 +79,7 @@ def multiply(a: DeviceArray, b: DeviceArray, dtype: np.dtype[Any]) -> DeviceArra
     Args:
         a: Shape (..., n, k), any strides.
         b: Shape (..., k, m), any strides; the leading axes broadcast.
-        dtype: In which to compute, float32, float64, int32 or int64; the type of both arrays.
+        dtype: In which to compute; the type of both arrays.
 
     Returns:
         A new array of shape (..., n, m).
@@ -106,7 +106,7 @@ def multiply(a: DeviceArray, b: DeviceArray, dtype: np.dtype[Any]) -> DeviceArra
 
 def _tiles(n: int, m: int, batches: int, dtype: np.dtype[Any]) -> Tiles:
     """Return the sizes of tiles: large ones read less, but a small product has too few of them for a whole device."""
-    large = LARGE_TILES[dtype.itemsize]
+    large = LARGE_TILES.get(dtype.itemsize, SMALL_TILES)
     blocks = -(-n // large.side) * -(-m // large.side) * batches
     return large if blocks >= ENOUGH_BLOCKS else SMALL_TILES
 
