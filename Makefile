@@ -12,9 +12,10 @@ BOOK := .venv/book
 LITE := .venv/lite
 GRADING := .venv/grading
 READY := .venv/ready
-# Four processes, also for two cores: many tests wait for processes of their own. A file's tests share what they set up,
-# so they stay together; tests/support/tiers.py puts the longest files first.
-PYTEST := $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
+# Three processes, also for two cores: many tests wait for processes of their own. Threads of BLAS would only wait for each
+# other. A file's tests share what they set up, so they stay together; tests/support/tiers.py puts the longest files first.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
+	--numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 demo: $(GRADING) ## grade a small class from end to end and print its table of points
 	@scripts/debian-packages bwrap=bubblewrap

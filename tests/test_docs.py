@@ -172,7 +172,7 @@ def programs():
                 yield pytest.param(block.content, after.content if follows else "", id=name)
 
 
-@pytest.mark.full("each program of a page runs in a process of its own", share=3)
+@pytest.mark.full("each program of a page runs in a process of its own", share=12)
 @pytest.mark.parametrize(("program", "output"), [*programs()])
 def test_programs_print_what_the_page_says(program, output):
     """A program of the documentation runs; a line `...` in its output stands for anything that follows."""

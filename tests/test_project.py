@@ -230,7 +230,7 @@ def test_debian_packages_are_named_where_they_cannot_be_installed(root, tmp_path
     assert done.stderr.splitlines() == ["not installed: its-package (on Debian: sudo apt install its-package)"]
 
 
-@pytest.mark.full("the whole course is built", share=8)
+@pytest.mark.full("the whole course is built", share=32)
 def test_a_build_leaves_git_status_as_it_was(root, tracked):
     """`autograder build`, in a process with another order of sets, changes and adds no file that git sees."""
     status = ["git", "status", "--porcelain", "--untracked-files=all"]

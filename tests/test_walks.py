@@ -152,7 +152,7 @@ print(mg.__file__)
 """
 
 
-@pytest.mark.full("a guide is followed in a copy of the project", share=6)
+@pytest.mark.full("a guide is followed in a copy of the project", share=24)
 def test_the_walk_of_an_op(scratch, unmeasured):
     """After four files, atan has values and gradients, as numbers, arrays and compiled loops, and passes the tests."""
     with unmeasured():
@@ -165,7 +165,7 @@ def test_the_walk_of_an_op(scratch, unmeasured):
     assert (code, said.strip()) == (0, str(scratch / "src" / "minigrad" / "__init__.py"))
 
 
-@pytest.mark.full("a guide is followed in a copy of the project", share=6)
+@pytest.mark.full("a guide is followed in a copy of the project", share=24)
 def test_the_walk_of_an_exercise(scratch, unmeasured):
     """Laid out, filled in, built and proved: each command does what the walk says, and then nothing is missing."""
     with unmeasured():

@@ -103,6 +103,7 @@ def test_reasons_belong_to_lines():
 
 
 @pytest.mark.parametrize("library", ["minigrad", "torch"])
+@pytest.mark.full("benchmarks are run in processes of their own", share=4)
 def test_a_process_runs_lines_and_survives_an_error(library):
     """A worker times a line, reports a failing one in one sentence, and goes on."""
     with Worker(library) as worker:
@@ -115,7 +116,7 @@ def test_a_process_runs_lines_and_survives_an_error(library):
         assert memory["peak"] >= memory["now"] > 1_000_000
 
 
-@pytest.mark.full("kernels are compiled", share=3)
+@pytest.mark.full("kernels are compiled", share=12)
 @pytest.mark.parametrize("library", ["minigrad", "minigrad, eager", "torch", "jax"])
 def test_compiled_programs_run(library):
     """The programs for compilers are built and timed, with jit and without it; a run's peak of memory is known."""
@@ -126,7 +127,7 @@ def test_compiled_programs_run(library):
         assert worker.peak_of_a_run() > 10_000_000
 
 
-@pytest.mark.full("training steps are compiled by each library", share=6)
+@pytest.mark.full("training steps are compiled by each library", share=24)
 @pytest.mark.parametrize("name", [name for name in COMPILED if "epoch" in name or "a step of" in name])
 def test_libraries_take_the_same_steps(name):
     """All libraries train alike: after two steps they have the same loss, or the same state."""
@@ -144,7 +145,7 @@ def test_libraries_take_the_same_steps(name):
             np.testing.assert_allclose(x, y, rtol=2e-5 if "float32" in name else 1e-9)
 
 
-@pytest.mark.full("processes of benchmarks are started", share=3)
+@pytest.mark.full("processes of benchmarks are started", share=12)
 def test_a_failing_line_is_a_row_and_not_the_end(monkeypatch):
     """A line that raises an error is reported in its row; the lines after it are measured."""
     broken = next(iter(LINES.values()))
@@ -178,7 +179,7 @@ def test_units_fit_their_numbers():
     assert [bytes_of(x) for x in (1.5e9, 2.5e6, 1200.0, 12.0)] == ["1.5 GB", "2.5 MB", "1.2 kB", "12 bytes"]
 
 
-@pytest.mark.full("two networks are trained", share=6)
+@pytest.mark.full("two networks are trained", share=24)
 def test_finale_trains_the_same_network():
     """From the same weights and on the same batches, all three ways have the losses of PyTorch, step by step."""
     done = {name: finale.train(importlib.import_module(COMPILERS[name]), 3) for name in finale_section.NAMES}

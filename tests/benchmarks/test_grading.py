@@ -45,6 +45,7 @@ def namespace(course):
     return names
 
 
+@pytest.mark.full("a grader grades a class", share=4)
 def test_right_answers_earn_everything_in_the_kernel(course, namespace):
     """The reference passes the hidden tests of every group, and earns their points."""
     for exercise in course.of_lesson(LESSON):
@@ -219,7 +220,7 @@ def test_marks_are_compared():
     assert costs.agreement().startswith("1 of 2 submissions")
 
 
-@pytest.mark.full("five graders grade a class", share=20)
+@pytest.mark.full("five graders grade a class", share=80)
 def test_every_grader_grades_a_small_class():
     """From nothing to a table: a class of three, and one student for all graders but the slow ones."""
     lessons = Lessons("numbers", "numbers", (LESSON,), targets={CLASS: 1})

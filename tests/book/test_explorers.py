@@ -385,7 +385,7 @@ def test_a_narrow_page_and_the_dark(opened, root):
     expect(page.locator(".explorer").first).to_have_css("background-color", "rgb(255, 255, 255)")
 
 
-@pytest.mark.full("Sphinx makes a page", share=6)
+@pytest.mark.full("Sphinx makes a page", share=24)
 def test_without_javascript_and_on_paper(opened):
     """The first state is there, and no control that does nothing. Paper is light, whatever the screen was."""
     page = opened(java_script_enabled=False)
@@ -400,7 +400,7 @@ def test_without_javascript_and_on_paper(opened):
     expect(page.locator(".explorer").first).to_have_css("background-color", "rgb(255, 255, 255)")
 
 
-@pytest.mark.full("Sphinx makes a page", share=6)
+@pytest.mark.full("Sphinx makes a page", share=24)
 def test_a_page_of_the_book(opened, explorers, tmp_path):
     """Sphinx leaves explorers as they are; its own keys do not take their arrows; no page is wider than a telephone."""
     page = notebook(*(code for _, code in SHOWN))

@@ -45,6 +45,7 @@ def test_there_is_a_chinese_edition():
     assert "zh_CN" in FACTS.course.languages
 
 
+@pytest.mark.full("a page is made in each language", share=4)
 def test_a_lesson_in_another_language_has_the_same_code(pages):
     """Only prose differs: cells, their number and code are those of the English page; labels are left to that page."""
     made = dict(pages_in_other_languages(FACTS, pages))
@@ -72,7 +73,8 @@ def test_the_front_page_leads_to_the_lessons_of_its_language(pages):
 def stale(tmp_path):
     """A copy of the course whose Chinese lacks one paragraph of a lesson."""
     root = FACTS.course.directory.parent
-    shutil.copytree(root / "course", tmp_path / "course", ignore=shutil.ignore_patterns("source", "masters", ".grades"))
+    ignored = shutil.ignore_patterns(".cache", ".grades", "exchange", "masters", "source")
+    shutil.copytree(root / "course", tmp_path / "course", ignore=ignored)
     for name in ("src", "autograder", "notebooks"):
         (tmp_path / name).symlink_to(root / name)
     course = load_course(tmp_path / "course")
@@ -84,14 +86,14 @@ def stale(tmp_path):
     return Facts(course)
 
 
-@pytest.mark.full("a page is made in each language", share=3)
+@pytest.mark.full("a page is made in each language", share=12)
 def test_the_book_refuses_a_translation_that_is_not_whole(stale, pages):
     """One sentence names the catalogue, the paragraph and the command."""
     with pytest.raises(BookError, match=r"04_strides\.po: 1 fault: is not translated: '# .*python -m book translate"):
         dict(pages_in_other_languages(stale, pages))
 
 
-@pytest.mark.full("a page is made in each language", share=3)
+@pytest.mark.full("a page is made in each language", share=12)
 def test_the_command_lists_what_is_missing_and_lays_it_out(stale):
     """The paragraph comes back without a translation; the other pages are not touched."""
     said = []

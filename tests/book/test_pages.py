@@ -25,6 +25,7 @@ BREADTH_FIRST = "wrong-autodiff-backpropagate-breadth-first-order"
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.full("every exercise's box is made", share=4)
 def test_a_box_has_stub_hints_solution_and_mistakes(exercise):
     """An exercise's box holds its stub, its points, folded checks, three hints, and each known mistake."""
     source = FACTS.sources[exercise]

@@ -28,7 +28,7 @@ PAGES = [
     f"zh_CN/lessons/{LESSON}.html",
 ]
 
-in_a_browser = pytest.mark.full("Sphinx makes some pages", share=8, group="site")
+in_a_browser = pytest.mark.full("Sphinx makes some pages", share=32, group="site")
 
 
 @pytest.fixture(scope="module")

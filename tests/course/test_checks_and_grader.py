@@ -6,7 +6,7 @@ from visible import COURSE, check
 from autograder.proof.verify import ANSWERS
 from minigrad.checks.unseen import UNSEEN, unseen
 
-KERNELS = pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=6)
+KERNELS = pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=24)
 SIMULATED = "cuda_ops"
 """The module whose exercises take up to half a minute each in the simulator of a GPU."""
 
@@ -22,7 +22,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.full("every known-wrong answer is checked", share=4)
+@pytest.mark.full("every known-wrong answer is checked", share=16)
 @pytest.mark.no_cover  # twice as quick; test_checks.py runs the same checks
 @pytest.mark.parametrize("file", WRONG)
 def test_a_wrong_answer_is_refused_or_listed(file):

@@ -66,7 +66,7 @@ def folder(tmp_path):
     return tmp_path / "course" / "work"
 
 
-@pytest.mark.full("a class's copy of the library is made", share=6)
+@pytest.mark.full("a class's copy of the library is made", share=24)
 def test_right_answers_pass_where_the_library_has_none(course, edition, folder):
     """Functions of numbers, and one of tensors, whose operations the student's own kernels compute; without a word."""
     for lesson in LESSONS:
@@ -78,7 +78,7 @@ def test_right_answers_pass_where_the_library_has_none(course, edition, folder):
         assert (wrong(found), remarks, len(found)) == ({}, [], 1)
 
 
-@pytest.mark.full("a class's copy of the library is made", share=4)
+@pytest.mark.full("a class's copy of the library is made", share=16)
 def test_earlier_lessons_may_lie_in_folders_beside(course, edition, folder):
     """A course hands out each assignment in a folder of its own."""
     write(course, folder.parent / "module0", "00_fundamentals")
@@ -87,7 +87,7 @@ def test_earlier_lessons_may_lie_in_folders_beside(course, edition, folder):
     assert wrong(found) == {}
 
 
-@pytest.mark.full("a class's copy of the library is made", share=6)
+@pytest.mark.full("a class's copy of the library is made", share=24)
 def test_what_an_earlier_lesson_lacks_is_said(course, edition, folder):
     """A cell there that has no end costs itself, once; what stands on it names it."""
     slow = "# exercise: operators.elementary\nwhile True:\n    pass"

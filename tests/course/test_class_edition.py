@@ -12,7 +12,7 @@ from solving import HURRIED, cells, solved
 from autograder.building.editions import class_edition
 from autograder.course.loading import load_course
 
-pytestmark = pytest.mark.full("a kernel for each lesson, above all lessons before it", share=12)
+pytestmark = pytest.mark.full("a kernel for each lesson, above all lessons before it", share=48)
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ def on_idle_cores(alone, tmp_path, monkeypatch):
     return seconds
 
 
-@pytest.mark.full("a kernel for each lesson", share=4)
+@pytest.mark.full("a kernel for each lesson", share=16)
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_with_right_answers(lesson, pytestconfig, on_idle_cores):
     """Nothing raises, checks pass, pictures have words, examples print what was read before, all within a minute."""
@@ -56,7 +56,7 @@ def test_with_right_answers(lesson, pytestconfig, on_idle_cores):
     assert on_idle_cores(run, lesson, references(lesson)) < LIMIT
 
 
-@pytest.mark.full("a kernel for each lesson; the checks of stubs are tested without one", share=22)
+@pytest.mark.full("a kernel for each lesson; the checks of stubs are tested without one", share=88)
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_with_nothing_written(lesson, on_idle_cores):
     """The lesson runs as it was released, and each check says what is missing in its own exercise."""
@@ -67,7 +67,7 @@ def test_with_nothing_written(lesson, on_idle_cores):
     assert on_idle_cores(run, lesson, {}) < LIMIT
 
 
-@pytest.mark.full("a kernel for each half of a lesson; the hints are tested without one", share=44)
+@pytest.mark.full("a kernel for each half of a lesson; the hints are tested without one", share=176)
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_with_wrong_answers(lesson, first):

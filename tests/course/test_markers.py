@@ -137,6 +137,7 @@ def test_reading_takes_linear_time():
     assert seconds(400_000) < 20 * max(seconds(100_000), 0.002)
 
 
+@pytest.mark.full("every source is read", share=4)
 def test_no_reader_has_an_expression_of_its_own():
     """The marker is read in one module: no other has a pattern of it."""
     sources = [*_files("autograder"), *_files("src/minigrad")]

@@ -8,7 +8,7 @@ from visible import COURSE, names_above
 from autograder.proof.verify import ANSWERS
 from minigrad.checks import run
 
-KERNELS = pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=6)
+KERNELS = pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=24)
 VARIANTS = [
     pytest.param(
         file, id=f"{file.parent.name}/{file.stem}", marks=KERNELS if COURSE.exercise(file.parent.name).uses else ()

@@ -69,6 +69,7 @@ HINTS = [
 
 
 @pytest.mark.parametrize(("id", "mistake", "words"), HINTS, ids=[f"{id}/{mistake}" for id, mistake, _ in HINTS])
+@pytest.mark.full("every mistake of a lesson is checked", share=4)
 def test_the_hint_fits_the_mistake(id, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
     report = check(id, (ANSWERS / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))

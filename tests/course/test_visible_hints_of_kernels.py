@@ -80,7 +80,7 @@ SLIPS = [
 ]
 
 
-@pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=4)
+@pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=16)
 @pytest.mark.parametrize(("id", "right", "slip", "words"), SLIPS)
 def test_the_hint_fits_the_slip(id, right, slip, words):
     """The first check that fails says so, or the second where a value comes before."""
@@ -124,7 +124,7 @@ def test_two_threads_of_one_element_are_a_race():
     assert "out_size" not in failures(report)[0].reason
 
 
-@pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=4)
+@pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=16)
 @pytest.mark.parametrize(
     ("id", "right", "slip"),
     [
@@ -160,6 +160,7 @@ def test_the_title_says_whether_something_was_compiled():
     assert last.__doc__ in (cuda_ops.ON_DEVICE, cuda_ops.IN_SIMULATOR)
 
 
+@pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=4)
 def test_numbas_source_is_not_the_students():
     """What compiled code raises quotes no line, or one that stands in the answer."""
     quick = "len(out_shape) == len(in_shape) and (out_shape == in_shape).all() and (out_strides == in_strides).all()"

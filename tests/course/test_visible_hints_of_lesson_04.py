@@ -68,6 +68,7 @@ def test_every_mistake_is_listed():
 
 
 @pytest.mark.parametrize(("name", "mistake", "words"), KNOWN, ids=[f"{name}/{mistake}" for name, mistake, _ in KNOWN])
+@pytest.mark.full("every mistake of a lesson is checked", share=4)
 def test_the_hint_fits_the_mistake(name, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
     id = f"tensor_data.{name}"

@@ -185,6 +185,7 @@ def test_every_mistake_is_listed():
 
 
 @pytest.mark.parametrize(("id", "mistake", "words"), KNOWN, ids=[f"{id}/{mistake}" for id, mistake, _ in KNOWN])
+@pytest.mark.full("every mistake of a lesson is checked", share=4)
 def test_the_hint_fits_the_mistake(id, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
     report = report_on(id, mistake)
@@ -192,6 +193,7 @@ def test_the_hint_fits_the_mistake(id, mistake, words):
 
 
 @pytest.mark.parametrize(("id", "mistake"), sorted((id, mistake) for id, mistake, _ in KNOWN))
+@pytest.mark.full("every mistake of a lesson is checked", share=4)
 def test_each_failure_is_told_in_words(id, mistake):
     """The first failing check has a hint, and no check says only that something was False."""
     failed = [result for result in report_on(id, mistake).results if not result.passed]

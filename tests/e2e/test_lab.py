@@ -116,7 +116,7 @@ def pictures(root, request):
     return root / "build" / "screenshots" / request.node.name.removeprefix("test_")
 
 
-@pytest.mark.full("JupyterLab is played through", share=6)
+@pytest.mark.full("JupyterLab is played through", share=24)
 def test_a_student_fetches_solves_validates_and_submits(browser: Browser, classroom, pictures):
     """A student gets lesson 03 from the list, sees a wrong answer fail, a right one pass, and hands it in."""
     work, env = classroom.student("ada")
@@ -174,7 +174,7 @@ def graded(classroom):
     return classroom.course.directory / "feedback" / "grace" / "module1" / "03_backprop.html"
 
 
-@pytest.mark.full("a second long walk in a browser", share=12)
+@pytest.mark.full("a second long walk in a browser", share=48)
 def test_formgrader_and_feedback_show_a_graded_submission(browser: Browser, classroom, graded, pictures):
     """An instructor finds the points and the reasons in Formgrader, a student in the feedback, both without network."""
     folder, env = classroom.course.directory, classroom.instructor

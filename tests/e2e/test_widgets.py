@@ -4,13 +4,14 @@ import re
 
 import nbformat
 import pytest
+from axe import serious
 from lab import LabPage, jupyter_lab, person, window
 from nbclient import NotebookClient
 from playwright.sync_api import Locator, expect
 
 from minigrad import draw
 
-in_turn = pytest.mark.full("a notebook in a browser", share=24)
+in_turn = pytest.mark.full("a notebook in a browser", share=96)
 
 PATIENCE = 30_000
 
@@ -103,10 +104,11 @@ class Player:
         page.locator("#jupyterlab-splash").wait_for(state="detached")
 
     def picture(self, name: str) -> None:
-        """Keep a picture of the widget."""
+        """Keep a picture of the widget, in which axe-core finds nothing serious."""
         self.lab.pictures.mkdir(parents=True, exist_ok=True)
         self.widget.scroll_into_view_if_needed()
         self.widget.screenshot(path=self.lab.pictures / f"{name}.png")
+        assert serious(self.lab.page, ".mgw") == []
 
 
 @pytest.fixture
@@ -309,7 +311,7 @@ def test_memory_puzzle(play):
     player.says("The block has 1024 bytes")
 
 
-@pytest.mark.full("a notebook in a browser", share=24)
+@pytest.mark.full("a notebook in a browser", share=96)
 def test_playground(play):
     """Training runs while other cells run, pauses, goes on with another engine, and begins anew."""
     player = play(PLAYGROUND)

@@ -51,6 +51,7 @@ def test_what_is_committed_is_what_the_build_makes(example, place):
         assert (example / name).read_text() == (place / name).read_text()
 
 
+@pytest.mark.full("every answer of the example course is judged", share=4)
 def test_its_hidden_tests_grade_well(course):
     """References and variants earn all points; each wrong answer is caught by the test that names it."""
     for checked in verify(course, hidden=course.hidden, answers=course.authored):
@@ -134,6 +135,7 @@ def one_wrong(course):
 HOSTILE = {"structures.History": "import os\nos._exit(0)", "structures.Sets": "while True:\n    pass"}
 
 
+@pytest.mark.full("a class is graded", share=4)
 def test_grading_imports_nothing_of_minigrad(place, course, tmp_path):
     """The process that builds the course and grades two notebooks has no module of it at the end."""
     names = [
@@ -145,7 +147,7 @@ def test_grading_imports_nothing_of_minigrad(place, course, tmp_path):
     assert done.stdout.split("\n")[:3] == ["10", "6", "[]"]
 
 
-@pytest.mark.full("nbgrader releases and collects, and a class is graded", share=12)
+@pytest.mark.full("nbgrader releases and collects, and a class is graded", share=48)
 def test_a_class_is_graded_by_nbgrader(example, tmp_path):
     """A right, a wrong and a hostile student get what their answers are worth, in nbgrader's gradebook."""
     classroom = prepare(tmp_path / "out", example)
@@ -176,7 +178,7 @@ EVERY_TIME = {"forged-result", "nan-answer", "parent-memory", "duplicated-checks
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.full("one of many attacks", share=40))
+        pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.full("one of many attacks", share=160))
         for name in ATTACKS
     ],
 )
@@ -186,6 +188,7 @@ def test_an_attack_wins_nothing(arena, name):
         assert arena.run(attack).problems == ()
 
 
+@pytest.mark.full("all attacks are written for another course", share=4)
 def test_most_attacks_apply(arena):
     """More than 150 of them need nothing of minigrad, and those that are made every time are among them."""
     names = {attack.name for attack in applied(ATTACKS.values(), arena.target, arena.released)}

@@ -602,7 +602,7 @@ def indexed(m, shape, parts, seed):
     return [np.zeros(()) if result is None else result.detach().numpy() for result in results]
 
 
-@pytest.mark.full("PyTorch answers hundreds of random keys", share=3)
+@pytest.mark.full("PyTorch answers hundreds of random keys", share=12)
 @needs_torch
 @pytest.mark.parametrize("start", range(0, 1500, 300))
 def test_random_keys(start):

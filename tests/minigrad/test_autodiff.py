@@ -71,7 +71,7 @@ def test_a_wide_graph(engine):
     assert y.grad == 10_000.0
 
 
-@pytest.mark.full("a hundred thousand operations in a row", share=3)
+@pytest.mark.full("a hundred thousand operations in a row", share=12)
 @pytest.mark.no_cover  # twice as quick; shorter chains run the same lines
 @pytest.mark.parametrize("operation", ["add", "mul", "neg", "dot", "user"])
 def test_deep_chains(operation, engine):

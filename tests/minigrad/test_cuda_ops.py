@@ -90,6 +90,7 @@ def test_sum_practice_on_the_device(size):
 
 
 @pytest.mark.parametrize("size", [1, 5, 40])
+@pytest.mark.full("kernels are launched in the simulator of a GPU", share=4)
 def test_turn_practice_on_the_device(size):
     """A matrix of part of a tile, and one of several tiles, is turned."""
     tile, values = cuda_ops.TILE_DIM, random(size, size).astype(np.float32)

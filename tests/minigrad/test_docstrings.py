@@ -50,7 +50,7 @@ def backend(request):
     creation.default_generator._random = before
 
 
-@pytest.mark.full("the examples of every module are run, on each backend", share=8)
+@pytest.mark.full("the examples of every module are run, on each backend", share=32)
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("file", WITH_EXAMPLES)
 def test_the_examples_of_a_module_are_true(file):

@@ -155,6 +155,7 @@ def test_large_tensors_differentiate_as_small_ones(size):
 
 
 @pytest.mark.parametrize("size", [3, 5_000, 50_000])
+@pytest.mark.full("graphs of fifty thousand numbers", share=4)
 def test_paths_that_meet_leave_other_gradients_alone(walk, size):
     """Where a sum hands one gradient to two inputs, what one of them receives besides is not added to the other's."""
     rng = np.random.default_rng(2)

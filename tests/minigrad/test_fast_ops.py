@@ -60,7 +60,7 @@ def test_out_is_written_once(name):
     assert traffic.reads == (len(given[0]) if name == "reduce" else 0)
 
 
-@pytest.mark.full("kernels are compiled for each function", share=3)
+@pytest.mark.full("kernels are compiled for each function", share=12)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("parallel", [True, False])
 def test_compiled_kernels_give_the_same(name, parallel):
@@ -72,6 +72,7 @@ def test_compiled_kernels_give_the_same(name, parallel):
     np.testing.assert_allclose(seen[0], wanted[0], rtol=1e-15)
 
 
+@pytest.mark.full("kernels are compiled", share=4)
 def test_compiled_kernels_keep_float32():
     """A kernel of float32 storages is the one of float64, rounded."""
     seen, wanted = map_arguments(COLUMNS, np.float32), map_arguments(COLUMNS)

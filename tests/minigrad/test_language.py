@@ -145,7 +145,7 @@ def loss_of(p, x, y):
     return nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), y.reshape(-1))
 
 
-@pytest.mark.full("a model is compiled, and trained beside PyTorch's", share=3)
+@pytest.mark.full("a model is compiled, and trained beside PyTorch's", share=12)
 def test_model_beside_torch():
     """Loss and all gradients are PyTorch's, eager and compiled."""
     p, tokens = small(), np.random.default_rng(1).integers(0, 7, (3, 7))
@@ -211,7 +211,7 @@ def test_generation_with_a_cache():
     assert language.generate(next_logits(p, []), [4], 0, max, caches) == [4]
 
 
-@pytest.mark.full("a model is compiled, and trained beside PyTorch's", share=3)
+@pytest.mark.full("a model is compiled, and trained beside PyTorch's", share=12)
 def test_learns_a_line():
     """Sixty steps of gradient descent on one line of verse bring the loss below half of a guess's."""
     line = data.poems("sonnets")[17].text.splitlines()[0]

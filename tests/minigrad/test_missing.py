@@ -155,6 +155,7 @@ def test_every_advice_names_what_exists():
 
 
 @needs_torch
+@pytest.mark.full("PyTorch is imported in a process of its own", share=4)
 def test_the_list_is_that_of_pytorch(root):
     """It holds PyTorch's public names less those of minigrad. scripts/torch_names.py writes it anew.
 

@@ -130,6 +130,7 @@ def test_the_loss_does_not_overflow(z, target, wanted):
         ("circle", (2, 6), 3, 200, 34),
     ],
 )
+@pytest.mark.full("networks are trained", share=4)
 def test_it_learns(name, sizes, seed, epochs, wanted):
     """A small network gets most of 40 points right, and its loss falls by 40%."""
     history = list(mlp.fit(mlp.MLP(sizes, seed), datasets.load(name, 40, seed=1), epochs, lr=1.0))

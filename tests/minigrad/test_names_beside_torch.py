@@ -127,7 +127,7 @@ def test_derivatives_are_pytorchs(name):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.full("programs are compiled", share=4)
+@pytest.mark.full("programs are compiled", share=16)
 @pytest.mark.parametrize("name", SMOOTH)
 def test_jit_and_vmap_give_the_same(name):
     """A traced function gives what Python gave, and a batch what a loop over its rows gives."""

@@ -20,7 +20,7 @@ from minigrad import backends, functions, tensors
 from minigrad.backends import arrays
 from minigrad.backward import forward_mode
 
-in_turn = pytest.mark.full("every function in every layout", share=6)
+in_turn = pytest.mark.full("every function in every layout", share=24)
 
 FUNCTIONS = functions_of_tensors()
 CASES = [
@@ -264,7 +264,7 @@ COMPILED_CASES = [
 ]
 
 
-@pytest.mark.full("a kernel of each function in every layout is compiled", share=32)
+@pytest.mark.full("a kernel of each function in every layout is compiled", share=128)
 @pytest.mark.parametrize(("function", "sample", "layout", "dtype"), COMPILED_CASES)
 def test_the_compiled_backend_agrees(function, sample, layout, dtype, compiled):
     """Kernels compiled by Numba, which really run, give the same values and derivatives."""
@@ -306,7 +306,7 @@ def with_a_number(function, place, as_tensor):
     return results
 
 
-@pytest.mark.full("every function on each backend", share=6)
+@pytest.mark.full("every function on each backend", share=24)
 @pytest.mark.parametrize("backend", ["numpy", "python", "compiled"])
 @pytest.mark.parametrize(("function", "place"), NUMBER_CASES)
 def test_a_number_stands_for_a_tensor(function, place, backend, request):
@@ -396,7 +396,7 @@ def test_most_functions_take_integers():
     assert len(refused) <= 2, refused
 
 
-@pytest.mark.full("every function on each backend", share=6)
+@pytest.mark.full("every function on each backend", share=24)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("function", SPECIAL_CASES, ids=title)
 def test_nan_and_infinity_pass_in_compiled_kernels(function, dtype, compiled):

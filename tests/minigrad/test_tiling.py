@@ -24,6 +24,7 @@ def described(array):
         (0, 2, 2, 2),
     ],
 )
+@pytest.mark.full("a product is compiled", share=4)
 def test_tiles_of_any_size(batch, rows, inner, columns):
     """Within a tile, beyond one, at its edge and with nothing to add up, the product is NumPy's."""
     rng = np.random.default_rng(0)

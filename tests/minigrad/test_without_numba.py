@@ -60,6 +60,7 @@ def test_use_goes_through_a_folder(folder):
         "(x.sum(0) * x.sum(1)).sum()",
     ],
 )
+@pytest.mark.full("processes without Numba compute with large arrays", share=4)
 def test_large_arrays(expression):
     """NumPy computes arrays of any size: the values and gradients are those of float64, as Numba gives them."""
     code = f"""

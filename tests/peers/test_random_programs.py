@@ -46,7 +46,7 @@ def disagreements(seeds, lib):
     return [report(seed, lib) for seed in seeds if programs.difference(program(seed), lib)]
 
 
-@pytest.mark.full("twenty programs each", share=5)
+@pytest.mark.full("twenty programs each", share=20)
 @pytest.mark.no_cover  # twice as quick; the registry's tests run the same lines
 @pytest.mark.parametrize("start", range(0, SEEDS, CHUNK))
 def test_programs_agree_with_pytorch(start):
@@ -55,6 +55,7 @@ def test_programs_agree_with_pytorch(start):
     assert not wrong, "\n\n".join(wrong)
 
 
+@pytest.mark.full("random programs, compared with PyTorch", share=4)
 def test_programs_agree_on_the_readable_backend():
     """The loops of the backend `python`, which are the specification, agree with PyTorch too."""
     with minigrad.backend("python"):
@@ -62,7 +63,7 @@ def test_programs_agree_on_the_readable_backend():
     assert not wrong, "\n\n".join(wrong)
 
 
-@pytest.mark.full("programs are compiled", share=3)
+@pytest.mark.full("programs are compiled", share=12)
 def test_programs_agree_on_compiled_kernels(monkeypatch):
     """The kernels that Numba compiles for large arrays agree with PyTorch too; here they get the small ones."""
     for module, name in ((arrays, "LARGE"), (arrays, "LARGE_AND_DEAR"), (tensors, "_small")):
@@ -71,6 +72,7 @@ def test_programs_agree_on_compiled_kernels(monkeypatch):
     assert not wrong, "\n\n".join(wrong)
 
 
+@pytest.mark.full("all random programs are made", share=4)
 def test_every_operation_is_drawn_often():
     """Each operation occurs at least 20 times in the programs, and each program has 30 of them."""
     steps = [[step.op for step in program(seed).steps if step.op != "leaf"] for seed in range(SEEDS)]

@@ -3,11 +3,11 @@
 from axe_playwright_python.sync_playwright import Axe
 
 
-def serious(page):
-    """The faults that axe calls serious or critical: the rule, and the element that breaks it."""
+def serious(page, part="html"):
+    """The faults in a part of a page that axe calls serious or critical: the rule, and the element that breaks it."""
     # Without preloading, for which axe asks for every style again: a page that is a file may not.
     options = {"resultTypes": ["violations"], "preload": False}
-    found = Axe().run(page, options=options).response["violations"]
+    found = Axe().run(page, context=part, options=options).response["violations"]
     return [
         f"{each['id']}: {node['html'][:160]}"
         for each in found

@@ -194,7 +194,7 @@ def test_tags_of_ordinary_cells_stay(built):
     assert tagged == ["import math"]
 
 
-@pytest.mark.full("nbgrader releases a lesson", share=4)
+@pytest.mark.full("nbgrader releases a lesson", share=16)
 def test_a_release_is_the_student_notebook(built, root):
     """Stock `nbgrader generate_assignment` makes exactly the notebook that a reader finds in notebooks/."""
     release = generate_assignment(root, built.root / "course", "week0") / "00_numbers.ipynb"
@@ -481,7 +481,7 @@ def test_no_committed_notebook_shows_an_answer(root):
         assert not any("SOLUTION" in cell.source or cell.get("outputs") for cell in cells)
 
 
-@pytest.mark.full("nbgrader releases all lessons; the small course is released every time", share=24)
+@pytest.mark.full("nbgrader releases all lessons; the small course is released every time", share=96)
 def test_a_release_of_this_course_is_its_notebooks(root, tmp_path):
     """Stock `nbgrader generate_assignment` on this course releases the student notebooks of the build."""
     build_copy(root, tmp_path)

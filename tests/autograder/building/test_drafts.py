@@ -154,6 +154,7 @@ def judge(place, course):
         yield judge
 
 
+@pytest.mark.full("a course is built", share=4)
 def test_nothing_is_built_of_a_draft(place):
     """No notebook is written; the library knows the exercises as a draft's; the summary says so."""
     made = {path.stem for path in place.parent.rglob("*.ipynb")}
@@ -191,7 +192,7 @@ def test_a_draft_is_cut_from_editions(course):
     assert "return self.scale * value" in text
 
 
-@pytest.mark.full("a course is built", share=3)
+@pytest.mark.full("a course is built", share=12)
 def test_a_draft_is_graded_below_its_setup(judge, course):
     """Reference and compiled answer earn everything, with the names of the setup; stub and others what they deserve."""
     kernel, scaled = course.exercise(KERNEL), course.exercise(CLASS)
@@ -205,7 +206,7 @@ def test_a_draft_is_graded_below_its_setup(judge, course):
     assert judge.grade_text(scaled, slice_exercise(course, CLASS).reference_cell).full
 
 
-@pytest.mark.full("a course is built", share=3)
+@pytest.mark.full("a course is built", share=12)
 def test_the_lesson_of_a_draft_may_be_half_written(place, judge, tmp_path, monkeypatch):
     """As soon as the file is there, its setup cells are what answers have above them."""
     toml, lesson = place / "course.toml", place / "lessons" / "02_kernels.md"

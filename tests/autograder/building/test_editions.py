@@ -360,7 +360,7 @@ class SmallCourseAt(SmallCourse):
         self.toml = root / "course" / "course.toml"
 
 
-@pytest.mark.full("an edition for each exercise is imported", share=24)
+@pytest.mark.full("an edition for each exercise is imported", share=96)
 def test_processes_that_build_the_same_edition_agree(small, tmp_path):
     """Four processes at once leave one whole edition and no debris."""
     context = multiprocessing.get_context("spawn")
@@ -422,6 +422,7 @@ INTERFACE = (
 """How lines begin that whoever writes a tensor function, a kernel or a pass writes, because others call it."""
 
 
+@pytest.mark.full("an edition for each exercise is read", share=4)
 def test_the_answer_to_an_exercise_is_nowhere_in_its_edition(course):
     """For each exercise of this course: no telling line of the answer stands in any file without it."""
     found = set()
@@ -459,7 +460,7 @@ def test_quick_twins_of_rules_do_not_give_derivatives_away(course, tmp_path, exe
         assert run(edition, f"{code}print(round(x.grad.item(), 3))").strip().endswith("0.01")
 
 
-@pytest.mark.full("an edition for each exercise is imported", share=3)
+@pytest.mark.full("an edition for each exercise is imported", share=12)
 def test_every_object_of_an_exercise_is_cut(course):
     """For each object of this course, the edition raises once for a function, once a region for a class."""
     for exercise in course.exercises.values():
@@ -472,6 +473,7 @@ def test_every_object_of_an_exercise_is_cut(course):
             assert cut == (1 if isinstance(node, ast.FunctionDef) else len(source.regions)), dotted
 
 
+@pytest.mark.full("an edition for each exercise is read", share=4)
 def test_the_list_of_what_is_cut_says_what_is_cut(course):
     """An edition lists the functions that have lost their bodies, and no others; the whole library has no list."""
     files = edition_files(course, course.exercises)
@@ -514,7 +516,7 @@ def test_the_library_asks_the_list(course, tmp_path):
     assert said.split("\n") == ["True True True True", "False False False", "False False False"]
 
 
-@pytest.mark.full("an edition for each exercise is imported", share=24)
+@pytest.mark.full("an edition for each exercise is imported", share=96)
 def test_this_course_imports_in_every_edition(course, tmp_path):
     """`import minigrad` works with each exercise cut, and with all of them, and a cut function raises."""
     cuts = [[exercise_id] for exercise_id in course.exercises]

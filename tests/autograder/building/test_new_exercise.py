@@ -240,7 +240,7 @@ def test_an_answer_without_a_name_is_a_skeleton(small):
     assert len(unfilled(course, course.exercise(ID), small.root / "hidden", small.root)) == 1
 
 
-@pytest.mark.full("the whole course is read, exercise by exercise", share=3)
+@pytest.mark.full("the whole course is read, exercise by exercise", share=12)
 def test_every_exercise_of_the_course_has_all_its_pieces(root):
     """The list of what is missing is empty for each exercise that the repository's course lists."""
     course = load_course(root / "course")

@@ -72,7 +72,7 @@ def test_a_question_becomes_nbgraders_manually_graded_cell(small):
     assert any("That it holds at one place only." in cell.source for cell in source.cells)
 
 
-@pytest.mark.full("nbgrader releases a lesson", share=4)
+@pytest.mark.full("nbgrader releases a lesson", share=16)
 def test_nbgrader_releases_the_same_notebook(small, root):
     """Stock `nbgrader generate_assignment` makes the notebook that the build wrote, and knows the question's points."""
     small.build()
@@ -252,7 +252,7 @@ def test_pictures_in_an_answer_are_kept(master, answered):
     nbformat.validate(grafted.notebook)
 
 
-@pytest.mark.full("many notebooks are damaged", share=3)
+@pytest.mark.full("many notebooks are damaged", share=12)
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_answers_survive_random_damage(master, data):

@@ -77,6 +77,7 @@ def test_the_stub_is_the_one_nbgrader_makes(small, root, exercise_id):
     assert nbgrader_stub(root, source.reference_cell) == source.stub_cell
 
 
+@pytest.mark.full("nbgrader makes every stub", share=4)
 def test_every_stub_of_the_course_is_the_one_nbgrader_makes(root):
     """The same holds for all exercises of the course, and each reference and stub is Python."""
     course = load_course(root / "course")

@@ -33,6 +33,7 @@ def members(course):
     return list(make_class(course, [LESSON], 40, 5))
 
 
+@pytest.mark.full("an invented class is made", share=4)
 def test_a_seed_makes_one_class(course, members):
     """The same seed makes the same files, byte for byte; another one makes others."""
     assert list(make_class(course, [LESSON], 40, 5)) == members
@@ -71,6 +72,7 @@ def _tables(table):
         yield from _tables(child)
 
 
+@pytest.mark.full("an invented class is made", share=4)
 def test_own_words_mean_the_same(course):
     """Names alone change, and a new name is a local variable wherever it stands."""
     changed, all_texts = 0, list(_known_answers(course))
@@ -107,7 +109,7 @@ def two():
     assert any("return mine_s7" in in_own_words(mine, "s7", random.Random(seed)) for seed in range(9))
 
 
-@pytest.mark.full("an invented class is graded", share=6)
+@pytest.mark.full("an invented class is graded", share=24)
 def test_work_earns_what_its_kind_says(course, members):
     """Right answers and variants earn everything, wrong ones less, attacks nothing; damage is survived."""
     earned = {kind: [] for kind in SHARES}

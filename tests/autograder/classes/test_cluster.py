@@ -25,7 +25,7 @@ from dask_clusters import DaskCluster, kill
 
 from autograder.classes.dask_worker import GradingPlugin
 
-in_turn = pytest.mark.full("a class is graded on a Dask cluster of this machine", share=8, group="cluster")
+in_turn = pytest.mark.full("a class is graded on a Dask cluster of this machine", share=32, group="cluster")
 
 WRONG = ARITHMETIC.replace("x + y", "x - y")
 ENDED = "import os\nos._exit(0)"
@@ -173,7 +173,7 @@ def plugin_of(course, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.full("a process that grades apart is started several times", share=4)
+@pytest.mark.full("a process that grades apart is started several times", share=16)
 def test_a_grading_process_that_ends_is_replaced(course, tmp_path, plugin_of):
     """A worker keeps one process for a run. If it ends, the answer says how, and the next question starts another."""
     notebook = (course / "submitted" / "bea" / "week0" / "00_numbers.ipynb").read_bytes()
@@ -189,6 +189,7 @@ def test_a_grading_process_that_ends_is_replaced(course, tmp_path, plugin_of):
     assert Answer.unpack(plugin.ask(question), "bea").entry.submission == entry.submission
 
 
+@pytest.mark.full("a process that grades apart is started several times", share=4)
 def test_a_worker_without_a_sandbox_refuses(plugin_of):
     """It says which machine it is, and which isolation cannot be had there."""
     assert ": unknown isolation 'walls'" in Answer.unpack(plugin_of("walls").ask(b""), "bea").refusal
@@ -222,6 +223,7 @@ def test_a_scheduler_that_does_not_answer(course, monkeypatch):
     assert not times(course)
 
 
+@pytest.mark.full("processes are started", share=4)
 def test_only_a_scheduler_loads_dask():
     """Neither the command nor the pool of this machine imports distributed."""
     code = "import sys, autograder.cli, autograder.classes.pool; print('distributed' in sys.modules)"

@@ -36,7 +36,7 @@ from autograder.gradebook.settings import load_app
 from autograder.judging.judge import Judge
 from autograder.results.ledger import WAITING, read_entry, write_entry
 
-in_turn = pytest.mark.full("a class is graded by the command", share=12)
+in_turn = pytest.mark.full("a class is graded by the command", share=48)
 
 ADDED = """
 [[exercise]]
@@ -149,7 +149,7 @@ def test_nothing_is_recorded_unless_wanted(course):
     assert rows(course) == before and not (course / "autograded").exists()
 
 
-@pytest.mark.full("a class is graded by the command", share=4)
+@pytest.mark.full("a class is graded by the command", share=16)
 @in_turn
 def test_an_exercise_that_was_added_lowers_no_other_mark(course):
     """What a lesson gets after it was graded is graded alone: recorded marks of the others stand without --fresh."""
@@ -234,7 +234,7 @@ def test_nbgrader_records_what_waits(course, monkeypatch):
     assert not list((course / WAITING).rglob("*.json"))
 
 
-@pytest.mark.full("a class is graded by the command", share=4)
+@pytest.mark.full("a class is graded by the command", share=16)
 def test_a_score_that_was_changed_in_the_database_is_recorded_again(course):
     """What a gradebook says of a student must be what was found; where another program changed it, it is put right."""
     assert command(course, "--student", "ada").exit_code == 0
@@ -262,7 +262,7 @@ def test_a_gradebook_that_someone_else_writes_to(course, monkeypatch):
     assert [student for student, *_ in rows(course)["submission"]] == ["ada"]
 
 
-@pytest.mark.full("a class is graded by the command", share=4)
+@pytest.mark.full("a class is graded by the command", share=16)
 @in_turn
 def test_one_record_that_cannot_be_read_does_not_stop_the_class(course, monkeypatch):
     """Asking whether a student is recorded may fail, by a damaged file or a locked gradebook: the others go on."""
@@ -319,7 +319,7 @@ def test_a_problem_names_its_notebook(course, monkeypatch, release, why):
     assert done.exit_code == 1 and f"not graded: ada: 01_order: {why}" in " ".join(done.output.split()), done.output
 
 
-@pytest.mark.full("a class is graded by the command", share=12)
+@pytest.mark.full("a class is graded by the command", share=48)
 @pytest.mark.parametrize(("keep", "again"), [("--keep", "goes on"), ("--fresh", "begins anew, because of --fresh")])
 def test_what_the_same_command_does_after_ctrl_c(course, monkeypatch, keep, again):
     """It goes on where it was, but for --fresh, which reads nothing that was found before; and it says so."""
@@ -371,7 +371,7 @@ def test_mistakes_of_whoever_calls_it(handed, arguments, sentence):
     assert sentence in " ".join(done.output.split())
 
 
-@pytest.mark.full("a class is graded by the command", share=12)
+@pytest.mark.full("a class is graded by the command", share=48)
 def test_ctrl_c(course):
     """Ctrl-C ends it with 130 and ends all of its processes; a second run goes on."""
     program = [sys.executable, "-c", "from autograder.cli import main; main()", "autograde", "week0"]

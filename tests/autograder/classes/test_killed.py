@@ -23,7 +23,7 @@ from autograder.results.ledger import LEDGER, WAITING
 from autograder.telling.classreport.gather import gather
 from autograder.telling.classreport.page import class_page
 
-in_turn = pytest.mark.full("a class is graded five times", share=16, group="killed")
+in_turn = pytest.mark.full("a class is graded five times", share=64, group="killed")
 
 SEED = int(os.environ.get("MINIGRAD_SEED", "4"))
 KILLS = int(os.environ.get("MINIGRAD_KILLS", "3"))
@@ -142,7 +142,7 @@ def what(folder):
     return {path.name: path.read_bytes() for path in folder.glob("*")}
 
 
-@pytest.mark.full("a class is graded, and ended", share=3)
+@pytest.mark.full("a class is graded, and ended", share=12)
 @pytest.mark.parametrize("last", [("week0", "before"), ("clean", "week0")])
 def test_a_submission_that_lies_aside_is_put_back_when_its_process_is_gone(copied, last):
     """Killed after either move of `tidy`, the next run has the submission in its place; before that it is let be."""
@@ -160,6 +160,7 @@ def test_a_submission_that_lies_aside_is_put_back_when_its_process_is_gone(copie
     assert not aside.exists()
 
 
+@pytest.mark.full("a class is graded five times", share=4)
 def test_a_process_number_that_came_round_again_keeps_nothing_aside(copied):
     """What a dead run left is put back even if its number is another process's by now, such as this one's."""
     home = copied / "submitted" / "ada" / "week0"

@@ -10,7 +10,7 @@ from small_edition import LIMITS, RIGHT, ask, run, solution, write_edition
 from autograder.sandbox import Sandbox
 from autograder.sandbox.inside.patience import MOST, Patience, stalled, waited
 
-pytestmark = pytest.mark.full("it keeps every core busy", share=4, group="load")
+pytestmark = pytest.mark.full("it keeps every core busy", share=16, group="load")
 
 RUNS = int(os.environ.get("MINIGRAD_LOAD_RUNS", "5"))
 """How often the submission is graded under load; `MINIGRAD_LOAD_RUNS=50` is the long form."""

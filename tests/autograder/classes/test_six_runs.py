@@ -14,7 +14,7 @@ from two_lessons import ARITHMETIC, COMPARISON, make_course
 
 from autograder.results.regrade_log import LOG
 
-pytestmark = pytest.mark.full("six commands grade a class on each database", share=16, group="six")
+pytestmark = pytest.mark.full("six commands grade a class on each database", share=64, group="six")
 
 RUNS = 6
 ANSWERS = (

@@ -79,6 +79,7 @@ def test_grade_prints_the_report(run, notebook):
     assert output.strip().endswith("00_numbers: 1 of 3 points")
 
 
+@pytest.mark.full("commands are started", share=4)
 def test_files_and_pipes_get_utf_8(notebook, place):
     """Where output has an encoding without the signs of reports, as in files on Windows, it is written in UTF-8."""
     program = [sys.executable, "-c", "from autograder.cli import main; main()", "grade", notebook]
@@ -174,7 +175,7 @@ def test_ctrl_c(run, notebook, tmp_path, monkeypatch, command):
     assert run(command, *words, code=130).strip() == "stopped; the same command can be given again"
 
 
-@pytest.mark.full("commands are interrupted, or write to files of every kind", share=4)
+@pytest.mark.full("commands are interrupted, or write to files of every kind", share=16)
 def test_ctrl_c_while_processes_work(place):
     """Ctrl-C reaches the processes of `verify` too; none of them shows a traceback."""
     command = [sys.executable, "-c", "from autograder.cli import main; main()", "verify", "--fresh", "--jobs", "2"]
@@ -188,7 +189,7 @@ def test_ctrl_c_while_processes_work(place):
     assert "Traceback" not in said and "stopped" in said
 
 
-@pytest.mark.full("commands are started where a package is missing", share=4)
+@pytest.mark.full("commands are started where a package is missing", share=16)
 @pytest.mark.parametrize("words", [["doctor"], ["build"], ["grade", "a.ipynb", "--isolation", "none"], ["demo"]])
 @pytest.mark.parametrize("package", ["hypothesis", "cloudpickle", "pytest"])
 def test_a_missing_package(words, package):
@@ -223,7 +224,7 @@ def test_a_folder_without_a_course(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.full("a course is copied, built and graded", share=3)
+@pytest.mark.full("a course is copied, built and graded", share=12)
 def test_a_copy_of_a_course(root, place, notebook, tmp_path, monkeypatch):
     """A course apart from any library uses the installed one, leaves it as it is, and builds beside itself."""
     copy = tmp_path / "anywhere" / "my-course"
@@ -252,6 +253,7 @@ def test_a_broken_hidden_test(run, notebook, place, tmp_path):
     assert "test_add: has no because=" in output.output
 
 
+@pytest.mark.full("known answers are judged", share=4)
 def test_verify_prints_table_and_problems(run, place, tmp_path):
     """Problems are listed under the table, and make the exit code 1."""
     output = run("verify", "--answers", tmp_path, "--jobs", "1", code=1)
@@ -259,6 +261,7 @@ def test_verify_prints_table_and_problems(run, place, tmp_path):
     assert "2 exercises, 3 hidden tests, 0 wrong answers, 0 variants: " in output
 
 
+@pytest.mark.full("known answers are judged", share=4)
 def test_verify_says_when_all_is_well(run, tmp_path, monkeypatch):
     """Without problems the exit code is 0."""
     monkeypatch.setattr("autograder.course.loading._proof", lambda _: {"fewest_wrong": 1, "fewest_variants": 1})

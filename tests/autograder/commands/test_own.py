@@ -50,6 +50,7 @@ def grade(place):
     return graded
 
 
+@pytest.mark.full("notebooks are graded twice", share=4)
 def test_a_second_attempt_says_what_has_changed(grade, write, tmp_path):
     """A group that is won, then one that is lost, and nothing; points stand before and after."""
     kept = tmp_path / "reports"
@@ -61,6 +62,7 @@ def test_a_second_attempt_says_what_has_changed(grade, write, tmp_path):
     assert "nothing has changed" in grade(tmp_path / "00_numbers.ipynb", "--since", kept)
 
 
+@pytest.mark.full("several notebooks are graded", share=4)
 def test_several_notebooks_are_one_page_and_one_list(grade, write, tmp_path):
     """Several notebooks are graded at once: a section each, the total above, and a list as JSON."""
     paths = [write(*each) for each in LESSONS.items()]

@@ -42,7 +42,7 @@ def autograder(*arguments):
     return result.exit_code, " ".join(result.output.split())
 
 
-@pytest.mark.full("a class has a gradebook", share=6)
+@pytest.mark.full("a class has a gradebook", share=24)
 @pytest.mark.parametrize("make", [lambda file: file.write_text("no gradebook"), lambda file: file.mkdir()])
 @pytest.mark.parametrize("command", [("autograde", "week0"), ("report", "--csv", "canvas")])
 def test_a_gradebook_that_is_none(course, make, command):

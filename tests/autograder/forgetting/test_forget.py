@@ -29,7 +29,7 @@ OTHER = "zaphodqa"
 SECRET = "5" * 64  # of every submission that `class_runs.write` makes
 
 pytestmark = pytest.mark.full(
-    "a class is graded, with every kind of file that names a student", share=6, group="forget"
+    "a class is graded, with every kind of file that names a student", share=24, group="forget"
 )
 
 

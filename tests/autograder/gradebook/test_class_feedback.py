@@ -24,7 +24,7 @@ EXERCISES = {
 }
 
 
-pytestmark = pytest.mark.full("a class is graded, and gets its pages", share=3, group="pages")
+pytestmark = pytest.mark.full("a class is graded, and gets its pages", share=12, group="pages")
 
 
 def record(course, student, share):

@@ -22,7 +22,7 @@ from autograder.gradebook.turns import Turn
 
 # SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
 pytestmark = [
-    pytest.mark.full("a class is graded, and its gradebook moved", share=3, group="databases"),
+    pytest.mark.full("a class is graded, and its gradebook moved", share=12, group="databases"),
     pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning"),
 ]
 

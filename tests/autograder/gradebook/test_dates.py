@@ -20,7 +20,7 @@ from autograder.gradebook.archive_times import keep_marked_late
 from autograder.gradebook.settings import load_app
 from autograder.results.regrade_log import LOG
 
-pytestmark = pytest.mark.full("a class is dated under each rule", share=12, group="dates")
+pytestmark = pytest.mark.full("a class is dated under each rule", share=48, group="dates")
 
 EARLY, LATE = "2027-01-31 10:00:00 UTC", "2027-02-03 01:00:00 UTC"  # in time; two days and two hours late
 DUE = "2027-02-01T00:00:00+01:00"

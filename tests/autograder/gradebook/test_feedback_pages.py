@@ -439,12 +439,13 @@ def test_quotes_wait_without_a_ledger_too(term, day):
 
 
 @pytest.mark.parametrize("step", [CurrentReports, Contents])
+@pytest.mark.full("nbconvert makes pages", share=4)
 def test_nbconvert_may_set_what_it_sets(step):
     """nbconvert gives every step an order of formats, and warns where a step does not take it."""
     assert "display_data_priority" in step.class_trait_names(config=True)
 
 
-@pytest.mark.full("Formgrader is started", share=3)
+@pytest.mark.full("Formgrader is started", share=12)
 def test_formgrader_shows_everything(term):
     """The autograded notebook, which only instructors see, holds the example at once."""
     data = term.notebook.cells[0].outputs[0].data

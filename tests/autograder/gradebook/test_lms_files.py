@@ -19,7 +19,7 @@ from traitlets.config import Configurable
 from autograder.gradebook.archive_times import marked_late, members
 from autograder.gradebook.lms_files import RosterCollector
 
-pytestmark = pytest.mark.full("archives are collected by nbgrader", share=12)
+pytestmark = pytest.mark.full("archives are collected by nbgrader", share=48)
 
 BASE = "/srv/course/downloaded/module0/extracted"
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

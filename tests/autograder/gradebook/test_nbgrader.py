@@ -25,7 +25,7 @@ from autograder.gradebook.nbgrader_hooks import GraftingCollect, fill, tidy
 from autograder.grafting.collecting import is_clean, take_in
 from autograder.results import Graded, GroupScore, Submission
 
-by_nbgrader = pytest.mark.full("nbgrader grades a class by its own commands", share=12, group="nbgrader")
+by_nbgrader = pytest.mark.full("nbgrader grades a class by its own commands", share=48, group="nbgrader")
 
 MODIFIED = 1_800_000_000  # 2027-01-15 08:00:00
 WHEN = "2027-01-01 10:00:00.000000 UTC"

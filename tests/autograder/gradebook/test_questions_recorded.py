@@ -86,7 +86,7 @@ def shown(course, student):
     )
 
 
-@pytest.mark.full("a class answers, by both ways of recording", share=12)
+@pytest.mark.full("a class answers, by both ways of recording", share=48)
 def test_an_answer_waits_for_a_person_and_none_does_not(graded):
     """Formgrader shows the answer and asks for a mark; a question left alone scores 0 and asks for nothing."""
     course, _ = graded
@@ -96,6 +96,7 @@ def test_an_answer_waits_for_a_person_and_none_does_not(graded):
     assert shown(course, "bea").endswith("Write your answer here.")
 
 
+@pytest.mark.full("a class answers written questions, recorded in both ways", share=8)
 def test_automatic_points_are_what_they_were(graded):
     """The ledger, from which reports are made, knows the exercises and their points only."""
     course, _ = graded
@@ -119,7 +120,7 @@ def test_the_answer_on_the_feedback_page_does_nothing(graded):
     assert '<script>alert("owned")' not in page and "&lt;script&gt;alert" in page
 
 
-@pytest.mark.full("a class answers, by both ways of recording", share=12)
+@pytest.mark.full("a class answers, by both ways of recording", share=48)
 def test_an_answer_that_nobody_marked_is_told_everywhere(graded, tmp_path):
     """A table's columns are fixed: the command names the student. Page, explanation and feedback tell it too."""
     course, _ = graded
@@ -147,7 +148,7 @@ def test_an_answer_that_nobody_marked_is_told_everywhere(graded, tmp_path):
     assert ["still to be marked by a person" in page for page in pages] == [True, False]
 
 
-@pytest.mark.full("a class answers, by both ways of recording", share=12)
+@pytest.mark.full("a class answers, by both ways of recording", share=48)
 def test_a_persons_mark_outlives_grading(graded):
     """Graded again, an answer that is the same keeps its mark in peace; a changed one keeps it and asks for a look."""
     course, run = graded
@@ -165,7 +166,7 @@ def test_a_persons_mark_outlives_grading(graded):
     mark(course, "ada", None)
 
 
-@pytest.mark.full("a class answers, by both ways of recording", share=12)
+@pytest.mark.full("a class answers, by both ways of recording", share=48)
 def test_a_changed_answer_is_recorded_though_the_code_is_the_same(released, tmp_path):
     """A submission whose code is the same is not taken for recorded when its answer in words is new."""
     course = tmp_path / "copy" / "course"
@@ -178,7 +179,7 @@ def test_a_changed_answer_is_recorded_though_the_code_is_the_same(released, tmp_
         assert not recorder.is_recorded("ada", outcome.entries)
 
 
-@pytest.mark.full("a class answers, by both ways of recording", share=12)
+@pytest.mark.full("a class answers, by both ways of recording", share=48)
 def test_a_graded_notebook_that_is_cut_off_is_written_again(released, tmp_path):
     """What a full disk has left of it is no record, though the mark can still be read."""
     shutil.copytree(released.parent, tmp_path / "copy")
@@ -193,7 +194,7 @@ def test_a_graded_notebook_that_is_cut_off_is_written_again(released, tmp_path):
     assert nbformat.reads(path.read_text(), as_version=4) == nbformat.reads(whole, as_version=4)
 
 
-@pytest.mark.full("a class answers, by both ways of recording", share=12)
+@pytest.mark.full("a class answers, by both ways of recording", share=48)
 def test_both_ways_record_the_same(released, tmp_path):
     """A class graded in one command leaves the rows and files of `nbgrader autograde`, answers in words included."""
     for name, run in (("one", grade), ("other", autograde)):

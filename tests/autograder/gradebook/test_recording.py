@@ -24,7 +24,7 @@ from autograder.results.ledger import LEDGER, entries
 LATE = "2027-03-01 10:00:00.000000 UTC"
 
 
-pytestmark = pytest.mark.full("a class is graded, and recorded in both ways", share=3, group="recording")
+pytestmark = pytest.mark.full("a class is graded, and recorded in both ways", share=12, group="recording")
 
 
 @pytest.fixture(scope="module")

@@ -128,7 +128,7 @@ def test_tidying_folders_without_end(folder, course, nest):
     assert not list((folder / "submitted").glob(".tidy-*"))
 
 
-@pytest.mark.full("a class is collected", share=3)
+@pytest.mark.full("a class is collected", share=12)
 def test_one_strange_submission_does_not_stop_the_class(folder, course, monkeypatch):
     """A submission that breaks the collector is a zero with a reason, and the others are collected."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
@@ -200,7 +200,7 @@ def collected(folder):
     return found
 
 
-@pytest.mark.full("a class with a strange submission is collected", share=3)
+@pytest.mark.full("a class with a strange submission is collected", share=12)
 def test_a_folder_in_the_exchange_that_cannot_be_read_costs_no_one_else(folder, exchange, caplog):
     """Everybody may make folders there: one that names no time, nobody, or another folder is left out and told."""
     exchange(f"ada+week0+{WHEN}+x1")
@@ -400,7 +400,7 @@ def test_an_archive_of_ten_thousand_files(taken, submission):
     assert found.reason == "the archive has more than 10,000 files"
 
 
-@pytest.mark.full("a class with a strange submission is collected", share=3)
+@pytest.mark.full("a class with a strange submission is collected", share=12)
 def test_files_that_take_long_to_read_together(submission, monkeypatch):
     """Files that remain when the time for a submission is used up are not read, and the sentence says so."""
     monkeypatch.setattr(handed_in, "EFFORT", 0.3)

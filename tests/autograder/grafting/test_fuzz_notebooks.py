@@ -96,7 +96,7 @@ def is_sound(grafted, master):
     return True
 
 
-@pytest.mark.full("hundreds of notebooks are damaged", share=8)
+@pytest.mark.full("hundreds of notebooks are damaged", share=32)
 @pytest.mark.no_cover  # twice as quick; test_mangled.py and test_graft.py run the same lines
 @settings(max_examples=1000, suppress_health_check=QUIET)
 @given(data=st.data())
@@ -114,7 +114,7 @@ def sources(grafted):
     return [cell.source for cell in grafted.notebook.cells if "minigrad" in cell.metadata]
 
 
-@pytest.mark.full("hundreds of notebooks are damaged", share=8)
+@pytest.mark.full("hundreds of notebooks are damaged", share=32)
 @settings(max_examples=100, suppress_health_check=QUIET)
 @given(data=st.data())
 def test_damage_takes_little_memory(master, right, data):
@@ -160,7 +160,7 @@ def files(right):
     return made[:36]
 
 
-@pytest.mark.full("each damaged notebook is judged", share=24)
+@pytest.mark.full("each damaged notebook is judged", share=96)
 @pytest.mark.parametrize("number", range(36))
 def test_any_damage_is_judged(course, judge, files, tmp_path, number):
     """Taken in and judged, a damaged notebook earns at most its points, and says why where it does not."""

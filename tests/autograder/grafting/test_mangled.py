@@ -57,7 +57,7 @@ def grade(course, judge, tmp_path):
     return run
 
 
-@pytest.mark.full("a module is judged after each of many damages", share=192)
+@pytest.mark.full("a module is judged after each of many damages", share=768)
 @pytest.mark.parametrize("mangling", MANGLINGS, ids=lambda mangling: mangling.name)
 def test_what_is_right_stays_right(course, grade, right, mangling):
     """Every exercise whose text can be had earns its points; the others say why not."""

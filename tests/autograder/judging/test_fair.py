@@ -11,8 +11,8 @@ from autograder.proof.verify import ANSWERS
 from autograder.sandbox import SourceCell
 
 COURSE = load_course(tree=False)
-PLAIN = pytest.mark.full("every right answer is judged four times", share=30)
-COMPILED = pytest.mark.full("every right answer is judged four times, and compiled", share=240)
+PLAIN = pytest.mark.full("every right answer is judged four times", share=120)
+COMPILED = pytest.mark.full("every right answer is judged four times, and compiled", share=960)
 VARIANTS = [
     pytest.param(
         file,

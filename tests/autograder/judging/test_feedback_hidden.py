@@ -16,7 +16,7 @@ def judge(root):
         yield judge
 
 
-@pytest.mark.full("mistakes of real exercises are judged and drawn", share=4)
+@pytest.mark.full("mistakes of real exercises are judged and drawn", share=16)
 @pytest.mark.parametrize(
     ("exercise", "mistake", "test", "words", "secret"),
     [

@@ -350,7 +350,7 @@ def test_only_points_are_asked_for(course, tmp_path):
         assert quick.earned == whole.earned == judge.points(exercise, wrong) == 1
 
 
-@pytest.mark.full("a sandbox is started for every exercise", share=3)
+@pytest.mark.full("a sandbox is started for every exercise", share=12)
 def test_few_sandboxes_wait_at_a_time(course, hidden, monkeypatch):
     """The sandbox that was not used for longest makes room; an exercise that comes again gets another."""
     monkeypatch.setattr("autograder.judging.sandboxes.WARM", 1)
@@ -364,7 +364,7 @@ def test_few_sandboxes_wait_at_a_time(course, hidden, monkeypatch):
         assert judge.grade_text(course.exercise(SECOND), COMPARISON).full
 
 
-@pytest.mark.full("a grader is started without a sandbox", share=3)
+@pytest.mark.full("a grader is started without a sandbox", share=12)
 def test_without_a_sandbox_the_report_says_so(course, hidden):
     """Work that ran unprotected, because the instructor insisted, is reported as that."""
     with Judge(course, hidden=hidden, isolation="none") as judge:
@@ -372,6 +372,7 @@ def test_without_a_sandbox_the_report_says_so(course, hidden):
     assert any("not isolated" in note for note in submission.notes)
 
 
+@pytest.mark.full("a class is judged twice", share=4)
 def test_kept_results(course, hidden, tmp_path, monkeypatch):
     """The same content is not run again; other cells, other tests or a damaged record are."""
     cells = [added("print('x' * 10**8)"), solution_cell(FIRST, ARITHMETIC)]
@@ -395,7 +396,7 @@ def test_kept_results(course, hidden, tmp_path, monkeypatch):
     assert not list((tmp_path / "kept").rglob(".*"))
 
 
-@pytest.mark.full("what fails by chance is judged twice", share=3)
+@pytest.mark.full("what fails by chance is judged twice", share=12)
 @pytest.mark.parametrize("body", ["while True: pass", "import os; os._exit(1)", "return bytearray(10**10)"])
 @pytest.mark.parametrize("place", ["cell", "function"])
 def test_what_may_have_been_bad_luck_is_not_kept(course, hidden, tmp_path, body, place):
@@ -474,7 +475,7 @@ def test_add(student, _n):
 """
 
 
-@pytest.mark.full("a grader is interrupted", share=3)
+@pytest.mark.full("a grader is interrupted", share=12)
 @pytest.mark.parametrize(
     ("head", "stops"),
     [
@@ -618,6 +619,7 @@ def test_not_started(judge, lesson):
     assert {each.reason for each in submission.exercises} == {"this exercise was not started"}
 
 
+@pytest.mark.full("every exercise is judged", share=4)
 def test_work_in_a_cell_of_their_own(judge, lesson):
     """Work in an added cell counts though the stub was left alone."""
     student = small_master()
@@ -627,7 +629,7 @@ def test_work_in_a_cell_of_their_own(judge, lesson):
     assert submission.exercises[0].full
 
 
-@pytest.mark.full("unreadable work of every kind is judged", share=3)
+@pytest.mark.full("unreadable work of every kind is judged", share=12)
 def test_unreadable(judge, lesson):
     """A submission that cannot be read is a zero with its reason at every exercise."""
     submission = judge.grade(stubs(small_master(), "it is not JSON"), lesson)
@@ -635,7 +637,7 @@ def test_unreadable(judge, lesson):
     assert {each.reason for each in submission.exercises} == {"it is not JSON"} and submission.earned == 0
 
 
-@pytest.mark.full("a class's worth of answers is judged", share=3)
+@pytest.mark.full("a class's worth of answers is judged", share=12)
 def test_source_cells():
     """Setup, solutions and added cells go to the sandbox in order, with labels to name them by; nothing else does."""
     student = small_master()

@@ -121,7 +121,7 @@ def causes(graded):
     return {verdict.misconception for verdict in graded.verdicts if verdict.confirmed}
 
 
-@pytest.mark.full("a kernel is compiled, or run in the simulator of a GPU, for each", share=6)
+@pytest.mark.full("a kernel is compiled, or run in the simulator of a GPU, for each", share=24)
 @pytest.mark.parametrize(
     ("exercise", "misconception", "lost"),
     [
@@ -249,6 +249,7 @@ def pairs():
                 yield pytest.param(exercise, first, second, text, id=f"{exercise}-{first}-{second}")
 
 
+@pytest.mark.full("every kernel is judged", share=12)
 def test_bases_are_right(grade):
     """The answers to which mistakes are added earn all points."""
     for exercise, text in BASES.items():
@@ -256,7 +257,7 @@ def test_bases_are_right(grade):
         assert graded.full, (exercise, [verdict.reason for verdict in graded.failures])
 
 
-@pytest.mark.full("mistakes in pairs, of which a few are graded every time", share=64)
+@pytest.mark.full("mistakes in pairs, of which a few are graded every time", share=256)
 @pytest.mark.parametrize(("exercise", "first", "second", "text"), list(pairs()))
 def test_causes_of_two_mistakes_at_once(grade, exercise, first, second, text):
     """With two mistakes in one kernel no third one is named, and those about waiting only where waiting went wrong."""

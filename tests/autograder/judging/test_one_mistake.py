@@ -24,14 +24,14 @@ def lost(grade):
     return lambda exercise, text: {group.name for group in grade(exercise, text).groups if not group.earned}
 
 
-@pytest.mark.full("kernels with one mistake are judged", share=4)
+@pytest.mark.full("kernels with one mistake are judged", share=16)
 @pytest.mark.parametrize("exercise", ARRAYS_ALONE)
 def test_what_is_right_for_arrays_works_in_kernels(exercise, lost):
     """Kernels pass arrays, which have a size; the library's tuples have none."""
     assert lost(exercise, ARRAYS_ALONE[exercise]) == {"values"}
 
 
-@pytest.mark.full("kernels with one mistake are judged", share=4)
+@pytest.mark.full("kernels with one mistake are judged", share=16)
 @pytest.mark.parametrize(
     ("exercise", "mistake", "group"),
     [
@@ -50,7 +50,7 @@ def test_the_group_of_a_mistake(exercise, mistake, group, lost):
     assert lost(exercise, (WRONG / exercise / f"{mistake}.py").read_text()) == {group}
 
 
-@pytest.mark.full("kernels with one mistake are judged", share=4)
+@pytest.mark.full("kernels with one mistake are judged", share=16)
 @pytest.mark.parametrize(
     ("exercise", "text"),
     [

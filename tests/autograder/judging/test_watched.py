@@ -184,6 +184,7 @@ def grade(judge, course):
     return run
 
 
+@pytest.mark.full("kernels are compiled", share=4)
 def test_experiments_around_a_kernel_cost_nothing(grade):
     """A notebook full of plots, magics, prints, failing asserts and patches keeps all points of a right kernel."""
     before = added("""
@@ -220,6 +221,7 @@ def test_a_forger_is_judged_by_the_kernel_alone(grade):
     assert "False" in graded.failures[0].reason
 
 
+@pytest.mark.full("kernels are compiled", share=4)
 def test_a_refusal_says_what_to_leave_out(grade):
     """What is not plain keeps the points for values, and the others are refused in one clear sentence."""
     graded = grade(PARALLEL.replace("    fn = njit()(fn)\n", "    fn = njit()(fn)\n    import sys\n"))
@@ -236,7 +238,7 @@ def test_a_refusal_says_what_to_leave_out(grade):
     )
 
 
-@pytest.mark.full("kernels are compiled", share=4)
+@pytest.mark.full("kernels are compiled", share=16)
 def test_definitions_that_need_the_rest(grade):
     """Where definitions do not work by themselves the reason is said, and the points for values stay."""
     before = "width = None\nfor place in [open]:\n    width = 3\nlimit = width + 1\n"
@@ -246,7 +248,7 @@ def test_definitions_that_need_the_rest(grade):
     assert "TypeError" in graded.failures[0].reason
 
 
-@pytest.mark.full("kernels are compiled", share=4)
+@pytest.mark.full("kernels are compiled", share=16)
 def test_compiled_code_reaches_nothing_but_its_arrays(grade):
     """An index beyond the end, which compiled code would follow into memory, is an error."""
     poke = "def poke(x):\n    x[5] = 1.0\n    return 1\nwidth = njit(poke)(np.zeros(9)[:1])\n"

@@ -64,7 +64,7 @@ def seen(monkeypatch):
     return found
 
 
-@pytest.mark.full("kernels are launched in the simulator of a GPU", share=4)
+@pytest.mark.full("kernels are launched in the simulator of a GPU", share=16)
 @pytest.mark.parametrize("file", ["test_fast_ops.py", "test_cuda_ops.py"])
 def test_each_launch_that_is_watched_is_one_of_a_test_of_values(seen, file):
     """Waiting, memory and parallel loops are looked at where a wrong result would cost the points for values."""

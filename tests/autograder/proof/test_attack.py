@@ -85,7 +85,7 @@ def test_attacks_of_each_kind_are_made_every_time() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.full("one of many of its kind", share=20))
+        pytest.param(name, marks=() if name in EVERY_TIME else pytest.mark.full("one of many of its kind", share=80))
         for name in ATTACKS
     ],
 )
@@ -94,7 +94,7 @@ def test_an_attack_wins_nothing(arena: Arena, name: str) -> None:
     assert arena.run(ATTACKS[name]).problems == ()
 
 
-@pytest.mark.full("a course is attacked, and compared with what it was", share=4)
+@pytest.mark.full("a course is attacked, and compared with what it was", share=16)
 def test_the_course_is_as_it_was(arena: Arena) -> None:
     """After all attacks the course and its gradebook are the same, byte for byte."""
     assert [path for path in arena.before if path.startswith("gradebook.db")]
@@ -113,7 +113,7 @@ def test_an_attack_on_nothing_is_refused(arena: Arena) -> None:
         assert f"it takes {name}, which is not in the library" in run_again(arena, attack)
 
 
-@pytest.mark.full("an edition without a cut is made for each", share=4)
+@pytest.mark.full("an edition without a cut is made for each", share=16)
 @pytest.mark.parametrize("name", [each.name for each in BORROWING if not each.name.startswith("forged-")])
 def test_borrowing_pays_where_nothing_is_cut(arena: Arena, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the whole library in the sandbox each of these attacks earns points: it reaches what it borrows."""
@@ -258,7 +258,7 @@ def test_an_honest_notebook_wins_nothing_on_the_naive_grader_either(arena: Arena
     assert achieved[right.name] == ["points"]
 
 
-@pytest.mark.full("every hidden test of the course, many times", share=8)
+@pytest.mark.full("every hidden test of the course, many times", share=32)
 @pytest.mark.no_cover  # twice as quick; the test after the next runs the same lines
 def test_no_points_can_be_guessed() -> None:
     """For no group of any exercise is every hidden test content with a guess."""
@@ -284,6 +284,7 @@ def test_neg(student):
 '''
 
 
+@pytest.mark.full("every hidden test is guessed at", share=12)
 def test_a_test_that_can_be_guessed_is_named(tmp_path: Path) -> None:
     """A lone True is what a forger says first."""
     (tmp_path / "test_operators.py").write_text(WEAK)
@@ -292,7 +293,7 @@ def test_a_test_that_can_be_guessed_is_named(tmp_path: Path) -> None:
     assert passed == {"values": {"test_add": ["True"]}, "special": {"test_neg": []}}
 
 
-@pytest.mark.full("every hidden test of the course", share=8)
+@pytest.mark.full("every hidden test of the course", share=32)
 def test_junk_is_judged_and_earns_nothing() -> None:
     """Values of no sensible form or size end every hidden test with a verdict, soon."""
     course = load_course(ROOT / "course", tree=False)
@@ -304,7 +305,7 @@ def test_junk_is_judged_and_earns_nothing() -> None:
         assert not any(tests and all(tests.values()) for tests in by_group.values()), exercise.id
 
 
-@pytest.mark.full("a course is attacked by the command", share=4)
+@pytest.mark.full("a course is attacked by the command", share=16)
 def test_the_command(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     """It prints a row for each attack, and ends with 1 if one wins, with 2 for a name that is none."""
     monkeypatch.setattr("autograder.proof.attack.running.Arena", lambda *_: arena)  # as it is made takes seconds

@@ -52,7 +52,7 @@ def test_an_edition_keeps_no_answer(judge: Judge, exercise: str) -> None:
     assert found.programs and found.open == () and found.left == 0
 
 
-@pytest.mark.full("each starts a sandbox with all of the library", share=8)
+@pytest.mark.full("each starts a sandbox with all of the library", share=32)
 @pytest.mark.parametrize(
     ("exercise", "source"),
     [
@@ -68,7 +68,7 @@ def test_the_search_finds_what_is_not_cut(exercise: str, source: str) -> None:
     assert source in {leak.source for leak in found.open}
 
 
-@pytest.mark.full("an edition is searched for answers", share=3)
+@pytest.mark.full("an edition is searched for answers", share=12)
 def test_on_a_slow_machine_a_batch_still_ends_in_time(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the questions take there, the sandbox is given no more work than it may do at a time."""
     recorded, asked, given = searching._recorded, searching._asked, []
@@ -88,7 +88,7 @@ def test_on_a_slow_machine_a_batch_still_ends_in_time(judge: Judge, monkeypatch:
         ("autodiff.backpropagate", "forward mode, on a copy"),
     ],
 )
-@pytest.mark.full("each starts a sandbox with all of the library", share=12)
+@pytest.mark.full("each starts a sandbox with all of the library", share=48)
 def test_programs_without_a_pattern_pay_where_nothing_is_hidden(exercise: str, source: str) -> None:
     """With what `hides` cuts, each of them earns points: it borrows what it claims."""
     with Judge(planted(COURSE, exercise), shrink_seconds=0) as generous:
@@ -96,7 +96,7 @@ def test_programs_without_a_pattern_pay_where_nothing_is_hidden(exercise: str, s
     assert source in {leak.source for leak in found.open}
 
 
-@pytest.mark.full("thousands of programs are parsed", share=8)
+@pytest.mark.full("thousands of programs are parsed", share=32)
 def test_every_answer_has_a_slot_and_its_programs_are_python() -> None:
     """For each function that students write there are patterns, in which every name is a parameter or a tool."""
     for exercise in COURSE.exercises.values():
@@ -116,7 +116,7 @@ def test_an_entry_that_nothing_needs_is_told(tmp_path: Path) -> None:
     assert stale([], listed) == ["fine.toml: nothing leaks a.b by c:*; remove the entry"]
 
 
-@pytest.mark.full("an edition is searched for answers", share=3)
+@pytest.mark.full("an edition is searched for answers", share=12)
 def test_the_command_prints_the_table(tmp_path: Path) -> None:
     """`autograder attack --borrow` says how many programs were tried, and that an exercise is unknown."""
     options = ["--borrow", "--seconds", "1", "--course", str(ROOT / "course")]

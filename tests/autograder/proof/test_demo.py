@@ -123,7 +123,7 @@ def test_a_whole_cell_replaces_the_released_one():
     assert type_in(STUB, whole) == whole
 
 
-@pytest.mark.full("the demo is run, or a course is built", share=8)
+@pytest.mark.full("the demo is run, or a course is built", share=32)
 @pytest.mark.parametrize("name", ["minitorch_style", "typical_mistakes", "attacks"])
 def test_answers_fit_the_released_cells(course, name):
     """Every answer belongs to an exercise, fills all its blanks and is Python."""
@@ -133,7 +133,7 @@ def test_answers_fit_the_released_cells(course, name):
         assert cell.startswith(f"# exercise: {exercise}\n")
 
 
-@pytest.mark.full("every answer of one student is checked", share=3)
+@pytest.mark.full("every answer of one student is checked", share=12)
 def test_the_minitorch_student_answers_everything(course):
     """Her answers are all her own: none is the library's."""
     own, reference = read_answers("minitorch_style"), reference_answers(course)
@@ -156,7 +156,7 @@ def cell_of(data, exercise):
     return next(text for text in cells if text.startswith(f"# exercise: {exercise}\n"))
 
 
-@pytest.mark.full("the demo is run, or a course is built", share=8)
+@pytest.mark.full("the demo is run, or a course is built", share=32)
 def test_everyone_hands_in_something_different(course, released):
     """Nine students, nine different sets of files; the untouched one is the release."""
     handed_in = {name: student.hand_in(course, released) for name, student in BY_NAME.items()}
@@ -273,7 +273,7 @@ def test_what_is_not_graded_is_a_problem():
 # --- the folder and the commands ------------------------------------------------------------------------------------
 
 
-@pytest.mark.full("the demo is run, or a course is built", share=8)
+@pytest.mark.full("the demo is run, or a course is built", share=32)
 def test_the_folder_is_emptied_only_if_it_is_the_demos(tmp_path, course):
     """A second run starts clean; a folder with other people's files is refused and left alone."""
     classroom = prepare(tmp_path / "demo", course.directory)
@@ -288,7 +288,7 @@ def test_the_folder_is_emptied_only_if_it_is_the_demos(tmp_path, course):
     assert precious.exists()
 
 
-@pytest.mark.full("the demo is run, or a course is built", share=8)
+@pytest.mark.full("the demo is run, or a course is built", share=32)
 def test_the_real_course_is_out_of_reach(tmp_path):
     """Whatever a build or nbgrader writes for the scratch course, notebooks, library and all, lies in the folder."""
     course = load_course()
@@ -316,7 +316,7 @@ def test_what_nobody_plays_may_have_a_date(root, tmp_path):
     assert (list(course.assignments), list(course.drafts)) == ([], ["week0"])
 
 
-@pytest.mark.full("the demo builds a course", share=12)
+@pytest.mark.full("the demo builds a course", share=48)
 def test_a_command_that_fails_ends_the_demo(tmp_path, monkeypatch):
     """A failing nbgrader is one sentence with the command and its log, and exit code 3."""
     monkeypatch.setattr(Classroom, "nbgrader", lambda *args, **options: 1)
@@ -325,7 +325,7 @@ def test_a_command_that_fails_ends_the_demo(tmp_path, monkeypatch):
     assert "`nbgrader generate_assignment module0` ended with exit code 1" in said.file.getvalue()
 
 
-@pytest.mark.full("the demo builds a course", share=12)
+@pytest.mark.full("the demo builds a course", share=48)
 def test_what_was_not_graded_is_the_exit_code(tmp_path, course, monkeypatch):
     """A notebook without points is named under the table, and the exit code is 1."""
     submission = Submission("00_x", (graded("m.f", verdict(passed=True)),))
@@ -577,7 +577,7 @@ def test_no_hidden_test_leaks(played):
 # --- a rehearsal ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.full("the demo builds a course", share=12)
+@pytest.mark.full("the demo builds a course", share=48)
 def test_a_rehearsal(root, tmp_path):
     """A class of any size hands in where `nbgrader collect` finds it, and the next commands are told."""
     place = make_course(tmp_path / "small", root)

@@ -249,7 +249,7 @@ def lines(tally):
     return [outcome.mutant.after for outcome in tally.survivors]
 
 
-@pytest.mark.full("mutants of an exercise are judged", share=3)
+@pytest.mark.full("mutants of an exercise are judged", share=12)
 def test_strong_tests_notice_every_mutant(run):
     """Tests whose inputs tell right from wrong leave no survivor; progress is told."""
     told = []
@@ -260,6 +260,7 @@ def test_strong_tests_notice_every_mutant(run):
     assert problems_of([tally], whole=True) == []
 
 
+@pytest.mark.full("mutants are judged", share=4)
 def test_weak_tests_leave_survivors(run):
     """2 + 2 is 2 * 2: such a test notices no exchange of the two, and the problem shows the line."""
     tally = run(WEAK)
@@ -269,7 +270,7 @@ def test_weak_tests_leave_survivors(run):
     assert problem.startswith("operators.arithmetic: operators.py:") and problem.endswith("+ return x * y")
 
 
-@pytest.mark.full("mutants are judged by two processes", share=8)
+@pytest.mark.full("mutants are judged by two processes", share=32)
 def test_two_processes_find_what_one_finds(run):
     """Results do not depend on the number of processes."""
     alone, together = run(WEAK), run(WEAK, jobs=2)
@@ -283,6 +284,7 @@ def entry(before, after, **more):
     return text + "".join(f"{name} = {value}\n" for name, value in more.items())
 
 
+@pytest.mark.full("mutants are judged", share=4)
 def test_equivalents_and_stale_entries(run):
     """A listed survivor is no survivor; an entry for what is killed, or does not exist, is a problem."""
     listed = entry("return x + y", "return x * y")
@@ -295,7 +297,7 @@ def test_equivalents_and_stale_entries(run):
     assert "(nth = 2)" in problems_of([gone], whole=False)[0]
 
 
-@pytest.mark.full("mutants of an exercise are judged", share=3)
+@pytest.mark.full("mutants of an exercise are judged", share=12)
 def test_an_endless_mutant_is_told_apart(place, tmp_path):
     """A mutant that gives no answer in time counts as noticed, and is counted by itself."""
     course = load_course(place, tree=False)
@@ -369,7 +371,7 @@ def test_the_answer_counts(place, tmp_path):
         source.write_text(text)
 
 
-@pytest.mark.full("mutants of an exercise are judged", share=3)
+@pytest.mark.full("mutants of an exercise are judged", share=12)
 def test_the_command(place, tmp_path, monkeypatch):
     """The command prints the table, shows survivors, records on demand, and its exit code says whether all is well."""
     monkeypatch.setattr("autograder.proof.mutants.TABLE", tmp_path / "table.json")
@@ -389,7 +391,7 @@ def test_the_command(place, tmp_path, monkeypatch):
 QUICK = ("operators.folds", "derivatives.gradient", "tensor_data.strides_from_shape")
 
 
-@pytest.mark.full("the records of all mutants are compared with the course", share=3)
+@pytest.mark.full("the records of all mutants are compared with the course", share=12)
 def test_the_course_leaves_no_survivor(root):
     """The record covers every exercise as it is now, without a survivor and with few equivalents."""
     course = load_course(root / "course", tree=False)
@@ -400,7 +402,7 @@ def test_the_course_leaves_no_survivor(root):
     assert {each.exercise for each in read_equivalents()} <= set(course.exercises)
 
 
-@pytest.mark.full("mutants of real exercises are judged", share=24)
+@pytest.mark.full("mutants of real exercises are judged", share=96)
 def test_the_record_is_what_a_run_finds(root, tmp_path):
     """A run over a few quick exercises finds what the record says of them."""
     course = load_course(root / "course", tree=False)

@@ -8,7 +8,7 @@ from autograder.proof.attack.texts import MOST, STEPS, Worst, texts, worst_of
 
 
 @pytest.mark.no_cover  # its times are looked at
-@pytest.mark.full("a step of the grader is tried with a hundred texts", share=96)
+@pytest.mark.full("a step of the grader is tried with a hundred texts", share=384)
 # What ends a step may be raised in a finalizer and be lost: it is raised again half a second later.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)

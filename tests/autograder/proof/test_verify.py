@@ -161,7 +161,7 @@ def test_pairs_change_different_lines():
     assert pairs([right, wrong["a"]], {"c": right, "d": wrong["a"] + "\nz = 1"}) == [(("d", "c"), right + "\nz = 1")]
 
 
-@pytest.mark.full("each problem is found by a run of its own", share=6)
+@pytest.mark.full("each problem is found by a run of its own", share=24)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -275,7 +275,7 @@ def test_stray_answers(place, tmp_path):
     ]
 
 
-@pytest.mark.full("answers are tried twice", share=12)
+@pytest.mark.full("answers are tried twice", share=48)
 def test_two_processes_find_what_one_finds(place, tmp_path):
     """Results do not depend on the number of processes; a broken test is its exercise's problem."""
     (tmp_path / "test_operators.py").write_text(TESTS.replace("expect(", "expct("))
@@ -294,7 +294,7 @@ def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.full("each problem is found by a run of its own", share=6)
+@pytest.mark.full("each problem is found by a run of its own", share=24)
 @pytest.mark.parametrize(
     ("module", "begins", "run"),
     [("verify", "_end_without_a_word", verify), ("mutants.running", "_begin", run_mutants)],

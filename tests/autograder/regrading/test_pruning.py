@@ -18,7 +18,7 @@ from autograder.grafting.collecting import take_in
 from autograder.judging.judge import Judge
 from autograder.regrading import pruning
 
-pytestmark = pytest.mark.full("a student's work is graded under several releases", share=12, group="pruning")
+pytestmark = pytest.mark.full("a student's work is graded under several releases", share=48, group="pruning")
 
 
 def run(course, command, *arguments):

@@ -37,7 +37,7 @@ from autograder.results import Graded, GroupScore, Submission, Verdict
 from autograder.results.ledger import Entry, entry_path, read_entry
 from autograder.results.regrade_log import LOG, begin, end
 
-pytestmark = pytest.mark.full("a class is graded, and again", share=12, group="regrade")
+pytestmark = pytest.mark.full("a class is graded, and again", share=48, group="regrade")
 
 CHECK = work.refuse_lost_references
 
@@ -365,7 +365,7 @@ def test_a_mark_that_was_left_is_not_lowered_by_the_next_run(folder):
 STAND = "with marks by other tests, points, limits or another library: they stand"
 
 
-@pytest.mark.full("a class is graded again", share=12)
+@pytest.mark.full("a class is graded again", share=48)
 def test_only_regrading_changes_recorded_marks(folder):
     """After a test was changed, grading the class again leaves each mark, and says so; --fresh changes and logs it."""
     before = marks(folder)
@@ -456,7 +456,7 @@ def test_a_course_that_stores_grades_by_itself_has_a_ledger(folder, caplog):
     assert [line["state"] for line in logged(folder)] == ["begun", "done"]
 
 
-@pytest.mark.full("a class is graded again", share=12)
+@pytest.mark.full("a class is graded again", share=48)
 def test_a_mark_that_todays_tests_confirm_is_todays(folder):
     """Where another test gives the same mark, regrading notes it, and grading the class says no more about it."""
     mend(folder, '"""add adds."""', '"""add adds, whatever."""')
@@ -567,7 +567,7 @@ def reweighed(term, tmp_path_factory):
     return folder
 
 
-@pytest.mark.full("a class is graded again", share=12)
+@pytest.mark.full("a class is graded again", share=48)
 def test_other_points_reach_everyone_and_everything(reweighed, tmp_path):
     """An exercise that is worth more changes gradebook, notebooks and ledger of all; nbgrader goes on with them."""
     folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
@@ -629,7 +629,7 @@ def grade_row(folder, student):
         return grade.auto_score, grade.max_score
 
 
-@pytest.mark.full("a class is graded again", share=12)
+@pytest.mark.full("a class is graded again", share=48)
 def test_whoever_left_is_counted_by_what_was_found(reweighed, tmp_path):
     """Other points reach also who is no longer in submitted/, by recorded verdicts; feedback is made still."""
     folder = shutil.copytree(reweighed, tmp_path / "term", symlinks=True)
@@ -724,7 +724,7 @@ def test_what_is_recorded_of_a_student_stands(reweighed, tmp_path, monkeypatch):
     ]  # fmt: skip
 
 
-@pytest.mark.full("a class is graded again", share=12)
+@pytest.mark.full("a class is graded again", share=48)
 @pytest.mark.parametrize("place", ["commit", "write_recorded", "end"])
 def test_what_is_interrupted_is_finished(reweighed, tmp_path, place, monkeypatch):
     """Stopped at any step, the gradebook is whole; a second run ends where an undisturbed one does."""

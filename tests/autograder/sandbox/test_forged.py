@@ -104,6 +104,7 @@ def assert_known(seen: Observation) -> None:
 
 @settings(derandomize=True, max_examples=400, deadline=None)
 @given(FRAMES)
+@pytest.mark.full("hundreds of answers are forged", share=4)
 def test_any_frame_for_an_observation_is_an_outcome(frame):
     """A forged answer is a value, or a failure of a known kind."""
     with begin(*HONEST, frame) as session:
@@ -112,6 +113,7 @@ def test_any_frame_for_an_observation_is_an_outcome(frame):
 
 @settings(derandomize=True, max_examples=400, deadline=None)
 @given(st.lists(FRAMES, max_size=3))
+@pytest.mark.full("hundreds of answers are forged", share=4)
 def test_any_frames_for_the_cells_are_outcomes(frames):
     """Forged reports on the cells leave one known outcome for each cell."""
     with begin(*frames) as session:

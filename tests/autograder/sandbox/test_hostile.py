@@ -68,7 +68,7 @@ def assert_contained(box: Sandbox, source: str, status: str, sentence: str) -> N
     assert "\n" not in outcome.sentence()
 
 
-@pytest.mark.full("cells that strain the system, in each kind of sandbox", share=8)
+@pytest.mark.full("cells that strain the system, in each kind of sandbox", share=32)
 @pytest.mark.parametrize(
     ("source", "status", "sentence"),
     [
@@ -299,7 +299,7 @@ def test_a_fork_bomb_is_bounded(jail):
     assert works(jail)
 
 
-@pytest.mark.full("cells strain the system, in each kind of sandbox", share=3)
+@pytest.mark.full("cells strain the system, in each kind of sandbox", share=12)
 def test_a_submission_has_a_time_of_its_own(edition):
     """However the time is split over cells and answers, a session ends when it is used up."""
     with Sandbox(edition, replace(LIMITS, submission_seconds=1.2)) as box:
@@ -312,7 +312,7 @@ def test_a_submission_has_a_time_of_its_own(edition):
         assert works(box)
 
 
-@pytest.mark.full("cells strain the system, in each kind of sandbox", share=3)
+@pytest.mark.full("cells strain the system, in each kind of sandbox", share=12)
 def test_what_watches_cannot_be_replaced(best: Sandbox) -> None:
     """A probe that asks the race detector asks the library's own, whatever a cell put in its place."""
     forged = added("import minigrad.debug\nminigrad.debug.races = lambda: 'forged'")

@@ -116,7 +116,7 @@ def test_an_ordinary_user_needs_no_root(monkeypatch, tmp_path, name):
         assert works(box)
 
 
-@pytest.mark.full("each kind of sandbox imports every package", share=3)
+@pytest.mark.full("each kind of sandbox imports every package", share=12)
 @pytest.mark.parametrize("name", ["bubblewrap", "namespaces", "landlock", "none"])
 def test_only_allowed_packages_are_there(tmp_path, name):
     """What a machine has installed beside them can be neither imported nor, where files are kept away, read."""

@@ -61,7 +61,7 @@ def test_every_limit_has_a_case() -> None:
     assert list(CASES) == [field.name for field in fields(Limits)]
 
 
-@pytest.mark.full("every limit is reached", share=3)
+@pytest.mark.full("every limit is reached", share=12)
 @pytest.mark.parametrize("name", CASES)
 def test_a_limit_bounds_and_says_so(edition: Path, name: str) -> None:
     """The smaller value ends what the default would allow, the message names it, and the next session works."""

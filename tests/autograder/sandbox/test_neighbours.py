@@ -116,7 +116,7 @@ def plant(box: Sandbox, number: int) -> None:
         assert ask(session, 3).failure.kind == "error"
 
 
-@pytest.mark.full("a hundred submissions are run", share=12)
+@pytest.mark.full("a hundred submissions are run", share=48)
 def test_no_byte_of_a_hundred_submissions_reaches_the_next_one(roomy: Sandbox) -> None:
     """What the next submission can read of memory, descriptors, files, environment and /proc holds no marker."""
     worker = roomy.warm().process.pid
@@ -131,7 +131,7 @@ def test_no_byte_of_a_hundred_submissions_reaches_the_next_one(roomy: Sandbox) -
     assert roomy.warm().process.pid == worker
 
 
-@pytest.mark.full("all memory of a process is searched", share=12)
+@pytest.mark.full("all memory of a process is searched", share=48)
 @pytest.mark.parametrize("where", ["text", "file", "variable"])
 def test_the_search_finds_what_is_there(roomy: Sandbox, where: str) -> None:
     """The search before is one that finds: in its own submission, a marker is seen wherever it is."""
@@ -368,7 +368,7 @@ time.sleep(3)
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the program is one for x86-64")
-@pytest.mark.full("programs hold memory in each kind of sandbox", share=12)
+@pytest.mark.full("programs hold memory in each kind of sandbox", share=48)
 @pytest.mark.parametrize("isolation", available(("bubblewrap", "namespaces")))
 def test_a_process_that_hides_its_memory_ends_its_session(small: dict[str, Sandbox], isolation: str) -> None:
     """A program that may not be read keeps others from seeing its memory: the session does not go on with it."""
@@ -379,7 +379,7 @@ def test_a_process_that_hides_its_memory_ends_its_session(small: dict[str, Sandb
     assert works(box)
 
 
-@pytest.mark.full("programs hold memory in each kind of sandbox", share=12)
+@pytest.mark.full("programs hold memory in each kind of sandbox", share=48)
 @pytest.mark.parametrize("means", HOLDERS)
 @pytest.mark.parametrize("isolation", available(("bubblewrap", "namespaces")))
 def test_no_memory_is_held_outside_of_the_limit(small: dict[str, Sandbox], isolation: str, means: str) -> None:

@@ -93,7 +93,7 @@ def threads(mg, values):
     return [numba.get_num_threads(), numba.threading_layer(), numba.config.CACHE_DIR, numba.config.ENABLE_CUDASIM]
 
 
-@pytest.mark.full("kernels are compiled in the sandbox", share=6)
+@pytest.mark.full("kernels are compiled in the sandbox", share=24)
 @pytest.mark.parametrize("before", [[], [WARNS]], ids=["at once", "after a parallel cell"])
 def test_a_parallel_kernel_runs_in_every_fork(box, before):
     """A kernel with a helper of its own runs where cells, probes and their children run; a warning costs nothing."""
@@ -113,7 +113,7 @@ def test_a_parallel_kernel_runs_in_every_fork(box, before):
         assert cache == ("/scratch" if box.isolation.name in ("bubblewrap", "namespaces") else cache)
 
 
-@pytest.mark.full("kernels are compiled in the sandbox", share=4)
+@pytest.mark.full("kernels are compiled in the sandbox", share=16)
 def test_a_cuda_kernel_runs_in_the_simulator(box):
     """A block has a thread of the sandbox for each of its own, more than the default; they wait for each other."""
 
@@ -156,7 +156,7 @@ LOOPS = added(
 )
 
 
-@pytest.mark.full("kernels are compiled in the sandbox", share=6)
+@pytest.mark.full("kernels are compiled in the sandbox", share=24)
 @pytest.mark.parametrize("parallel", [True, False])
 def test_a_session_begins_with_helpers_compiled_and_no_threads(parallel):
     """Where kernels will be parallel, what they call is compiled; nothing that sessions share is left of that."""
@@ -220,7 +220,7 @@ ARRAYS = {
 }
 
 
-@pytest.mark.full("kernels are compiled in the sandbox", share=4)
+@pytest.mark.full("kernels are compiled in the sandbox", share=16)
 @pytest.mark.parametrize("name", ARRAYS)
 def test_every_array_travels_to_a_probe_and_back(name, tmp_path_factory):
     """Values, shape and dtype arrive, whatever the strides; what comes is an array of its own."""
@@ -255,7 +255,7 @@ SLOW_TO_COMPILE = solution(
 )
 
 
-@pytest.mark.full("kernels are compiled in the sandbox", share=6)
+@pytest.mark.full("kernels are compiled in the sandbox", share=24)
 def test_compiling_uses_up_no_time(tmp_path):
     """A kernel may take longer to compile than its question and its session may take; a loop beside it may not."""
     # A busy machine may use 0.4 s for the cell and for each of the four questions: 2 s in all.

@@ -463,7 +463,7 @@ def gradebook(tmp_path_factory, root):
     return small.load()
 
 
-@pytest.mark.full("nbgrader exports a class", share=3)
+@pytest.mark.full("nbgrader exports a class", share=12)
 def test_the_export_is_nbgraders_own(gradebook, tmp_path):
     """For names that need no quoting the file has the bytes that `nbgrader export` writes."""
     with Gradebook(f"sqlite:///{gradebook.directory / 'gradebook.db'}", "small") as book:
@@ -473,7 +473,7 @@ def test_the_export_is_nbgraders_own(gradebook, tmp_path):
     assert changed == [] and "ada,Byron,Ada,ada@x.org,2.0,0.25,1.75,2.0" in text and "bob,Zed,,,1.5" in text
 
 
-@pytest.mark.full("nbgrader exports a class", share=3)
+@pytest.mark.full("nbgrader exports a class", share=12)
 def test_the_command_writes_both(gradebook, course, tmp_path):
     """`report` writes the page, and with --csv the gradebook; a wrong name of a file is one sentence."""
     page, table = tmp_path / "class.html", tmp_path / "marks.csv"

@@ -164,7 +164,7 @@ def pairs(look):
     return functools.partial(look, lambda window: window.evaluate(PAIRS))
 
 
-@pytest.mark.full("axe-core walks every page", share=3)
+@pytest.mark.full("axe-core walks every page", share=12)
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_no_serious_fault(look, name):
     """Names, roles, headings, tables and focus are as a screen reader and a keyboard need them."""
@@ -179,7 +179,7 @@ def test_axe_finds_a_picture_without_words(look):
     ]
 
 
-@pytest.mark.full("the colours of every page are computed", share=3)
+@pytest.mark.full("the colours of every page are computed", share=12)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_every_text_can_be_read(pairs, name, scheme):
@@ -197,7 +197,7 @@ def test_a_pale_text_is_found(pairs):
     assert {"SPAN", "text"} <= weak
 
 
-@pytest.mark.full("the colours of every page are computed", share=3)
+@pytest.mark.full("the colours of every page are computed", share=12)
 def test_every_misconception_is_drawn_once(root, submission):
     """The class report draws one example beside each misconception that has a picture."""
     html = class_report(root, submission)

@@ -120,7 +120,7 @@ def _left_out(*parts):
     raise ExerciseNotDone("fast_ops.tensor_map")
 
 
-@pytest.mark.full("kernels are compiled in a process of their own", share=6)
+@pytest.mark.full("kernels are compiled in a process of their own", share=24)
 @pytest.mark.parametrize("name", ["tensor_map", "tensor_zip", "tensor_reduce", "_tensor_matrix_multiply"])
 def test_plain_loops_serve_for_a_compiled_kernel_that_is_left_out(monkeypatch, name):
     """While a student's kernels are compiled, one that is not written, and not in the edition, costs only speed."""

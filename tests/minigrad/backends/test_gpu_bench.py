@@ -28,6 +28,7 @@ def test_products_are_products(monkeypatch):
     np.testing.assert_allclose(found["3 x 3, float32"], a @ b, rtol=1e-6)
 
 
+@pytest.mark.full("kernels are launched in the simulator of a GPU", share=4)
 def test_orders_have_one_result():
     """The kernels of a group write the same numbers, and what is counted tells them apart."""
     groups = {}

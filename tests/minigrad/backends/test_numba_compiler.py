@@ -119,7 +119,7 @@ def test_a_users_function_is_not_kept(fresh):
     assert not list(fresh.glob("*"))
 
 
-@pytest.mark.full("processes are started with nothing compiled", share=3)
+@pytest.mark.full("processes are started with nothing compiled", share=12)
 def test_a_warm_process_leaves_numbas_compiler_alone(fresh):
     """The first kernel of a second process needs none of Numba's type tables, which take half a second to set up."""
     code = """

@@ -47,7 +47,7 @@ def sums(case, rng):
     return x, weight, d, y, dx[:, :, top : top + h, left : left + w], dw
 
 
-@pytest.mark.full("kernels are compiled for each convolution", share=6)
+@pytest.mark.full("kernels are compiled for each convolution", share=24)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_all_three_functions(case, dtype):

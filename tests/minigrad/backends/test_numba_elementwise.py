@@ -25,7 +25,7 @@ def layouts(shape):
     yield RNG.normal(size=())
 
 
-@pytest.mark.full("kernels are compiled for each layout", share=3)
+@pytest.mark.full("kernels are compiled for each layout", share=12)
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (1, 9), (129, 65), (6, 7, 80), (2, 3, 4, 5), (0, 4), (3, 0, 2)])
 def test_all_layouts_agree_with_numpy(shape):
     """Contiguous, transposed, strided and broadcast inputs give NumPy's bits, in a new row-major array."""

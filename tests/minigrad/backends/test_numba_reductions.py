@@ -21,7 +21,7 @@ def subsets(rank):
     return itertools.chain.from_iterable(itertools.combinations(range(rank), n) for n in range(rank + 1))
 
 
-@pytest.mark.full("kernels are compiled for each layout", share=6)
+@pytest.mark.full("kernels are compiled for each layout", share=24)
 @pytest.mark.parametrize("kernel", FOLD)
 @pytest.mark.parametrize("shape", [(), (5,), (4, 5, 6), (30, 400), (3, 20_000), (20_000, 3), (2, 9000, 3)])
 def test_every_set_of_axes(kernel, shape):
@@ -50,7 +50,7 @@ def test_folding_nothing_copies():
     np.testing.assert_array_equal(out, x)
 
 
-@pytest.mark.full("kernels are compiled for each layout", share=6)
+@pytest.mark.full("kernels are compiled for each layout", share=24)
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_permuted_and_broadcast_inputs(order):
     """An expression of a permuted, a strided and a broadcast array is folded over every set of axes."""
@@ -99,7 +99,7 @@ def test_sum_of_a_million_float32():
     assert BACKEND.reduce("add", np.ones(2**25, np.float32), (0,), np.float32) == 2.0**25
 
 
-@pytest.mark.full("kernels are compiled for each layout", share=6)
+@pytest.mark.full("kernels are compiled for each layout", share=24)
 def test_integers_and_booleans():
     """int64 sums are exact, booleans are counted, and max of booleans is `any`."""
     x = RNG.integers(-(2**58), 2**58, (50, 300))

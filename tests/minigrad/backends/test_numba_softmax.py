@@ -20,7 +20,7 @@ def reference(x):
     return np.exp(logarithm), logarithm
 
 
-@pytest.mark.full("kernels are compiled for each shape", share=3)
+@pytest.mark.full("kernels are compiled for each shape", share=12)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_all_four_functions(shape, dtype):

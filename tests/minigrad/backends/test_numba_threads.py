@@ -120,14 +120,14 @@ FIRST_COMES_A_STUDENTS_KERNEL = """
 """
 
 
-@pytest.mark.full("a student's kernel is compiled in a process of its own", share=3)
+@pytest.mark.full("a student's kernel is compiled in a process of its own", share=12)
 def test_a_students_kernel_starts_the_threads_that_the_library_would():
     """Numba takes the same layer, whoever comes first."""
     library_first = run("from minigrad.backends.numba import threads; print(threads.layer())")
     assert run(FIRST_COMES_A_STUDENTS_KERNEL).split() == ["8.0", *library_first.split()]
 
 
-@pytest.mark.full("a student's kernel is compiled in a process of its own", share=3)
+@pytest.mark.full("a student's kernel is compiled in a process of its own", share=12)
 def test_openmp_does_not_spin_where_a_students_kernel_starts_it(monkeypatch):
     """Its threads leave the processor to others while they wait; who has set something else keeps it."""
     for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):

@@ -201,7 +201,7 @@ def test_installed_kernels_and_operators_are_what_runs():
     assert operators.neg(1.0) == -1.0
 
 
-@pytest.mark.full("every kernel is compiled anew", share=6)
+@pytest.mark.full("every kernel is compiled anew", share=24)
 def test_the_teaching_backend_compiles():
     """Map, zip, reduce and matmul of `fast_ops` run compiled, are made once for each operator, and are right."""
     backend = teaching.TeachingBackend()
@@ -225,7 +225,7 @@ def test_the_teaching_backend_compiles():
     np.testing.assert_allclose(backend.matmul(x, x.T), x @ x.T, rtol=1e-14)
 
 
-@pytest.mark.full("every kernel is compiled anew", share=6)
+@pytest.mark.full("every kernel is compiled anew", share=24)
 def test_the_teaching_backend_runs_installed_kernels():
     """While a student's parallel kernel is installed, that is what the backend compiles and runs."""
 

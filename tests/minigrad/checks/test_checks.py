@@ -348,6 +348,7 @@ def work(seconds):
         pass
 
 
+@pytest.mark.full("kernels are compiled", share=4)
 def test_only_work_counts(monkeypatch):
     """A slow test has more time; neither compiling nor waiting, for a while, takes any."""
     monkeypatch.setattr(runner, "SECONDS", 0.3)
@@ -1013,7 +1014,7 @@ def rewritten(name):
     return attribute, namespace[attribute]
 
 
-@pytest.mark.full("right answers; the lessons run them every time", share=16)
+@pytest.mark.full("right answers; the lessons run them every time", share=64)
 @pytest.mark.parametrize("id", list(exercises.catalogue()))
 def test_the_reference_passes_every_visible_check(id):
     """The library's own text passes in a notebook: in a second of the processor, unless a compiler is at work."""
@@ -1031,7 +1032,7 @@ def test_the_reference_passes_every_visible_check(id):
     assert all(r.title.endswith(".") or r.title for r in report.results)
 
 
-@pytest.mark.full("the answer to each exercise is taken away", share=4)
+@pytest.mark.full("the answer to each exercise is taken away", share=16)
 @pytest.mark.parametrize("id", list(exercises.catalogue()))
 def test_answers_that_do_nothing_earn_nothing(id):
     """A stub, None and a returned argument fail at least one visible check, and a stub earns 0."""

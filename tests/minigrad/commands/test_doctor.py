@@ -126,7 +126,7 @@ def test_only_a_package_that_is_missing_is_to_be_installed(monkeypatch, error, f
     assert found.fix.endswith(f"-m pip {fix}")
 
 
-@pytest.mark.full("the command is started with each variable", share=3)
+@pytest.mark.full("the command is started with each variable", share=12)
 @pytest.mark.parametrize(
     ("variable", "value", "topic", "found"),
     [

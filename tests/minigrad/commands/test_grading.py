@@ -69,7 +69,7 @@ def checked(**values):
 # --- grade ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.full("two notebooks are graded by the hidden tests, in processes of their own", share=8)
+@pytest.mark.full("two notebooks are graded by the hidden tests, in processes of their own", share=32)
 def test_two_attempts_are_graded(folder):
     """The class's own report on real answers; the second one says what it won; the page has both."""
     rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
@@ -236,6 +236,7 @@ def test_progress_remembers_how_a_solution_was_seen(folder, monkeypatch):
     assert progressing.progress().note.endswith("Solutions seen: 2, 1 before an attempt.")
 
 
+@pytest.mark.full("a notebook is graded by the hidden tests, in a process of its own", share=4)
 def test_a_solution_is_shown(folder):
     """The grader's own process prints the reference and its commentary."""
     said = minigrad("solution", ID, "--now")

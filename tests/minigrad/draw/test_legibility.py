@@ -96,7 +96,7 @@ def _height(svg):
     return float(re.search(r'height="(\d+)"', svg)[1])
 
 
-@pytest.mark.full("every picture is drawn in each style", share=3)
+@pytest.mark.full("every picture is drawn in each style", share=12)
 @pytest.mark.parametrize("name", MATPLOTLIB)
 def test_pictures_of_matplotlib(name):
     """They have words instead of the picture, and no letter is smaller than 8 points or leaves the paper."""
@@ -205,7 +205,7 @@ def test_lines_differ(seen):
         assert difference(one, other, seen) > 8.0
 
 
-@pytest.mark.full("every picture is drawn in each style", share=3)
+@pytest.mark.full("every picture is drawn in each style", share=12)
 @pytest.mark.parametrize("style", [graph._STYLE, paper._STYLE, accesses._STYLE, feedback_paper._STYLE])
 def test_every_colour_has_one_for_dark_pages(style):
     """What is filled or framed in a light page has a colour of its own in a dark one."""

@@ -299,7 +299,7 @@ def numbers(nested):
     return [nested] if isinstance(nested, float) else [number for each in nested for number in numbers(each)]
 
 
-@pytest.mark.full("each lesson's work is done with a student's answer", share=3)
+@pytest.mark.full("each lesson's work is done with a student's answer", share=12)
 @pytest.mark.parametrize("id", [id for id in exercises.catalogue() if id not in {*COMPILED, *PRACTICE}])
 def test_the_workload_of_its_lesson_calls_what_is_installed(id):
     """What a student writes runs wherever the library needs it, and no longer once it is taken out."""

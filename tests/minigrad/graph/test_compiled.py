@@ -42,7 +42,7 @@ def test_random_programs_in_python(seed, kind):
     check_program(seed, kind, loops_in_python.run)
 
 
-@pytest.mark.full("700 random programs", share=14)
+@pytest.mark.full("700 random programs", share=56)
 @pytest.mark.parametrize("first", range(1000, 1700, 50))
 def test_many_random_programs_in_python(first):
     """The same for hundreds of programs."""
@@ -64,7 +64,7 @@ def test_other_limits(seed, kind, monkeypatch):
     check_program(seed, kind, loops_in_python.run)
 
 
-@pytest.mark.full("random programs are compiled", share=20)
+@pytest.mark.full("random programs are compiled", share=80)
 @pytest.mark.parametrize("seed", range(200, 240))
 def test_random_programs_compiled(seed):
     """Compiled programs give what the function gives."""
@@ -83,7 +83,7 @@ def everything(x, w, b, n):
 INPUTS = (tensor(30, 40), tensor(40, 20), tensor(40, 1), mg.tensor([1, -2, 3]))
 
 
-@pytest.mark.full("programs are compiled", share=3)
+@pytest.mark.full("programs are compiled", share=12)
 @pytest.mark.parametrize("dtype", [mg.float64, mg.float32])
 def test_compiled_values(dtype):
     """A compiled function gives the function's values, also for views, other strides and NumPy's arrays."""
@@ -95,7 +95,7 @@ def test_compiled_values(dtype):
     assert quick.cache_info() == (3, 1, 1)
 
 
-@pytest.mark.full("many kinds of loops are compiled", share=3)
+@pytest.mark.full("many kinds of loops are compiled", share=12)
 def test_large_arrays():
     """Loops that threads share, cut rows, rows longer than the stack's memory, blocks of a transposed array."""
 

@@ -8,7 +8,7 @@ from minigrad.errors import FunctionError, TraceError
 from minigrad.graph import cond, eliminate_common, fori_loop, optimize, scan, trace, while_loop
 from minigrad.transforms import grad, jvp, tree_leaves, vmap
 
-SLOW = pytest.mark.full("graphs of graphs are compiled", share=3)
+SLOW = pytest.mark.full("graphs of graphs are compiled", share=12)
 RNG = np.random.default_rng(3)
 X, W, H = (mg.tensor(RNG.uniform(-0.6, 0.6, size=shape)) for shape in ((5, 3), (3, 3), (3,)))
 

@@ -148,7 +148,7 @@ def loss_of(model, p, x, y):
     return nn.functional.cross_entropy(nn.functional_call(model, p, x), y)
 
 
-@pytest.mark.full("kernels are compiled for a training step", share=3)
+@pytest.mark.full("kernels are compiled for a training step", share=12)
 def test_training_with_sgd():
     """Module, loss, gradients and update are one function: its losses are those of the eager optimizer."""
     model, p = network()
@@ -171,7 +171,7 @@ def test_training_with_sgd():
     assert quick.cache_info() == (7, 1, 1)
 
 
-@pytest.mark.full("another large graph is compiled", share=3)
+@pytest.mark.full("another large graph is compiled", share=12)
 def test_training_with_adam():
     """Adam written over trees, its step count a tensor, is the optimizer's."""
     model, p = network()

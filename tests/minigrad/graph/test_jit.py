@@ -303,7 +303,7 @@ AROUND = {
 }
 
 
-@pytest.mark.full("kernels are compiled for each transform", share=3)
+@pytest.mark.full("kernels are compiled for each transform", share=12)
 @pytest.mark.parametrize("name", AROUND)
 def test_with_other_transforms(name):
     """jit stands inside and outside of every other transform; a second call runs the graph for other values."""

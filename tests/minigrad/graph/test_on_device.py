@@ -74,7 +74,7 @@ def test_random_programs(seed, kind):
     check_program(seed, kind)
 
 
-@pytest.mark.full("a hundred random programs run in the simulator of a GPU", share=10)
+@pytest.mark.full("a hundred random programs run in the simulator of a GPU", share=40)
 @pytest.mark.parametrize("first", range(100, 125, 5))
 def test_more_random_programs(first):
     """The same for a hundred programs."""
@@ -107,7 +107,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.full("graphs run in the simulator of a GPU", share=4)
+@pytest.mark.full("graphs run in the simulator of a GPU", share=16)
 @pytest.mark.parametrize("dtype", [mg.float64, mg.float32])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_values(name, dtype):
@@ -140,7 +140,7 @@ def test_ieee(dtype):
             np.testing.assert_array_equal(np.signbit(found)[defined], np.signbit(wanted)[defined])
 
 
-@pytest.mark.full("graphs run in the simulator of a GPU", share=4)
+@pytest.mark.full("graphs run in the simulator of a GPU", share=16)
 def test_transforms():
     """Gradients, second derivatives and batches inside of jit are kernels too; around jit the function is called."""
 

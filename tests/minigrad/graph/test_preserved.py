@@ -107,7 +107,7 @@ def check_gradients(seed, dtype):
     return bool(derivatives)
 
 
-@pytest.mark.full("500 random programs of 30 operations each", share=40)
+@pytest.mark.full("500 random programs of 30 operations each", share=160)
 @pytest.mark.no_cover
 @dtypes
 @chunks
@@ -117,7 +117,7 @@ def test_values(first, dtype):
         check_values(seed, dtype)
 
 
-@pytest.mark.full("the gradients of 500 random programs", share=40)
+@pytest.mark.full("the gradients of 500 random programs", share=160)
 @pytest.mark.no_cover
 @dtypes
 @chunks
@@ -126,7 +126,7 @@ def test_gradients(first, dtype):
     assert sum(check_gradients(seed, dtype) for seed in range(first, first + CHUNK)) > CHUNK // 2
 
 
-@pytest.mark.full("random programs of 30 operations, and their gradients, are compiled", share=40)
+@pytest.mark.full("random programs of 30 operations, and their gradients, are compiled", share=160)
 @pytest.mark.parametrize("seed", range(20))
 def test_compiled(seed):
     """`jit` compiles a long program and its gradient: the values are those of the function."""
@@ -151,7 +151,7 @@ NOT_IN_GRAPHS = {"IndexPut", "ToDevice"}
 """Changes in place and moves to another device are refused in a trace."""
 
 
-@pytest.mark.full("500 programs and their gradients are traced", share=10)
+@pytest.mark.full("500 programs and their gradients are traced", share=40)
 @pytest.mark.no_cover
 def test_every_function_stands_in_many_graphs():
     """Each function of the library is an equation at least 20 times, of a program or of its derivatives."""

@@ -73,7 +73,7 @@ def check(seed):
     return count
 
 
-@pytest.mark.full("500 random programs under transforms are traced", share=40)
+@pytest.mark.full("500 random programs under transforms are traced", share=160)
 @pytest.mark.no_cover
 @pytest.mark.parametrize("first", range(0, 500, CHUNK))
 def test_transforms_of_programs(first):

@@ -71,7 +71,7 @@ def test_attention(name, dtype, strided):
         same(ours, theirs, 1e-9 if dtype is np.float64 else 3e-4)
 
 
-@pytest.mark.full("programs are compiled", share=4)
+@pytest.mark.full("programs are compiled", share=16)
 @pytest.mark.parametrize("name", ATTENTIONS)
 def test_attention_of_a_batch_and_compiled(name):
     """vmap, jit, and gradients in both give what plain calls give; so does forward mode."""
@@ -220,7 +220,7 @@ def test_transformer_encoder_layer(settings, options):
     run_both(ours, theirs, [normal(*((2, 5, 6) if settings.get("batch_first") else (5, 2, 6)))], options)
 
 
-@pytest.mark.full("programs are compiled", share=4)
+@pytest.mark.full("programs are compiled", share=16)
 def test_gradients_of_a_block_compiled_and_for_each_example():
     """As a function of its parameters a block is compiled, and vmap gives each example's gradients."""
     mg.manual_seed(0)

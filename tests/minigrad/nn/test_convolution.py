@@ -46,7 +46,7 @@ def by_the_formula(x, weight, windows):
     return out
 
 
-@pytest.mark.full("the specification takes its time", share=12)
+@pytest.mark.full("the specification takes its time", share=48)
 @pytest.mark.parametrize("case", GEOMETRIES.values(), ids=GEOMETRIES)
 @pytest.mark.parametrize("forms", ["_NUMPY", "_SPECIFIED", "_COMPILED"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -73,6 +73,7 @@ def test_forms_agree_with_the_formula(case, forms, dtype):
     assert (d_weight * other).sum() == pytest.approx(moved, rel=tolerance * 10, abs=tolerance * 100)
 
 
+@pytest.mark.full("kernels are compiled", share=4)
 def test_the_form_is_chosen_by_the_number_of_products(monkeypatch):
     """Small convolutions, forwards and backwards, are NumPy's, large ones compiled: by their multiplications."""
     seen = []
@@ -93,7 +94,7 @@ def test_the_form_is_chosen_by_the_number_of_products(monkeypatch):
     assert {convolution._products(*case) for case in cases} == {36 * 4 * 6 * 2 * 25}
 
 
-@pytest.mark.full("the specification of a convolution takes its time", share=4)
+@pytest.mark.full("the specification of a convolution takes its time", share=16)
 @pytest.mark.parametrize("name", ["plain", "stride that leaves a rest", "everything", "a line"])
 def test_rules_of_convolution(name):
     """First and second derivatives agree with differences, in input and weights, for all three functions."""
@@ -210,6 +211,7 @@ def test_an_installed_kernel_computes_everything():
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.full("kernels are compiled", share=4)
 def test_kernels_are_compiled_when_installed():
     """By default an installed kernel is compiled, and gives what the library gives."""
     x, weight = mg.randn(2, 3, 6, 6), mg.randn(4, 3, 3, 3)

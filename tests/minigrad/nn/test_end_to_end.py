@@ -65,7 +65,7 @@ class LeNet(nn.Module):
         return self.classifier(self.features(x))
 
 
-@pytest.mark.full("a network is trained", share=3)
+@pytest.mark.full("a network is trained", share=12)
 def test_lenet_reads_digits(capsys):
     """The quickstart's loops train a small LeNet on scikit-learn's digits to more than 97% on unseen ones."""
     pytest.importorskip("sklearn", reason="scikit-learn is not installed: its digits are missing")

@@ -79,6 +79,7 @@ def call_with(states):
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("kind", LAYERS)
 @pytest.mark.parametrize(("dtype", "size"), [*(("float64", size) for size in SIZES), ("float32", "usual")])
+@pytest.mark.full("layers are compared with PyTorch in many forms", share=4)
 def test_layers_are_pytorchs(kind, size, settings, dtype):
     """Outputs, last states, and their first and second derivatives in input, first state and weights."""
     options = SETTINGS[settings]
@@ -113,7 +114,7 @@ def test_a_relu_in_place_of_the_tanh(kind):
     assert_alike(derivatives(torch, theirs, [x], call_with(0)), derivatives(mg, ours, [x], call_with(0)), "float64")
 
 
-@pytest.mark.full("programs are compiled", share=12)
+@pytest.mark.full("programs are compiled", share=48)
 @pytest.mark.parametrize("kind", LAYERS)
 def test_jit_vmap_and_functional_call(kind):
     """A compiled layer, and one that is mapped over examples, gives what it gives in Python; so do its gradients."""

@@ -168,7 +168,7 @@ def test_a_batch_is_a_loop_over_its_examples(name):
         np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.full("programs are compiled", share=4)
+@pytest.mark.full("programs are compiled", share=16)
 @every_program
 def test_a_compiled_program_gives_the_same(name):
     """jit gives the values of the function that it was given; and grad inside it the gradients."""

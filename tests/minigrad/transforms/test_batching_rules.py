@@ -11,7 +11,7 @@ from minigrad import language, transforms
 from minigrad.errors import BatchingError
 from minigrad.transforms import batching_rules
 
-in_turn = pytest.mark.full("every function, with every choice of mapped inputs", share=3)
+in_turn = pytest.mark.full("every function, with every choice of mapped inputs", share=12)
 
 EXAMPLES = 3
 CASES = [

@@ -376,7 +376,7 @@ def arrays(lib, tree):
     return [np.asarray(x.detach().numpy() if isinstance(x, mg.Tensor) else x) for x in found]
 
 
-@pytest.mark.full("JAX compiles its own examples", share=6)
+@pytest.mark.full("JAX compiles its own examples", share=24)
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(name):

@@ -97,7 +97,7 @@ def check_peer(seed, jax):
     close(hessian(program), wanted.reshape(SIZE**2, SIZE**2))
 
 
-@pytest.mark.full("second derivatives of 500 random programs", share=40)
+@pytest.mark.full("second derivatives of 500 random programs", share=160)
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
 def test_hessians_are_symmetric(first):
     """The order of two derivatives makes no difference."""
@@ -105,7 +105,7 @@ def test_hessians_are_symmetric(first):
         check_symmetry(seed)
 
 
-@pytest.mark.full("JAX differentiates 500 random programs twice", share=40)
+@pytest.mark.full("JAX differentiates 500 random programs twice", share=160)
 @pytest.mark.no_cover
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
 def test_hessians_are_those_of_jax(first):

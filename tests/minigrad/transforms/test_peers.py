@@ -101,7 +101,7 @@ def results(peer, f, x):
     return {name: peer.array(value) for name, value in found.items()}
 
 
-@pytest.mark.full("JAX and PyTorch compute each function's derivatives", share=16)
+@pytest.mark.full("JAX and PyTorch compute each function's derivatives", share=64)
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 @pytest.mark.parametrize(("f", "x"), FUNCTIONS.values(), ids=FUNCTIONS)
 def test_transforms_agree(peer, f, x):

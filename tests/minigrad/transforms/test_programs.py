@@ -11,7 +11,7 @@ from minigrad import transforms
 from minigrad.errors import BatchingError
 
 SEEDS = range(500)
-pytestmark = pytest.mark.full("500 random programs of 30 operations each", share=120)
+pytestmark = pytest.mark.full("500 random programs of 30 operations each", share=480)
 
 
 class Case:

@@ -52,7 +52,7 @@ def reports(path, *ids, seconds=20.0):
     return {report.exercise: report for report in checked.reports}, checked.remarks
 
 
-@pytest.mark.full("every lesson of a folder is checked", share=12)
+@pytest.mark.full("every lesson of a folder is checked", share=48)
 def test_a_narrow_terminal_has_whole_ids(work):
     """What one types for a hint can be read off the table in 80 columns."""
     shown = minigrad("check", cwd=work, columns=80).stdout
@@ -109,7 +109,7 @@ def test_a_cell_without_an_end_is_left_out(tmp_path):
     assert "the cell of operators.folds was left out: it was still running after 1 s: does its loop end?" in remarks[0]
 
 
-@pytest.mark.full("a lesson is checked in a process of its own", share=6)
+@pytest.mark.full("a lesson is checked in a process of its own", share=24)
 def test_a_check_without_an_end_is_stopped(tmp_path, monkeypatch):
     """Also where the answer catches whatever is thrown at it: its process ends, and the next exercise is checked."""
     stubborn = ADD.replace(
@@ -172,7 +172,7 @@ def test_what_cells_print_is_no_message(tmp_path):
 # --- the command ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.full("every lesson of a folder is checked", share=12)
+@pytest.mark.full("every lesson of a folder is checked", share=48)
 def test_all_lessons_of_the_folder_are_checked(work):
     """Without a name: a row for each exercise, points together, details of what is begun and wrong; exit code 1."""
     book = load(work / "00_fundamentals.ipynb")
@@ -219,7 +219,7 @@ def test_json_says_everything(tmp_path):
     assert minigrad("check", path, "--exercise", ARITHMETIC, "--json", cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.full("a lesson is checked in a process of its own", share=6)
+@pytest.mark.full("a lesson is checked in a process of its own", share=24)
 def test_all_shows_every_report(work):
     """--all prints what a notebook would, also for what is not begun."""
     done = minigrad("check", "--all", cwd=work)
@@ -234,7 +234,7 @@ def test_where_there_is_no_lesson(tmp_path):
     assert "there is no lesson in this folder" in done.stderr
 
 
-@pytest.mark.full("every lesson of a folder is checked", share=12)
+@pytest.mark.full("every lesson of a folder is checked", share=48)
 def test_from_the_folder_around_the_lessons(work):
     """Whoever types the commands one after the other never goes into my-notebooks: it is found, and so is progress."""
     around = work.parent / "around"
@@ -257,7 +257,7 @@ def make(folder):
     return folder
 
 
-@pytest.mark.full("every lesson of a folder is checked", share=12)
+@pytest.mark.full("every lesson of a folder is checked", share=48)
 def test_a_folder_may_be_named(work):
     """Its lessons are checked, as a table; one without lessons is named in the sentence."""
     done = minigrad("check", work.name, cwd=work.parent)
@@ -294,7 +294,7 @@ def test_a_report_in_a_terminal_names_the_command(tmp_path):
     assert last == f"minigrad hint {ARITHMETIC} gives a nudge"
 
 
-@pytest.mark.full("a lesson is checked in each form", share=3)
+@pytest.mark.full("a lesson is checked in each form", share=12)
 @pytest.mark.parametrize(
     "top", ["%%time\n# exercise: {}", "#exercise: {}", "# Exercise: {}", "# my try\n\n# exercise: {}"]
 )
@@ -412,7 +412,7 @@ def test_one_exercise_is_looked_for_in_its_lesson(work):
     )
 
 
-@pytest.mark.full("a lesson is checked in a process of its own", share=6)
+@pytest.mark.full("a lesson is checked in a process of its own", share=24)
 def test_another_lesson_that_is_named_is_no_progress(work):
     """It is checked as asked, but what it lacks is not noted; what stands in a notebook that is no lesson is."""
     solved(work / "00_fundamentals.ipynb", ARITHMETIC, f"# exercise: {ARITHMETIC}\n{ADD}")
@@ -476,7 +476,7 @@ def test_limits_are_of_work(tmp_path):
     assert found[ARITHMETIC].passed
 
 
-@pytest.mark.full("a lesson is checked in a process of its own", share=6)
+@pytest.mark.full("a lesson is checked in a process of its own", share=24)
 def test_what_waits_for_nothing_is_stopped(tmp_path):
     """A cell that sleeps for ever is stopped after a few times as long."""
     found, remarks = reports(one(tmp_path, answered(ARITHMETIC, "import time\ntime.sleep(600)")), ARITHMETIC, seconds=1)
@@ -484,7 +484,7 @@ def test_what_waits_for_nothing_is_stopped(tmp_path):
     assert not found[ARITHMETIC].passed
 
 
-@pytest.mark.full("a lesson is checked in a process of its own", share=6)
+@pytest.mark.full("a lesson is checked in a process of its own", share=24)
 def test_compiling_is_no_work(tmp_path):
     """A cell that compiles for longer than a cell may work is run to its end."""
     compiles = (
@@ -498,7 +498,7 @@ def test_compiling_is_no_work(tmp_path):
     assert found[ARITHMETIC].passed
 
 
-@pytest.mark.full("a lesson is checked in a process of its own", share=6)
+@pytest.mark.full("a lesson is checked in a process of its own", share=24)
 def test_a_notebook_that_cannot_be_read(tmp_path):
     """It is named in the end, with exit code 2, and hides none of the others, in a table and as data."""
     save(tmp_path / "00_fundamentals.ipynb", notebook(answered(ARITHMETIC, ADD)))

@@ -130,7 +130,7 @@ def objects(package, id):
     return minitorch.load(task, path)
 
 
-@pytest.mark.full("every task of MiniTorch is checked", share=16)
+@pytest.mark.full("every task of MiniTorch is checked", share=64)
 def test_every_task_is_found_and_passes(right, tmp_path):
     """Right answers in MiniTorch's manner pass all our checks, whether the package or the repository is named."""
     done = command(right.parent, "--json", cwd=tmp_path)
@@ -144,7 +144,7 @@ def test_every_task_is_found_and_passes(right, tmp_path):
     assert set(minitorch.found_tasks(right)) == set(minitorch.found_tasks(right.parent))
 
 
-@pytest.mark.full("every task of MiniTorch is checked", share=3)
+@pytest.mark.full("every task of MiniTorch is checked", share=12)
 def test_what_minitorchs_tests_let_pass_is_seen(tmp_path):
     """All of the mistakes at once: each fails our checks, and is named with the reason; exit code 1."""
     package = folder(tmp_path, WRONG.values())
@@ -163,7 +163,7 @@ def test_what_minitorchs_tests_let_pass_is_seen(tmp_path):
 PROBES = [probe for probe in survivors.PROBES if not probe.title]
 
 
-@pytest.mark.full("every task of MiniTorch is checked", share=8)
+@pytest.mark.full("every task of MiniTorch is checked", share=32)
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
 def test_each_mistake_is_told_from_the_others(probe, right, tmp_path):
     """A right answer shows none; one with the mistake shows it."""
@@ -204,6 +204,7 @@ def test_probes_by_title_name_checks():
             assert len(titles) > 1
 
 
+@pytest.mark.full("MiniTorch's kernels are compiled", share=4)
 def test_a_loop_that_is_not_parallel_is_let_pass(tmp_path):
     """It fails one check of ours, and none of MiniTorch's, which compare values."""
     package = folder(tmp_path)
@@ -220,7 +221,7 @@ def test_a_loop_that_is_not_parallel_is_let_pass(tmp_path):
     ], content
 
 
-@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=8)
+@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=32)
 def test_a_stub_shows_no_mistake():
     """What is not written, or does not end, is no misconception."""
 
@@ -250,6 +251,7 @@ def test_an_answer_that_raises_is_let_pass_by_no_test(right):
     assert [probe.name for probe in probes if probing.shows(probe, answer)] == []
 
 
+@pytest.mark.full("MiniTorch's folder is checked in a process of its own", share=4)
 def test_nothing_of_the_package_is_imported(right):
     """The package raises when it is imported; loading leaves no module of that name."""
     for id in minitorch.found_tasks(right):
@@ -350,7 +352,7 @@ def test_one_wrong_answer_does_not_spoil_the_next(tmp_path):
     assert run("tensor_ops.tensor_map", objects(package, "tensor_ops.tensor_map")).passed
 
 
-@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=8)
+@pytest.mark.full("MiniTorch's tasks are checked in processes of their own", share=32)
 def test_what_cannot_be_run_is_said(tmp_path):
     """An answer whose file raises, loops or is a stub: a sentence, and the others are checked; the rest is listed."""
     package = tmp_path / "minitorch"

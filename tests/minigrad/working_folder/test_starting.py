@@ -305,6 +305,7 @@ def test_the_command_says_what_it_did(course, tmp_path):
     assert "Nothing was written" in done.stdout
 
 
+@pytest.mark.full("an edition is made", share=4)
 def test_a_class_gets_the_notebooks_with_its_library(root, tmp_path):
     """The student edition holds them: `minigrad start` needs nothing else, and stubs are checked there."""
     from autograder.building.editions import class_edition

@@ -103,6 +103,7 @@ def answer(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.full("answers are judged by two courses' rules", share=4)
 def test_minitorchs_specification_is_not_wrong(tmp_path, name):
     """The check alone fails; judged, it passes, and the difference is told with both values."""
     id, objects = answer(tmp_path, name)
@@ -147,6 +148,7 @@ def test_both_values_are_shown(tmp_path):
         ("shape_broadcast", "    return tuple(shape1)"),
     ],
 )
+@pytest.mark.full("answers are judged by two courses' rules", share=4)
 def test_what_is_wrong_stays_wrong(tmp_path, name, wrong):
     """An answer that neither MiniTorch nor this course asks for fails, and is called nothing else."""
     id, file, _, _ = CASES[name]
