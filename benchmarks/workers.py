@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import process_memory
+from minigrad.machine import blas
 
 __all__ = ["COMPILERS", "LIBRARIES", "Failed", "Worker"]
 
@@ -52,7 +53,8 @@ class Worker:
     """
 
     def __init__(self, name: str) -> None:
-        environment = os.environ | (TUNED if "tuned" in name else {})
+        untouched = {key: value for key, value in os.environ.items() if key != blas.SWITCH}  # NumPy as it comes
+        environment = untouched | (TUNED if "tuned" in name else {})
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.workers", (LIBRARIES | COMPILERS)[name]],
             cwd=Path(__file__).resolve().parent.parent,

@@ -415,6 +415,20 @@ class Index(_Linear):
         return unindex(d_output, ctx.shape, ctx.key)
 
 
+def _rows_of(key: Any, shape: Sequence[int]) -> Any:
+    """Return the numbers of the rows that a key selects; None where it does not select whole rows."""
+    if isinstance(key, np.ndarray):
+        return key if key.dtype.kind in "iu" else None
+    # As `index_add` has it: a number for each element, the same all along a row, and every column in order.
+    if not isinstance(key, tuple) or len(key) != len(shape) or not all(isinstance(each, np.ndarray) for each in key):
+        return None
+    numbers, *columns = key
+    if numbers.ndim != len(shape) or any(numbers.strides[1:]):
+        return None
+    in_order = (np.array_equal(each.reshape(-1), np.arange(n)) for each, n in zip(columns, shape[1:], strict=True))
+    return numbers[(slice(None), *(0,) * len(columns))] if all(in_order) else None
+
+
 class IndexAdd(_Linear):
     """Zeros of a shape, to which values are added where a key selects: the transpose of `Index`."""
 
@@ -431,8 +445,8 @@ class IndexAdd(_Linear):
         out = arrays.full(shape, 0.0, on_host.dtype)
         if _is_basic(key):
             out[key] = on_host
-        elif isinstance(key, np.ndarray) and key.dtype.kind in "iu":
-            arrays.add_rows(out, key, on_host)
+        elif (rows := _rows_of(key, shape)) is not None:
+            arrays.add_rows(out, rows, on_host)
         else:
             np.add.at(out, key, on_host)
         return out

@@ -6,6 +6,7 @@ import sys
 import nbformat
 import pytest
 from axe import serious
+from keyboard import walked
 
 from book.course_facts import Facts
 from book.guides import guides
@@ -66,6 +67,16 @@ def test_everybody_can_read_a_page(browser, site, page, scheme):
     assert said == []
     assert window.evaluate("document.documentElement.scrollWidth") <= 390
     assert serious(window) == []
+    window.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("page", PAGES)
+def test_tab_reaches_everything(browser, site, page):
+    """A person without a mouse comes everywhere on a page, and sees where they are."""
+    window = browser.new_page(viewport={"width": 1280, "height": 900})
+    window.goto((site / page).as_uri())
+    assert walked(window) == []
     window.close()
 
 

@@ -7,6 +7,7 @@ import pytest
 from axe import serious
 from drawn_pages import DIAMOND, exporter
 from invented_class import invented
+from keyboard import walked
 
 from autograder.building.masters import find_master
 from autograder.course.loading import load_course
@@ -169,6 +170,25 @@ def pairs(look):
 def test_axe_finds_no_serious_fault(look, name):
     """Names, roles, headings, tables and focus are as a screen reader and a keyboard need them."""
     assert look(serious, name, "light") == []
+
+
+@pytest.mark.full("Tab walks every page", share=12)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_tab_reaches_everything(look, name, scheme):
+    """A person without a mouse comes everywhere, and sees where they are."""
+    assert look(walked, name, scheme) == []
+
+
+def test_what_tab_leaves_out_is_found(look):
+    """A button that hides its ring, and one that nobody reaches."""
+    put = "document.body.append(document.createElement('button'))"
+    hidden = "button { outline: none }"
+    found = look(lambda w: (w.evaluate(put), walked(w))[1], "report", "light", hidden)
+    assert found == ["no ring: <button></button>"]
+    lost = "window.addEventListener('focusin', e => e.target.tagName === 'BUTTON' && e.target.blur())"
+    found = look(lambda w: (w.evaluate(put), w.evaluate(lost), walked(w))[2], "report", "light")
+    assert "never reached: <button></button>" in found
 
 
 def test_axe_finds_a_picture_without_words(look):

@@ -9,7 +9,17 @@ import pytest
 from typer.testing import CliRunner
 
 import minigrad as mg
-from minigrad import backends, exercises, fast_ops, functions, operators, standing_aside, tensor_data, tensor_ops
+from minigrad import (
+    backends,
+    exercises,
+    fast_ops,
+    functions,
+    operators,
+    standing_aside,
+    tensor_data,
+    tensor_functions,
+    tensor_ops,
+)
 from minigrad.backends import arrays, numpy_forms
 from minigrad.cli import app
 
@@ -203,6 +213,27 @@ def test_rows_are_added_where_they_belong(shape, rest, dtype):
     np.add.at(wanted, places, rows)
     is_short = dtype == np.float32
     np.testing.assert_allclose(found, wanted, rtol=2e-5 if is_short else 1e-12, atol=2e-3 if is_short else 1e-10)
+
+
+@pytest.mark.parametrize("index_first", [True, False])
+def test_index_add_adds_rows(monkeypatch, index_first):
+    """Along the first axis it adds whole rows; along another one, and where columns change places, single numbers."""
+    calls = []
+    taken = arrays.add_rows
+    monkeypatch.setattr(arrays, "add_rows", lambda *given: calls.append(given[1].shape) or taken(*given))
+    rng = np.random.default_rng(0)
+    places, values = rng.integers(0, 5, 40), rng.normal(size=(40, 3))
+    wanted = np.zeros((5, 3))
+    np.add.at(wanted, places, values)
+    turn = (lambda x: x) if index_first else (lambda x: x.T)
+    x, source = mg.zeros(*turn(wanted).shape, dtype=mg.float64), mg.tensor(turn(values).copy())
+    found = x.index_add(0 if index_first else 1, mg.tensor(places), source)
+    np.testing.assert_allclose(found.numpy(), turn(wanted))
+    assert calls == ([(40,)] if index_first else [])
+    columns = np.array([[2, 1, 0]])
+    key = (np.broadcast_to(places[:, None], (40, 3)), columns)
+    found = tensor_functions.IndexAdd.apply(mg.tensor(values), shape=(5, 3), key=key)
+    np.testing.assert_allclose(found.numpy(), wanted[:, ::-1])
 
 
 def test_rows_for_no_place_are_refused():
