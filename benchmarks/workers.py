@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import process_memory
-from minigrad.machine import blas
 
 __all__ = ["COMPILERS", "LIBRARIES", "Failed", "Worker"]
 
@@ -53,7 +52,8 @@ class Worker:
     """
 
     def __init__(self, name: str) -> None:
-        untouched = {key: value for key, value in os.environ.items() if key != blas.SWITCH}  # NumPy as it comes
+        # NumPy as it comes: minigrad, which may have set this here, sets it in its own process again.
+        untouched = {key: value for key, value in os.environ.items() if key != "OPENBLAS_THREAD_TIMEOUT"}
         environment = untouched | (TUNED if "tuned" in name else {})
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.workers", (LIBRARIES | COMPILERS)[name]],

@@ -166,7 +166,7 @@ _constants = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "p
 _methods = frozenset(
     """
     abs add addcdiv addcmul addmm all allclose amax amin any argmax argmin argsort bincount bmm broadcast_to ceil
-    chunk clamp clip clone cos count_nonzero cross cumprod cumsum diag div dot eq equal erf exp flatten flip floor
+    chunk clamp clip clone cos count_nonzero cross cumprod cumsum diag div dot eq equal erf erfc exp flatten flip floor
     floor_divide fmod gather ge gelu gt index_add index_fill index_select is_floating_point isclose isfinite isinf
     isnan kthvalue le lerp log log10 log1p log2 log_softmax logical_and logical_not logical_or logical_xor logsumexp
     lt masked_fill masked_select matmul max maximum mean median min minimum mm moveaxis movedim mul mv narrow ne neg

@@ -35,6 +35,7 @@ __all__ = [
     "Dot",
     "Elementwise",
     "Erf",
+    "Erfc",
     "Exp",
     "Floor",
     "FloorDivide",
@@ -64,6 +65,7 @@ __all__ = [
     "cos",
     "dot",
     "erf",
+    "erfc",
     "exp",
     "floor_divide",
     "gelu",
@@ -693,6 +695,18 @@ class Erf(Elementwise):
         return d_output * (2.0 / math.sqrt(math.pi) * exp(-a * a))
 
 
+class Erfc(Elementwise):
+    """1 minus the error function of a."""
+
+    kernel = "erfc"
+
+    @staticmethod
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """The derivative is -2 / sqrt(pi) e^(-a^2)."""
+        (a,) = ctx.saved_values
+        return d_output * (-2.0 / math.sqrt(math.pi) * exp(-a * a))
+
+
 class Gelu(Elementwise):
     """a times the probability that a standard normal number is below a."""
 
@@ -702,7 +716,7 @@ class Gelu(Elementwise):
     def backward(ctx: Context, d_output: Any) -> Any:
         """The derivative is that probability, plus a times its density."""
         (a,) = ctx.saved_values
-        probability = 0.5 * (1.0 + erf(a * math.sqrt(0.5)))
+        probability = 0.5 * erfc(-a * math.sqrt(0.5))  # as `gelu` has it, so that a compiler computes it once for both
         density = exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
         return d_output * (probability + a * density)
 
@@ -987,6 +1001,15 @@ def erf(a: Any) -> Any:
     0.8427
     """
     return _generic(Erf, a)
+
+
+def erfc(a: Any) -> Any:
+    """Return 1 minus the error function of a, with all its digits where that is close to 1.
+
+    >>> round(minigrad.functions.erfc(1.0), 4)
+    0.1573
+    """
+    return _generic(Erfc, a)
 
 
 def gelu(a: Any) -> Any:

@@ -22,6 +22,7 @@ __all__ = [
     "div",
     "eq",
     "erf",
+    "erfc",
     "exp",
     "exp_back",
     "floor",
@@ -615,6 +616,18 @@ def erf(x: float) -> float:
 
 
 FORMS["erf"] = Form(numpy="error_function", float_line="erf({0})", is_dear=True)
+
+
+def erfc(x: float) -> float:
+    """Return 1 - erf(x), with all its digits where erf(x) is close to 1.
+
+    >>> round(minigrad.operators.erfc(1.0), 4), 0.0 < minigrad.operators.erfc(10.0) < 1e-44
+    (0.1573, True)
+    """
+    return math.erfc(x)
+
+
+FORMS["erfc"] = Form(numpy="complementary_error_function", float_line="erfc({0})", is_dear=True)
 
 
 def gelu(x: float) -> float:

@@ -423,10 +423,10 @@ def _rows_of(key: Any, shape: Sequence[int]) -> Any:
     if not isinstance(key, tuple) or len(key) != len(shape) or not all(isinstance(each, np.ndarray) for each in key):
         return None
     numbers, *columns = key
-    if numbers.ndim != len(shape) or any(numbers.strides[1:]):
-        return None
-    in_order = (np.array_equal(each.reshape(-1), np.arange(n)) for each, n in zip(columns, shape[1:], strict=True))
-    return numbers[(slice(None), *(0,) * len(columns))] if all(in_order) else None
+    lines = np.ogrid[tuple(slice(n) for n in shape)][1:]
+    whole = numbers.dtype.kind in "iu" and numbers.ndim == len(shape) and not any(numbers.strides[1:])
+    whole = whole and all(map(np.array_equal, columns, lines))  # shapes are compared as well
+    return numbers[(slice(None), *(0,) * len(columns))] if whole else None
 
 
 class IndexAdd(_Linear):

@@ -107,7 +107,10 @@ _CLASSES = np.array([3, 0, 3])
 _FACTORS = np.array([1.0, 0.5, 2.0])
 
 ELEMENTWISE: dict[str, list[Sample]] = {
-    **{name: _one() for name in ("Abs", "Cos", "Erf", "Exp", "Gelu", "Inv", "Neg", "ReLU", "Sigmoid", "Sign", "Sin")},
+    **{
+        name: _one()
+        for name in ("Abs", "Cos", "Erf", "Erfc", "Exp", "Gelu", "Inv", "Neg", "ReLU", "Sigmoid", "Sign", "Sin")
+    },
     **{name: _one() for name in ("Floor", "Round", "Square", "Tanh")},
     **{name: _one(positive=True) for name in ("Log", "Sqrt")},
     **{name: _two() for name in ("Add", "Div", "EQ", "GE", "GT", "LE", "LT", "Max", "Min", "Mul", "NE", "Sub")},
@@ -204,6 +207,7 @@ TORCH: dict[str, str | Callable[..., Any]] = {
     "Div": "div",
     "EQ": "eq",
     "Erf": "erf",
+    "Erfc": "erfc",
     "Exp": "exp",
     "Floor": "floor",
     "FloorDivide": "floor_divide",

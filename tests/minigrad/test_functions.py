@@ -56,6 +56,7 @@ TABLE = {
     "Square": (np.square, [anywhere]),
     "Abs": (np.absolute, [off_zero]),
     "Erf": (math.erf, [anywhere]),
+    "Erfc": (math.erfc, [anywhere]),
     "Gelu": (lambda x: 0.5 * x * math.erfc(-x / math.sqrt(2.0)), [anywhere]),
     "Clip": (lambda x, low, high: np.minimum(np.maximum(x, low), high), [anywhere, anywhere, anywhere]),
     "Max": (np.maximum, [anywhere, anywhere]),

@@ -30,6 +30,7 @@ ONE = {
     "abs": np.absolute,
     "sign": lambda x: np.float64(x > 0.0) - np.float64(x < 0.0),
     "erf": math.erf,
+    "erfc": math.erfc,
     "gelu": lambda x: 0.5 * x * math.erfc(-x / math.sqrt(2.0)),
 }
 TWO = {

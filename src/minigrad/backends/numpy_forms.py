@@ -51,6 +51,11 @@ def error_function(x: Any) -> Any:
     return np.asarray(_erf(np.asarray(x, np.float64)), dtype=np.asarray(x).dtype)
 
 
+def complementary_error_function(x: Any) -> Any:
+    """Return 1 minus the error function, computed in float64."""
+    return np.asarray(_erfc(np.asarray(x, np.float64)), dtype=np.asarray(x).dtype)
+
+
 def gelu(x: Any) -> Any:
     """Return x times the probability of a smaller normal number, computed in float64."""
     wide = np.asarray(x, np.float64)

@@ -132,6 +132,14 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         return functions.Erf.apply(self)
 
+    def erfc(self) -> Tensor:
+        """Return 1 minus the error function of every element.
+
+        >>> minigrad.tensor([0.0, 1.0]).erfc()
+        tensor([1.0000, 0.1573])
+        """
+        return functions.Erfc.apply(self)
+
     def abs(self) -> Tensor:
         """Return every element without its sign.
 

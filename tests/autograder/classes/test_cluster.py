@@ -195,6 +195,7 @@ def test_a_worker_without_a_sandbox_refuses(plugin_of):
     assert ": unknown isolation 'walls'" in Answer.unpack(plugin_of("walls").ask(b""), "bea").refusal
 
 
+@pytest.mark.full("a class hands in", share=4)
 def test_a_parcel_has_what_grading_reads(course, tmp_path):
     """An unpacked course has the same fingerprint. It holds no submission and no gradebook."""
     loaded, hidden = load_course(course, tree=False), course.parent / "hidden"

@@ -96,7 +96,7 @@ def test_an_answer_waits_for_a_person_and_none_does_not(graded):
     assert shown(course, "bea").endswith("Write your answer here.")
 
 
-@pytest.mark.full("a class answers written questions, recorded in both ways", share=8)
+@pytest.mark.full("a class answers written questions, recorded in both ways", share=8, group="recorded")
 def test_automatic_points_are_what_they_were(graded):
     """The ledger, from which reports are made, knows the exercises and their points only."""
     course, _ = graded
@@ -105,6 +105,7 @@ def test_automatic_points_are_what_they_were(graded):
     assert found["ada", "00_numbers"].earned == found["bea", "00_numbers"].earned == 3
 
 
+@pytest.mark.full("a class answers written questions, recorded in both ways", share=8, group="recorded")
 def test_the_answer_on_the_feedback_page_does_nothing(graded):
     """The page shows what was written, as text; formulas of a person's comment are drawn, and code is left alone."""
     course, _ = graded

@@ -199,6 +199,7 @@ def test_experiments_around_a_kernel_cost_nothing(grade):
     assert any("an experiment" in note for note in graded.notes)
 
 
+@pytest.mark.full("kernels are compiled", share=4)
 def test_a_forger_is_judged_by_the_kernel_alone(grade):
     """A sequential kernel is seen to be one, whatever another cell did to who watches."""
     hook = added("""

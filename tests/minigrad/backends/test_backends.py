@@ -234,6 +234,11 @@ def test_index_add_adds_rows(monkeypatch, index_first):
     key = (np.broadcast_to(places[:, None], (40, 3)), columns)
     found = tensor_functions.IndexAdd.apply(mg.tensor(values), shape=(5, 3), key=key)
     np.testing.assert_allclose(found.numpy(), wanted[:, ::-1])
+    diagonal = (np.arange(2)[:, None], np.arange(2)[:, None])  # places that happen to be the columns, in order
+    found = tensor_functions.IndexAdd.apply(mg.tensor([[1.0], [2.0]]), shape=(2, 2), key=diagonal)
+    assert found.tolist() == [[1.0, 0.0], [0.0, 2.0]]
+    mask = (np.array([False, True, True]),)
+    assert tensor_functions.IndexAdd.apply(mg.tensor([1.0, 2.0]), shape=(3,), key=mask).tolist() == [0.0, 1.0, 2.0]
 
 
 def test_rows_for_no_place_are_refused():

@@ -128,7 +128,7 @@ def test_a_mask_multiplies_and_selects():
 ARITY = {"add": 2, "sub": 2, "mul": 2, "div": 2, "pow": 2, "max": 2, "min": 2, "clip": 3, "where": 3, "is_close": 2}
 ARITY |= dict.fromkeys(("log_back", "inv_back", "exp_back", "sigmoid_back", "relu_back"), 2)
 ARITY |= dict.fromkeys(("neg", "id", "inv", "relu", "exp", "log", "sigmoid", "sin", "cos", "tanh", "sqrt"), 1)
-ARITY |= dict.fromkeys(("square", "abs", "sign", "erf", "gelu"), 1)
+ARITY |= dict.fromkeys(("square", "abs", "sign", "erf", "erfc", "gelu"), 1)
 VALUES = [0.0, -0.0, 1.0, -1.0, 0.3, -2.5, 3.0, 40.0, -700.0, 1e-300, math.inf, -math.inf, math.nan]
 
 

@@ -150,6 +150,7 @@ for _name, _f in {
     "below": lambda x: (x <= -0.3456789) | (x != x),
     "cos": lambda x: x.cos(),
     "erf": lambda x: x.erf(),
+    "erfc": lambda x: x.erfc(),
     "reciprocal": lambda x: (x.square() + 0.5).reciprocal(),
     "equal": lambda x: x == 0.25,
     "less": lambda x: (x < 0.345678) ^ (x >= -0.765432),
