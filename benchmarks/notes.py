@@ -58,8 +58,10 @@ NOTES: dict[str, str] = {
         "layers were quicker"
     ),
     "finale: minigrad": (
-        "of 24 ms under a profiler, 84 fused loops took 10, 44 products by NumPy 8, calls between them 3, and two "
-        "scatter-adds by NumPy's add.at 1; tried: one thread for BLAS, which changed nothing"
+        "half of it are products by NumPy; 18 of them are batches of small matrices, which its BLAS leaves to one "
+        "core. Tried: one thread for BLAS, which changed nothing; batches divided among threads of Python, which took "
+        "longer; OPENBLAS_THREAD_TIMEOUT=12, with which the step took an eighth less, and a product of 128 x 128 "
+        "beside other processes 8 ms instead of 0.13: its second thread slept"
     ),
     "autodiff: autograder autograde, the whole class, cold": _FORKS,
     "autodiff: autograder's judge, one by one": _FORKS,

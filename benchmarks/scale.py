@@ -1,4 +1,4 @@
-"""How each step of a term grows with the class: `python -m benchmarks.scale` writes RESULTS_SCALE.md, draws scale.png.
+"""How each step of a term grows with the class: `python -m benchmarks.scale`, which writes RESULTS_SCALE.md.
 
 Judging takes the same time for each submission, whatever the size of the class; `make bench` measures it. Here are the
 steps around it, which see the whole class. A class in words of its own hands in the example course; a dozen of its
@@ -30,14 +30,13 @@ from autograder.proof.demo.classes import hand_in, make_class
 from autograder.proof.demo.classroom import NBGRADER, Classroom, prepare
 from autograder.results.ledger import WAITING, Entry, entries, write_entry
 from benchmarks.report import Section, bytes_of, duration, machine, write
-from minigrad import draw
 
 __all__ = ["exponent", "main"]
 
-RESULTS, PICTURE = Path(__file__).parent / "RESULTS_SCALE.md", Path(__file__).parent / "scale.png"
+RESULTS = Path(__file__).parent / "RESULTS_SCALE.md"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "structures"
 ASSIGNMENT, LESSON = "week1", "01_structures"
-SIZES = (12, 300, 1_000, 10_000)
+SIZES = (12, 300, 1_000)
 """The sizes of the classes. The time of a step for the first one counts as its start."""
 JUDGED = 12
 NOTHING = 0.5
@@ -184,15 +183,8 @@ def _told(measured: Step | int) -> str:
     return bytes_of(measured)
 
 
-def _draw(found: Found, sizes: tuple[int, ...]) -> None:
-    """Draw the time of the steps that grow with the class."""
-    seconds = {name: [_amount(found[name, size]) for size in sizes] for name in STEPS}
-    growing = {name: times for name, times in seconds.items() if times[-1] - times[0] > NOTHING}
-    PICTURE.write_bytes(draw.timings(sizes, growing, axis="students").png())
-
-
 def main(sizes: tuple[int, ...] = SIZES) -> None:
-    """Measure, print, draw and write."""
+    """Measure, print and write."""
     console = Console()
     with tempfile.TemporaryDirectory(prefix="scale") as folder:
         for news in _measured(sizes, Path(folder)):
@@ -200,7 +192,6 @@ def main(sizes: tuple[int, ...] = SIZES) -> None:
                 console.print(f"[dim]{news}", highlight=False)
             else:
                 section = _table(news, sizes)
-                _draw(news, sizes)
     section.show(console)
     write([section], RESULTS, "python -m benchmarks.scale", machine())
 

@@ -52,9 +52,7 @@ class Worker:
     """
 
     def __init__(self, name: str) -> None:
-        # NumPy as it comes: minigrad, which may have set this here, sets it in its own process again.
-        untouched = {key: value for key, value in os.environ.items() if key != "OPENBLAS_THREAD_TIMEOUT"}
-        environment = untouched | (TUNED if "tuned" in name else {})
+        environment = os.environ | (TUNED if "tuned" in name else {})
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.workers", (LIBRARIES | COMPILERS)[name]],
             cwd=Path(__file__).resolve().parent.parent,

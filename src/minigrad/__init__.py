@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from minigrad import autodiff, errors, functions, operators, scalar
 from minigrad.autodiff import enable_grad, no_grad
 from minigrad.functions import Function
-from minigrad.machine import blas, cuda_choice
+from minigrad.machine import cuda_choice
 from minigrad.machine.missing import missing
 from minigrad.scalar import Scalar
 
@@ -42,7 +42,6 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-blas.choose()
 cuda_choice.choose()
 
 _lazy_modules = (
