@@ -45,7 +45,6 @@ def namespace(course):
     return names
 
 
-@pytest.mark.full("a grader grades a class", share=4)
 def test_right_answers_earn_everything_in_the_kernel(course, namespace):
     """The reference passes the hidden tests of every group, and earns their points."""
     for exercise in course.of_lesson(LESSON):

@@ -111,7 +111,7 @@ class Player:
         assert self._faults() == []
 
     def _faults(self) -> list[str]:
-        """What axe-core finds. In JupyterLab's boxes it takes most text for hidden, so the widget leaves them."""
+        """Return axe-core's faults. It takes most text in JupyterLab's boxes for hidden, so the widget leaves them."""
         paper = "position: relative; z-index: 9; background: var(--jp-layout-color1)"
         self.widget.evaluate(
             "(w, paper) => { w.before(w.place = new Comment()); document.body.append(w); w.style.cssText = paper; }",

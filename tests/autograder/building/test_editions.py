@@ -422,7 +422,6 @@ INTERFACE = (
 """How lines begin that whoever writes a tensor function, a kernel or a pass writes, because others call it."""
 
 
-@pytest.mark.full("an edition for each exercise is read", share=4)
 def test_the_answer_to_an_exercise_is_nowhere_in_its_edition(course):
     """For each exercise of this course: no telling line of the answer stands in any file without it."""
     found = set()

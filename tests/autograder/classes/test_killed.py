@@ -160,7 +160,6 @@ def test_a_submission_that_lies_aside_is_put_back_when_its_process_is_gone(copie
     assert not aside.exists()
 
 
-@pytest.mark.full("a class is graded five times", share=4)
 def test_a_process_number_that_came_round_again_keeps_nothing_aside(copied):
     """What a dead run left is put back even if its number is another process's by now, such as this one's."""
     home = copied / "submitted" / "ada" / "week0"

@@ -54,7 +54,7 @@ def run(course, *arguments):
     return " ".join(done.output.split())
 
 
-@pytest.mark.full("a class is graded first", share=4)
+@pytest.mark.full("nbgrader makes a gradebook", share=4)
 def test_an_id_that_the_gradebook_has_not(course):
     """It may be right, of a student who comes later; so it is written, and the likely id is named."""
     enrol(course, "ada", "bob")
@@ -65,7 +65,7 @@ def test_an_id_that_the_gradebook_has_not(course):
     assert read_extensions(course) == {}
 
 
-@pytest.mark.full("a class is graded first", share=4)
+@pytest.mark.full("nbgrader makes a gradebook", share=4)
 def test_an_id_that_is_like_no_other(course):
     """No other is guessed."""
     enrol(course, "ada")
@@ -74,7 +74,7 @@ def test_an_id_that_is_like_no_other(course):
 
 
 @pytest.mark.parametrize("students", [(), ("ada",)])
-@pytest.mark.full("a class is graded first", share=4)
+@pytest.mark.full("nbgrader makes a gradebook", share=4)
 def test_an_id_that_may_well_be(course, students):
     """A gradebook without students knows nobody; a known student has handed in nothing yet."""
     enrol(course, *students)

@@ -79,7 +79,7 @@ def test_a_copy_of_a_gradebook_is_asked(tmp_path):
     assert not Mentions(["bea"]).is_in(tmp_path / "copy.db")
 
 
-@pytest.mark.full("a large database is made", share=4)
+@pytest.mark.full("nbgrader makes a gradebook", share=4)
 def test_no_deleted_row_can_be_read(tmp_path, monkeypatch):
     """Rows that another program deleted earlier lie in free pages of SQLite's file: they go as well."""
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)  # nbgrader starts alembic

@@ -439,7 +439,6 @@ def test_quotes_wait_without_a_ledger_too(term, day):
 
 
 @pytest.mark.parametrize("step", [CurrentReports, Contents])
-@pytest.mark.full("nbconvert makes pages", share=4)
 def test_nbconvert_may_set_what_it_sets(step):
     """nbconvert gives every step an order of formats, and warns where a step does not take it."""
     assert "display_data_priority" in step.class_trait_names(config=True)

@@ -65,7 +65,6 @@ def run(course, *arguments):
     return CliRunner().invoke(app, ["explain", *arguments, *options])
 
 
-@pytest.mark.full("a notebook is judged again", share=4)
 def test_what_was_asked_and_wanted_is_told(course):
     """A failed test shows its question, the answer, the wanted value and why its misconception is confirmed."""
     found = replay(course, "ada")

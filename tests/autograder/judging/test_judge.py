@@ -372,7 +372,7 @@ def test_without_a_sandbox_the_report_says_so(course, hidden):
     assert any("not isolated" in note for note in submission.notes)
 
 
-@pytest.mark.full("a class is judged twice", share=4)
+@pytest.mark.full("an exercise is judged several times", share=4)
 def test_kept_results(course, hidden, tmp_path, monkeypatch):
     """The same content is not run again; other cells, other tests or a damaged record are."""
     cells = [added("print('x' * 10**8)"), solution_cell(FIRST, ARITHMETIC)]
@@ -619,7 +619,7 @@ def test_not_started(judge, lesson):
     assert {each.reason for each in submission.exercises} == {"this exercise was not started"}
 
 
-@pytest.mark.full("every exercise is judged", share=4)
+@pytest.mark.full("a notebook is judged whole", share=4)
 def test_work_in_a_cell_of_their_own(judge, lesson):
     """Work in an added cell counts though the stub was left alone."""
     student = small_master()

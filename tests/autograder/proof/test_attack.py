@@ -284,7 +284,6 @@ def test_neg(student):
 '''
 
 
-@pytest.mark.full("every hidden test is guessed at", share=12)
 def test_a_test_that_can_be_guessed_is_named(tmp_path: Path) -> None:
     """A lone True is what a forger says first."""
     (tmp_path / "test_operators.py").write_text(WEAK)

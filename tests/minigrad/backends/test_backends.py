@@ -215,30 +215,38 @@ def test_rows_are_added_where_they_belong(shape, rest, dtype):
     np.testing.assert_allclose(found, wanted, rtol=2e-5 if is_short else 1e-12, atol=2e-3 if is_short else 1e-10)
 
 
-@pytest.mark.parametrize("index_first", [True, False])
-def test_index_add_adds_rows(monkeypatch, index_first):
-    """Along the first axis it adds whole rows; along another one, and where columns change places, single numbers."""
+@pytest.mark.parametrize(("axis", "added"), [(0, [(40,)]), (1, [])])
+def test_index_add_adds_rows(monkeypatch, axis, added):
+    """Along the first axis `index_add` adds whole rows, along another one single numbers."""
     calls = []
     taken = arrays.add_rows
     monkeypatch.setattr(arrays, "add_rows", lambda *given: calls.append(given[1].shape) or taken(*given))
     rng = np.random.default_rng(0)
-    places, values = rng.integers(0, 5, 40), rng.normal(size=(40, 3))
+    places, rows = rng.integers(0, 5, 40), rng.normal(size=(40, 3))
     wanted = np.zeros((5, 3))
-    np.add.at(wanted, places, values)
-    turn = (lambda x: x) if index_first else (lambda x: x.T)
-    x, source = mg.zeros(*turn(wanted).shape, dtype=mg.float64), mg.tensor(turn(values).copy())
-    found = x.index_add(0 if index_first else 1, mg.tensor(places), source)
-    np.testing.assert_allclose(found.numpy(), turn(wanted))
-    assert calls == ([(40,)] if index_first else [])
-    columns = np.array([[2, 1, 0]])
-    key = (np.broadcast_to(places[:, None], (40, 3)), columns)
+    np.add.at(wanted, places, rows)
+    source, wanted = np.moveaxis(rows, 0, axis).copy(), np.moveaxis(wanted, 0, axis)
+    found = mg.zeros(*wanted.shape, dtype=mg.float64).index_add(axis, mg.tensor(places), mg.tensor(source))
+    np.testing.assert_allclose(found.numpy(), wanted)
+    assert calls == added
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        (np.broadcast_to(np.array([[4], [0]]), (2, 3)), np.array([[2, 1, 0]])),  # columns in another order
+        (np.arange(2)[:, None], np.arange(2)[:, None]),  # places that happen to be columns in order: a diagonal
+        (np.broadcast_to(np.array([[1], [0]]), (2, 2)), np.arange(2)[None]),  # not every column
+        (np.ones((5, 3), bool),),  # a mask
+    ],
+)
+def test_a_key_that_selects_no_rows_is_taken_as_it_is(key):
+    """The values come to the places that NumPy's indexing names."""
+    wanted = np.zeros((5, 3))
+    values = np.random.default_rng(0).normal(size=wanted[key].shape)
+    np.add.at(wanted, key, values)
     found = tensor_functions.IndexAdd.apply(mg.tensor(values), shape=(5, 3), key=key)
-    np.testing.assert_allclose(found.numpy(), wanted[:, ::-1])
-    diagonal = (np.arange(2)[:, None], np.arange(2)[:, None])  # places that happen to be the columns, in order
-    found = tensor_functions.IndexAdd.apply(mg.tensor([[1.0], [2.0]]), shape=(2, 2), key=diagonal)
-    assert found.tolist() == [[1.0, 0.0], [0.0, 2.0]]
-    mask = (np.array([False, True, True]),)
-    assert tensor_functions.IndexAdd.apply(mg.tensor([1.0, 2.0]), shape=(3,), key=mask).tolist() == [0.0, 1.0, 2.0]
+    np.testing.assert_array_equal(found.numpy(), wanted)
 
 
 def test_rows_for_no_place_are_refused():

@@ -251,7 +251,7 @@ def test_an_answer_that_raises_is_let_pass_by_no_test(right):
     assert [probe.name for probe in probes if probing.shows(probe, answer)] == []
 
 
-@pytest.mark.full("MiniTorch's folder is checked in a process of its own", share=4)
+@pytest.mark.full("the file of every task is loaded", share=4)
 def test_nothing_of_the_package_is_imported(right):
     """The package raises when it is imported; loading leaves no module of that name."""
     for id in minitorch.found_tasks(right):
