@@ -10,6 +10,7 @@ from autograder.building import translating
 from autograder.course.loading import load_course
 from book.course_facts import Facts
 from book.executing import BookError
+from book.guides import guides
 from book.languages import pages_in_other_languages, prose_of_pages, translate
 from book.lessons import lesson_page
 
@@ -67,6 +68,18 @@ def test_the_front_page_leads_to_the_lessons_of_its_language(pages):
     assert front.count("{toctree}") == 1
     assert "\nlessons/00_fundamentals\n" in front
     assert "docs/student/*" not in front
+
+
+def test_links_of_other_languages_lead_somewhere(pages):
+    """A page in a folder of its own does not borrow a relative link from the English page."""
+    made = dict(pages_in_other_languages(FACTS, pages))
+    known = {*made, *(name for name, _ in guides()), *(f"zh_CN/lessons/{name}.ipynb" for name in FACTS.lessons)}
+    for name in ("zh_CN/index.md", "zh_CN/terms.md"):
+        found = re.findall(r"\]\((?!https?:|#)([^)#]+)|^:link: (?!https?:)(\S+)", made[name].decode(), re.MULTILINE)
+        assert found
+        for target in map("".join, found):
+            place = target[1:] if target.startswith("/") else f"zh_CN/{target}"
+            assert {place, f"{place}.md", f"{place}.ipynb"} & known, (name, target)
 
 
 @pytest.fixture
