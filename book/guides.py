@@ -8,7 +8,7 @@ from pathlib import Path
 
 from book.places import ROOT
 
-__all__ = ["guides"]
+__all__ = ["PROJECT", "guides"]
 
 PROJECT = (
     "ARCHITECTURE.md",
@@ -16,6 +16,8 @@ PROJECT = (
     "CONTRIBUTING.md",
     "SECURITY.md",
     "benchmarks/RESULTS.md",
+    "benchmarks/RESULTS_GPU.md",
+    "benchmarks/RESULTS_SCALE.md",
     "tests/README.md",
 )
 """Pages outside of docs/ that guides lead to."""

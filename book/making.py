@@ -10,7 +10,7 @@ from pathlib import Path
 
 from book.course_facts import Facts
 from book.executing import BookError, executed
-from book.guides import guides
+from book.guides import PROJECT, guides
 from book.indexes import indexes
 from book.keeping import hash_of, of_files, of_library
 from book.languages import pages_in_other_languages
@@ -26,7 +26,7 @@ import nbformat  # isort: skip
 __all__ = ["make"]
 
 SITE = Path(__file__).parent / "site"
-READ = ("autograder", "book", "course", "docs", "notebooks", "benchmarks/RESULTS.md", "tests/README.md")
+READ = ("autograder", "book", "course", "docs", "notebooks", *PROJECT)
 """The pages are made of these folders, and of the library and the pages at the top of the project."""
 
 STAMP = "made-of"

@@ -101,3 +101,17 @@ def test_a_solution_opens_by_keyboard(browser, site):
     window.keyboard.press("Enter")
     assert window.evaluate("document.activeElement.parentElement.open")
     window.close()
+
+
+@in_a_browser
+def test_no_line_is_cut_on_paper(browser, site):
+    """What scrolls on a screen is wrapped in print."""
+    window = browser.new_page(viewport={"width": 480, "height": 800})
+    window.goto((site / f"lessons/{LESSON}.html").as_uri())
+    cut = (
+        "[...document.querySelectorAll('pre')].filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1).length"
+    )
+    assert window.evaluate(cut) > 0
+    window.emulate_media(media="print")
+    assert window.evaluate(cut) == 0
+    window.close()
