@@ -27,7 +27,7 @@ __all__ = ["make"]
 
 SITE = Path(__file__).parent / "site"
 READ = ("autograder", "book", "course", "docs", "notebooks", *PROJECT)
-"""The pages are made of these folders, and of the library and the pages at the top of the project."""
+"""The pages are made of these files and folders, and of the library."""
 
 STAMP = "made-of"
 
@@ -67,7 +67,7 @@ def _made_of() -> str:
     kept = (
         file for file in files if file.is_file() and "__pycache__" not in file.parts and ".grades" not in file.parts
     )
-    return hash_of(of_library(), of_files([*kept, *ROOT.glob("*.md")]))
+    return hash_of(of_library(), of_files(kept))
 
 
 def _count(folders: Folders) -> int:

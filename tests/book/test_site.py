@@ -105,7 +105,7 @@ def test_a_solution_opens_by_keyboard(browser, site):
 
 @in_a_browser
 def test_no_line_is_cut_on_paper(browser, site):
-    """What scrolls on a screen is wrapped in print."""
+    """Code and output that scroll on a screen are wrapped in print."""
     window = browser.new_page(viewport={"width": 480, "height": 800})
     window.goto((site / f"lessons/{LESSON}.html").as_uri())
     cut = (
