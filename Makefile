@@ -16,17 +16,19 @@ READY := .venv/ready
 # other. A file's tests share what they set up, so they stay together; tests/support/tiers.py puts the longest files first.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
 	--numprocesses 3 --dist loadfile --no-loadscope-reorder
+# Debian's packages are fetched while Python's are: together they take as long as the longer of the two.
+TOGETHER := $(MAKE) --silent --jobs 2 $(READY) packages-of-debian
 
 demo: $(GRADING) ## grade a small class from end to end and print its table of points
 	@scripts/debian-packages bwrap=bubblewrap
 	@$(BIN)/autograder demo
 
-test: $(READY) ## run the tests that find most faults, and a share of the others (tests/README.md)
-	@scripts/debian-packages bwrap=bubblewrap chromium=chromium pg_ctlcluster=postgresql
+test: ## run the tests that find most faults, and a share of the others (tests/README.md)
+	@$(TOGETHER)
 	@$(PYTEST) --durations 20
 
-test-all: $(READY) ## run every test, with branch coverage
-	@scripts/debian-packages bwrap=bubblewrap chromium=chromium pg_ctlcluster=postgresql
+test-all: ## run every test, with branch coverage
+	@$(TOGETHER)
 	@$(PYTEST) --all --durations 20 --cov --cov-report=term
 
 lint: $(READY) ## check style, format and types
@@ -51,6 +53,9 @@ package: $(READY) ## build what PyPI would take into build/package, and check it
 
 lite: $(LITE) ## make the site build/lite, in which lessons 00 to 06b and 10 run in a browser
 	@$(BIN)/python -m book.lite $(if $(PYODIDE_PACKAGES),--packages '$(PYODIDE_PACKAGES)')
+
+packages-of-debian: # what the tests start beside Python; not a target to ask for
+	@scripts/debian-packages bwrap=bubblewrap chromium=chromium pg_ctlcluster=postgresql
 
 clean: ## remove .venv, build/ and caches; a course's submissions and gradebook stay
 	@rm -rf .venv build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -8,45 +8,48 @@ from autograder.building.questions import ASKS
 from autograder.building.slicing import ExerciseSource, without_markers
 from autograder.course import Exercise
 from book.course_facts import Answer, Facts
-from book.markdown import anchor, block, code, dropdown, joined, plain, points, raw
+from book.markdown import anchor, block, code, dropdown, joined, plain, raw
+from book.wording import Said, Say, in_english
 
-__all__ = ["exercise_box", "exercise_link", "question_box"]
+__all__ = ["exercise_box", "exercise_link", "points", "question_box"]
 
-_HINTS = {"nudge": "Hint 1: a nudge", "idea": "Hint 2: the idea", "outline": "Hint 3: an outline"}
+_HINTS = {"nudge": Said.NUDGE, "idea": Said.IDEA, "outline": Said.OUTLINE}
 
 
-def exercise_box(facts: Facts, source: ExerciseSource, report: str) -> str:
+def exercise_box(facts: Facts, source: ExerciseSource, report: str, say: Say = in_english) -> str:
     """Return the box of an exercise, as MyST Markdown.
 
     Args:
         facts: The course.
         source: The exercise's stub and reference.
         report: What the check says of the reference, as HTML.
+        say: Says the titles in the page's language.
     """
     exercise = source.exercise
     parts = [
-        _worth(facts, exercise),
+        _worth(facts, exercise, say),
         code(source.stub_cell),
-        dropdown(_title_of_checks(facts, exercise), _checks(facts, exercise, report), kind="visible-checks"),
-        *_hints(facts, exercise),
-        dropdown("Solution and commentary", _solution(facts, source), kind="solution"),
+        _checks(facts, exercise, report, say),
+        *_hints(facts, exercise, say),
+        dropdown(say(Said.SOLUTION), _solution(facts, source, say), kind="solution"),
     ]
-    title = f"Exercise: `{exercise.id}`, {points(exercise.points)}"
+    title = say(Said.EXERCISE, id=exercise.id, points=points(exercise.points, say))
     label = anchor("exercise", exercise.id)
     return f"({label})=\n" + block("admonition", title, joined(parts), **{"class": "exercise"})
 
 
-def question_box(asked: str, model: str) -> str:
+def question_box(asked: str, model: str, say: Say = in_english) -> str:
     """Return the box of a question that a person marks.
 
     Args:
         asked: The cell that asks.
         model: What a good answer says, markers included; empty if the author left it out.
+        say: Says the titles in the page's language.
     """
     answer = without_markers(model).strip("\n")
-    folded = dropdown("A good answer", answer, kind="solution") if answer else ""
+    folded = dropdown(say(Said.GOOD_ANSWER), answer, kind="solution") if answer else ""
     question = asked.removeprefix(f"{ASKS} ").rpartition("\n\n*Your answer")[0]
-    return block("admonition", "Question", joined([question, folded]), **{"class": "question"})
+    return block("admonition", say(Said.QUESTION), joined([question, folded]), **{"class": "question"})
 
 
 def exercise_link(exercise: str) -> str:
@@ -54,54 +57,58 @@ def exercise_link(exercise: str) -> str:
     return f"[`{exercise}`](#{anchor('exercise', exercise)})"
 
 
-def _worth(facts: Facts, exercise: Exercise) -> str:
+def points(number: float, say: Say = in_english) -> str:
+    """Return a number of points in words.
+
+    >>> points(1), points(2.5)
+    ('1 point', '2.5 points')
+    """
+    return say(Said.ONE_POINT) if number == 1 else say(Said.POINTS, number=f"{number:g}")
+
+
+def _worth(facts: Facts, exercise: Exercise, say: Say) -> str:
     groups = ", ".join(f"{name.replace('_', ' ')} {worth:g}" for name, worth in exercise.groups.items())
-    needs = facts.needs[exercise.id]
-    builds = f" Builds on {', '.join(map(exercise_link, needs))}." if needs else ""
-    return f"Points of the hidden tests by group: {groups}.{builds}"
+    needs = ", ".join(map(exercise_link, facts.needs[exercise.id]))
+    builds = f" {say(Said.BUILDS_ON, exercises=needs)}" if needs else ""
+    return say(Said.GROUPS, groups=groups) + builds
 
 
-def _title_of_checks(facts: Facts, exercise: Exercise) -> str:
-    count = len(facts.checks(exercise.id))
-    return f"Visible checks ({count})"
-
-
-def _checks(facts: Facts, exercise: Exercise, report: str) -> str:
+def _checks(facts: Facts, exercise: Exercise, report: str, say: Say) -> str:
     checks = facts.checks(exercise.id)
     listed = "\n".join(f"- {plain(each.says.partition(chr(10))[0])}" for each in checks)
     text = "\n\n\n".join(each.code.rstrip() for each in checks)
-    intro = f'`check("{exercise.id}")` in the notebook asks:'
-    said = f"It says of the solution below:\n\n{raw(report)}" if report else ""
-    return joined([intro, listed, said, dropdown("The code of these checks", code(text))])
+    said = joined([say(Said.REPORT), raw(report)]) if report else ""
+    parts = [say(Said.ASKS, id=exercise.id), listed, said, dropdown(say(Said.CODE_OF_CHECKS), code(text))]
+    return dropdown(say(Said.CHECKS, count=len(checks)), joined(parts), kind="visible-checks")
 
 
-def _hints(facts: Facts, exercise: Exercise) -> Iterable[str]:
+def _hints(facts: Facts, exercise: Exercise, say: Say) -> Iterable[str]:
     hints = facts.hints.get(exercise.id, {})
-    return [dropdown(title, hints[tier], kind="hint") for tier, title in _HINTS.items() if tier in hints]
+    return [dropdown(say(title), hints[tier], kind="hint") for tier, title in _HINTS.items() if tier in hints]
 
 
-def _solution(facts: Facts, source: ExerciseSource) -> str:
+def _solution(facts: Facts, source: ExerciseSource, say: Say) -> str:
     exercise = source.exercise
     return joined(
         [
             code(without_markers(source.reference)),
-            *_variants(facts.variants(exercise.id)),
-            *_mistakes(exercise, facts.wrong(exercise.id)),
+            *_variants(facts.variants(exercise.id), say),
+            *_mistakes(exercise, facts.wrong(exercise.id), say),
         ]
     )
 
 
-def _variants(variants: list[Answer]) -> Iterable[str]:
+def _variants(variants: list[Answer], say: Say) -> Iterable[str]:
     if variants:
-        yield "**Right in another way.** The grader knows these too, and gives them all points:"
+        yield say(Said.VARIANTS)
     for each in variants:
         yield dropdown(plain(each.says.partition("\n")[0]), code(each.code), kind="variant")
 
 
-def _mistakes(exercise: Exercise, wrong: list[Answer]) -> Iterable[str]:
+def _mistakes(exercise: Exercise, wrong: list[Answer], say: Say) -> Iterable[str]:
     if not wrong:
         return
-    yield "**What goes wrong here.** Mistakes that the grader knows; each leads to its counter-example:"
+    yield say(Said.MISTAKES)
     yield "\n".join(
         f"- [{each.name.replace('-', ' ')}](#{anchor('wrong', exercise.id, each.name)}): {plain(each.says)}"
         for each in wrong

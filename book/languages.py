@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,8 +20,10 @@ from autograder.building.translating import (
 from autograder.course import Course, CourseError
 from book.course_facts import Facts
 from book.executing import BookError
+from book.lessons import lesson_page
 from book.markdown import joined
 from book.places import ROOT
+from book.wording import Said, say_with
 
 # After autograder's: it spares jsonschema an import of a second.
 import nbformat  # isort: skip
@@ -33,6 +34,9 @@ PAGES = ROOT / "book" / "pages"
 TRANSLATED = ("index", "terms")
 """The pages of the book that are translated, beside the lessons."""
 
+BOXES = "boxes"
+"""The catalogue of what the book says around exercises."""
+
 _LABEL = re.compile(r"\A\([\w-]+\)=\n")
 
 SHOWN = 5
@@ -40,9 +44,10 @@ SHOWN = 5
 
 
 def prose_of_pages(facts: Facts) -> Mapping[str, list[str]]:
-    """Return the paragraphs of each page that need a translation, by the name of its catalogue."""
+    """Return the paragraphs of each page that need a translation, and the titles of boxes, by catalogue."""
     lessons = {name: list(prose_of(built.source)) for name, built in facts.lessons.items()}
-    return lessons | {name: list(prose_of(_as_notebook(PAGES / f"{name}.md"))) for name in TRANSLATED}
+    pages = {name: list(prose_of(_as_notebook(PAGES / f"{name}.md"))) for name in TRANSLATED}
+    return lessons | pages | {BOXES: [str(each) for each in Said]}
 
 
 def translate(
@@ -78,12 +83,12 @@ def translate(
     return whole
 
 
-def pages_in_other_languages(facts: Facts, pages: Mapping[str, Notebook]) -> Iterator[tuple[str, bytes]]:
+def pages_in_other_languages(facts: Facts, executed: Mapping[str, Notebook]) -> Iterator[tuple[str, bytes]]:
     """Yield every page of the book's other languages, by its place.
 
     Args:
         facts: The course.
-        pages: The pages of the lessons, in English, by the lessons' names.
+        executed: The executed notebooks, by the lessons' names.
 
     Raises:
         BookError: If a translation is incomplete or stale.
@@ -93,11 +98,13 @@ def pages_in_other_languages(facts: Facts, pages: Mapping[str, Notebook]) -> Ite
         known = {page: _complete(facts.course, language, page, prose[page]) for page in prose}
         yield f"{language}/index.md", _front_page(facts, known["index"]).encode()
         yield f"{language}/terms.md", translate_with(known["terms"])(_text("terms")).encode()
-        for name, page in pages.items():
+        say = say_with(known[BOXES])
+        for name, notebook in executed.items():
+            page = lesson_page(facts, facts.lessons[name], notebook, say)
             other = _lesson(page, language, translate_with(known[name]))
             yield f"{language}/lessons/{name}.ipynb", nbformat.writes(other).encode()
-            notebook = ROOT / "notebooks" / language / f"{name}.ipynb"
-            yield f"notebooks/{language}/{name}.ipynb", notebook.read_bytes()
+            download = ROOT / "notebooks" / language / f"{name}.ipynb"
+            yield f"notebooks/{language}/{name}.ipynb", download.read_bytes()
 
 
 def _complete(course: Course, language: str, page: str, prose: list[str]) -> Mapping[str, str]:
@@ -113,12 +120,11 @@ def _complete(course: Course, language: str, page: str, prose: list[str]) -> Map
 
 
 def _lesson(page: Notebook, language: str, translate: Translate) -> Notebook:
-    """The page of a lesson in another language. The labels of its boxes are those of the English page."""
-    other = copy.deepcopy(page)
-    for cell in other.cells:
+    """Translate the prose of a page. The labels of its boxes are those of the English page."""
+    for cell in page.cells:
         if cell.cell_type == "markdown":
             cell.source = translate(_LABEL.sub("", cell.source)).replace("</notebooks/", f"</notebooks/{language}/")
-    return other
+    return page
 
 
 def _front_page(facts: Facts, known: Mapping[str, str]) -> str:

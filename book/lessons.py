@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from autograder.building.build import BuiltLesson
 from autograder.building.notebooks import Cell, Notebook
 from autograder.building.questions import ASKS, is_answer
-from book.boxes import exercise_box, question_box
+from book.boxes import exercise_box, points, question_box
 from book.course_facts import Facts
 from book.explorers import with_explorers
-from book.markdown import points
+from book.wording import Said, Say, in_english
 from minigrad.exercises.marker import exercise_of
 
 # After autograder's: it spares jsonschema an import of a second.
@@ -23,17 +23,18 @@ __all__ = ["lesson_page", "number_of"]
 _ANSWER_HEADING = re.compile(r"\A\*\*My answer to the question `[^`]+`:\*\*\s*")
 
 
-def lesson_page(facts: Facts, built: BuiltLesson, notebook: Notebook) -> Notebook:
+def lesson_page(facts: Facts, built: BuiltLesson, notebook: Notebook, say: Say = in_english) -> Notebook:
     """Return the page of a lesson, as a notebook that Sphinx reads.
 
     Args:
         facts: The course.
         built: The lesson.
         notebook: Its source notebook, executed.
+        say: Says the titles of boxes in the page's language.
     """
-    cells = list(_cells(facts, notebook))
+    cells = list(_cells(facts, notebook, say))
     title, _, rest = cells[0].source.partition("\n")
-    cells[0].source = f"{title}\n\n{_head(facts, built)}\n\n{rest.strip()}"
+    cells[0].source = f"{title}\n\n{_head(facts, built, say)}\n\n{rest.strip()}"
     page: Notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": notebook.metadata.kernelspec})
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"
@@ -45,20 +46,22 @@ def number_of(lesson: str) -> str:
     return lesson.partition("_")[0]
 
 
-def _head(facts: Facts, built: BuiltLesson) -> str:
-    course, lesson = facts.course, built.lesson
-    exercises = course.of_lesson(lesson.name)
-    worth = points(sum(each.points for each in exercises))
-    notebook = f"{{download}}`notebook </notebooks/{lesson.name}.ipynb>`"
-    mistakes = f"[known mistakes](/misconceptions/{lesson.name}.md)"
-    title = course.assignments[lesson.assignment].title
-    return (
-        f"```{{div}} lesson-head\nLesson {number_of(lesson.name)} of {title}: {len(exercises)} exercises, {worth}. "
-        f"{notebook}, {mistakes}\n```"
+def _head(facts: Facts, built: BuiltLesson, say: Say) -> str:
+    lesson = built.lesson
+    exercises = facts.course.of_lesson(lesson.name)
+    said = say(
+        Said.LESSON,
+        number=number_of(lesson.name),
+        title=facts.course.assignments[lesson.assignment].title,
+        count=len(exercises),
+        points=points(sum(each.points for each in exercises), say),
+        notebook=f"{{download}}`{say(Said.NOTEBOOK)} </notebooks/{lesson.name}.ipynb>`",
+        mistakes=f"[{say(Said.KNOWN_MISTAKES)}](/misconceptions/{lesson.name}.md)",
     )
+    return f"```{{div}} lesson-head\n{said}\n```"
 
 
-def _cells(facts: Facts, notebook: Notebook) -> Iterator[Cell]:
+def _cells(facts: Facts, notebook: Notebook, say: Say) -> Iterator[Cell]:
     """The cells of the page."""
     given = iter(notebook.cells)
     asked = ""
@@ -66,16 +69,16 @@ def _cells(facts: Facts, notebook: Notebook) -> Iterator[Cell]:
         exercise = exercise_of(cell.source) if cell.cell_type == "code" else ""
         if exercise in facts.sources:
             report = _report(next(given))  # the check stands right behind its exercise
-            yield nbformat.v4.new_markdown_cell(exercise_box(facts, facts.sources[exercise], report))
+            yield nbformat.v4.new_markdown_cell(exercise_box(facts, facts.sources[exercise], report, say))
         elif cell.cell_type == "markdown" and cell.source.startswith(ASKS):
             asked = cell.source
         elif is_answer(cell):
-            yield nbformat.v4.new_markdown_cell(question_box(asked, _ANSWER_HEADING.sub("", cell.source)))
+            yield nbformat.v4.new_markdown_cell(question_box(asked, _ANSWER_HEADING.sub("", cell.source), say))
         else:
-            yield _shown(cell)
+            yield _shown(cell, say)
 
 
-def _shown(cell: Cell) -> Cell:
+def _shown(cell: Cell, say: Say) -> Cell:
     """A cell without what concerns the notebook only; a setup cell's code is folded away."""
     shown: Cell = copy.deepcopy(cell)
     tags = set(cell.metadata.get("tags", ()))
@@ -83,7 +86,7 @@ def _shown(cell: Cell) -> Cell:
     with_explorers(shown.get("outputs", ()))
     if "setup" in tags:
         shown.metadata = nbformat.from_dict(
-            {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "What is imported"}}
+            {"tags": ["hide-input"], "mystnb": {"code_prompt_show": say(Said.IMPORTED)}}
         )
     return shown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["anchor", "block", "code", "dropdown", "joined", "plain", "points", "raw"]
+__all__ = ["anchor", "block", "code", "dropdown", "joined", "plain", "raw"]
 
 # Markdown reads these as signs of its own; an underscore inside a word is none.
 _SIGNS = re.compile(r"[\\*<>\[\]$#|~{}]|(?<!\w)_|_(?!\w)")
@@ -59,12 +59,3 @@ def anchor(kind: str, *names: str) -> str:
     'exercise-nn-functional-softmax'
     """
     return re.sub(r"[^a-z0-9]+", "-", "-".join([kind, *names]).lower()).strip("-")
-
-
-def points(number: float) -> str:
-    """Return a number of points in words.
-
-    >>> points(1), points(2.5)
-    ('1 point', '2.5 points')
-    """
-    return "1 point" if number == 1 else f"{number:g} points"

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from string import Formatter
 
 import nbformat
 import pytest
@@ -13,6 +14,7 @@ from book.executing import BookError
 from book.guides import guides
 from book.languages import pages_in_other_languages, prose_of_pages, translate
 from book.lessons import lesson_page
+from book.wording import Said
 
 FACTS = Facts()
 PROSE = prose_of_pages(FACTS)
@@ -20,10 +22,9 @@ EVERY = [(language, page) for language in FACTS.course.languages for page in PRO
 
 
 @pytest.fixture(scope="module")
-def pages():
-    """The page of a lesson, not executed."""
-    name = "04_strides"
-    return {name: lesson_page(FACTS, FACTS.lessons[name], FACTS.lessons[name].source)}
+def notebooks():
+    """A lesson, not executed."""
+    return {"04_strides": FACTS.lessons["04_strides"].source}
 
 
 @pytest.mark.parametrize(("language", "page"), EVERY)
@@ -47,11 +48,11 @@ def test_there_is_a_chinese_edition():
 
 
 @pytest.mark.full("a page is made in each language", share=4)
-def test_a_lesson_in_another_language_has_the_same_code(pages):
+def test_a_lesson_in_another_language_has_the_same_code(notebooks):
     """Only prose differs: cells, their number and code are those of the English page; labels are left to that page."""
-    made = dict(pages_in_other_languages(FACTS, pages))
+    made = dict(pages_in_other_languages(FACTS, notebooks))
     other = nbformat.reads(made["zh_CN/lessons/04_strides.ipynb"].decode(), as_version=4)
-    english = pages["04_strides"]
+    english = lesson_page(FACTS, FACTS.lessons["04_strides"], notebooks["04_strides"])
     assert [cell.cell_type for cell in other.cells] == [cell.cell_type for cell in english.cells]
     code = [(a.source, b.source) for a, b in zip(other.cells, english.cells, strict=True) if a.cell_type == "code"]
     assert all(a == b for a, b in code)
@@ -62,17 +63,39 @@ def test_a_lesson_in_another_language_has_the_same_code(pages):
     assert made["notebooks/zh_CN/04_strides.ipynb"]
 
 
-def test_the_front_page_leads_to_the_lessons_of_its_language(pages):
+def test_boxes_say_their_titles_in_the_language_of_the_page(notebooks):
+    """Of the titles, only those that tell of answers in other ways are the same in both languages."""
+    made = dict(pages_in_other_languages(FACTS, notebooks))
+    other = nbformat.reads(made["zh_CN/lessons/04_strides.ipynb"].decode(), as_version=4)
+    english = lesson_page(FACTS, FACTS.lessons["04_strides"], notebooks["04_strides"])
+    titled = re.compile(
+        r"^:{3,}\{(?:admonition|dropdown)\} (?!.*\n[^\n]*\n:class-container: variant)(.+)", re.MULTILINE
+    )
+    found = [{title for cell in page.cells for title in titled.findall(cell.source)} for page in (english, other)]
+    assert len(found[0]) == len(found[1]) > 5
+    assert not found[0] & found[1]
+
+
+def test_a_translated_sentence_is_filled_in_with_the_same():
+    """No name in braces is lost or new."""
+    for language in FACTS.course.languages:
+        known = translating.translation(FACTS.course, language, "boxes")
+        for said in Said:
+            here, there = ({name for _, name, _, _ in Formatter().parse(each) if name} for each in (said, known[said]))
+            assert here == there, said
+
+
+def test_the_front_page_leads_to_the_lessons_of_its_language(notebooks):
     """The folded lists of the English front page are not there; its own lessons are."""
-    front = dict(pages_in_other_languages(FACTS, pages))["zh_CN/index.md"].decode()
+    front = dict(pages_in_other_languages(FACTS, notebooks))["zh_CN/index.md"].decode()
     assert front.count("{toctree}") == 1
     assert "\nlessons/00_fundamentals\n" in front
     assert "docs/student/*" not in front
 
 
-def test_links_of_other_languages_lead_somewhere(pages):
+def test_links_of_other_languages_lead_somewhere(notebooks):
     """A page in a folder of its own does not borrow a relative link from the English page."""
-    made = dict(pages_in_other_languages(FACTS, pages))
+    made = dict(pages_in_other_languages(FACTS, notebooks))
     known = {*made, *(name for name, _ in guides()), *(f"zh_CN/lessons/{name}.ipynb" for name in FACTS.lessons)}
     for name in (name for name in made if name.endswith(".md")):
         found = re.findall(r"\]\((?!https?:|#)([^)#]+)|^:link: (?!https?:)(\S+)", made[name].decode(), re.MULTILINE)
@@ -100,10 +123,10 @@ def stale(tmp_path):
 
 
 @pytest.mark.full("a page is made in each language", share=12)
-def test_the_book_refuses_a_translation_that_is_not_whole(stale, pages):
+def test_the_book_refuses_a_translation_that_is_not_whole(stale, notebooks):
     """One sentence names the catalogue, the paragraph and the command."""
     with pytest.raises(BookError, match=r"04_strides\.po: 1 fault: is not translated: '# .*python -m book translate"):
-        dict(pages_in_other_languages(stale, pages))
+        dict(pages_in_other_languages(stale, notebooks))
 
 
 @pytest.mark.full("a page is made in each language", share=12)

@@ -36,11 +36,11 @@ in_a_browser = pytest.mark.full("Sphinx makes some pages", share=32, group="site
 def site(tmp_path_factory):
     """The pages that need no lesson to be executed, and one lesson without its results."""
     facts, source = Facts(), tmp_path_factory.mktemp("source")
-    pages = {LESSON: lesson_page(facts, facts.lessons[LESSON], facts.lessons[LESSON].source)}
+    lesson = facts.lessons[LESSON]
     texts = dict(guides()) | dict(indexes(facts)) | dict(misconceptions(facts))
     texts |= {path.name: path.read_bytes() for path in (ROOT / "book" / "pages").glob("*.md")}
-    texts |= dict(pages_in_other_languages(facts, pages))
-    texts |= {f"lessons/{name}.ipynb": nbformat.writes(page).encode() for name, page in pages.items()}
+    texts |= dict(pages_in_other_languages(facts, {LESSON: lesson.source}))
+    texts[f"lessons/{LESSON}.ipynb"] = nbformat.writes(lesson_page(facts, lesson, lesson.source)).encode()
     for name, content in texts.items():
         path = source / name
         path.parent.mkdir(parents=True, exist_ok=True)

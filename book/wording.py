@@ -1,0 +1,56 @@
+"""What the book says around exercises by itself: titles of boxes, and the sentences in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+__all__ = ["Said", "Say", "in_english", "say_with"]
+
+
+class Said(StrEnum):
+    """A title or a sentence, with the names of what it is filled in with. A language has a catalogue of these."""
+
+    LESSON = "Lesson {number} of {title}: {count} exercises, {points}. {notebook}, {mistakes}"
+    NOTEBOOK = "notebook"
+    KNOWN_MISTAKES = "known mistakes"
+    ONE_POINT = "1 point"
+    POINTS = "{number} points"
+    IMPORTED = "What is imported"
+    EXERCISE = "Exercise: `{id}`, {points}"
+    GROUPS = "Points of the hidden tests by group: {groups}."
+    BUILDS_ON = "Builds on {exercises}."
+    CHECKS = "Visible checks ({count})"
+    ASKS = '`check("{id}")` in the notebook asks:'
+    REPORT = "It says of the solution below:"
+    CODE_OF_CHECKS = "The code of these checks"
+    NUDGE = "Hint 1: a nudge"
+    IDEA = "Hint 2: the idea"
+    OUTLINE = "Hint 3: an outline"
+    SOLUTION = "Solution and commentary"
+    VARIANTS = "**Right in another way.** The grader knows these too, and gives them all points:"
+    MISTAKES = "**What goes wrong here.** Mistakes that the grader knows; each leads to its counter-example:"
+    QUESTION = "Question"
+    GOOD_ANSWER = "A good answer"
+
+
+Say = Callable[..., str]
+"""Returns a sentence in a language: ``say(Said.CHECKS, count=3)``."""
+
+
+def in_english(said: Said, **filled: object) -> str:
+    """Return a sentence as it stands, filled in.
+
+    >>> in_english(Said.CHECKS, count=3)
+    'Visible checks (3)'
+    """
+    return said.format(**filled)
+
+
+def say_with(known: Mapping[str, str]) -> Say:
+    """Return a function that says a sentence in another language.
+
+    >>> say_with({Said.POINTS: "{number} Punkte"})(Said.POINTS, number=3)
+    '3 Punkte'
+    """
+    return lambda said, **filled: known[said].format(**filled)
