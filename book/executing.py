@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,11 +26,16 @@ __all__ = ["BookError", "executed"]
 SECONDS = 600
 """Most seconds of one cell."""
 
-LONGEST = ("12_poems", "03_backprop", "07_parallel_cpu", "08b_training", "09_networks", "11_compiler")
+LONGEST = ("12_poems", "09_networks", "03_backprop", "08b_training")
 """The lessons that take longest are begun first, so that all processors end together."""
 
 AT_ONCE = 2
-"""How many lessons are executed at a time: lessons 07 and 11 use several processors themselves."""
+"""How many lessons are executed at a time, with one processor each."""
+
+ALONE = ("07_parallel_cpu", "07b_what_a_loop_costs", "11_compiler")
+"""Lessons that measure what more processors gain: each has all of them for itself."""
+
+ONE_THREAD = {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -39,10 +44,8 @@ class BookError(Exception):
     """The book cannot be made; the message says why in one sentence."""
 
 
-def executed(
-    lessons: Mapping[str, BuiltLesson], results: Path, tell: Callable[[str], None]
-) -> Iterator[tuple[str, Notebook]]:
-    """Execute lessons, two at a time, and yield each with its outputs; those that were executed before are read.
+def executed(lessons: Mapping[str, BuiltLesson], results: Path, tell: Callable[[str], None]) -> dict[str, Notebook]:
+    """Execute lessons, and return each with its outputs; those that were executed before are read.
 
     Each lesson's outputs are written as soon as its last cell has run, so an interrupted build loses only the lessons
     that were running.
@@ -56,23 +59,32 @@ def executed(
         BookError: If a cell raises, or writes to stderr.
     """
     order = sorted(lessons, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        jobs = {name: pool.submit(_kept, name, lessons[name].source, results, tell) for name in order}
-        try:
-            for name in lessons:
-                yield name, jobs[name].result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    together = [name for name in order if name not in ALONE]
+    found = dict[str, Notebook]()
+    for names, at_once, threads in (together, AT_ONCE, ONE_THREAD), (ALONE, 1, {}):
+        with ThreadPoolExecutor(max_workers=at_once) as pool:
+            jobs = {
+                name: pool.submit(_kept, name, lessons[name].source, threads, results, tell)
+                for name in names
+                if name in lessons
+            }
+            try:
+                found |= {name: job.result() for name, job in jobs.items()}
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+    return {name: found[name] for name in lessons}
 
 
-def _kept(name: str, notebook: Notebook, results: Path, tell: Callable[[str], None]) -> Notebook:
+def _kept(
+    name: str, notebook: Notebook, threads: Mapping[str, str], results: Path, tell: Callable[[str], None]
+) -> Notebook:
     """Return the executed notebook, from the folder of results if nothing that decides them has changed."""
     decided_by = hash_of(nbformat.writes(notebook), of_library(), of_files([Path(__file__), Path(states.__file__)]))
 
     def executed_now() -> str:
         begun = time.monotonic()
-        text = json.dumps(_execute(name, notebook))
+        text = json.dumps(_execute(name, notebook, threads))
         tell(f"  {name}: {time.monotonic() - begun:.0f} s")
         return text
 
@@ -81,7 +93,7 @@ def _kept(name: str, notebook: Notebook, results: Path, tell: Callable[[str], No
     return found
 
 
-def _execute(name: str, notebook: Notebook) -> Notebook:
+def _execute(name: str, notebook: Notebook, threads: Mapping[str, str]) -> Notebook:
     with tempfile.TemporaryDirectory() as folder:  # a kernel writes the reader's progress beside the notebook
         client = NotebookClient(
             notebook,
@@ -96,7 +108,8 @@ def _execute(name: str, notebook: Notebook) -> Notebook:
         path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
         untraced = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
         # Not `execute`, which leaves a loop open in each thread.
-        asyncio.run(client.async_execute(env=untraced | {"PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}))
+        env = {**untraced, **threads, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
+        asyncio.run(client.async_execute(env=env))
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output.output_type == "error":

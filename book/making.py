@@ -85,7 +85,7 @@ def _sources(folders: Folders, tell: Callable[[str], None]) -> Iterator[tuple[st
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         yield f"notebooks/{path.name}", path.read_bytes()
     tell("executing the lessons that have changed")
-    results = dict(executed(facts.lessons, folders.results, tell))
+    results = executed(facts.lessons, folders.results, tell)
     for name, notebook in results.items():
         yield f"lessons/{name}.ipynb", nbformat.writes(lesson_page(facts, facts.lessons[name], notebook)).encode()
     yield from pages_in_other_languages(facts, results)
