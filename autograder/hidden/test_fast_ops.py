@@ -1016,10 +1016,10 @@ def test_matmul_over_nothing(student):
 @pytest.mark.exercise(
     MATMUL,
     group="parallel",
-    because="fast_ops._tensor_matrix_multiply: 'the outer loop runs in parallel, over `prange`'",
+    because="fast_ops._tensor_matrix_multiply: 'a loop around the sums runs in parallel, over `prange`'",
 )
 def test_matmul_loop_runs_in_parallel(student):
-    """The outer loop is shared out between the threads."""
+    """A loop around the sums is shared out between the threads."""
 
     def observe(mg, out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides):
         from minigrad.compiling import interpreted
@@ -1068,7 +1068,7 @@ def test_matmul_loop_runs_in_parallel(student):
     expect(
         student(observe, *OF_MATMUL),
         True,
-        hint="over the batch, the rows, or all elements of out: the outermost loop is a prange",
+        hint="over the batch, the rows, or all elements of out: one of these loops is a prange, best the outermost",
         misconception="loop-is-not-parallel",
         when={"beside": ("work-beside-the-parallel-loop", BESIDE), "one": ("all-in-one-iteration", ONE)},
     )
@@ -1077,7 +1077,7 @@ def test_matmul_loop_runs_in_parallel(student):
 @pytest.mark.exercise(
     MATMUL,
     group="parallel",
-    because="fast_ops._tensor_matrix_multiply: 'the outer loop runs in parallel, over `prange`'",
+    because="fast_ops._tensor_matrix_multiply: 'a loop around the sums runs in parallel, over `prange`'",
 )
 def test_matmul_iterations_do_not_meet(student):
     """No iteration touches what another one writes."""

@@ -192,7 +192,7 @@ def _tensor_matrix_multiply(
     sum over k of a in row i and column k times b in row k and column j. It is written
     for speed:
 
-    - the outer loop runs in parallel, over `prange`;
+    - a loop around the sums runs in parallel, over `prange`;
     - positions are quickest computed from the strides, without index arrays and calls
       of functions;
     - the inner loop, over k, multiplies once and writes to a local variable only. It is

@@ -1,4 +1,4 @@
-"""The outer loop is a range."""
+"""No loop is a prange."""
 
 
 def _tensor_matrix_multiply(out, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides):

@@ -246,7 +246,7 @@ def matmul_writes_after_the_inner_loop(student: SimpleNamespace) -> None:
 
 @visible("fast_ops._tensor_matrix_multiply", MATMUL)
 def matmul_in_parallel(student: SimpleNamespace) -> None:
-    """The outer loop runs in parallel, and no two iterations meet."""
+    """A loop around the sums runs in parallel, and no two iterations meet."""
     batch = ([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2], [4, 2, 1])
     _expect_no_races(student._tensor_matrix_multiply, arguments([2, 2, 2], [4, 2, 1], batch, batch))
 
