@@ -809,3 +809,20 @@ def test_gradcheck_sees_wrong_orders_of_elements():
 
     with pytest.raises(mg.errors.GradcheckError):
         mg.gradcheck(WrongPermute.apply, mg.randn(2, 3, dtype=mg.float64, requires_grad=True))
+
+
+def test_a_first_gradient_is_kept_as_a_copy():
+    """What happens to the memory of a gradient afterwards does not reach the leaf's."""
+    leaf, gradient = mg.zeros(3, requires_grad=True), mg.ones(3)
+    engine.accumulate_grad(leaf, gradient)
+    gradient.fill_(7.0)
+    assert leaf.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_further_gradient_leaves_the_earlier_one_as_it_was():
+    """Who holds what `.grad` was before still has its values."""
+    leaf = mg.zeros(3, requires_grad=True)
+    engine.accumulate_grad(leaf, mg.ones(3))
+    earlier = leaf.grad
+    engine.accumulate_grad(leaf, mg.full((3,), 2.0))
+    assert (earlier.tolist(), leaf.grad.tolist()) == ([1.0] * 3, [3.0] * 3)
