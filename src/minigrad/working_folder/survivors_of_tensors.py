@@ -201,7 +201,11 @@ _TITLED = (
     ("fast_ops.tensor_map", "Its loops run in parallel, and no two iterations meet.", _PARALLEL),
     ("fast_ops.tensor_zip", "Its loops run in parallel, and no two iterations meet.", _PARALLEL),
     ("fast_ops.tensor_reduce", "The loop over out runs in parallel, and no two iterations meet.", _PARALLEL),
-    ("fast_ops._tensor_matrix_multiply", "A loop around the sums runs in parallel, and no two iterations meet.", _PARALLEL),
+    (
+        "fast_ops._tensor_matrix_multiply",
+        "A loop around the sums runs in parallel, and no two iterations meet.",
+        _PARALLEL,
+    ),
     (
         "cuda_ops._sum_practice",
         "Each thread reads global memory once; the rest happens in shared memory, in pairs.",
