@@ -1,5 +1,7 @@
 """A few pages of the site as Sphinx makes them, in a browser: for a screen reader, a keyboard, a phone, and offline."""
 
+import ast
+import re
 import subprocess
 import sys
 
@@ -32,9 +34,27 @@ PAGES = [
 in_a_browser = pytest.mark.full("Sphinx makes some pages", share=32, group="site")
 
 
+def conf_extensions():
+    """The extensions that the book's configuration names."""
+    tree = ast.parse((SITE / "conf.py").read_text(encoding="utf-8"))
+    return next(
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "extensions"
+    )
+
+
+def made_by_sphinx(source, made, *options):
+    """Let Sphinx make pages of a folder."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(SITE), *options, str(source), str(made)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return made
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The pages that need no lesson to be executed, and one lesson without its results."""
+def source(tmp_path_factory):
+    """The text of the pages that need no lesson to be executed, and of one lesson without its results."""
     facts, source = Facts(), tmp_path_factory.mktemp("source")
     lesson = facts.lessons[LESSON]
     texts = dict(guides()) | dict(indexes(facts)) | dict(misconceptions(facts))
@@ -45,11 +65,28 @@ def site(tmp_path_factory):
         path = source / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    made = tmp_path_factory.mktemp("html")
-    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(SITE), str(source), str(made)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=600)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return made
+    return source
+
+
+@pytest.fixture(scope="module")
+def site(source, tmp_path_factory):
+    """The pages."""
+    return made_by_sphinx(source, tmp_path_factory.mktemp("html"))
+
+
+@in_a_browser
+def test_the_list_of_pages_is_sphinxs_own(source, site, tmp_path):
+    """It is put together quickly, and is the same beside every page, the page itself marked as before."""
+    extensions = ",".join(each for each in conf_extensions() if each != "sidebar")
+    own = made_by_sphinx(source, tmp_path, "-D", f"extensions={extensions}")
+    listed = re.compile(r'<div class="sidebar-tree">.*?</div>', re.DOTALL)
+    pages = [page.relative_to(own) for page in own.rglob("*.html")]
+    lists = [
+        (listed.findall((site / page).read_text("utf-8")), listed.findall((own / page).read_text("utf-8")))
+        for page in pages
+    ]
+    assert sum(bool(here) for here, _ in lists) > 50
+    assert [page for page, (here, there) in zip(pages, lists, strict=True) if here != there] == []
 
 
 @in_a_browser
