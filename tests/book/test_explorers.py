@@ -233,7 +233,7 @@ def notebook(*codes):
 def test_a_kernel_of_the_book_gives_states(tmp_path):
     """A cell's widget, with the cell's arguments, becomes an explorer where the widget was; other outputs stay."""
     lesson = SimpleNamespace(source=notebook("from minigrad import widgets\nprint(1)", SHOWN[0][1], "2 + 3"))
-    ((_, made),) = executed({"a_lesson": lesson}, tmp_path, lambda _: None)
+    made = executed({"a_lesson": lesson}, tmp_path, lambda _: None)["a_lesson"]
     outputs = made.cells[1].outputs
     assert [set(each.data) for each in outputs] == [{EXPLORER, "text/plain"}]
     assert outputs[0].data[EXPLORER] == json.loads(json.dumps(packed(states_of(widget_of(SHOWN[0][1])))))
@@ -248,7 +248,7 @@ def test_a_widget_of_another_library_fails_the_book(tmp_path):
     """What no page can show is not left out in silence."""
     lesson = SimpleNamespace(source=notebook("import ipywidgets\nipywidgets.IntSlider()"))
     with pytest.raises(BookError, match=r"a_lesson: the cell 'import ipywidgets.*' shows a widget"):
-        dict(executed({"a_lesson": lesson}, tmp_path, lambda _: None))
+        executed({"a_lesson": lesson}, tmp_path, lambda _: None)
 
 
 # --- a browser ------------------------------------------------------------------------------------------------------
