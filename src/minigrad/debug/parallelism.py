@@ -90,14 +90,16 @@ class ParallelReport:
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: a table of loops, and Numba's account folded away."""
+        left = "style='text-align:left'"  # JupyterLab aligns cells of tables to the right
         rows = "".join(
-            f"<tr><td>{loop.line}</td><td style='text-align:left'><code>{html.escape(loop.source)}</code></td>"
-            f"<td>{'parallel' if loop.parallel else 'serial'}</td>"
-            f"<td style='text-align:left'>{html.escape('; '.join([loop.reason, *_hoisted(loop)]))}</td></tr>"
+            f"<tr><td>{loop.line}</td><td {left}><code>{html.escape(loop.source)}</code></td>"
+            f"<td {left}>{'parallel' if loop.parallel else 'serial'}</td>"
+            f"<td {left}>{html.escape('; '.join([loop.reason, *_hoisted(loop)]))}</td></tr>"
             for loop in self.loops
         )
         head = html.escape(str(self).splitlines()[0])
-        table = f"<table><tr><th>line</th><th>loop</th><th>runs</th><th>why</th></tr>{rows}</table>" if rows else ""
+        heads = "<th>line</th>" + "".join(f"<th {left}>{name}</th>" for name in ("loop", "runs", "why"))
+        table = f"<table><tr>{heads}</tr>{rows}</table>" if rows else ""
         return (
             f"<p>{head}</p>{table}<details><summary>in full</summary><pre>{html.escape(self.details)}</pre></details>"
         )

@@ -1,5 +1,7 @@
 """The parallelism report: which loops run in parallel, what was fused and what was hoisted."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -116,6 +118,8 @@ def test_the_notebook_shows_a_table():
     """In a notebook the report is a table, with Numba's own words folded away and everything escaped."""
     html = parallel_report(compile_kernel(_hoisting), np.zeros(5), np.ones(5))._repr_html_()
     assert html.count("<tr>") == 2 and "<details>" in html and "allocated once for each thread" in html
+    heads, cells = (re.findall(rf"<{tag}(| style='text-align:left')>", html) for tag in ("th", "td"))
+    assert heads == cells != []  # each heading stands over its column
 
 
 def test_what_is_not_compiled_is_refused():
