@@ -106,7 +106,7 @@ export default {
     settings.append(pick("data", "data"), layers(model, listening), pick("activation", "activation"), pick("rate", "learning rate"),
       pick("optimizer", "optimizer"), pick("engine", "engine"), pick("library", "library"), field("seed", seed));
 
-    const canvas = make("canvas", { width: 560, height: 560, class: "mgw-canvas", role: "img" });
+    const canvas = make("canvas", { width: 720, height: 720, class: "mgw-canvas", role: "img" });
     const place = make("div", { class: "mgw-stage", tabindex: 0, role: "application",
       "aria-label": "What the network says about the square. Space starts and pauses, s takes a step, r begins anew." }, canvas);
     const keys = { " ": toggle, Enter: toggle, s: () => step.click(), r: () => model.send("reset") };
