@@ -122,6 +122,14 @@ def test_most_of_the_points_are_for_a_right_order():
     assert not any("order is right" in hint for hint in wrong) and "mend the order" in wrong[-1]
 
 
+def test_a_right_answer_that_is_called_wrongly():
+    """An error in another answer sends there, and back where that one passes: it may get what it does not take."""
+    wrong = reference("derivatives.gradient").replace("*vals, arg", "vals, arg")
+    failed = check("derivatives.gradient", reference("derivatives.central_difference") + wrong).results[0]
+    assert failed.hint.startswith('That is in central_difference, another exercise: `check("derivatives.central_diff')
+    assert failed.hint.endswith("If that passes, look at what you hand to it.")
+
+
 @pytest.mark.parametrize("endless", [False, True])
 def test_the_sort_that_calls_itself_is_named(endless):
     """Where backpropagate fails because topological_sort is nested too deeply, that one is named."""

@@ -72,7 +72,10 @@ class Answer:
         ]
         if len(asked) != 1:  # several lessons ask for `tensor_map`
             return ""
-        return f'That is in {owners[-1]}, another exercise: `check("{asked[0]}")` says more.'
+        return (
+            f'That is in {owners[-1]}, another exercise: `check("{asked[0]}")` says more. '
+            "If that passes, look at what you hand to it."
+        )
 
     def _owner(self, frame: FrameType) -> str:
         """Return the function or class at the top of the student's text that a frame belongs to."""

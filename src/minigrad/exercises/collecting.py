@@ -101,8 +101,14 @@ def was_installed(value: Any, namespace: Mapping[str, Any]) -> bool:
 
 
 def is_of_another(id: str, value: Any) -> bool:
-    """Return whether an object stands in the cell of another exercise: several lessons ask for ``tensor_map``."""
+    """Return whether an object is an answer to another exercise that asks for the same name, as for ``tensor_map``.
+
+    What a function of another exercise's cell has made, as in ``prod = reduce(mul, 1)``, is no answer to that one.
+    """
     for code in codes(value):
         named = exercise_of("".join(linecache.getlines(code.co_filename)))
-        return named in syllabus.catalogue() and named != id
+        if named == id or named not in syllabus.catalogue():
+            return False
+        asked, others = ({name.rpartition(".")[2] for name in syllabus.get(each).objects} for each in (id, named))
+        return not asked.isdisjoint(others)
     return False

@@ -177,6 +177,19 @@ def test_a_name_that_two_lessons_ask_for(tmp_path, monkeypatch, capsys):
     assert (said["derivatives.gradient"], said["other.folds"]) == ("yours, from 05.ipynb", "yours, from 07.ipynb")
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_what_functions_of_another_exercise_made_is_an_answer(tmp_path, capsys, own):
+    """`prod = reduce(mul, 1)` is a right answer to the folds, with one's own `reduce` or the library's."""
+    written = "".join(map(inspect.getsource, (operators.map, operators.zipWith, operators.reduce)))
+    given = "from __future__ import annotations\nfrom minigrad.operators import add, map, mul, neg, reduce, zipWith"
+    folds = "negList, addLists, sum, prod = map(neg), zipWith(add), reduce(add, 0.0), reduce(mul, 1.0)"
+    cells = (f"# exercise: operators.higher_order\n{written}",) if own else ()
+    notebook(tmp_path / "00.ipynb", (given, ["setup"]), *cells, f"# exercise: operators.folds\n{folds}")
+    exercises.use(tmp_path, namespace={}, verbose=True)
+    said, _ = states(capsys)
+    assert said["operators.folds"] == "yours, from 00.ipynb"
+
+
 def test_a_stub_in_an_inner_function_is_no_answer(tmp_path, capsys):
     """A function that only makes an unwritten function is not written either."""
     notebook(
