@@ -130,6 +130,14 @@ def test_a_right_answer_that_is_called_wrongly():
     assert failed.hint.endswith("If that passes, look at what you hand to it.")
 
 
+def test_weights_that_are_not_registered_are_named():
+    """No check of a layer speaks of old values where its weights were never made parameters of it."""
+    answer = reference("mlp.Linear").replace('parameter(f"weight_{i}_{j}")', "Parameter(Scalar(rng.random()))")
+    failed = [each for each in check("mlp.Linear", answer).results if each.reason]
+    assert len(failed) > 3 and not any("still in use" in each.hint for each in failed)
+    assert sum(each.reason.startswith("the layer has no parameter weight_0_0") for each in failed) == 2
+
+
 @pytest.mark.parametrize("endless", [False, True])
 def test_the_sort_that_calls_itself_is_named(endless):
     """Where backpropagate fails because topological_sort is nested too deeply, that one is named."""

@@ -73,6 +73,7 @@ def outputs(layer: Any, inputs: list[float], **values: float) -> list[float]:
     return [float(output) for output in computed(layer, inputs, **values)]
 
 
+REGISTERED = "make every parameter by parameter(name), and keep what it returns in weights[i][j] or biases[j]"
 KEPT = (
     "values that were taken out of the parameters when the layer was made are still in use. Training replaces a "
     "parameter's .value, so ask for it at every call of forward"
@@ -81,8 +82,11 @@ KEPT = (
 
 def computed(layer: Any, inputs: list[float], **values: float) -> list[float | Scalar]:
     """Set the named parameters, all others to 0, and return what `forward` gives."""
+    missing = [name for name in values if name not in layer._parameters]
+    if missing:
+        raise Expectation(missing, None, f"the layer has no parameter {' and no '.join(missing)}", REGISTERED, None)
     at_zero, found = (forward(layer, inputs, each) for each in ({}, values))
-    if layer._parameters and any(map(float, at_zero)):
+    if any(map(float, at_zero)):
         seen = [float(each) for each in at_zero]
         raise Expectation(seen, None, f"with every parameter set to 0, forward gives {seen}", KEPT, None)
     return found
@@ -109,7 +113,7 @@ def parameters_are_registered(student: SimpleNamespace) -> None:
     expect(
         sorted(layer._parameters),
         biases + weights,
-        hint="make every parameter by parameter(name), and keep what it returns in weights[i][j] or biases[j]",
+        hint=REGISTERED,
         when={(): "no parameter is registered: one that is only put in a list is never found, and never trained"},
     )
 
