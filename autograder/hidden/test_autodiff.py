@@ -604,7 +604,7 @@ def test_short_and_long_path(student):
     expect(
         seen,
         120.0,
-        hint="walk in the order of topological_sort: b must hand its part to a before a's turn comes",
+        hint="two parts reach a, from the product and from b: add them, and let a hand on when both are there, in the order of topological_sort",
         example="a * b with a = 2 x and b = 3 a, at x = 5",
         picture=lambda: pictures.graph(SHORT_AND_LONG, {"x": seen}, {"x": 120.0}),
         misconception="breadth-first-order",

@@ -46,7 +46,7 @@ def source_cells(notebook: nbformat.NotebookNode) -> list[SourceCell]:
 
 def solution_cell(exercise: str, text: str) -> SourceCell:
     """A solution cell for the sandbox."""
-    return SourceCell(text, "solution", exercise, f"solution of {exercise}")
+    return SourceCell(text, "solution", exercise, f"answer to {exercise}")
 
 
 def not_done(grafted: Grafted, course: Course) -> dict[str, str]:

@@ -135,7 +135,7 @@ def summary(submissions: Mapping[str, Submission]) -> Iterator[str]:
             named |= dict.fromkeys(name for name in misconceptions if name)
             unnamed += "" in misconceptions
     for reason, exercises in _untested(submissions).items():
-        cause = reason.removeprefix("nothing could be tested: ").removeprefix(f"solution of {exercises[0].exercise}: ")
+        cause = reason.removeprefix("nothing could be tested: ").removeprefix(f"answer to {exercises[0].exercise}: ")
         yield f"{_names(exercises)}: {cause.partition(' (line')[0]}"
     if unnamed:
         yield f"{_count(unnamed, 'exercise')}: errors, or wrong values of no known kind"

@@ -34,7 +34,7 @@ _NOT_ISOLATED = "not isolated"
 # What no mistake does: someone spoke the sandbox's own language.
 _FORGED = re.compile(r"\bforged\b|not a reply")
 # Which cell it was says less than what happened, and makes each event a kind of its own.
-_LABEL = re.compile(r"^(solution of \S+|(setup|added) cell \d+): ")
+_LABEL = re.compile(r"^(answer to \S+|(setup|added) cell \d+): ")
 # A forgery is told twice, of the cell and of the exercise that it spoilt.
 _TWICE = re.compile(r"^it forged an answer: (?=the session's process )")
 _OF_THE_SESSION = re.compile(r"^the session's process wrote ")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from minigrad import standing_aside, tensor_ops
+from minigrad import backends, standing_aside, tensor_ops
 from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
 
 __all__ = ["PythonBackend"]
@@ -15,8 +15,9 @@ __all__ = ["PythonBackend"]
 class PythonBackend(LoopBackend):
     """Runs the kernels of `minigrad.tensor_ops`, or those that a student has installed there.
 
-    No exercise asks for a product in plain loops. Where the edition leaves the library's out, since it shows what a
-    later exercise asks for, NumPy multiplies.
+    No exercise asks for a product in plain loops. So NumPy multiplies unless this backend was chosen by its name: a
+    student's first answers would make every product ten thousand times slower. And in an edition the product in loops
+    is left out, since it shows what a later exercise asks for.
     """
 
     name = "python"
@@ -35,7 +36,7 @@ class PythonBackend(LoopBackend):
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m). Leading dimensions broadcast."""
-        if standing_aside.is_cut(tensor_ops.tensor_matrix_multiply):
+        if backends.chosen() != self.name or standing_aside.is_cut(tensor_ops.tensor_matrix_multiply):
             with np.errstate(all="ignore"):
                 product: Array = np.matmul(a, b)
                 return product

@@ -13,6 +13,7 @@ from minigrad.exercises import syllabus
 __all__ = [
     "DEFAULT",
     "FOLDER",
+    "PROGRESS",
     "folder_here",
     "fresh_copy",
     "lessons_beside",
@@ -23,6 +24,9 @@ __all__ = [
 
 FOLDER = ".minigrad"
 """What makes a folder a working folder: `minigrad start` puts it there."""
+
+PROGRESS = "progress.json"
+"""The file in it that keeps what was checked."""
 
 DEFAULT = "my-notebooks"
 """The folder that `minigrad start` makes where none is named."""
@@ -35,9 +39,17 @@ def lessons_in(folder: Path) -> list[Path]:
 
 
 def working_folders_in(folder: Path) -> list[Path]:
-    """Return the working folders in a folder, whatever they are called: the one that was used last comes first."""
+    """Return the working folders in a folder, whatever they are called: the one that was used last comes first.
+
+    One in which nothing was ever checked comes behind those in which something was, however new it is.
+    """
     found = [path for path in folder.glob(f"*/{FOLDER}") if path.is_dir()]
-    return [path.parent for path in sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)]
+    return [path.parent for path in sorted(found, key=_last_use, reverse=True)]
+
+
+def _last_use(folder: Path) -> tuple[int, int]:
+    progress = folder / PROGRESS
+    return progress.stat().st_mtime_ns if progress.is_file() else 0, folder.stat().st_mtime_ns
 
 
 def folder_here() -> Path:

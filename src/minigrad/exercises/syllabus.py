@@ -71,7 +71,8 @@ def get(id: str) -> Exercise:
     if not isinstance(id, str):
         raise UnknownExercise(f"there is no exercise {id!r}; one is named by a text, such as 'autodiff.chain_rule'")
     if id not in known:
-        near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.4)
+        holding = [each.id for each in known.values() if id in each.objects]
+        near = holding or difflib.get_close_matches(id, known, n=3, cutoff=0.4)
         meant = f"did you mean {' or '.join(near)}?" if near else f"the exercises are {', '.join(known)}"
         raise UnknownExercise(f"there is no exercise {id!r}; {meant}")
     return known[id]

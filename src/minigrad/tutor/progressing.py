@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minigrad import exercises
-from minigrad.exercises.lesson_files import FOLDER, working_folders_in
+from minigrad.exercises.lesson_files import FOLDER, PROGRESS, working_folders_in
 from minigrad.files import locked, write
 from minigrad.tutor.progress_table import as_html
 
@@ -122,7 +122,7 @@ def read(start: Path | None = None) -> dict[str, Done]:
     folder = working_folder(start)
     if folder is None or _is_grading():
         return {}
-    path = folder / FOLDER / "progress.json"
+    path = folder / FOLDER / PROGRESS
     try:
         return _read(path)
     except OSError as error:
@@ -139,7 +139,7 @@ def _change(id: str, changed: Callable[[Done], Done], start: Path | None) -> Non
     folder = working_folder(start)
     if folder is None or _is_grading():
         return
-    path = folder / FOLDER / "progress.json"
+    path = folder / FOLDER / PROGRESS
     try:
         with locked(path.with_suffix(".lock")):
             known = _read(path)

@@ -13,7 +13,7 @@ from typing import Any
 import traitlets
 
 from minigrad import derivatives
-from minigrad.errors import ExerciseNotDone
+from minigrad.errors import ExerciseNotDone, MinigradError
 from minigrad.scalar import Scalar
 from minigrad.widgets.base import Widget, page
 from minigrad.widgets.charts import Chart, Point, ticks
@@ -68,12 +68,21 @@ class Measurement:
 
         Raises:
             ExerciseNotDone: If that difference is still to be written.
+            MinigradError: If a student's answer is installed, and fails or gives no number.
         """
         measure = derivatives.forward_difference if method == "forward" else derivatives.central_difference
         try:
-            return float(measure(self.f, self.x, epsilon=epsilon))
+            found = measure(self.f, self.x, epsilon=epsilon)
         except (ArithmeticError, ValueError):  # outside the function's domain
             return math.nan
+        except ExerciseNotDone:
+            raise
+        except Exception as error:
+            raise _no_number(method, f"raises {type(error).__name__}: {error}") from error
+        try:
+            return float(found)
+        except TypeError as error:
+            raise _no_number(method, f"returns {found!r:.40}") from error
 
     def error(self, method: str, epsilon: float) -> float:
         """Return how far that slope is from the derivative."""
@@ -102,7 +111,7 @@ class Measurement:
         for method, _, _ in _METHODS:
             try:
                 slope, error, best = self.slope(method, epsilon), self.error(method, epsilon), self.best(method)
-            except ExerciseNotDone as missing:
+            except MinigradError as missing:
                 lines.append(f"{method} difference: {missing}")
                 continue
             if math.isnan(slope):
@@ -113,6 +122,11 @@ class Measurement:
             )
             lines.append(f"{method} difference {slope:.10g}, error {error:.2g}: {why}.")
         return "\n".join(lines)
+
+
+def _no_number(method: str, wrong: str) -> MinigradError:
+    name = f"{method}_difference"
+    return MinigradError(f'{name} {wrong}; it is to return a number: `check("derivatives.{name}")` says more')
 
 
 def _value(f: Curve, x: float) -> float:
@@ -135,7 +149,7 @@ def curve_picture(m: Measurement, exponent: float) -> str:
     for method, kind, square in _METHODS:
         try:
             slope = m.slope(method, epsilon)
-        except ExerciseNotDone:
+        except MinigradError:
             continue
         left = m.x if method == "forward" else m.x - epsilon
         chart.curve([(t, _value(m.f, left) + slope * (t - left)) for t in (low, high)], kind)
@@ -158,7 +172,7 @@ def errors_picture(m: Measurement, exponent: float) -> str:
         try:
             seen = _on_log_axes(m.errors(method))
             now = _on_log_axes([m.error(method, 10.0**exponent)])[0]
-        except ExerciseNotDone:
+        except MinigradError:
             continue
         chart.curve(zip(_EXPONENTS, seen, strict=True), kind)
         chart.dot(exponent, now, kind, square=square, large=True)

@@ -57,7 +57,7 @@ def _missing_step(id: str, folder: Path) -> str:
     if is_saved:
         return f"your answer to {id} was never checked: `minigrad check --exercise {id}` does it"
     if was_checked:
-        return f"{id} was checked, but the saved notebook holds no answer to it: save the notebook"
+        return f"the saved notebook holds no answer to {id}: write one, or save the notebook if you have"
     return f"{id} has no attempt of yours yet: write an answer, save the notebook and check it"
 
 

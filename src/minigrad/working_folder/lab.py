@@ -17,7 +17,7 @@ from minigrad.files import write
 from minigrad.tutor.progressing import FOLDER
 from minigrad.working_folder import waiting
 
-__all__ = ["HOLDS", "activation", "command", "environment", "prepare", "run"]
+__all__ = ["command", "environment", "prepare", "run", "second_terminal"]
 
 QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 """Settings that differ from JupyterLab's own: no window that asks about news, no question to the network."""
@@ -35,7 +35,7 @@ KERNEL = {
 
 HOLDS = (
     "JupyterLab now runs in this terminal, until you stop it here with Ctrl-C. "
-    "For further commands, such as `minigrad check`, open a second terminal{}."
+    "For further commands, such as `minigrad check`, open a second terminal, and type there first:\n"
 )
 
 
@@ -60,19 +60,26 @@ def run(
             f"lab: JupyterLab is not installed; install it by: {sys.executable} -m pip install jupyterlab"
         )
     prepare(folder)
-    say(HOLDS.format(activation()))
+    say("\n    ".join([HOLDS, *second_terminal()]) + "\n")
     return waiting.run(command(folder, browser, port), environment(folder, os.environ))
 
 
-def activation() -> str:
-    """Return the clause that says how to reach this Python in another terminal; nothing outside of an environment."""
+def second_terminal() -> list[str]:
+    """Return the lines that lead from a new terminal to this folder, and to this Python if it is in an environment."""
+    lines = [f"cd {_quoted(Path.cwd())}"]
     if sys.prefix == os.environ.get("CONDA_PREFIX"):
-        return f" and type there first: conda activate {shlex.quote(os.environ.get('CONDA_DEFAULT_ENV') or sys.prefix)}"
-    if sys.prefix == sys.base_prefix:
-        return ""
-    scripts = Path(sys.prefix) / ("Scripts" if os.name == "nt" else "bin")
-    line = str(scripts / "activate") if os.name == "nt" else f"source {shlex.quote(str(scripts / 'activate'))}"
-    return f" and type there first: {line}"
+        lines.append(f"conda activate {_quoted(os.environ.get('CONDA_DEFAULT_ENV') or sys.prefix)}")
+    elif sys.prefix != sys.base_prefix and os.name == "nt":
+        lines.append(_quoted(Path(sys.prefix) / "Scripts" / "activate"))
+    elif sys.prefix != sys.base_prefix:
+        lines.append(f"source {_quoted(Path(sys.prefix) / 'bin' / 'activate')}")
+    return lines
+
+
+def _quoted(path: str | Path) -> str:
+    if os.name != "nt":
+        return shlex.quote(str(path))
+    return f'"{path}"' if " " in str(path) else str(path)
 
 
 def command(folder: Path, browser: bool, port: int | None) -> list[str]:

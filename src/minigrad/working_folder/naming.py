@@ -16,7 +16,8 @@ __all__ = ["exercise_meant", "meant"]
 def meant(name: str, folder: Path | None) -> str:
     """Return an exercise's id, or a question's name.
 
-    An exercise may be named by the end of its id or by a function that it asks for: `permute` is `tensor_data.permute`.
+    An exercise may be named by the end of its id or by a function that it asks for, with its module or without:
+    `permute` is `tensor_data.permute`, and `operators.mul` is `operators.arithmetic`.
 
     Args:
         name: What was typed.
@@ -31,7 +32,7 @@ def meant(name: str, folder: Path | None) -> str:
     questions = {} if folder is None else attempts.questions(folder)
     if name in questions:
         return name
-    found = [each.id for each in known.values() if name in _ends(each)]
+    found = [each.id for each in known.values() if name in _names(each)]
     if len(found) == 1:
         return found[0]
     near = difflib.get_close_matches(name, [*known, *questions], n=1, cutoff=0.5)
@@ -56,5 +57,5 @@ def exercise_meant(name: str, folder: Path | None) -> str:
     raise UnknownExercise(f"{found} is a question of lesson {lesson}, and no exercise{advice}")
 
 
-def _ends(exercise: exercises.Exercise) -> set[str]:
-    return {name.rpartition(".")[2] for name in (exercise.id, *exercise.objects)}
+def _names(exercise: exercises.Exercise) -> set[str]:
+    return {*exercise.objects, *(name.rpartition(".")[2] for name in (exercise.id, *exercise.objects))}

@@ -59,7 +59,10 @@ def _beginning() -> NextStep:
         return NextStep(
             f"Your lessons are in {folder}.", ((f"cd {as_typed(folder)}", "then `minigrad` says what is next"),)
         )
-    return NextStep("Next: copy the lessons into a folder of your own.", (("minigrad start", f"makes {DEFAULT}"),))
+    return NextStep(
+        "Next: copy the lessons into a folder of your own; if you have one, go there first.",
+        (("minigrad start", f"makes {DEFAULT}"),),
+    )
 
 
 def _commands(exercise: exercises.Exercise, folder: Path, done: Done) -> Iterator[tuple[str, str]]:

@@ -104,7 +104,7 @@ def test_cells_say_where_their_text_came_from(course):
     """The solution's text is found in the file that was handed in, whatever its name was."""
     found = replay(course, "ada")
     cells = {cell.label: cell for cell in found.cells}
-    solution = cells["solution of operators.arithmetic"]
+    solution = cells["answer to operators.arithmetic"]
     assert solution.origin.startswith("cell ") and solution.origin.endswith(" of my work.ipynb")
     assert cells["setup cell 1"].origin == "the master"
     assert cells["added cell 1"].output == "hello\x07 there\n"

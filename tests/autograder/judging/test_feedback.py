@@ -56,9 +56,7 @@ def test_the_wanted_value_where_the_author_shows_it(example):
 
 def test_a_short_message_with_a_long_place_is_said_once():
     """One error at one line, seen by several tests, leaves room for another one."""
-    text = (
-        "AttributeError: 'tuple' has no attribute 'size' (cell 'solution of demo.f', line 9: return " + "x" * 60 + ")"
-    )
+    text = "AttributeError: 'tuple' has no attribute 'size' (cell 'answer to demo.f', line 9: return " + "x" * 60 + ")"
     budget = Budget()
     assert [budget.take(text) for _ in range(5)] == [text] + ["the same as for another test of this exercise"] * 4
     assert budget.take("ValueError: another one") == "ValueError: another one"
@@ -332,9 +330,9 @@ def quoting():
     raised = replace(failed("b", None), reason=f"ValueError: {SECRET} (cell line 3)", failure="error")
     named = replace(failed("c", None), reason=f"{SECRET}: no", failure="error")
     slow = replace(failed("d", None), reason=f"no answer in 5 s; {SECRET}", failure="timeout")
-    notes = (f"solution of demo.f: printed {SECRET}", "2 cells hold this exercise")
+    notes = (f"answer to demo.f: printed {SECRET}", "2 cells hold this exercise")
     first = replace(graded(wrong, raised, named, slow), notes=notes)
-    cell = replace(graded(), reason=f"nothing could be tested: solution of demo.f: KeyError: {SECRET}")
+    cell = replace(graded(), reason=f"nothing could be tested: answer to demo.f: KeyError: {SECRET}")
     blank = replace(graded(), reason="this exercise was not started")
     return Submission("00_numbers", (first, cell, blank), (f"added cell 2: OSError: {SECRET}", "a repair"))
 

@@ -240,7 +240,7 @@ def test_a_later_import_leaves_a_kernel_to_its_witness():
     [
         ("from minigrad.operators import add, mul, neg", "no cell defines add, mul, neg itself"),
         ("x = 1 / 0\n" + ARITHMETIC, "ZeroDivisionError"),
-        (ARITHMETIC.replace("def neg", "1 / 0\ndef neg"), f"solution of {FIRST} ended before it defined neg"),
+        (ARITHMETIC.replace("def neg", "1 / 0\ndef neg"), f"answer to {FIRST} ended before it defined neg"),
         (ARITHMETIC.replace("def neg", "neg = None\ndef minus"), "no cell defines neg itself"),
     ],
 )

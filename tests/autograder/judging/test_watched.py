@@ -78,17 +78,17 @@ def test_honest_manners(text):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("import sys\ndef kernel(out): sys.max()", "`import sys` in the solution of sums.kernel, line 1"),
-        ("def kernel(out):\n    import gc", "`import gc` in the solution of sums.kernel, line 2"),
+        ("import sys\ndef kernel(out): sys.max()", "`import sys` in the answer to sums.kernel, line 1"),
+        ("def kernel(out):\n    import gc", "`import gc` in the answer to sums.kernel, line 2"),
         ("def kernel(out):\n    from os import path", "from os import path"),
         ("from . import debug\ndef kernel(out): debug", "from . import debug"),
         ("from minigrad.debug import races\ndef kernel(out): races", "from minigrad.debug import races"),
         ("from numpy import *\ndef kernel(out): frombuffer(out)", "from numpy import *"),
-        ("def kernel(out):\n    exec('1')", "`exec` in the solution of sums.kernel, line 2"),
+        ("def kernel(out):\n    exec('1')", "`exec` in the answer to sums.kernel, line 2"),
         ("def kernel(out):\n    x = [__import__]", "`__import__`"),
-        ("def helper(f): return f\n@helper(getattr)\ndef kernel(out): pass", "`getattr` in the solution of"),
+        ("def helper(f): return f\n@helper(getattr)\ndef kernel(out): pass", "`getattr` in the answer to"),
         ("def kernel(out, f=vars): pass", "`vars`"),
-        ("for exec in []: pass\ndef kernel(out): exec('1')", "`exec` in the solution of sums.kernel, line 2"),
+        ("for exec in []: pass\ndef kernel(out): exec('1')", "`exec` in the answer to sums.kernel, line 2"),
         ("def kernel(out): eval('1')\ndef eval(text): pass", "`eval`"),
         ("def kernel(out): out.__class__", "`.__class__`"),
         ("def kernel(out): out._raw", "`._raw`"),
@@ -234,7 +234,7 @@ def test_a_refusal_says_what_to_leave_out(grade):
     }
     assert graded.failures[0].failure == "unwatched"
     assert graded.failures[0].reason.startswith(
-        "it could not be watched, because of `import sys` in the solution of fast_ops.tensor_map, line 11; what is "
+        "it could not be watched, because of `import sys` in the answer to fast_ops.tensor_map, line 11; what is "
         "watched may use loops, numbers, arrays"
     )
 

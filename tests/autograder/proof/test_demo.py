@@ -244,7 +244,7 @@ def test_an_unreadable_notebook_is_one_line():
 
 def test_the_table_says_it_in_a_few_words():
     """Untested exercises with their cause, the rest by misconception, and a count of what was repaired."""
-    reason = "nothing could be tested: solution of m.g: the cell did not end within 5 s (line 3: while True:)"
+    reason = "nothing could be tested: answer to m.g: the cell did not end within 5 s (line 3: while True:)"
     exercises = (
         graded("m.f", verdict(misconception="one-sided-slope"), notes=("put back",)),
         graded("m.g", reason=reason),

@@ -84,7 +84,7 @@ def test_a_bare_false_proves_little():
     [
         ("got 0.1", "got 0.10000000000000002"),
         ("got -1.5e-07 at [0]", "got -1.50000000001e-07 at [0]"),
-        ("NameError: x (cell 'solution of a.b', line: return x)", "NameError: x (cell 'added cell 1', line: x)"),
+        ("NameError: x (cell 'answer to a.b', line: return x)", "NameError: x (cell 'added cell 1', line: x)"),
         ("KeyError: 139962802035648", "KeyError: 140398482152384"),
         ("got <Node object at 0x7f8a>", "got <Node object at 0x7f9b>"),
     ],

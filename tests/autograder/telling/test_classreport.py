@@ -251,7 +251,7 @@ def test_one_forger_does_not_flood_the_class():
 def test_a_forgery_is_told_once():
     """What the sandbox says of a cell and of its exercise is one event, and a forgery either way."""
     said = "the session's process wrote more than it was asked for"
-    events = (f"solution of m.e: {said}", f"it forged an answer: {said}")
+    events = (f"answer to m.e: {said}", f"it forged an answer: {said}")
     late = tuple(entry(who, "01_first", (graded("m.e", 0.0, events=("it ran out of its 5 s",)),)) for who in "bc")
     first, _ = figures.events([entry("a", "01_first", (graded("m.e", 0.0, events=events),)), *late])
     assert (first.event, first.students) == (f"it forged an answer: {said}", ("a",))
@@ -292,7 +292,7 @@ def test_the_page_may_say_when_it_was_made():
 
 def test_forgeries_come_first():
     """Events are one row for each kind, whatever the cell; what no mistake does stands above what many do."""
-    late = "solution of m.e: it ran out of its 5 s"
+    late = "answer to m.e: it ran out of its 5 s"
     rows = [
         entry("a", "01_first", (graded("m.e", 0.0, events=(late, "added cell 2: it ran out of its 5 s")),)),
         entry("b", "01_first", (graded("m.f", 0.0, events=("added cell 1: it ran out of its 5 s",)),)),

@@ -22,6 +22,7 @@ from minigrad import (
 )
 from minigrad.backends import arrays, numpy_forms
 from minigrad.cli import app
+from minigrad.errors import ExerciseNotDone
 
 
 def in_new_process(code, **environment):
@@ -125,8 +126,6 @@ def test_the_quick_way_stands_aside_for_a_students_functions():
 
 
 def _left_out(*parts):
-    from minigrad.errors import ExerciseNotDone
-
     raise ExerciseNotDone("fast_ops.tensor_map")
 
 
@@ -150,6 +149,17 @@ def test_numpy_multiplies_where_the_product_in_plain_loops_is_left_out(monkeypat
     x = np.arange(12.0).reshape(3, 2, 2)
     with mg.backend("python"):
         assert np.array_equal(arrays.matmul(x, x[0]), x @ x[0])
+
+
+def test_a_students_operators_leave_products_as_quick_as_they_were(monkeypatch):
+    """Plain loops multiply only where their backend was chosen: a product calls no operator."""
+    monkeypatch.setattr(tensor_ops, "tensor_matrix_multiply", _left_out)
+    x = np.arange(12.0).reshape(3, 2, 2)
+    with exercises.install({"operators.add": lambda x, y: x + y}):
+        assert backends.current(x).name == "python"
+        assert np.array_equal(arrays.matmul(x, x[0]), x @ x[0])
+        with mg.backend("python"), pytest.raises(ExerciseNotDone):
+            arrays.matmul(x, x[0])
 
 
 def test_a_backend_that_is_asked_for_is_the_one_that_computes():

@@ -171,7 +171,7 @@ def test_a_solution_is_for_those_who_have_tried(folder):
     path = folder / f"{LESSON}.ipynb"
     assert "write an answer, save the notebook and check it" in attempts.no_attempt(ID, folder)
     checked()
-    assert attempts.no_attempt(ID, folder).endswith("holds no answer to it: save the notebook")
+    assert attempts.no_attempt(ID, folder).endswith("write one, or save the notebook if you have")
     rewrite(path, "# exercise", WRONG)
     assert attempts.no_attempt(ID, folder) == ""
     checked(checks=0)
@@ -208,6 +208,7 @@ def test_one_name_is_understood_by_all_commands(folder, monkeypatch):
     """The end of an id, or a function, if one exercise alone has it; a question is called one where it will not do."""
     assert naming.meant("permute", folder) == naming.meant("tensor_data.permute", folder) == "tensor_data.permute"
     assert naming.meant("is_close", None) == ID
+    assert naming.meant("operators.mul", None) == "operators.arithmetic"
     assert naming.meant("why", folder) == "why"
     with pytest.raises(MinigradError, match=r"did you mean tensor_ops\.tensor_map or fast_ops\.tensor_map"):
         naming.meant("tensor_map", folder)
@@ -299,6 +300,9 @@ def test_a_working_folder_is_found_whatever_it_is_called(tmp_path, monkeypatch):
     assert next_step.next_step().commands[0][0] == "minigrad lab 'my work'"
     assert located(Path(LESSON), "check") == Path("my work", f"{LESSON}.ipynb")
     assert exercises.folder_here() == Path("my work")
+    (tmp_path / "there" / "here" / "my work" / ".minigrad" / "progress.json").write_text("{}")
+    (tmp_path / "there" / "here" / "newer" / ".minigrad").mkdir(parents=True)  # `minigrad start` made it just now
+    assert next_step.next_step().commands[0][0] == "minigrad lab 'my work'"
     monkeypatch.chdir(tmp_path / "there" / "docs")
     assert next_step.next_step().commands[0][0] == "cd ../beside"
 

@@ -597,6 +597,8 @@ def test_an_unknown_exercise_gets_a_suggestion(id, meant):
 
 def test_a_function_in_the_place_of_an_id():
     """The sentence says what to write."""
+    with pytest.raises(UnknownExercise, match=r"'operators\.mul'; did you mean operators\.arithmetic\?"):
+        exercises.get("operators.mul")
     with pytest.raises(UnknownExercise, match=r'write "autodiff\.topological_sort", with the quotes'):
         exercises.get(autodiff.topological_sort)
     with pytest.raises(UnknownExercise, match=r'write "tensor_ops\.tensor_map" or "fast_ops\.tensor_map" or "cuda'):

@@ -325,6 +325,21 @@ def test_differences_that_are_still_to_be_written():
     assert "central difference 0.998" in explorer.said
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda f, *vals, arg=0, epsilon=1e-6: None, "returns None; it is to return a number"),
+        (lambda f, *vals, arg=0, epsilon=1e-6: vals + 1.0, "raises TypeError: can only concatenate"),
+    ],
+)
+def test_a_difference_that_gives_no_number(wrong, said):
+    """The explorer shows the other one, and says of a student's wrong answer what it does, in place of a traceback."""
+    with exercises.install({"derivatives.forward_difference": wrong}):
+        explorer = widgets.derivative_explorer("sin", 0.0)
+    assert f"forward difference: forward_difference {said}" in explorer.said
+    assert "central difference 0.998" in explorer.said and '`check("derivatives.forward_difference")`' in explorer.said
+
+
 def test_functions_of_ones_own():
     """The engine finds the derivative of what a Scalar can do; of anything else it must be given."""
     explorer = widgets.derivative_explorer(lambda x: x * x * x, 2.0)

@@ -422,16 +422,22 @@ def test_lab_says_that_it_holds_the_terminal(tmp_path, monkeypatch):
     said = []
     monkeypatch.setattr(lab.waiting, "run", lambda *_: len(said))
     assert lab.run(tmp_path, say=said.append) == 1
-    assert "Ctrl-C" in said[0] and "open a second terminal" in said[0]
+    head, *lines = said[0].splitlines()
+    assert "Ctrl-C" in head and "open a second terminal" in head
+    assert [line.strip() for line in lines if line.strip()] == lab.second_terminal()
+    (tmp_path / "my course").mkdir()
+    monkeypatch.chdir(tmp_path / "my course")
     monkeypatch.setattr(sys, "prefix", "/somewhere/my venv")
     monkeypatch.delenv("CONDA_PREFIX", raising=False)
-    assert lab.activation().endswith(("'/somewhere/my venv/bin/activate'", r"\Scripts\activate"))
+    there, line = lab.second_terminal()
+    assert there.startswith("cd ") and there.endswith(("my course'", 'my course"'))
+    assert line in ("source '/somewhere/my venv/bin/activate'", r'"\somewhere\my venv\Scripts\activate"')
     monkeypatch.setenv("CONDA_PREFIX", "/somewhere/my venv")
     monkeypatch.setenv("CONDA_DEFAULT_ENV", "course")
-    assert lab.activation().endswith("conda activate course")
+    assert lab.second_terminal() == [there, "conda activate course"]
     monkeypatch.setenv("CONDA_PREFIX", "/base")
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
-    assert lab.activation() == ""
+    assert lab.second_terminal() == [there]
 
 
 def free_port():
