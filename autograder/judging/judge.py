@@ -22,6 +22,7 @@ from autograder.building.masters import find_master
 from autograder.building.notebooks import setup_texts
 from autograder.course import Course, Exercise
 from autograder.grafting.graft import Grafted, stubs
+from autograder.judging.expectation import NO_RETURN
 from autograder.judging.fingerprint import Fingerprint
 from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.hurried import Hurried
@@ -214,7 +215,7 @@ class Judge:
                 write_record(kept, record, content_hash(follows))
         graded, ended = record
         given_up.update(ended)
-        return confirmed(scored_again(exercise, graded), self.fingerprint.seen.get(exercise.id, {}))
+        return _without_return(confirmed(scored_again(exercise, graded), self.fingerprint.seen.get(exercise.id, {})))
 
     def _kept(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes) -> Path | None:
         """The place of a result in the cache, by everything that it follows from; None where no cache is asked."""
@@ -325,6 +326,13 @@ def _with_notes(graded: Graded, grafted: Grafted) -> Graded:
     """The result with what grafting said of the exercise before it."""
     said = tuple(note.text for note in grafted.notes if note.exercise == graded.exercise)
     return replace(graded, notes=said + graded.notes)
+
+
+def _without_return(graded: Graded) -> Graded:
+    """The same result, in which the question for a missing `return` stays: it says what was seen, and no guess."""
+    asked = {verdict.test for verdict in graded.verdicts if verdict.hint == NO_RETURN and not verdict.confirmed}
+    kept = (replace(each, misconception="", confirmed=True) if each.test in asked else each for each in graded.verdicts)
+    return replace(graded, verdicts=tuple(kept))
 
 
 def _settled(graded: Graded, ended: Outcomes) -> bool:

@@ -43,13 +43,27 @@ def grade(
         raise MinigradError(f"grade: {folder / FOLDER} cannot be written to, where your reports are kept")
     words = ["grade", "--own", *map(str, chosen)]
     if folder is None:
-        raise typer.Exit(grader.run(*words))
-    page = folder / FOLDER / _page_of(places)
-    before = _written(page)
-    code = grader.run(*words, "--since", str(folder / FOLDER / "reports"), "--html", str(page))
-    if _written(page) != before:
-        console.print(f"As a page: {page.as_uri()}", highlight=False, soft_wrap=True, markup=False)
+        code = grader.run(*words)
+    else:
+        page = folder / FOLDER / _page_of(places)
+        before = _written(page)
+        code = grader.run(*words, "--since", str(folder / FOLDER / "reports"), "--html", str(page))
+        if _written(page) != before:
+            console.print(f"As a page: {page.as_uri()}", highlight=False, soft_wrap=True, markup=False)
+    for error in filter(None, (_fault(path) for path in chosen if path.suffix == ".ipynb")):
+        console.print(str(error), highlight=False, soft_wrap=True, markup=False)
     raise typer.Exit(code)
+
+
+def _fault(notebook: Path) -> MinigradError | None:
+    """Return why a notebook is damaged, with what to do; None if it is not."""
+    from minigrad import exercises
+
+    try:
+        exercises.answer_cells(notebook)
+    except MinigradError as error:
+        return error
+    return None
 
 
 def _page_of(places: list[Path]) -> str:
@@ -119,9 +133,7 @@ def _is_begun(notebook: Path) -> bool:
     from minigrad import exercises
     from minigrad.working_folder.checking import is_as_given
 
-    try:
-        cells = exercises.answer_cells(notebook)
-    except MinigradError:  # the grader says so in its report, beside those of the other notebooks
+    if _fault(notebook):  # the grader says so in its report, beside those of the other notebooks
         return True
-    answers = ((exercises.exercise_of(source), source) for source in cells)
+    answers = ((exercises.exercise_of(source), source) for source in exercises.answer_cells(notebook))
     return any(id in exercises.catalogue() and not is_as_given(id, source) for id, source in answers)

@@ -14,6 +14,7 @@ from autograder.classes.worker import end
 from autograder.course.loading import load_course
 from autograder.grafting.graft import graft, stubs
 from autograder.judging import judge as judging
+from autograder.judging.expectation import NO_RETURN
 from autograder.judging.fingerprint import Fingerprint
 from autograder.judging.hurried import Hurried
 from autograder.judging.judge import Judge, solution_cell, source_cells
@@ -195,6 +196,13 @@ def test_a_later_import_takes_no_answer_away(grade, later, kind):
     if kind == "another exercise":
         cell = solution_cell(SECOND, f"{later}\n{COMPARISON}")
     assert grade(CALLS_ITS_OWN, cell).full
+
+
+def test_a_missing_return_is_asked_for(grade):
+    """That hint says what was seen, so it needs no known mistake, and names none."""
+    (failure,) = grade(ARITHMETIC.replace("return x + y", "x + y")).failures
+    assert (failure.reason, failure.hint) == ("got None", NO_RETURN)
+    assert failure.misconception == ""
 
 
 def test_a_later_import_keeps_a_mistake_too(grade):

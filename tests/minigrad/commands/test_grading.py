@@ -93,7 +93,8 @@ def test_lessons_that_are_begun_are_graded(folder, monkeypatch):
     assert "nothing is written yet" in _refused("grade") and "write an answer first" in _refused("grade")
     rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
     (folder / "01_numerical_derivatives.ipynb").write_text("{")
-    _typed("grade")
+    said = _printed("grade").splitlines()[-1]
+    assert said.startswith("01_numerical_derivatives.ipynb is not a notebook that can be read; move it away, then")
     monkeypatch.chdir(folder.parent)
     _typed("grade", folder.name)
     for words in ran:
