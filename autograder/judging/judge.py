@@ -329,7 +329,7 @@ def _with_notes(graded: Graded, grafted: Grafted) -> Graded:
 
 
 def _without_return(graded: Graded) -> Graded:
-    """The same result, in which the question for a missing `return` stays: it says what was seen, and no guess."""
+    """The same result, in which the question for a missing `return` stays: it says what was seen, no guess."""
     asked = {verdict.test for verdict in graded.verdicts if verdict.hint == NO_RETURN and not verdict.confirmed}
     kept = (replace(each, misconception="", confirmed=True) if each.test in asked else each for each in graded.verdicts)
     return replace(graded, verdicts=tuple(kept))
