@@ -3,7 +3,8 @@
 Judging takes the same time for each submission, whatever the size of the class; `make bench` measures it. Here are the
 steps around it, which see the whole class. A class in words of its own hands in the example course; a dozen of its
 notebooks are judged, and their results wait for the others too, as they do after a crash. So the class is recorded
-without being judged, and then everything else is done by the commands that an instructor types.
+without being judged, and then everything else is done by the commands that an instructor types. The slowest steps are
+drawn, in docs/pictures/scale.png.
 """
 
 from __future__ import annotations
@@ -30,15 +31,21 @@ from autograder.proof.demo.classes import hand_in, make_class
 from autograder.proof.demo.classroom import NBGRADER, Classroom, prepare
 from autograder.results.ledger import WAITING, Entry, entries, write_entry
 from benchmarks.report import Section, bytes_of, duration, machine, write
+from minigrad.draw import timings
+from minigrad.draw.plots import Picture
 
-__all__ = ["exponent", "main"]
+__all__ = ["drawn", "exponent", "main"]
 
-RESULTS = Path(__file__).parent / "RESULTS_SCALE.md"
-EXAMPLE = Path(__file__).parents[1] / "examples" / "structures"
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "RESULTS_SCALE.md"
+PICTURE = ROOT / "docs" / "pictures" / "scale.png"
+EXAMPLE = ROOT / "examples" / "structures"
 ASSIGNMENT, LESSON = "week1", "01_structures"
 SIZES = (12, 300, 1_000)
 """The sizes of the classes. The time of a step for the first one counts as its start."""
 JUDGED = 12
+DRAWN = 5
+"""So many of the steps are drawn, those that take longest: no two lines look alike."""
 NOTHING = 0.5
 """Seconds by which two runs of one command may differ."""
 SHARES = {"right": 0.4, "variant": 0.2, "wrong": 0.4}
@@ -173,6 +180,13 @@ def _table(found: Found, sizes: tuple[int, ...]) -> Section:
     return section
 
 
+def drawn(found: Found, sizes: tuple[int, ...]) -> Picture:
+    """Return a picture of how long the slowest steps take, against the size of the class."""
+    seconds = {name: [_amount(found[name, size]) for size in sizes] for name in STEPS}
+    slowest = sorted(STEPS, key=lambda name: -seconds[name][-1])[:DRAWN]
+    return timings(sizes, {name: seconds[name] for name in slowest}, axis="students")
+
+
 def _amount(measured: Step | int) -> float:
     return measured.seconds if isinstance(measured, Step) else float(measured)
 
@@ -192,6 +206,7 @@ def main(sizes: tuple[int, ...] = SIZES) -> None:
                 console.print(f"[dim]{news}", highlight=False)
             else:
                 section = _table(news, sizes)
+                PICTURE.write_bytes(drawn(news, sizes).png())
     section.show(console)
     write([section], RESULTS, "python -m benchmarks.scale", machine())
 

@@ -43,6 +43,7 @@ from autograder.course import CourseError
 from autograder.gradebook.blueprints import Blueprint, has_id, score
 from autograder.gradebook.dates import Dates, Penalties, handed_in_at, penalty_change
 from autograder.gradebook.diagnosing import BusyGradebookError, diagnosed, refuse_an_unusable_gradebook
+from autograder.gradebook.indexes import add_indexes
 from autograder.gradebook.nbgrader_hooks import (
     EXPORTER,
     STEPS,
@@ -93,6 +94,7 @@ class _Gradebook(Gradebook):  # type: ignore[misc]  # nbgrader ships no types
     def __init__(self, url: str, course_id: str) -> None:
         super().__init__(url, course_id)
         self.check_course()  # nbgrader's steps open it without the course's name, which adds a row
+        add_indexes(self.engine)
         self.db.remove()
         self.db: Any = scoped_session(sessionmaker(autoflush=True, bind=self.engine, class_=_Batch))
 
