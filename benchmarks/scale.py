@@ -4,13 +4,14 @@ Judging takes the same time for each submission, whatever the size of the class;
 steps around it, which see the whole class. A class in words of its own hands in the example course; a dozen of its
 notebooks are judged, and their results wait for the others too, as they do after a crash. So the class is recorded
 without being judged, and then everything else is done by the commands that an instructor types. The slowest steps are
-drawn, in docs/pictures/scale.png.
+drawn, in docs/pictures/scale/.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
+import io
 import math
 import os
 import shutil
@@ -22,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from PIL import Image
 from rich.console import Console
 
 from autograder.building.build import build
@@ -38,12 +40,13 @@ __all__ = ["drawn", "exponent", "main"]
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "RESULTS_SCALE.md"
-PICTURE = ROOT / "docs" / "pictures" / "scale.png"
+PICTURE = ROOT / "docs" / "pictures" / "scale" / "seconds.png"
 EXAMPLE = ROOT / "examples" / "structures"
 ASSIGNMENT, LESSON = "week1", "01_structures"
 SIZES = (12, 300, 1_000)
 """The sizes of the classes. The time of a step for the first one counts as its start."""
 JUDGED = 12
+COLOURS = 32  # of the picture, which is small then
 DRAWN = 5
 """So many of the steps are drawn, those that take longest: no two lines look alike."""
 NOTHING = 0.5
@@ -206,7 +209,8 @@ def main(sizes: tuple[int, ...] = SIZES) -> None:
                 console.print(f"[dim]{news}", highlight=False)
             else:
                 section = _table(news, sizes)
-                PICTURE.write_bytes(drawn(news, sizes).png())
+                picture = Image.open(io.BytesIO(drawn(news, sizes).png()))
+                picture.quantize(COLOURS).save(PICTURE, optimize=True)
     section.show(console)
     write([section], RESULTS, "python -m benchmarks.scale", machine())
 
