@@ -94,13 +94,16 @@ def _kept(
 
 
 def _execute(name: str, notebook: Notebook, threads: Mapping[str, str]) -> Notebook:
-    with tempfile.TemporaryDirectory() as folder:  # a kernel writes the reader's progress beside the notebook
+    # A kernel writes the reader's progress into its folder, and `use` looks into those beside it: there are none.
+    with tempfile.TemporaryDirectory() as alone:
+        folder = Path(alone, "lessons")
+        folder.mkdir()
         client = NotebookClient(
             notebook,
             timeout=SECONDS,
             iopub_timeout=SECONDS,  # on a busy machine an output comes late, and would be left out in silence
             allow_errors=True,
-            resources={"metadata": {"path": folder}},
+            resources={"metadata": {"path": str(folder)}},
             kernel_name="python3",
             # Without the first, each kernel warns that it talks to this machine unencrypted.
             extra_arguments=["--log-level=ERROR", f"--ext={states.__name__}"],

@@ -48,7 +48,7 @@ _ERRORS = frozenset(
     name for name, each in vars(builtins).items() if isinstance(each, type) and issubclass(each, BaseException)
 )
 _NAME = re.compile(r"[A-Za-z]+")
-_CELL = re.compile(r"(answer to \S+|(setup|added) cell \d+)\b")
+_CELL = re.compile(r"((?:answer to|solution of) \S+|(setup|added) cell \d+)\b")
 
 
 class Budget:

@@ -50,7 +50,7 @@ class ExerciseNotDone(MinigradError):
         lesson: The lesson where it is written; looked up when it is not given.
 
     >>> print(minigrad.errors.ExerciseNotDone("operators.mul"))
-    operators.mul is not written yet: do that exercise first, until its cell runs without an error, then run ...
+    operators.mul is not written yet: do that exercise first (its cell must run without an error), then run ...
     """
 
     def __init__(self, exercise: str, lesson: str | None = None) -> None:
@@ -58,7 +58,7 @@ class ExerciseNotDone(MinigradError):
         self.lesson = lesson or _lesson_of(exercise)
         where = f" (lesson {self.lesson})" if self.lesson else ""
         super().__init__(
-            f"{exercise} is not written yet{where}: do that exercise first, until its cell runs without an error, then "
+            f"{exercise} is not written yet{where}: do that exercise first (its cell must run without an error), then "
             "run this again; if you did it in another notebook, `minigrad.use()` brings it here, or "
             "`minigrad.use('that/folder')` from elsewhere"
         )

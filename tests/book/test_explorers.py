@@ -1,10 +1,12 @@
 """What the book shows of widgets: every state is computed, and a page chooses among them without a kernel."""
 
 import ast
+import inspect
 import json
 import re
 import subprocess
 import sys
+import tempfile
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +23,7 @@ from book.executing import BookError, executed
 from book.explorers import LARGEST, explorer, with_explorers
 from book.making import SITE
 from book.states import EXPLORER, Explorer, Group, State, packed, states_of
-from minigrad import Scalar, widgets
+from minigrad import Scalar, derivatives, widgets
 
 MOST_STATES = 200
 PATIENCE = 30_000  # milliseconds on a busy machine
@@ -242,6 +244,19 @@ def test_a_kernel_of_the_book_gives_states(tmp_path):
     assert made.cells[0].outputs[0].text == "1\n"
     assert made.cells[2].outputs[0].data["text/plain"] == "5"
     assert "widgets" not in made.metadata
+
+
+def test_a_lesson_of_the_book_takes_nothing_from_folders_beside(tmp_path, monkeypatch):
+    """`use` looks for a reader's answers beside the kernel's folder: whoever keeps some there gets the same book."""
+    beside = tmp_path / "work"
+    beside.mkdir()
+    answer = inspect.getsource(derivatives.forward_difference)
+    written = notebook(f"# exercise: derivatives.forward_difference\n{answer}")
+    nbformat.write(written, beside / "01_numerical_derivatives.ipynb")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    lesson = SimpleNamespace(source=notebook("import minigrad\nminigrad.use(verbose=True)"))
+    (said,) = executed({"a_lesson": lesson}, tmp_path / "kept", lambda _: None)["a_lesson"].cells[0].outputs
+    assert "derivatives.forward_difference" in said.text and "yours" not in said.text
 
 
 def test_a_widget_of_another_library_fails_the_book(tmp_path):

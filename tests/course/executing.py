@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 from dataclasses import asdict, dataclass
 from importlib.metadata import distributions
 from pathlib import Path
@@ -76,15 +77,23 @@ def run_lesson(name: str, answers: dict[str, str], *, only_exercises: bool = Fal
         cells.insert(0, nbformat.v4.new_code_cell(HURRIED))
     notebook.cells = cells
     if keep is None:
-        return execute(notebook, ROOT / "notebooks")
+        return _alone(notebook)
     file = keep / f"{name}-{_decided_by([cell.source for cell in cells])}.json"
     if file.exists():
         found = json.loads(file.read_text(encoding="utf-8"))
         return Run(**{key: tuple(value) if isinstance(value, list) else value for key, value in found.items()})
-    run = execute(notebook, ROOT / "notebooks")
+    run = _alone(notebook)
     if not run.errors and not run.stderr:
         file.write_text(json.dumps(asdict(run)), encoding="utf-8")
     return run
+
+
+def _alone(notebook: nbformat.NotebookNode) -> Run:
+    """Execute a notebook where no folder beside holds a reader's answers, which `use` would take."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place, "lessons")
+        folder.mkdir()
+        return execute(notebook, folder)
 
 
 def _decided_by(sources: list[str]) -> str:

@@ -21,8 +21,8 @@ def test_an_exercise_to_be_done_names_its_lesson():
     error = ExerciseNotDone("autodiff.chain_rule")
     assert (error.exercise, error.lesson) == ("autodiff.chain_rule", "02_chain_rule")
     assert str(error) == (
-        "autodiff.chain_rule is not written yet (lesson 02_chain_rule): do that exercise first, until its cell runs "
-        "without an error, then run this again; if you did it in another notebook, `minigrad.use()` brings it here, "
+        "autodiff.chain_rule is not written yet (lesson 02_chain_rule): do that exercise first (its cell must run "
+        "without an error), then run this again; if you did it in another notebook, `minigrad.use()` brings it here, "
         "or `minigrad.use('that/folder')` from elsewhere"
     )
     assert str(ExerciseNotDone("no.such")).startswith("no.such is not written yet: do that exercise first")

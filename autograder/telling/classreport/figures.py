@@ -33,8 +33,8 @@ BINS = 10
 _NOT_ISOLATED = "not isolated"
 # What no mistake does: someone spoke the sandbox's own language.
 _FORGED = re.compile(r"\bforged\b|not a reply")
-# Which cell it was says less than what happened, and makes each event a kind of its own.
-_LABEL = re.compile(r"^(answer to \S+|(setup|added) cell \d+): ")
+# Which cell it was says less than what happened, and makes each event a kind of its own. ("solution of": older results)
+_LABEL = re.compile(r"^((?:answer to|solution of) \S+|(setup|added) cell \d+): ")
 # A forgery is told twice, of the cell and of the exercise that it spoilt.
 _TWICE = re.compile(r"^it forged an answer: (?=the session's process )")
 _OF_THE_SESSION = re.compile(r"^the session's process wrote ")

@@ -50,20 +50,20 @@ def grade(
         code = grader.run(*words, "--since", str(folder / FOLDER / "reports"), "--html", str(page))
         if _written(page) != before:
             console.print(f"As a page: {page.as_uri()}", highlight=False, soft_wrap=True, markup=False)
-    for error in filter(None, (_fault(path) for path in chosen if path.suffix == ".ipynb")):
-        console.print(str(error), highlight=False, soft_wrap=True, markup=False)
+    for fault in filter(None, (_fault(path) for path in chosen if path.suffix == ".ipynb")):
+        console.print(fault, highlight=False, soft_wrap=True, markup=False)
     raise typer.Exit(code)
 
 
-def _fault(notebook: Path) -> MinigradError | None:
-    """Return why a notebook is damaged, with what to do; None if it is not."""
+def _fault(notebook: Path) -> str:
+    """Return that a notebook is damaged, with what to do; the empty string if it is not."""
     from minigrad import exercises
 
     try:
         exercises.answer_cells(notebook)
     except MinigradError as error:
-        return error
-    return None
+        return str(error)
+    return ""
 
 
 def _page_of(places: list[Path]) -> str:

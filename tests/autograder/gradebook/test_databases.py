@@ -11,13 +11,14 @@ from types import SimpleNamespace
 import pytest
 from nbgrader.api import Base, Gradebook
 from postgres import postgres
-from sqlalchemy import create_engine, select, text
+from sqlalchemy import create_engine, inspect, select, text
 from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course import CourseError
 from autograder.gradebook import databases
 from autograder.gradebook.databases import KEPT, address, back_up, backups, move, restore
+from autograder.gradebook.indexes import INDEXES, add_indexes
 from autograder.gradebook.turns import Turn
 
 # SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
@@ -104,6 +105,20 @@ def test_a_gradebook_moves_to_postgresql_and_back(course, empty, tmp_path):
         move(address(course.url), address(empty))
     move(address(empty), address(f"sqlite:///{tmp_path}/back.db"))
     assert rows(f"sqlite:///{tmp_path}/back.db") == before
+
+
+def test_a_server_gets_the_indexes_that_it_lacks(empty):
+    """PostgreSQL takes the same ones, once."""
+    engine = create_engine(empty)
+    Base.metadata.create_all(engine)
+    for index in INDEXES:
+        index.drop(engine)
+    for _ in range(2):
+        add_indexes(engine)
+        assert all(
+            index.name in [each["name"] for each in inspect(engine).get_indexes(index.table.name)] for index in INDEXES
+        )
+    engine.dispose()
 
 
 def test_a_backup_of_a_server_is_a_file(course, empty):

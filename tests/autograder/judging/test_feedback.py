@@ -323,24 +323,25 @@ def test_examples_do_not_wait_unless_told(course):
 SECRET = "Q2Fycnkgb3V0"
 
 
-def quoting():
+def quoting(cell="answer to"):
     """A report in which a student's code speaks at every place where it can."""
     said = Example((("x", SECRET),), came=SECRET, derived=True)
     wrong = replace(failed("a", said), reason=f"got {SECRET!r}", hint="they add", failure="")
     raised = replace(failed("b", None), reason=f"ValueError: {SECRET} (cell line 3)", failure="error")
     named = replace(failed("c", None), reason=f"{SECRET}: no", failure="error")
     slow = replace(failed("d", None), reason=f"no answer in 5 s; {SECRET}", failure="timeout")
-    notes = (f"answer to demo.f: printed {SECRET}", "2 cells hold this exercise")
+    notes = (f"{cell} demo.f: printed {SECRET}", "2 cells hold this exercise")
     first = replace(graded(wrong, raised, named, slow), notes=notes)
-    cell = replace(graded(), reason=f"nothing could be tested: answer to demo.f: KeyError: {SECRET}")
+    untested = replace(graded(), reason=f"nothing could be tested: {cell} demo.f: KeyError: {SECRET}")
     blank = replace(graded(), reason="this exercise was not started")
-    return Submission("00_numbers", (first, cell, blank), (f"added cell 2: OSError: {SECRET}", "a repair"))
+    return Submission("00_numbers", (first, untested, blank), (f"added cell 2: OSError: {SECRET}", "a repair"))
 
 
-def test_quotes_wait_for_the_answers(course):
+@pytest.mark.parametrize("cell", ["answer to", "solution of"], ids=["today", "older"])
+def test_quotes_wait_for_the_answers(course, cell):
     """Until the answers are open not a character that the code has chosen is repeated; what happened is still said."""
     quotes = course(TOML.replace("examples =", "quotes ="))
-    report = quoting()
+    report = quoting(cell)
     before = released(report, quotes, dt.date(2027, 2, 14))
     page = "".join(as_html(each, before.notes) for each in before.exercises)
     assert SECRET not in as_text(before) + page + json.dumps(before.as_json())

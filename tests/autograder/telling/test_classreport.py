@@ -296,11 +296,13 @@ def test_forgeries_come_first():
     rows = [
         entry("a", "01_first", (graded("m.e", 0.0, events=(late, "added cell 2: it ran out of its 5 s")),)),
         entry("b", "01_first", (graded("m.f", 0.0, events=("added cell 1: it ran out of its 5 s",)),)),
+        # An older result.
+        entry("d", "01_first", (graded("m.e", 0.0, events=("solution of m.e: it ran out of its 5 s",)),)),
         entry("c", "01_first", (graded("m.e", 0.0, events=("it forged an answer",)),)),
     ]
     forged, slow = figures.events(rows)
     assert (forged.event, forged.students) == ("it forged an answer", ("c",))
-    assert (slow.event, slow.students, slow.exercises) == ("it ran out of its 5 s", ("a", "b"), ("m.e", "m.f"))
+    assert (slow.event, slow.students, slow.exercises) == ("it ran out of its 5 s", ("a", "b", "d"), ("m.e", "m.f"))
 
 
 NOT_STARTED = "this exercise was not started"
