@@ -127,6 +127,15 @@ def test_the_index_names_every_page():
     assert [page for page in (ROOT / "docs").rglob("*.md") if page != index and page not in linked] == []
 
 
+@pytest.mark.parametrize("door", ["For students", "For instructors", "For users of the tensor library"])
+def test_the_book_keeps_the_order_of_the_index(door):
+    """The book's list of pages has those of a door as docs/README.md has them."""
+    index = (ROOT / "docs" / "README.md").read_text().partition(f"## {door}\n")[2].partition("\n## ")[0]
+    pages = [f"docs/{page}" for page in re.findall(r"\]\((\S+)\.md\)", index)]
+    assert len(pages) >= 8
+    assert "\n".join(pages) in (ROOT / "book" / "pages" / "index.md").read_text()
+
+
 def test_the_readme_is_a_first_page():
     """The README is short, and so is each of its blocks of commands."""
     assert len(README.read_text().splitlines()) <= LINES
