@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 import struct
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,7 +23,7 @@ import numpy as np
 from minigrad import tensor_functions
 from minigrad.backends import arrays, guarded
 from minigrad.backends.fused import Loop
-from minigrad.backends.numba import pool, programs, threads
+from minigrad.backends.numba import pool, products, programs, threads
 from minigrad.backends.numba.fused import Part
 from minigrad.backends.numba.geometry import address, handle
 from minigrad.graph.planning import Plan, plan_for
@@ -187,6 +188,7 @@ _GIVEN = {
     "handle": handle,
     "large": pool.empty,
     "matmul": arrays.matmul,
+    "product": products.matmul,
     "rows": rows,
     "scratch": scratch,
     "separate": separate,
@@ -230,7 +232,7 @@ class _OnProcessors(Writer):
     def body(self, end: str) -> list[str]:
         """Return the lines of the function, up to one that returns the results."""
         lines = [*self._opening(), *self.lines, *self._closing(), end]
-        if not any("dot(" in line or "matmul(" in line for line in self.lines):
+        if not any(re.search(r"\b(dot|matmul|product)\(", line) for line in self.lines):
             return lines
         indented = [f"    {line}" for line in lines]
         return ["token = silence()", "try:", *indented, "finally:", "    speak(token)"]
@@ -266,7 +268,7 @@ class _OnProcessors(Writer):
         flat = len(a.shape) == len(b.shape) == 2 and a.dtype == b.dtype and a.dtype.kind == "f"
         small = arrays.is_small(a.shape) and arrays.is_small(b.shape)
         if out in self.plan.places:
-            self.lines.append(f"dot({shown}, {self.names[out]})")
+            self.lines.append(f"{'dot' if small else 'product'}({shown}, {self.names[out]})")
         else:
             self.lines.append(f"{self.names[out]} = {'dot' if flat and small else 'matmul'}({shown})")
 

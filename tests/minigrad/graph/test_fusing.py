@@ -1,6 +1,8 @@
 """Fusing: what becomes one equation, what must not, and what the passes before it do."""
 
+import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from random_programs import OPS, Program
 
 import minigrad as mg
 from minigrad.backends import guarded
+from minigrad.backends.numba import intrinsics
 from minigrad.graph import (
     bind,
     expand,
@@ -23,6 +26,7 @@ from minigrad.graph import (
     trace,
 )
 from minigrad.graph.passes import PASSES
+from minigrad.machine._numba import numba
 from minigrad.transforms import grad, tree_map
 
 X = mg.tensor(np.arange(12.0).reshape(4, 3) / 10.0 - 0.5)
@@ -340,3 +344,30 @@ def test_a_training_step_is_few_loops():
     loops = [e for e in graph.equations if e.op.__name__ == "Fused"]
     assert len(loops) <= 7 and "Softmax" not in ops(graph)
     assert prepare(bind(trace(step, p, X.float(), mg.ones(4, 1)), *p.values())).inputs
+
+
+def test_a_masked_softmax_is_done_in_vectors():
+    """LLVM takes no infinity into the largest number of a row: it would compute one number at a time."""
+    mask = mg.tensor(np.triu(np.ones((4, 4), bool), 1) | np.eye(4, dtype=bool))  # nothing is left of the first row
+    masked = mg.jit(lambda x: x.masked_fill(mask, -math.inf).softmax(1))
+    x = mg.tensor(np.arange(16.0).reshape(4, 4) % 5.0)
+    np.testing.assert_allclose(masked(x).numpy(), masked.__wrapped__(x).numpy())
+    assert np.isnan(masked(x).numpy()[0]).all()
+    assert "opaque_c0 = opaque(c0)" in mg.jit.source(masked)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_opaque_lets_llvm_use_vectors(dtype):
+    """A largest number of what a mask leaves, in one instruction for several elements."""
+    least = dtype(-np.inf)
+
+    @numba.njit
+    def largest(masks, x):
+        found, hidden = least, intrinsics.opaque(least)
+        for i in range(len(x)):
+            found = intrinsics.maximum(found, intrinsics.select(masks[i] != 0, hidden, x[i]))
+        return found
+
+    x = np.arange(100, dtype=dtype)
+    assert largest((x > 50).astype(np.uint8), x) == 50
+    assert re.search(r"llvm\.vector\.reduce\.fmaximum", *largest.inspect_llvm().values())

@@ -66,6 +66,7 @@ class Part:
         self.multiple = 1 if loop.folded else self.size if self.total >= 64 * self.size else 64
         self.stream = self._streams()
         self.scratches: dict[int, tuple[str, int]] = {}
+        self.opaque: dict[str, str] = {}
         self._levels()
         body = self._body()
         text = "\n".join(self.formula.lines)
@@ -142,10 +143,22 @@ class Part:
         """Return the line that computes a step's value."""
         before = len(self.formula.lines)
         kernel, *args = self.walks.step_of[n].expression
-        form = self.formula.form(kernel, args).format(*[self.formula.write(a) for a in args])
+        form = self.formula.form(kernel, args).format(*[self._argument(a) for a in args])
         assert len(self.formula.lines) == before
         self.formula.lines.append(form)
         return [f"{self.name[n]} = {form}"]
+
+    def _argument(self, expression: operators.Expression) -> str:
+        """Return the name of an argument's value.
+
+        LLVM would not take an infinity into a largest number: ``maximum(t, select(masked, -inf, v))`` would become
+        ``select(masked, t, maximum(t, v))``, which it does not know as a reduction, and computes one by one.
+        """
+        name = self.formula.write(expression)
+        if expression[0] != "const" or not math.isinf(expression[1]):
+            return name
+        self.opaque[f"opaque_{name}"] = name
+        return f"opaque_{name}"
 
     def _load(self, i: int, base: str) -> str:
         place = len(self.loop.outputs) + i
@@ -310,6 +323,7 @@ class Part:
         for i, o in enumerate(self.operands):
             dtype = memory_dtype(o.dtype).__name__
             lines.append(f"p{i} = array_at(parameters, first + {i}, given + {1 + i}, {dtype})")
+        lines += [f"{name} = opaque({constant})" for name, constant in self.opaque.items()]
         words = [f"n{axis}" for axis in range(self.rank)]
         words += [f"s{i}_{axis}" for i in range(count) for axis in range(self.rank)]
         words += ["ragged", "tail", "row_size"]

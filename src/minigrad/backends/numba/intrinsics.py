@@ -20,6 +20,7 @@ __all__ = [
     "array_at",
     "bits_to_float",
     "float_to_bits",
+    "gemm",
     "load",
     "local_buffer",
     "maximum",
@@ -27,6 +28,7 @@ __all__ = [
     "mul_any_order",
     "multiply_add",
     "multiply_add_any_order",
+    "opaque",
     "pointer",
     "select",
     "store",
@@ -219,6 +221,18 @@ def minimum(typing_context: Any, x: Any, y: Any) -> Any:
     return _call_llvm("llvm.minimum", x) if isinstance(x, types.Float) else _choose_integer("<", x)
 
 
+@intrinsic
+def opaque(typing_context: Any, x: Any) -> Any:
+    """Return a float, of which LLVM does not know any more that it is a constant."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = context.get_value_type(x)
+        function = builder.module.declare_intrinsic("llvm.arithmetic.fence", [kind], ir.FunctionType(kind, [kind]))
+        return builder.call(function, args)
+
+    return x(x), generate
+
+
 def _fold(for_floats: str, for_integers: str, x: Any) -> Any:
     """One addition or multiplication that LLVM may put in another order, so that it keeps many partial results.
 
@@ -274,3 +288,55 @@ def multiply_add(typing_context: Any, total: Any, x: Any, y: Any) -> Any:
 def multiply_add_any_order(typing_context: Any, total: Any, x: Any, y: Any) -> Any:
     """Return total + x * y, as one step of a sum whose order does not matter."""
     return _multiply_add(("contract", "reassoc"), total, x, y)
+
+
+@intrinsic
+def gemm(
+    typing_context: Any,
+    routine: Any,
+    turned_a: Any,
+    turned_b: Any,
+    n: Any,
+    m: Any,
+    k: Any,
+    a: Any,
+    lead_a: Any,
+    b: Any,
+    lead_b: Any,
+    out: Any,
+    lead_out: Any,
+    dtype: Any,
+) -> Any:
+    """Call BLAS's product of two matrices, ``out = a @ b``, in row-major order.
+
+    Args:
+        typing_context: Numba's own; a call does not give it.
+        routine: The address of ``cblas_sgemm`` or ``cblas_dgemm``, with 64-bit integers.
+        turned_a: 1 if a is given by columns, else 0.
+        turned_b: 1 if b is.
+        n: Rows of a.
+        m: Columns of b.
+        k: Columns of a.
+        a: The address of its first element.
+        lead_a: Elements from one row, or column, to the next.
+        b: As a.
+        lead_b: As lead_a.
+        out: The address of the result.
+        lead_out: Elements from one of its rows to the next.
+        dtype: The type of the elements.
+    """
+    by_rows, as_it_is = 101, 111  # the enumerations of cblas.h; what is turned is one more
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        routine, turned_a, turned_b, n, m, k, a, lead_a, b, lead_b, out, lead_out = args[:12]
+        word, number = ir.IntType(32), context.get_value_type(dtype.dtype)
+        size = ir.IntType(64)
+        kinds = [word] * 3 + [size] * 3 + [number, size, size, size, size, number, size, size]
+        function = builder.inttoptr(routine, ir.FunctionType(ir.VoidType(), kinds).as_pointer())
+        ways = [builder.add(builder.trunc(each, word), word(as_it_is)) for each in (turned_a, turned_b)]
+        one, nothing = number(1.0), number(0.0)
+        given = [word(by_rows), *ways, n, m, k, one, a, lead_a, b, lead_b, nothing, out, lead_out]
+        builder.call(function, given)
+        return context.get_dummy_value()
+
+    return types.none(*[types.int64] * 12, dtype), generate

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backends.numba import pool
+from minigrad.backends.numba import blas, pool
 from minigrad.backends.numba.elementwise import elementwise
 
 __all__ = ["contiguous", "matmul"]
@@ -25,12 +25,13 @@ def contiguous(x: Array) -> Array:
     return elementwise(("id", ("in", 0)), [x], x.dtype)
 
 
-def matmul(a: Array, b: Array) -> Array:
+def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
     """Return the products of matrices in the last two axes.
 
     Args:
         a: Shape (..., n, k).
         b: Shape (..., k, m); the leading axes of both broadcast.
+        out: Where to put a product of two matrices: fresh memory in row-major order, of its dtype.
 
     Returns:
         Shape (..., n, m).
@@ -41,9 +42,10 @@ def matmul(a: Array, b: Array) -> Array:
         # One right factor for all: the left ones are stacked, and it is a single, large product.
         stacked = matmul(a.reshape(-1, a.shape[-1]), b.reshape(b.shape[-2:]))
         return stacked.reshape(*a.shape[:-1], b.shape[-1])
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    out = pool.empty((*batch, a.shape[-2], b.shape[-1]), dtype)
-    return np.matmul(a, b, out=out) if out.size else out
+    if out is None:
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        out = pool.empty((*batch, a.shape[-2], b.shape[-1]), dtype)
+    return out if not out.size or blas.multiply(a, b, out) else np.matmul(a, b, out=out)
 
 
 def _for_blas(x: Array) -> Array:
