@@ -231,12 +231,13 @@ def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.
         dtype: The result's type. By default the operator derives it from the inputs' types.
     """
     kernel = expression[0]
+    values = inputs[1:] if kernel == "where" else inputs
     if backends.is_quick() and on_host(*inputs):
         shape = _broadcast([x.shape for x in inputs if hasattr(x, "shape")])
-        if is_small(shape, kernel) or any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in inputs):
+        if is_small(shape, kernel) or any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in values):
             return numpy_forms.evaluate(expression, inputs)
     if dtype is None:
-        dtype = np.dtype(bool) if kernel in _COMPARISONS else promote(inputs[1:] if kernel == "where" else inputs)
+        dtype = np.dtype(bool) if kernel in _COMPARISONS else promote(values)
     return backends.current(*inputs).elementwise(expression, inputs, dtype)
 
 

@@ -189,6 +189,7 @@ _GIVEN = {
     "large": pool.empty,
     "matmul": arrays.matmul,
     "product": products.matmul,
+    "reduce": arrays.reduce,
     "rows": rows,
     "scratch": scratch,
     "separate": separate,
@@ -232,7 +233,7 @@ class _OnProcessors(Writer):
     def body(self, end: str) -> list[str]:
         """Return the lines of the function, up to one that returns the results."""
         lines = [*self._opening(), *self.lines, *self._closing(), end]
-        if not any(re.search(r"\b(dot|matmul|product)\(", line) for line in self.lines):
+        if not any(re.search(r"\b(dot|matmul|product|reduce)\(", line) for line in self.lines):
             return lines
         indented = [f"    {line}" for line in lines]
         return ["token = silence()", "try:", *indented, "finally:", "    speak(token)"]
@@ -259,9 +260,19 @@ class _OnProcessors(Writer):
 
     def other(self, equation: Equation) -> None:
         """Write an equation that no loop computes; BLAS multiplies matrices."""
-        if equation.op is not tensor_functions.MatMul or equation.saved:
+        if equation.op is tensor_functions.Sum and not equation.saved and equation.options["dim"]:
+            self._sum(equation)
+        elif equation.op is tensor_functions.MatMul and not equation.saved:
+            self._product(equation)
+        else:
             super().other(equation)
-            return
+
+    def _sum(self, equation: Equation) -> None:
+        ((x,), (out,)), options = (equation.operands, equation.outputs), equation.options
+        shown = self.names[x] if isinstance(x, Var) else self.named(x)
+        self.lines.append(f"{self.names[out]} = reduce('add', {shown}, {options['dim']}, {options['keepdim']})")
+
+    def _product(self, equation: Equation) -> None:
         a, b = equation.operands
         (out,) = equation.outputs
         shown = ", ".join(self.names[x] if isinstance(x, Var) else self.named(x) for x in (a, b))

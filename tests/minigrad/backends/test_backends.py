@@ -108,6 +108,17 @@ def test_large_and_small_results_agree_on_all_backends():
     assert np.allclose(results[0], results[2], rtol=1e-14)
 
 
+def test_a_mask_of_a_large_tensor_is_a_loop(monkeypatch):
+    """The condition's type does not decide who chooses, and both choose the same."""
+    monkeypatch.setattr(arrays, "LARGE", 1)
+    monkeypatch.setattr(numpy_forms, "evaluate", lambda *_: pytest.fail("NumPy chose"))
+    mask = np.triu(np.ones((3, 4), bool))
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    found = mg.tensor(x).masked_fill(mg.tensor(mask), -np.inf)
+    np.testing.assert_array_equal(found.numpy(), np.where(mask, np.float32(-np.inf), x))
+    assert found.dtype == np.float32
+
+
 def test_the_quick_way_stands_aside_for_a_students_functions():
     """While a student's index functions are installed, tensors go through them."""
     calls = []
