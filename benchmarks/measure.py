@@ -177,8 +177,6 @@ def _batch(
         turn = (number + len(batch)) % len(order)
         times = {}
         for name in order[turn:] + order[:turn]:
-            # Threads that wait for more work keep a core busy for a moment after each run.
-            time.sleep(0.003)
             times[name] = programs[name]()
         batch.append(times)
     return load.others(), batch

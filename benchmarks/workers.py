@@ -109,6 +109,19 @@ class Worker:
         return result
 
 
+def _settle() -> None:
+    """Wait until this process is idle, a second at most.
+
+    Threads that wait for more work keep a core busy, those of OpenBLAS for a tenth of a second, PyTorch's for a
+    hundredth: the next library in turn would have one core less.
+    """
+    for _ in range(200):
+        busy = time.process_time()
+        time.sleep(0.005)
+        if time.process_time() - busy < 0.001:
+            return
+
+
 class _Inside:
     """What answers inside the process."""
 
@@ -129,10 +142,13 @@ class _Inside:
 
     def seconds(self) -> float:
         run, times = self.run, range(self.repeat)
+        run()  # wakes the threads up, and fetches its data again after the others' turns
         start = time.perf_counter()
         for _ in times:
             run()
-        return (time.perf_counter() - start) / self.repeat
+        seconds = (time.perf_counter() - start) / self.repeat
+        _settle()
+        return seconds
 
     def memory(self) -> dict[str, int]:
         return process_memory()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import itertools
 import re
+import threading
+import time
 
 import numpy as np
 import pytest
 
-from benchmarks import __main__, finale, finale_section, grading_section, start_section, tensor_section
+from benchmarks import __main__, finale, finale_section, grading_section, start_section, tensor_section, workers
 from benchmarks.lines import COMPILED, LINES
 from benchmarks.measure import interleave
 from benchmarks.notes import NOTES
@@ -100,6 +102,25 @@ def test_reasons_belong_to_lines():
     starts = {start.name for start in start_section.STARTS}
     finale_lines = {f"finale: {name}" for name in finale_section.LIMITS}
     assert set(NOTES) <= set(LINES) | set(COMPILED) | starts | finale_lines | grading_section.ROWS
+
+
+def test_a_sample_ends_when_its_threads_have_ended():
+    """A library whose threads keep a core busy takes none from the next one; a run that is not counted comes first."""
+    inside = workers._Inside("math")
+    runs, spinning = [], []
+
+    def run():
+        runs.append(1)
+        until = time.perf_counter() + 0.05
+        spinning.append(
+            threading.Thread(target=lambda: [None for _ in iter(lambda: time.perf_counter() < until, False)])
+        )
+        spinning[-1].start()
+
+    inside.run, inside.repeat = run, 2
+    assert inside.seconds() < 0.05
+    assert len(runs) == 3
+    assert not any(thread.is_alive() for thread in spinning)
 
 
 @pytest.mark.parametrize("library", ["minigrad", "torch"])

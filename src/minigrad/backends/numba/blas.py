@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 
 LEAST = 1 << 21
 """Multiplications that are worth a thread."""
-MOST = 1 << 30
+MOST = 1 << 26
 """From here on OpenBLAS divides a product better: its threads share what they copy."""
 ROWS = 8
 """A thread gets a multiple of so many rows of a matrix that is divided."""
