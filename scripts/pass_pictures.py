@@ -15,6 +15,7 @@ from minigrad.draw.paper import Drawing
 from minigrad.graph import Graph
 from minigrad.graph.planning import bytes_of
 from minigrad.loops import Lifetime
+from minigrad.tensor_functions import IndexAdd
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures" / "passes"
 
@@ -38,6 +39,10 @@ def _unused(x: Any) -> Any:
     return x * 2.0
 
 
+def _row(number: int, x: Any) -> Any:
+    return IndexAdd.apply(x, shape=(2, 3), key=(number, ...))
+
+
 ONES = mg.ones(100)
 
 EXAMPLES: dict[str, Example] = {
@@ -49,6 +54,7 @@ EXAMPLES: dict[str, Example] = {
     "shrink_constants": Example(lambda x: x + ONES, (mg.zeros(100),)),
     "push_broadcasts": Example(lambda b, x: b.expand(4, 3).exp() * x, (mg.zeros(3), mg.zeros(4, 3))),
     "sum_repeated": Example(lambda x: x.expand(4, 3).sum(dim=0), (mg.zeros(3),)),
+    "join_placed": Example(lambda x, y: _row(0, x) + _row(1, y), (mg.zeros(3), mg.zeros(3))),
     "fold_last": Example(lambda x: x.tanh().sum(dim=0), (mg.zeros(4, 3),)),
     "fuse": Example(lambda x, w: ((x * 2.0 + 1.0).exp() @ w).tanh().sum(dim=1), (mg.zeros(4, 3), mg.zeros(3, 3))),
 }

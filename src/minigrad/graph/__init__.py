@@ -19,7 +19,7 @@ from minigrad.graph.passes import (
     remove_dead,
 )
 from minigrad.graph.planning import Plan, plan_memory
-from minigrad.graph.preparing import fold_last, prepare, shrink_constants, sum_repeated
+from minigrad.graph.preparing import fold_last, join_placed, prepare, shrink_constants, sum_repeated
 from minigrad.graph.program import Equation, Graph, Var
 from minigrad.graph.tracing import trace
 
@@ -40,6 +40,7 @@ __all__ = [
     "fori_loop",
     "fuse",
     "jit",
+    "join_placed",
     "optimize",
     "plan_memory",
     "prepare",

@@ -183,6 +183,7 @@ class _Arenas:
 
 _GIVEN = {
     "ALONE": ALONE,
+    "concatenate": np.concatenate,
     "dot": np.dot,
     "empty": np.empty,
     "handle": handle,
@@ -264,6 +265,8 @@ class _OnProcessors(Writer):
             self._sum(equation)
         elif equation.op is tensor_functions.MatMul and not equation.saved:
             self._product(equation)
+        elif equation.op is tensor_functions.Cat and not equation.saved:
+            self._cat(equation)
         else:
             super().other(equation)
 
@@ -271,6 +274,11 @@ class _OnProcessors(Writer):
         ((x,), (out,)), options = (equation.operands, equation.outputs), equation.options
         shown = self.names[x] if isinstance(x, Var) else self.named(x)
         self.lines.append(f"{self.names[out]} = reduce('add', {shown}, {options['dim']}, {options['keepdim']})")
+
+    def _cat(self, equation: Equation) -> None:
+        (out,), dim = equation.outputs, equation.options["dim"]
+        shown = "".join(f"{self.names[x] if isinstance(x, Var) else self.named(x)}, " for x in equation.operands)
+        self.lines.append(f"{self.names[out]} = concatenate(({shown}), {dim}, {self.allocation(out.shape, out.dtype)})")
 
     def _product(self, equation: Equation) -> None:
         a, b = equation.operands

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from minigrad.graph.fusing import fuse, push_broadcasts
 from minigrad.graph.passes import optimize, remove_dead
 from minigrad.graph.program import Equation, Graph, Var
 
-__all__ = ["fold_last", "prepare", "shrink_constants", "sum_repeated"]
+__all__ = ["fold_last", "join_placed", "prepare", "shrink_constants", "sum_repeated"]
 
 
 def shrink_constants(graph: Graph) -> Graph:
@@ -92,6 +93,52 @@ def _summed_before(equation: Equation, x: Var) -> list[Equation]:
     return [*steps[:-1], replace(steps[-1], outputs=(out,))]
 
 
+def join_placed(graph: Graph) -> Graph:
+    """Put values one behind the other, where arrays are added of which each has one of them among zeros.
+
+    Such a sum is the gradient of a tensor of which each row was used. A zero is still added: -0.0 + 0.0 is 0.0.
+
+    >>> from minigrad.graph import join_placed, remove_dead, trace
+    >>> row = lambda i, x: minigrad.tensor_functions.IndexAdd.apply(x, shape=(2, 3), key=(i, ...))
+    >>> rows = trace(lambda x, y: row(0, x) + row(1, y), minigrad.zeros(3), minigrad.zeros(3))
+    >>> [each.op.__name__ for each in remove_dead(join_placed(rows)).equations]
+    ['Add', 'View', 'Add', 'View', 'Cat']
+    """
+    uses = Counter(v for v in graph.outputs if isinstance(v, Var))
+    uses.update(v for each in graph.equations for v in each.uses())
+    rows_of: dict[Any, dict[int, Any]] = {}
+    found: list[Equation] = []
+    for each in graph.equations:
+        rows: dict[int, Any] = {}
+        if each.op is tensor_functions.IndexAdd:
+            rows = _placed(each)
+        elif each.op is functions.Add:
+            less, rows = sorted((rows_of.get(x, {}) if uses[x] == 1 else {} for x in each.operands), key=len)
+            rows = {} if not less or any(i in rows for i in less) else rows | less
+        is_whole = each.op is functions.Add and rows and len(rows) == each.outputs[0].shape[0]
+        found += _joined([rows[i] for i in range(len(rows))], each.outputs[0]) if is_whole else [each]
+        rows_of[each.outputs[0]] = rows
+    return replace(graph, equations=tuple(found))
+
+
+def _placed(equation: Equation) -> dict[int, Any]:
+    """Return the row that an equation puts among zeros, by its number; nothing if it puts something else there."""
+    (x,), (out,), (first, *rest) = equation.operands, equation.outputs, equation.options["key"]
+    is_row = type(first) is int and first >= 0 and rest in ([], [Ellipsis]) and x.shape == out.shape[1:]
+    return {first: x} if is_row else {}
+
+
+def _joined(rows: list[Var], out: Var) -> list[Equation]:
+    """Return the equations for rows that stand one behind the other."""
+    steps, parts = [], []
+    for x in rows:
+        summed, part = Var(x.shape, x.dtype), Var((1, *x.shape), x.dtype)
+        steps.append(Equation(functions.Add, (x, 0.0), {}, (summed,)))
+        steps.append(Equation(tensor_functions.View, (summed,), {"shape": part.shape}, (part,)))
+        parts.append(part)
+    return [*steps, Equation(tensor_functions.Cat, tuple(parts), {"dim": 0}, (out,))]
+
+
 def fold_last(graph: Graph) -> Graph:
     """Fold trailing axes of a permuted view where an equation folds other axes of a small array.
 
@@ -135,4 +182,4 @@ def prepare(graph: Graph) -> Graph:
     return b
     """
     graph = optimize(sum_repeated(push_broadcasts(shrink_constants(expand(optimize(graph))))))
-    return remove_dead(fuse(fold_last(graph)))
+    return remove_dead(fuse(fold_last(remove_dead(join_placed(graph)))))

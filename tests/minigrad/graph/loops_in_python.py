@@ -48,7 +48,7 @@ def _scope(formula):
     names |= {f"math_{n}": lambda *a, n=n: number(getattr(operators, n)(*map(float, a))) for n in ("sin", "cos", "pow")}
     names |= {"erf": lambda x: number(math.erf(x)), "erfc": lambda x: number(math.erfc(x))}
     names |= {"math_sqrt": np.sqrt, "pointer": Pointer, "load": lambda p, i: p[i], "uint8": np.uint8}
-    names |= {"store_line": _store_line, "array_at": _array_at}
+    names |= {"store_line": _store_line, "array_at": _array_at, "opaque": lambda x: x}
     names |= {"store": lambda p, i, x: p.__setitem__(i, x), "store_fence": lambda: None}
     names |= {"local_buffer": lambda dtype, size: np.empty(size, dtype), "int64": np.int64}
     names |= {name: lambda *a, f=f: f(*map(float, a)) for name, f in formula.functions.items()}

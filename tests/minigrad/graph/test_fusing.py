@@ -17,6 +17,7 @@ from minigrad.graph import (
     fold_last,
     fuse,
     fusing,
+    join_placed,
     optimize,
     plan_memory,
     prepare,
@@ -27,6 +28,7 @@ from minigrad.graph import (
 )
 from minigrad.graph.passes import PASSES
 from minigrad.machine._numba import numba
+from minigrad.tensor_functions import IndexAdd
 from minigrad.transforms import grad, tree_map
 
 X = mg.tensor(np.arange(12.0).reshape(4, 3) / 10.0 - 0.5)
@@ -298,7 +300,46 @@ def test_sums_of_what_is_repeated():
     assert [e.operands[0].shape for e in graph.equations if e.op.__name__ == "Sum"] == [(1, 3)]
 
 
-PURE = (*PASSES, push_broadcasts, shrink_constants, fold_last, fuse)
+def test_rows_are_joined():
+    """Where each row is added once to zeros, in any order; every bit is kept, and the sign of zero goes as before."""
+
+    def placed(rows, *keys):
+        parts = [IndexAdd.apply(x, shape=(3, 2), key=key) for x, key in zip(rows, keys, strict=True)]
+        return (parts[0] + parts[1]) + parts[2]
+
+    rows = [mg.tensor([-0.0, 1.0]), mg.tensor([math.nan, -math.inf]), mg.tensor([1e-310, -0.0])]
+    for keys in (((0, ...), (1, ...), (2, ...)), ((2, ...), (0,), (1, ...))):
+        graph = trace(lambda *x, keys=keys: placed(x, *keys), *rows)
+        joined = join_placed(graph)
+        assert ops(joined)[-1] == "Cat"
+        for each in (joined, prepare(graph)):
+            same_bits(each.run(*[x.numpy() for x in rows]), [placed(rows, *keys).numpy()])
+    row = mg.zeros(2)
+    for key, x in (
+        ((1, ...), row),
+        ((2, ...), mg.zeros(1)),
+        ((-1, ...), row),
+        ((slice(2, 3), ...), mg.zeros(1, 2)),
+        ((..., 0), mg.zeros(3)),
+    ):
+        others = trace(lambda *rows, key=key: placed(rows, (0, ...), (1, ...), key), row, row, x)
+        assert "Cat" not in ops(join_placed(others))
+    again = trace(lambda x: placed((x, x, x), (0,), (1,), (2,)) + IndexAdd.apply(x, shape=(3, 2), key=(2,)), row)
+    assert ops(join_placed(again))[-1] == "Add"
+
+    chain = trace(lambda x: sum((x for _ in range(5000)), x), row)
+    assert join_placed(chain) == chain  # and no error of too deep a recursion
+
+    def read_twice(x, y):
+        placed = [IndexAdd.apply(row, shape=(2, 2), key=(number,)) for number, row in enumerate((x, y))]
+        return placed[0] + placed[1], placed[0]
+
+    assert "Cat" not in ops(join_placed(trace(read_twice, row, row)))
+    attention = prepare(trace(grad(lambda x: (x[0] @ x[1] @ x[2]).sum()), mg.zeros(3, 4, 4)))
+    assert "IndexAdd" not in ops(attention) and ops(attention).count("Cat") == 1
+
+
+PURE = (*PASSES, push_broadcasts, shrink_constants, join_placed, fold_last, fuse)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -13,14 +13,24 @@ from registry_samples import functions_of_tensors
 
 import minigrad as mg
 from minigrad.backends import guarded
-from minigrad.graph import expand, fold_last, fuse, optimize, push_broadcasts, shrink_constants, sum_repeated, trace
+from minigrad.graph import (
+    expand,
+    fold_last,
+    fuse,
+    join_placed,
+    optimize,
+    push_broadcasts,
+    shrink_constants,
+    sum_repeated,
+    trace,
+)
 from minigrad.graph.compiled import Program
 from minigrad.graph.passes import PASSES
 from minigrad.transforms import grad, jvp, tree_leaves
 
 SEEDS, CHUNK, STEPS, OUTPUTS = 500, 25, 30, 8
 DTYPES = {"float64": mg.float64, "float32": mg.float32}
-ROUNDING = (expand, shrink_constants, push_broadcasts, sum_repeated, fold_last, fuse)
+ROUNDING = (expand, shrink_constants, push_broadcasts, sum_repeated, join_placed, fold_last, fuse)
 """The passes that change results within rounding; all others keep every bit."""
 
 chunks = pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
@@ -57,7 +67,7 @@ def check_values(seed, dtype):
         wanted = arrays_of(program(*program.inputs))
         graph = trace(lambda *inputs: program(*inputs), *program.inputs)
         same_bits(graph.run(*given), wanted)
-        for each in PASSES:
+        for each in (*PASSES, join_placed):
             same_bits(each(graph).run(*given), wanted)
         for each in ROUNDING:
             close(f"pass {kind}", each(graph).run(*given), wanted, tolerance)
