@@ -112,8 +112,8 @@ class Worker:
 def _settle() -> None:
     """Wait until this process is idle, a second at most.
 
-    Threads that wait for more work keep a core busy, those of OpenBLAS for a tenth of a second, PyTorch's for a
-    hundredth: the next library in turn would have one core less.
+    Threads that wait for more work spin, those of OpenBLAS for a tenth of a second, PyTorch's for a hundredth: the next
+    library in turn would have one core less.
     """
     for _ in range(200):
         busy = time.process_time()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import itertools
 import re
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -114,23 +112,26 @@ def test_reasons_belong_to_lines():
     assert set(NOTES) <= set(LINES) | set(COMPILED) | starts | finale_lines | first_call | grading_section.ROWS
 
 
-def test_a_sample_ends_when_its_threads_have_ended():
-    """A library whose threads keep a core busy takes none from the next one; a run that is not counted comes first."""
+def test_a_sample_ends_when_its_process_is_idle(monkeypatch):
+    """One run that is not counted comes first; the wait behind the others is not in their time."""
+    events, busy = [], iter([0.0, 0.005, 0.005, 0.008, 0.008, 0.008])
+
+    class Clock:
+        def perf_counter(self):
+            events.append("clock")
+            return 10.0 * events.count("clock")
+
+        def process_time(self):
+            return next(busy)
+
+        def sleep(self, seconds):
+            events.append("wait")
+
     inside = workers._Inside("math")
-    runs, spinning = [], []
-
-    def run():
-        runs.append(1)
-        until = time.perf_counter() + 0.05
-        spinning.append(
-            threading.Thread(target=lambda: [None for _ in iter(lambda: time.perf_counter() < until, False)])
-        )
-        spinning[-1].start()
-
-    inside.run, inside.repeat = run, 2
-    assert inside.seconds() < 0.05
-    assert len(runs) == 3
-    assert not any(thread.is_alive() for thread in spinning)
+    monkeypatch.setattr(workers, "time", Clock())
+    inside.run, inside.repeat = lambda: events.append("run"), 2
+    assert inside.seconds() == 5.0
+    assert events == ["run", "clock", "run", "run", "clock", "wait", "wait", "wait"]
 
 
 @pytest.mark.parametrize("library", ["minigrad", "torch"])

@@ -273,7 +273,7 @@ class _OnProcessors(Writer):
     def _sum(self, equation: Equation) -> None:
         ((x,), (out,)), options = (equation.operands, equation.outputs), equation.options
         shown = self.names[x] if isinstance(x, Var) else self.named(x)
-        self.lines.append(f"{self.names[out]} = reduce('add', {shown}, {options['dim']}, {options['keepdim']})")
+        self.lines.append(f"{self.names[out]} = rows(reduce('add', {shown}, {options['dim']}, {options['keepdim']}))")
 
     def _cat(self, equation: Equation) -> None:
         (out,), dim = equation.outputs, equation.options["dim"]

@@ -94,7 +94,7 @@ def _summed_before(equation: Equation, x: Var) -> list[Equation]:
 
 
 def join_placed(graph: Graph) -> Graph:
-    """Put values one behind the other, where arrays are added of which each has one of them among zeros.
+    """Join rows along the first axis, instead of adding arrays that each hold one row among zeros.
 
     Such a sum is the gradient of a tensor of which each row was used. A zero is still added: -0.0 + 0.0 is 0.0.
 
@@ -123,9 +123,11 @@ def join_placed(graph: Graph) -> Graph:
 
 def _placed(equation: Equation) -> dict[int, Any]:
     """Return the row that an equation puts among zeros, by its number; nothing if it puts something else there."""
-    (x,), (out,), (first, *rest) = equation.operands, equation.outputs, equation.options["key"]
-    is_row = type(first) is int and first >= 0 and rest in ([], [Ellipsis]) and x.shape == out.shape[1:]
-    return {first: x} if is_row else {}
+    (x,), (out,), key = equation.operands, equation.outputs, equation.options["key"]
+    if not isinstance(key, tuple) or not key or any(each is not Ellipsis for each in key[1:]):
+        return {}
+    is_row = type(key[0]) is int and key[0] >= 0 and x.shape == out.shape[1:]
+    return {key[0]: x} if is_row else {}
 
 
 def _joined(rows: list[Var], out: Var) -> list[Equation]:

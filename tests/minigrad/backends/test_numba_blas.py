@@ -89,7 +89,7 @@ def test_the_rest_is_left_to_numpy(openblas, case):
 
 
 def test_a_limit_on_blas_is_kept(openblas):
-    """Whoever allows BLAS one thread gets one."""
+    """Where BLAS is allowed one thread, a product takes one."""
     openblas.scipy_openblas_set_num_threads64_(1)
     a, b = OPERANDS["two matrices"]
     assert not blas.multiply(a, b, np.empty((37, 9), np.float32))

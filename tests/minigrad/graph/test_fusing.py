@@ -327,6 +327,9 @@ def test_rows_are_joined():
     again = trace(lambda x: placed((x, x, x), (0,), (1,), (2,)) + IndexAdd.apply(x, shape=(3, 2), key=(2,)), row)
     assert ops(join_placed(again))[-1] == "Add"
 
+    for key in ((), np.array([0, 1]), (0, np.array([0, 1]))):
+        rest = mg.tensor(np.zeros((3, 2))[key])
+        assert "Cat" not in ops(join_placed(trace(lambda x, key=key: IndexAdd.apply(x, shape=(3, 2), key=key), rest)))
     chain = trace(lambda x: sum((x for _ in range(5000)), x), row)
     assert join_placed(chain) == chain  # and no error of too deep a recursion
 
@@ -412,3 +415,12 @@ def test_what_is_opaque_lets_llvm_use_vectors(dtype):
     x = np.arange(100, dtype=dtype)
     assert largest((x > 50).astype(np.uint8), x) == 50
     assert re.search(r"llvm\.vector\.reduce\.fmaximum", *largest.inspect_llvm().values())
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, bool])
+def test_a_sum_of_a_view_is_read_in_rows(dtype):
+    """NumPy gives a sum of permuted axes in an order of its own; the loop behind it reads rows."""
+    x = mg.tensor(np.arange(60).reshape(3, 4, 5).astype(dtype))
+    scale = mg.tensor(np.arange(12.0).reshape(4, 3))
+    f = mg.jit(lambda x, scale: x.permute(2, 1, 0).sum(0) * scale + 1.0)
+    np.testing.assert_array_equal(f(x, scale).numpy(), f.__wrapped__(x, scale).numpy())

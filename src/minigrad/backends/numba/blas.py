@@ -1,10 +1,10 @@
 """NumPy's BLAS on the threads that run loops.
 
-OpenBLAS has threads of its own. They wait for the next product by turning in circles, and so do those of the loops: on
-a machine with two cores four threads take turns, and a step that is products and loops in turn takes half as long
-again. Here each thread of the loops multiplies some of the rows, and OpenBLAS is told to use no other.
+OpenBLAS has threads of its own. They spin while they wait for the next product, and so do those of the loops: two cores
+then serve four threads, and a step that alternates products with loops takes half as long again. Here each thread of
+the loops multiplies some of the rows, and OpenBLAS uses no thread of its own.
 
-It is used for NumPy's own wheels, which bring OpenBLAS along, with 64-bit integers and names that begin with "scipy".
+This module serves NumPy's wheels: they contain OpenBLAS with 64-bit integers and names that begin with "scipy".
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def multiply(a: Array, b: Array, out: Array) -> bool:
     library = _library()
     if division is None or (allowed := library.scipy_openblas_get_num_threads64_()) == 1:
         return False
-    # Whoever multiplies at the same time, in another thread of Python, finds 1, and then leaves it as it is.
+    # Another Python thread that multiplies meanwhile reads a limit of 1, and returns above without changing it.
     library.scipy_openblas_set_num_threads64_(1)
     try:
         given = _PACK(division.routine, address(a), address(b), address(out)) + division.numbers
