@@ -55,6 +55,7 @@ EXAMPLES: dict[str, Example] = {
     "push_broadcasts": Example(lambda b, x: b.expand(4, 3).exp() * x, (mg.zeros(3), mg.zeros(4, 3))),
     "sum_repeated": Example(lambda x: x.expand(4, 3).sum(dim=0), (mg.zeros(3),)),
     "join_placed": Example(lambda x, y: _row(0, x) + _row(1, y), (mg.zeros(3), mg.zeros(3))),
+    "permute_parts": Example(lambda x, y: mg.stack([x, y]).T.reshape(-1), (mg.zeros(3), mg.zeros(3))),
     "fold_last": Example(lambda x: x.tanh().sum(dim=0), (mg.zeros(4, 3),)),
     "fuse": Example(lambda x, w: ((x * 2.0 + 1.0).exp() @ w).tanh().sum(dim=1), (mg.zeros(4, 3), mg.zeros(3, 3))),
 }

@@ -11,6 +11,7 @@ higher derivatives, where the rule itself is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -415,6 +416,12 @@ class Index(_Linear):
         return unindex(d_output, ctx.shape, ctx.key)
 
 
+@lru_cache(maxsize=64)
+def _columns_of(shape: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], ...]:
+    """Return the numbers along every axis but the first, each in an array that repeats along the others."""
+    return np.ogrid[tuple(slice(n) for n in shape)][1:]
+
+
 def _rows_of(key: Any, shape: Sequence[int]) -> Any:
     """Return the numbers of the rows that a key selects; None where it does not select whole rows."""
     if isinstance(key, np.ndarray):
@@ -423,9 +430,8 @@ def _rows_of(key: Any, shape: Sequence[int]) -> Any:
     if not isinstance(key, tuple) or len(key) != len(shape) or not all(isinstance(each, np.ndarray) for each in key):
         return None
     numbers, *columns = key
-    lines = np.ogrid[tuple(slice(n) for n in shape)][1:]
     whole = numbers.dtype.kind in "iu" and numbers.ndim == len(shape) and not any(numbers.strides[1:])
-    whole = whole and all(map(np.array_equal, columns, lines))  # shapes are compared as well
+    whole = whole and all(map(np.array_equal, columns, _columns_of(tuple(shape))))  # shapes are compared as well
     return numbers[(slice(None), *(0,) * len(columns))] if whole else None
 
 

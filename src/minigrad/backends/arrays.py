@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -79,11 +80,8 @@ def to_device(x: Array, device: str) -> Array:
 def add_rows(out: Array, places: Array, rows: Array) -> None:
     """Add each row to the one of out that its place names, as ``numpy.add.at`` does.
 
-    Where most places are named several times, rows are sorted by place and each run is added up at once. That is
-    five times as fast.
-
     Args:
-        out: Any shape with at least one axis; on the CPU.
+        out: Any shape with at least one axis, in row-major order; on the CPU.
         places: Which row, integers of any shape; negative ones count from the end.
         rows: Shape of places, then out's without its first axis.
 
@@ -94,14 +92,12 @@ def add_rows(out: Array, places: Array, rows: Array) -> None:
     [[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]]
     """
     count = len(out)
-    if rows.size < LARGE_AND_DEAR or places.size < 4 * count or not -count <= places.min() <= places.max() < count:
+    form = getattr(backends.current(out), "add_rows", None)
+    is_large = rows.size >= LARGE_AND_DEAR and rows.dtype == out.dtype and out.dtype in FLOATS
+    if form is not None and is_large and -count <= places.min() and places.max() < count:
+        form(out, np.ascontiguousarray(places, np.int64) % count, np.ascontiguousarray(rows))
+    else:
         np.add.at(out, places, rows)
-        return
-    flat = places.reshape(-1) % count
-    order = np.argsort(flat, kind="stable")
-    ordered = flat[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    out[ordered[starts]] += np.add.reduceat(rows.reshape(len(flat), *out.shape[1:])[order], starts, axis=0)
 
 
 def is_small(shape: Sequence[int], kernel: str = "") -> bool:
@@ -231,14 +227,24 @@ def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.
         dtype: The result's type. By default the operator derives it from the inputs' types.
     """
     kernel = expression[0]
-    values = inputs[1:] if kernel == "where" else inputs
-    if backends.is_quick() and on_host(*inputs):
-        shape = _broadcast([x.shape for x in inputs if hasattr(x, "shape")])
-        if is_small(shape, kernel) or any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in values):
-            return numpy_forms.evaluate(expression, inputs)
+    by_numpy = backends.is_quick() and on_host(*inputs)
+    if by_numpy and is_small(_broadcast([x.shape for x in inputs if hasattr(x, "shape")]), kernel):
+        return numpy_forms.evaluate(expression, inputs)
+    values = [inputs[i] for i in _values_of(expression)]
+    if by_numpy and any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in values):
+        return numpy_forms.evaluate(expression, inputs)
     if dtype is None:
         dtype = np.dtype(bool) if kernel in _COMPARISONS else promote(values)
     return backends.current(*inputs).elementwise(expression, inputs, dtype)
+
+
+@lru_cache(maxsize=1024)
+def _values_of(expression: Expression) -> frozenset[int]:
+    """Return the inputs that are more than a condition of ``where``."""
+    if expression[0] in ("in", "const"):
+        return frozenset(expression[1:] if expression[0] == "in" else ())
+    parts = expression[2:] if expression[0] == "where" and expression[1][0] == "in" else expression[1:]
+    return frozenset().union(*map(_values_of, parts))
 
 
 def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from minigrad.graph.passes import (
     remove_dead,
 )
 from minigrad.graph.planning import Plan, plan_memory
-from minigrad.graph.preparing import fold_last, join_placed, prepare, shrink_constants, sum_repeated
+from minigrad.graph.preparing import fold_last, join_placed, permute_parts, prepare, shrink_constants, sum_repeated
 from minigrad.graph.program import Equation, Graph, Var
 from minigrad.graph.tracing import trace
 
@@ -42,6 +42,7 @@ __all__ = [
     "jit",
     "join_placed",
     "optimize",
+    "permute_parts",
     "plan_memory",
     "prepare",
     "push_broadcasts",

@@ -17,7 +17,7 @@ from minigrad.graph.fusing import fuse, push_broadcasts
 from minigrad.graph.passes import optimize, remove_dead
 from minigrad.graph.program import Equation, Graph, Var
 
-__all__ = ["fold_last", "join_placed", "prepare", "shrink_constants", "sum_repeated"]
+__all__ = ["fold_last", "join_placed", "permute_parts", "prepare", "shrink_constants", "sum_repeated"]
 
 
 def shrink_constants(graph: Graph) -> Graph:
@@ -141,6 +141,42 @@ def _joined(rows: list[Var], out: Var) -> list[Equation]:
     return [*steps, Equation(tensor_functions.Cat, tuple(parts), {"dim": 0}, (out,))]
 
 
+def permute_parts(graph: Graph) -> Graph:
+    """Permute parts before they are joined, where the whole is permuted and then given another shape.
+
+    Such a view copies what it is a view of. Parts that are permuted before come to their places in the first copy.
+
+    >>> from minigrad.graph import permute_parts, remove_dead, trace
+    >>> columns = trace(lambda x, y: minigrad.stack([x, y]).T.reshape(-1), minigrad.zeros(3), minigrad.zeros(3))
+    >>> [each.op.__name__ for each in remove_dead(permute_parts(columns)).equations]
+    ['View', 'View', 'Permute', 'Permute', 'Cat', 'View']
+    """
+    made = {v: each for each in graph.equations for v in each.outputs}
+    uses = Counter(v for v in graph.outputs if isinstance(v, Var))
+    uses.update(v for each in graph.equations for v in each.uses())
+    reshaped = {each.operands[0] for each in graph.equations if each.op is tensor_functions.View}
+    found: list[Equation] = []
+    for each in graph.equations:
+        whole = made.get(each.operands[0]) if each.op is tensor_functions.Permute else None
+        is_joined = whole is not None and whole.op is tensor_functions.Cat and uses[whole.outputs[0]] == 1
+        is_copied = each.outputs[0] in reshaped and not each.saved
+        found += _joined_permuted(whole, each) if whole is not None and is_joined and is_copied else [each]
+    return replace(graph, equations=tuple(found))
+
+
+def _joined_permuted(whole: Equation, permuted: Equation) -> list[Equation]:
+    """Return the equations for parts that are permuted and then joined."""
+    rank = len(whole.outputs[0].shape)
+    order = tuple(axis % rank for axis in permuted.options["order"])
+    steps, parts = [], []
+    for x in whole.operands:
+        part = Var(tuple(x.shape[axis] for axis in order), x.dtype)
+        steps.append(Equation(tensor_functions.Permute, (x,), {"order": order}, (part,)))
+        parts.append(part)
+    dim = order.index(whole.options["dim"] % rank)
+    return [*steps, Equation(tensor_functions.Cat, tuple(parts), {"dim": dim}, permuted.outputs)]
+
+
 def fold_last(graph: Graph) -> Graph:
     """Fold trailing axes of a permuted view where an equation folds other axes of a small array.
 
@@ -184,4 +220,4 @@ def prepare(graph: Graph) -> Graph:
     return b
     """
     graph = optimize(sum_repeated(push_broadcasts(shrink_constants(expand(optimize(graph))))))
-    return remove_dead(fuse(fold_last(remove_dead(join_placed(graph)))))
+    return remove_dead(fuse(fold_last(remove_dead(permute_parts(join_placed(graph))))))

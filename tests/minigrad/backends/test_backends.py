@@ -21,6 +21,7 @@ from minigrad import (
     tensor_ops,
 )
 from minigrad.backends import arrays, numpy_forms
+from minigrad.backends.numba import scattering, threads
 from minigrad.cli import app
 from minigrad.errors import ExerciseNotDone
 
@@ -109,14 +110,18 @@ def test_large_and_small_results_agree_on_all_backends():
 
 
 def test_a_mask_of_a_large_tensor_is_a_loop(monkeypatch):
-    """The condition's type does not decide who chooses, and both choose the same."""
+    """The condition's type does not decide who chooses, and both choose the same: forward and backward."""
     monkeypatch.setattr(arrays, "LARGE", 1)
+    monkeypatch.setattr(arrays, "LARGE_AND_DEAR", 1)
     monkeypatch.setattr(numpy_forms, "evaluate", lambda *_: pytest.fail("NumPy chose"))
     mask = np.triu(np.ones((3, 4), bool))
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    found = mg.tensor(x).masked_fill(mg.tensor(mask), -np.inf)
-    np.testing.assert_array_equal(found.numpy(), np.where(mask, np.float32(-np.inf), x))
+    leaf = mg.tensor(x, requires_grad=True)
+    found = leaf.masked_fill(mg.tensor(mask), -np.inf)
+    np.testing.assert_array_equal(found.detach().numpy(), np.where(mask, np.float32(-np.inf), x))
     assert found.dtype == np.float32
+    found.backward(mg.tensor(x))
+    np.testing.assert_array_equal(leaf.grad.numpy(), np.where(mask, np.float32(0.0), x))
 
 
 def test_the_quick_way_stands_aside_for_a_students_functions():
@@ -223,17 +228,29 @@ def test_every_form_names_what_there_is():
 
 
 @pytest.mark.parametrize("shape", [(40, 50), (8, 5, 50), (2000,)])
-@pytest.mark.parametrize("rest", [(), (3,), (2, 7)])
+@pytest.mark.parametrize("rest", [(), (3,), (2, 70), (0,)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_rows_are_added_where_they_belong(shape, rest, dtype):
-    """Every row comes to its place, whichever way is taken; a place that is named often gets all of them."""
+@pytest.mark.parametrize("grain", [1, 1 << 20])
+def test_rows_are_added_where_they_belong(monkeypatch, shape, rest, dtype, grain):
+    """Every row comes to its place, in NumPy's order; a place that is named often gets all of them."""
+    monkeypatch.setattr(scattering, "GRAIN", grain)
+    monkeypatch.setattr(threads, "thread_count", lambda: 2)  # where there is one, it takes both parts
     rng = np.random.default_rng(0)
     places, rows = rng.integers(-9, 9, shape), (100 * rng.normal(size=(*shape, *rest))).astype(dtype)
     found, wanted = np.ones((9, *rest), dtype), np.ones((9, *rest), dtype)
     arrays.add_rows(found, places, rows)
     np.add.at(wanted, places, rows)
-    is_short = dtype == np.float32
-    np.testing.assert_allclose(found, wanted, rtol=2e-5 if is_short else 1e-12, atol=2e-3 if is_short else 1e-10)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("places", [np.arange(100, dtype=np.int8)[::-1], np.zeros((2, 50), np.uint8)])
+def test_rows_and_places_in_any_layout_are_added(places):
+    """Numbers of every integer type, and rows that do not lie one behind the other."""
+    rows = np.random.default_rng(0).normal(size=(60, *places.shape)).T.swapaxes(0, places.ndim - 1)
+    found, wanted = np.zeros((300, 60)), np.zeros((300, 60))
+    arrays.add_rows(found, places, rows)
+    np.add.at(wanted, places, rows)
+    np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize(("axis", "added"), [(0, [(40,)]), (1, [])])

@@ -19,16 +19,18 @@ from minigrad.graph import (
     fusing,
     join_placed,
     optimize,
+    permute_parts,
     plan_memory,
     prepare,
     push_broadcasts,
+    remove_dead,
     shrink_constants,
     sum_repeated,
     trace,
 )
 from minigrad.graph.passes import PASSES
 from minigrad.machine._numba import numba
-from minigrad.tensor_functions import IndexAdd
+from minigrad.tensor_functions import Cat, IndexAdd, Permute
 from minigrad.transforms import grad, tree_map
 
 X = mg.tensor(np.arange(12.0).reshape(4, 3) / 10.0 - 0.5)
@@ -342,7 +344,38 @@ def test_rows_are_joined():
     assert "IndexAdd" not in ops(attention) and ops(attention).count("Cat") == 1
 
 
-PURE = (*PASSES, push_broadcasts, shrink_constants, join_placed, fold_last, fuse)
+def test_parts_are_permuted_before_they_are_joined():
+    """Only where a view copies the whole that nobody else reads; axes count from the end too."""
+    x, y = mg.rand(2, 3, 4), mg.rand(2, 5, 4)
+
+    def columns(x, y, dim=1, order=(2, 1, 0)):
+        return Permute.apply(Cat.apply(x, y, dim=dim), order=order)
+
+    for dim, order, other in ((1, (2, 1, 0), y), (-2, (-1, -2, 0), y), (0, (1, 2, 0), mg.rand(6, 3, 4))):
+        graph = trace(lambda x, y, given=(dim, order): columns(x, y, *given).reshape(-1), x, other)
+        permuted = remove_dead(permute_parts(graph))
+        assert ops(permuted) == ["Permute", "Permute", "Cat", "View"]
+        for each in (permuted, prepare(graph)):
+            same_bits(each.run(x.numpy(), other.numpy()), [columns(x, other, dim, order).reshape(-1).numpy()])
+
+    def read_twice(x, y):
+        joined = mg.cat([x, y], 1)
+        return joined.permute(2, 1, 0).reshape(-1), joined
+
+    for unchanged in (columns, read_twice, lambda x, y: mg.cat([x, y], 1).reshape(-1)):
+        graph = trace(unchanged, x, y)
+        assert permute_parts(graph) == graph
+    attention = prepare(trace(grad(lambda x: split(x).sum()), mg.zeros(2, 4, 12)))
+    assert ops(attention).count("Cat") == 1 and ops(attention)[-2:] == ["Cat", "View"]
+
+
+def split(x):
+    """Return a product of three tensors that lie side by side in one, as attention has it."""
+    q, k, v = x.reshape(2, 4, 3, 4).permute(2, 0, 1, 3)
+    return q @ k.permute(0, 2, 1) @ v
+
+
+PURE = (*PASSES, push_broadcasts, shrink_constants, join_placed, permute_parts, fold_last, fuse)
 
 
 @pytest.mark.parametrize("seed", range(12))

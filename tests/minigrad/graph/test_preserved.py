@@ -19,6 +19,7 @@ from minigrad.graph import (
     fuse,
     join_placed,
     optimize,
+    permute_parts,
     push_broadcasts,
     shrink_constants,
     sum_repeated,
@@ -30,7 +31,7 @@ from minigrad.transforms import grad, jvp, tree_leaves
 
 SEEDS, CHUNK, STEPS, OUTPUTS = 500, 25, 30, 8
 DTYPES = {"float64": mg.float64, "float32": mg.float32}
-ROUNDING = (expand, shrink_constants, push_broadcasts, sum_repeated, join_placed, fold_last, fuse)
+ROUNDING = (expand, shrink_constants, push_broadcasts, sum_repeated, join_placed, permute_parts, fold_last, fuse)
 """The passes that change results within rounding; all others keep every bit."""
 
 chunks = pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
@@ -67,7 +68,7 @@ def check_values(seed, dtype):
         wanted = arrays_of(program(*program.inputs))
         graph = trace(lambda *inputs: program(*inputs), *program.inputs)
         same_bits(graph.run(*given), wanted)
-        for each in (*PASSES, join_placed):
+        for each in (*PASSES, join_placed, permute_parts):
             same_bits(each(graph).run(*given), wanted)
         for each in ROUNDING:
             close(f"pass {kind}", each(graph).run(*given), wanted, tolerance)

@@ -25,6 +25,7 @@ from minigrad.backends.numba import (  # noqa: E402 (after the sentence on what 
     pool,
     products,
     reductions,
+    scattering,
     softmax,
 )
 
@@ -68,6 +69,10 @@ class NumbaBackend:
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply matrices in the last two axes. Leading axes broadcast."""
         return products.matmul(a, b)
+
+    def add_rows(self, out: Array, places: Array, rows: Array) -> None:
+        """Add each row to the one of out that its place names."""
+        scattering.add_rows(out, places, rows)
 
     def contiguous(self, x: Array) -> Array:
         """Return a fresh row-major copy."""

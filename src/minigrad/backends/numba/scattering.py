@@ -1,0 +1,56 @@
+"""Adding rows where numbers say: the gradient of a table from which rows were looked up."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from minigrad.backends.numba import compiler, threads
+from minigrad.backends.numba.elementwise import GRAIN, parameters
+from minigrad.backends.numba.geometry import address
+
+__all__ = ["add_rows"]
+
+Array = np.ndarray[Any, Any]
+
+_TEXT = """
+def kernel(item, dimensions, steps, parameters):
+    out, rows, places = pointer(parameters[0], number), pointer(parameters[1], number), pointer(parameters[2], int64)
+    count, width = parameters[3], parameters[4]
+    for i in range(count):
+        to, source = places[i] * width, i * width
+        for j in range(item[0][0], item[0][1]):
+            store(out, to + j, out[to + j] + load(rows, source + j))
+"""
+
+
+@cache
+def _kernel(dtype: np.dtype[Any]) -> compiler.Kernel:
+    def make() -> Any:
+        from minigrad.backends.numba.intrinsics import load, pointer, store
+
+        scope: dict[str, Any] = {"load": load, "pointer": pointer, "store": store}
+        scope |= {"int64": np.int64, "number": dtype.type}
+        exec(_TEXT, scope)
+        return scope["kernel"]
+
+    return compiler.kernel("add_rows", f"# {dtype}\n{_TEXT}", make)
+
+
+def add_rows(out: Array, places: Array, rows: Array) -> None:
+    """Add each row to the one of out that its place names, in their order.
+
+    Every thread adds some of the columns, so that no two write to one place.
+
+    Args:
+        out: Shape (n, ...), in row-major order.
+        places: int64 from 0 to n - 1, in row-major order.
+        rows: Shape (*places.shape, ...), of out's dtype, in row-major order.
+    """
+    width = math.prod(out.shape[1:])
+    work = threads.parts(width, min(threads.thread_count(), max(rows.size // GRAIN, 1)), 64 // out.itemsize)
+    numbers = [address(out), address(rows), address(places), places.size, width]
+    threads.run(_kernel(out.dtype), parameters(numbers), work)
