@@ -122,6 +122,8 @@ class Function:
     differentiable: ClassVar[bool] = True
     raw: ClassVar[bool] = False
     """True: forward gets the arrays of tensors, and backward may too. False: both get tensors."""
+    add_back: ClassVar[Callable[[Any, Any, Any], bool] | None] = None
+    """Adds to an array what backward would return, given ctx, d_output and the array; False: it could not."""
 
     @staticmethod
     def forward(ctx: Any, *values: Any) -> Any:

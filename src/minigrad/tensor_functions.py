@@ -415,6 +415,15 @@ class Index(_Linear):
         """Put the gradient where the elements came from; an element selected twice gets both."""
         return unindex(d_output, ctx.shape, ctx.key)
 
+    @staticmethod
+    def add_back(ctx: TensorContext, d_output: Any, gradient: Any) -> bool:
+        """Add the gradient where the elements came from, if that is a view: a loop over rows stays linear."""
+        part = gradient[ctx.key] if _is_basic(ctx.key) and d_output.dtype == gradient.dtype else None
+        if part.__class__ is not np.ndarray:
+            return False
+        part += d_output
+        return True
+
 
 @lru_cache(maxsize=64)
 def _columns_of(shape: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], ...]:
@@ -450,7 +459,7 @@ class IndexAdd(_Linear):
         on_host = arrays.to_host(values)
         out = arrays.full(shape, 0.0, on_host.dtype)
         if _is_basic(key):
-            out[key] = on_host
+            out[key] += on_host
         elif (rows := _rows_of(key, shape)) is not None:
             arrays.add_rows(out, rows, on_host)
         else:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import autodiff, engine, exercises, functions
+from minigrad import autodiff, engine, exercises, functions, tensor_functions
 from minigrad.backward import changes, steps
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Function
@@ -165,6 +165,84 @@ def test_paths_that_meet_leave_other_gradients_alone(walk, size):
     ((a + b) * mg.tensor(u) + before * mg.tensor(v)).sum().backward()
     assert np.allclose(a.grad.numpy(), u + 2.0 * v)
     assert np.allclose(b.grad.numpy(), u)
+
+
+KEYS = [
+    (0, ...),
+    slice(1, 4),
+    (slice(None, None, 2), 1),
+    (Ellipsis, None, slice(1)),
+    np.array([2, 2, 0]),
+    (np.array([0, 4]), np.array([1, 1])),
+    (3, 2, ...),
+    (),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("chosen", [*([each] for each in range(len(KEYS))), [*range(len(KEYS))] * 3], ids=str)
+def test_gradients_of_parts_that_overlap_add_up(walk, dtype, chosen):
+    """Parts of every kind, in any order, each with a gradient of its own. A zero has no sign: it is a sum."""
+    rng = np.random.default_rng(0)
+    x, wanted = mg.tensor(rng.normal(size=(5, 3)).astype(dtype), requires_grad=True), np.zeros((5, 3), dtype)
+    parts, starts = [], []
+    for number in rng.permutation(chosen):
+        parts.append(x[KEYS[number]])
+        starts.append(np.array(rng.integers(0, 2, parts[-1].shape) * -1.0, dtype))
+        np.add.at(wanted, KEYS[number], starts[-1])
+    (found,) = mg.autograd.grad(parts, x, [mg.tensor(start) for start in starts])
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found.numpy(), wanted)
+    np.testing.assert_array_equal(np.signbit(found.numpy()), np.signbit(wanted))
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_loop_over_rows_makes_zeros_once(monkeypatch, at_once):
+    """Every further row is added to the gradient that is there: the time of a loop grows with the rows."""
+    made = []
+    forward = tensor_functions.IndexAdd.forward
+    monkeypatch.setattr(
+        tensor_functions.IndexAdd, "forward", lambda *given, **o: made.append(1) or forward(*given, **o)
+    )
+    x = mg.ones(50, 3, requires_grad=True)
+    rows = list(x) if at_once else (x[i] for i in range(50))
+    sum(row * float(i) for i, row in enumerate(rows)).sum().backward()
+    assert x.grad.tolist() == [[float(i)] * 3 for i in range(50)]
+    assert len(made) == 1
+
+
+def test_a_part_is_not_added_to_a_gradient_that_others_hold(walk):
+    """A sum hands one array to both inputs; a start and what a hook keeps belong to others."""
+    a, b = mg.zeros(2, requires_grad=True), mg.zeros(2, requires_grad=True)
+    x, y = a * 1.0, b * 1.0
+    row = x[0]
+    both = x + y
+    start = mg.tensor([10.0, 20.0])
+    kept = []
+    both.register_hook(kept.append)
+    mg.autograd.backward([row, both], [mg.tensor(5.0), start])
+    assert a.grad.tolist() == [15.0, 20.0] and b.grad.tolist() == [10.0, 20.0]
+    assert start.tolist() == [10.0, 20.0] and kept[0].tolist() == [10.0, 20.0]
+    x = a * 1.0
+    row = x[1]
+    mg.autograd.grad([x, row], a, [start, mg.tensor(5.0)])
+    assert start.tolist() == [10.0, 20.0]
+    row = a[1]
+    (found,) = mg.autograd.grad(row + a.sum(), a)  # the gradient of a sum is one number, repeated by a stride of 0
+    assert found.tolist() == [1.0, 2.0]
+
+    class ReadOnly(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, d_output):
+            return mg.from_numpy(np.frombuffer(d_output.numpy().tobytes(), np.float32))
+
+    row = a[1]
+    (found,) = mg.autograd.grad([row, ReadOnly.apply(a)], a, [mg.tensor(5.0), start])
+    assert found.tolist() == [10.0, 25.0]
 
 
 def test_quick_rules_are_the_rules():

@@ -113,9 +113,9 @@ class _Walk:
         """Visit every tensor, and pass on what it has received."""
         gradients, heap, visited = self.gradients, self.heap, self.visited
         wanted, useful = self.wanted, self.useful
-        for root, d in roots:
+        for root, start in roots:
             if useful is None or id(root) in useful:
-                self.add(root, self.start(d))
+                self.add(root, self.start(start))
         while heap:
             node = heappop(heap)[1]
             d_output = gradients.pop(id(node))
@@ -130,6 +130,10 @@ class _Walk:
             if renewed:
                 find_old_inputs(node)
             inputs = node._inputs
+            if node._fn.add_back is not None:
+                derivatives = d = None  # which hold the array that a part before this one has made
+                if self.added(node, inputs[0], d_output):
+                    continue
             derivatives = self.step(node, d_output)
             if len(derivatives) != len(inputs):
                 raise wrong_count(node, derivatives)
@@ -146,6 +150,16 @@ class _Walk:
                         continue
                 if d.__class__ is not float or d != 0.0 or not x._array.ndim:  # 0.0 is a rule's way to say: none
                     self.add(x, d)
+
+    def added(self, node: Tensor, x: Any, d_output: Any) -> bool:
+        """Add to the gradient that an input has already, where nobody else holds that array."""
+        before = self.gradients.pop(id(x), None)
+        if before is None:
+            return False
+        is_plain = before.__class__ is np.ndarray and not isinstance(before.base, np.ndarray) and before.flags.writeable
+        done: bool = is_plain and guarded.is_held_once(before) and node._fn.add_back(node._ctx, d_output, before)
+        self.gradients[id(x)] = before
+        return done
 
     @staticmethod
     def step(node: Tensor, d_output: Any) -> Sequence[Any]:
@@ -217,6 +231,10 @@ class _RecordedWalk(_Walk):
     """The same with gradients that are tensors, so that the pass can be differentiated again."""
 
     __slots__ = ()
+
+    def added(self, node: Tensor, x: Any, d_output: Any) -> bool:
+        """Do nothing: what is recorded is not changed."""
+        return False
 
     @staticmethod
     def step(node: Tensor, d_output: Any) -> Sequence[Any]:
