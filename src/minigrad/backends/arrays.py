@@ -192,7 +192,8 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
         if x.__class__ is np.ndarray and x.dtype.kind == "f" and is_small(x.shape, kernel):
             return numpy_forms.evaluate((kernel, ("in", 0)), inputs)
     dtypes = {x.dtype for x in inputs if hasattr(x, "dtype")}
-    if len(dtypes) > 1 or not dtypes or next(iter(dtypes)).kind != "f":
+    common = dtypes.pop() if len(dtypes) == 1 else None
+    if common is None or common.kind != "f":
         common = promote(inputs[1:] if kernel == "where" else inputs)
         if kernel in ("pow", "square") and common.kind != "f":
             common = common if common.kind == "i" else np.dtype(np.int64)  # of booleans, as in PyTorch
@@ -205,7 +206,7 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
             inputs = (*first, full((), inputs[1], common, inputs[0]), *inputs[2:])  # NumPy would take float64
         inputs = (*first, *(cast_to(x, common) if hasattr(x, "dtype") else x for x in inputs[len(first) :]))
     expression = (kernel, *(("in", i) for i in range(len(inputs))))
-    return evaluate(expression, inputs)
+    return evaluate(expression, inputs, None if kernel in _COMPARISONS else common)
 
 
 def _refuse_negative(exponent: Any) -> None:
