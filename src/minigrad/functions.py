@@ -125,6 +125,11 @@ class Function:
     add_back: ClassVar[Callable[[Any, Any, Any], bool] | None] = None
     """Adds to an array what backward would return, given ctx, d_output and the array; False: it could not."""
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "backward" in cls.__dict__ and "add_back" not in cls.__dict__:
+            cls.add_back = None  # which belongs to the rule that this class replaces
+
     @staticmethod
     def forward(ctx: Any, *values: Any) -> Any:
         """Compute the result from the inputs' values, and save in ctx what backward will need."""

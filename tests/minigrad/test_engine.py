@@ -231,18 +231,63 @@ def test_a_part_is_not_added_to_a_gradient_that_others_hold(walk):
     (found,) = mg.autograd.grad(row + a.sum(), a)  # the gradient of a sum is one number, repeated by a stride of 0
     assert found.tolist() == [1.0, 2.0]
 
-    class ReadOnly(Function):
+
+@pytest.mark.parametrize("in_rows", [True, False])
+def test_a_part_is_not_added_to_a_repeated_gradient(walk, in_rows):
+    """The gradient of a sum along an axis looks at that of the result: in rows or not, it is another's memory."""
+    x, w = mg.zeros(2, 4, 3, requires_grad=True), mg.zeros(4, 3, requires_grad=True)
+    part, total = x[0], x.sum(0)
+    start = mg.ones(4, 3) if in_rows else mg.ones(3, 4).T
+    kept = []
+    total.register_hook(kept.append)
+    mg.autograd.backward([total + w, part], [start, mg.full((4, 3), 7.0)])
+    assert x.grad.tolist() == [[[8.0] * 3] * 4, [[1.0] * 3] * 4]
+    assert all(np.all(each.numpy() == 1.0) for each in (w.grad, start, *kept))
+    x.sum(0).backward(start)
+    x.grad.mul_(2.0)  # no elements that share memory
+    assert np.all(start.numpy() == 1.0)
+    y = mg.zeros(2, 4, 3, requires_grad=True)
+    y.sum(0).backward(start)
+    y.grad.mul_(2.0)
+    assert np.all(y.grad.numpy() == 2.0) and np.all(start.numpy() == 1.0)
+
+
+@pytest.mark.parametrize("kind", [bytearray, bytes])
+def test_a_part_is_not_added_to_memory_of_another_library(walk, kind):
+    """A rule may return an array over memory that NumPy does not own: it is read only."""
+    ones = np.ones(6, np.float32).tobytes()
+    memory = kind(ones)
+
+    class Constant(Function):
         @staticmethod
         def forward(ctx, x):
             return x.clone()
 
         @staticmethod
         def backward(ctx, d_output):
-            return mg.from_numpy(np.frombuffer(d_output.numpy().tobytes(), np.float32))
+            return mg.from_numpy(np.ndarray((2, 3), np.float32, memory))
 
-    row = a[1]
-    (found,) = mg.autograd.grad([row, ReadOnly.apply(a)], a, [mg.tensor(5.0), start])
-    assert found.tolist() == [10.0, 25.0]
+    x = mg.zeros(2, 3, requires_grad=True)
+    row = x[1]
+    mg.autograd.backward([row, Constant.apply(x)], [mg.full((3,), 5.0), mg.zeros(2, 3)])
+    assert x.grad.tolist() == [[1.0] * 3, [6.0] * 3] and memory == ones
+    x = mg.zeros(2, 3, requires_grad=True)
+    Constant.apply(x).sum().backward()
+    x.grad.zero_()
+    assert memory == ones
+
+
+def test_a_rule_of_ones_own_is_used_for_every_part(walk):
+    """What adds a part in place belongs to the rule of `Index`, and not to one that takes that rule's place."""
+
+    class Reversed(tensor_functions.Index):
+        @staticmethod
+        def backward(ctx, d_output):
+            return tensor_functions.Index.backward(ctx, d_output * -1.0)
+
+    x = mg.zeros(2, 3, requires_grad=True)
+    (Reversed.apply(x, key=(0, ...)).sum() + Reversed.apply(x, key=(1, ...)).sum()).backward()
+    assert x.grad.tolist() == [[-1.0] * 3] * 2
 
 
 def test_quick_rules_are_the_rules():
@@ -568,6 +613,16 @@ def test_values_that_backward_needs_are_watched(walk):
         w.sub_(0.5)
     with pytest.raises(GraphError, match="changed in place"):
         out.backward()
+
+
+def test_a_change_is_seen_through_a_repeated_view(walk):
+    """An expanded view looks at its tensor's memory, whatever the layout."""
+    for made in (lambda a: a.unsqueeze(0), lambda a: a.T.unsqueeze(0)):
+        a, v = mg.ones(3, 3), mg.ones(2, 3, 3, requires_grad=True)
+        y = (v * made(a).expand(2, 3, 3)).sum()
+        a.mul_(5.0)
+        with pytest.raises(GraphError, match="changed in place"):
+            y.backward()
 
 
 def test_values_that_backward_does_not_need_may_change():

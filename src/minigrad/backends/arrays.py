@@ -93,8 +93,14 @@ def add_rows(out: Array, places: Array, rows: Array) -> None:
     """
     count = len(out)
     form = getattr(backends.current(out), "add_rows", None)
-    is_large = rows.size >= LARGE_AND_DEAR and rows.dtype == out.dtype and out.dtype in FLOATS
-    if form is not None and is_large and -count <= places.min() and places.max() < count:
+    is_plain = rows.shape == places.shape + out.shape[1:] and rows.dtype == out.dtype and out.dtype in FLOATS
+    if (
+        form is not None
+        and is_plain
+        and rows.size >= LARGE_AND_DEAR
+        and -count <= places.min()
+        and places.max() < count
+    ):
         form(out, np.ascontiguousarray(places, np.int64) % count, np.ascontiguousarray(rows))
     else:
         np.add.at(out, places, rows)
@@ -316,17 +322,14 @@ def expand(x: Array, shape: tuple[int, ...]) -> Array:
     if x.shape == shape:
         return x
     missing = len(shape) - x.ndim
-    strides = [0] * missing + [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
+    strides = (*(0,) * missing, *(0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)))
     if math.prod(shape) == 0:
         return np.broadcast_to(x, shape).copy()  # broadcast_to alone makes it read-only
-    # The constructor is several times quicker than broadcast_to and as_strided, and keeps x alive as the base.
-    return _strided(x, shape, tuple(strides))
-
-
-def _strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    if x.flags.c_contiguous:
+    if x.flags.c_contiguous:  # the constructor is several times quicker
         return np.ndarray(shape, x.dtype, x, 0, strides)
-    return np.lib.stride_tricks.as_strided(x, shape, strides)
+    wide = np.broadcast_to(x, shape)  # its base is an array, which as_strided would hide in a box
+    wide.flags.writeable = x.flags.writeable
+    return wide
 
 
 def permute(x: Array, order: tuple[int, ...]) -> Array:

@@ -72,6 +72,17 @@ def is_held_once(array: Any) -> bool:
     return _count(array) <= _ALONE
 
 
+def has_own_memory(array: Any) -> bool:
+    """Return whether an array's memory is NumPy's or a block of the pool, and no other object's.
+
+    >>> from minigrad.backends.guarded import has_own_memory
+    >>> x = np.zeros(4)
+    >>> has_own_memory(x), has_own_memory(x[1:]), has_own_memory(np.frombuffer(b"1234"[:4], np.uint8))
+    (True, False, False)
+    """
+    return bool(array.flags.owndata) or hasattr(array.base, "block")
+
+
 def has_other_views(array: Any) -> bool:
     """Return whether another array may have an array's memory too."""
     base = getattr(array, "base", None)

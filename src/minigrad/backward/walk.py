@@ -156,8 +156,8 @@ class _Walk:
         before = self.gradients.pop(id(x), None)
         if before is None:
             return False
-        is_plain = before.__class__ is np.ndarray and not isinstance(before.base, np.ndarray) and before.flags.writeable
-        done: bool = is_plain and guarded.is_held_once(before) and node._fn.add_back(node._ctx, d_output, before)
+        is_own = before.__class__ is np.ndarray and guarded.has_own_memory(before) and before.flags.writeable
+        done: bool = is_own and guarded.is_held_once(before) and node._fn.add_back(node._ctx, d_output, before)
         self.gradients[id(x)] = before
         return done
 
@@ -217,12 +217,8 @@ class _Walk:
                 leaf.grad = leaf._of_array(arrays.elementwise("add", leaf._grad._array, d))
                 continue
             # An array that nobody else holds is kept, not copied.
-            if (
-                not arrays.on_host(d)
-                or isinstance(d.base, np.ndarray)
-                or not guarded.is_held_once(d)
-                or not d.flags.writeable
-            ):
+            is_own = arrays.on_host(d) and guarded.has_own_memory(d) and d.flags.writeable
+            if not is_own or not guarded.is_held_once(d):
                 d = arrays.contiguous(d)
             leaf._grad = leaf._of_array(d)
 

@@ -113,7 +113,9 @@ def join_placed(graph: Graph) -> Graph:
         if each.op is tensor_functions.IndexAdd:
             rows = _placed(each)
         elif each.op is functions.Add:
-            less, rows = sorted((rows_of.get(x, {}) if uses[x] == 1 else {} for x in each.operands), key=len)
+            out = each.outputs[0].type  # an operand of another shape is repeated
+            found_rows = (rows_of[x] if x in rows_of and uses[x] == 1 and x.type == out else {} for x in each.operands)
+            less, rows = sorted(found_rows, key=len)
             rows = {} if not less or any(i in rows for i in less) else rows | less
         is_whole = each.op is functions.Add and rows and len(rows) == each.outputs[0].shape[0]
         found += _joined([rows[i] for i in range(len(rows))], each.outputs[0]) if is_whole else [each]

@@ -287,6 +287,39 @@ def test_a_key_that_selects_no_rows_is_taken_as_it_is(key):
     np.testing.assert_array_equal(found.numpy(), wanted)
 
 
+@pytest.mark.parametrize("count", [2, 2000])
+def test_places_that_are_repeated_select_no_rows(count):
+    """A column that is repeated looks like a row with one number."""
+    x = mg.zeros(5, 1, requires_grad=True)
+    rows, values = np.arange(count)[:, None] % 5, np.arange(count * 7, dtype=np.float32).reshape(count, 7)
+    x[mg.tensor(rows).expand(count, 7), mg.tensor([[0]])].backward(mg.tensor(values))
+    wanted = np.zeros((5, 1), np.float32)
+    np.add.at(wanted, (np.broadcast_to(rows, (count, 7)), np.array([[0]])), values)
+    np.testing.assert_array_equal(x.grad.numpy(), wanted)
+    with pytest.raises(ValueError, match="broadcast"):
+        arrays.add_rows(np.zeros((5, 3)), np.zeros(2000, int), np.zeros((2000, 4)))
+
+
+@pytest.mark.parametrize("shape", [(5, 0), (5, 3, 0), (5, 0, 3), (0, 4)])
+def test_rows_without_elements_are_added(shape):
+    """Nothing is added to nothing."""
+    index = mg.tensor([0, 2]) if shape[0] else mg.zeros(0, dtype=mg.int64)
+    found = mg.zeros(*shape).index_add(0, index, mg.ones(len(index), *shape[1:]))
+    assert found.shape == shape
+
+
+@pytest.mark.parametrize("is_writeable", [True, False])
+def test_an_expanded_array_has_an_array_as_its_base(is_writeable):
+    """Else nobody could tell whose memory it is; and it may be written to where the array may."""
+    x = np.arange(6.0).reshape(2, 3)
+    x.flags.writeable = is_writeable
+    for each in (x, x.T, x[:, ::2], x[::-1]):
+        wide = arrays.expand(each, (4, *each.shape))
+        assert isinstance(wide.base, np.ndarray) and np.may_share_memory(wide, x)
+        assert wide.flags.writeable == is_writeable
+        np.testing.assert_array_equal(wide, np.broadcast_to(each, wide.shape))
+
+
 def test_rows_for_no_place_are_refused():
     """A place beyond the end is an error, and not another place."""
     with pytest.raises(IndexError):

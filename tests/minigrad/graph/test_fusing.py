@@ -332,6 +332,14 @@ def test_rows_are_joined():
     for key in ((), np.array([0, 1]), (0, np.array([0, 1]))):
         rest = mg.tensor(np.zeros((3, 2))[key])
         assert "Cat" not in ops(join_placed(trace(lambda x, key=key: IndexAdd.apply(x, shape=(3, 2), key=key), rest)))
+    for shape in ((1, 2), (2,), (2, 2, 2)):  # one of the two is repeated before they are added
+        part = mg.rand(*shape[1:])
+
+        def wide(x, part, shape=shape):
+            return IndexAdd.apply(x, shape=(2, 2), key=(1,)) + IndexAdd.apply(part, shape=shape, key=(0, ...))
+
+        same_bits(prepare(trace(wide, row, part)).run(row.numpy(), part.numpy()), [wide(row, part).numpy()])
+        assert "Cat" not in ops(join_placed(trace(wide, row, part)))
     chain = trace(lambda x: sum((x for _ in range(5000)), x), row)
     assert join_placed(chain) == chain  # and no error of too deep a recursion
 
