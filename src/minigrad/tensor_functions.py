@@ -425,7 +425,7 @@ class Index(_Linear):
         return True
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _columns_of(shape: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], ...]:
     """Return the numbers along every axis but the first, each in an array that repeats along the others."""
     return np.ogrid[tuple(slice(n) for n in shape)][1:]
@@ -439,8 +439,8 @@ def _rows_of(key: Any, shape: Sequence[int]) -> Any:
     if not isinstance(key, tuple) or len(key) != len(shape) or not all(isinstance(each, np.ndarray) for each in key):
         return None
     numbers, *columns = key
-    whole = numbers.dtype.kind in "iu" and numbers.shape[1:] == tuple(shape[1:]) and not any(numbers.strides[1:])
-    whole = whole and numbers.size > 0
+    whole = numbers.dtype.kind in "iu" and numbers.size > 0 and numbers.shape[1:] == tuple(shape[1:])
+    whole = whole and not any(numbers.strides[1:])
     whole = whole and all(map(np.array_equal, columns, _columns_of(tuple(shape))))  # shapes are compared as well
     return numbers[(slice(None), *(0,) * len(columns))] if whole else None
 

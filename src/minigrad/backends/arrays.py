@@ -93,14 +93,9 @@ def add_rows(out: Array, places: Array, rows: Array) -> None:
     """
     count = len(out)
     form = getattr(backends.current(out), "add_rows", None)
-    is_plain = rows.shape == places.shape + out.shape[1:] and rows.dtype == out.dtype and out.dtype in FLOATS
-    if (
-        form is not None
-        and is_plain
-        and rows.size >= LARGE_AND_DEAR
-        and -count <= places.min()
-        and places.max() < count
-    ):
+    suits = rows.size >= LARGE_AND_DEAR and rows.dtype == out.dtype and out.dtype in FLOATS
+    suits = suits and rows.shape == places.shape + out.shape[1:]
+    if form is not None and suits and -count <= places.min() and places.max() < count:
         form(out, np.ascontiguousarray(places, np.int64) % count, np.ascontiguousarray(rows))
     else:
         np.add.at(out, places, rows)
