@@ -35,8 +35,9 @@ minigrad = SimpleNamespace(
 
 
 def jax():
-    """JAX, by the same names."""
+    """JAX, by the same names, in float32 as in its documentation."""
     found = pytest.importorskip("jax", reason="JAX is not installed: pip install jax to compare with it")
+    found.config.update("jax_enable_x64", False)  # other tests of this process may have asked for float64
     functions = ("jit", "grad", "vmap", "jvp", "vjp", "jacfwd", "jacrev", "hessian", "value_and_grad", "linearize")
     functions += ("checkpoint", "custom_jvp", "custom_vjp")
     return SimpleNamespace(
