@@ -45,7 +45,7 @@ def planted(course: Course, exercise: str) -> Course:
     return replace(course, exercises={**course.exercises, exercise: bare}, assignments=assignments)
 
 
-PARTS = {"cuda_ops._turn_practice": 4}
+PARTS = {"cuda_ops._turn_practice": 8}
 """Into how many parts functions are divided where each program launches kernels of many threads, and takes longest."""
 
 SEARCHES = [
