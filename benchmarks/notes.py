@@ -109,7 +109,7 @@ NOTES: dict[str, str] = {
         "one loop, at three quarters of the bandwidth that the line of a + 2 * b reaches; PyTorch's time is mostly "
         "that of new memory"
     ),
-    "jit: gelu with tanh, 1e5, forward": "at the target; PyTorch took 1.4 ms in the run before, and 0.4 in this one",
+    "jit: gelu with tanh, 1e5, forward": "at the target; PyTorch took 1.4 ms in one run and 0.4 in another",
     "jit: layer norm 1024 x 1024, with gradients": (
         "0.79 and 1.25 of torch.compile's time in two runs: the spread of one run spans the target"
     ),

@@ -278,7 +278,7 @@ def test_a_part_is_not_added_to_memory_of_another_library(walk, kind):
 
 
 def test_a_rule_of_ones_own_is_used_for_every_part(walk):
-    """What adds a part in place belongs to the rule of `Index`, and not to one that takes that rule's place."""
+    """`add_back` belongs to the rule of `Index`; a rule in its place has none, and serves each part."""
 
     class Reversed(tensor_functions.Index):
         @staticmethod

@@ -104,8 +104,7 @@ def join_placed(graph: Graph) -> Graph:
     >>> [each.op.__name__ for each in remove_dead(join_placed(rows)).equations]
     ['Add', 'View', 'Add', 'View', 'Cat']
     """
-    uses = Counter(v for v in graph.outputs if isinstance(v, Var))
-    uses.update(v for each in graph.equations for v in each.uses())
+    uses = _uses(graph)
     rows_of: dict[Any, dict[int, Any]] = {}
     found: list[Equation] = []
     for each in graph.equations:
@@ -114,13 +113,19 @@ def join_placed(graph: Graph) -> Graph:
             rows = _placed(each)
         elif each.op is functions.Add:
             out = each.outputs[0].type  # an operand of another shape is repeated
-            found_rows = (rows_of[x] if x in rows_of and uses[x] == 1 and x.type == out else {} for x in each.operands)
-            less, rows = sorted(found_rows, key=len)
+            both = (rows_of[x] if x in rows_of and uses[x] == 1 and x.type == out else {} for x in each.operands)
+            less, rows = sorted(both, key=len)
             rows = {} if not less or any(i in rows for i in less) else rows | less
         is_whole = each.op is functions.Add and rows and len(rows) == each.outputs[0].shape[0]
         found += _joined([rows[i] for i in range(len(rows))], each.outputs[0]) if is_whole else [each]
         rows_of[each.outputs[0]] = rows
     return replace(graph, equations=tuple(found))
+
+
+def _uses(graph: Graph) -> Counter[Var]:
+    """Return how often each value is read, or returned."""
+    read = (v for each in graph.equations for v in each.uses())
+    return Counter([*read, *(v for v in graph.outputs if isinstance(v, Var))])
 
 
 def _placed(equation: Equation) -> dict[int, Any]:
@@ -154,8 +159,7 @@ def permute_parts(graph: Graph) -> Graph:
     ['View', 'View', 'Permute', 'Permute', 'Cat', 'View']
     """
     made = {v: each for each in graph.equations for v in each.outputs}
-    uses = Counter(v for v in graph.outputs if isinstance(v, Var))
-    uses.update(v for each in graph.equations for v in each.uses())
+    uses = _uses(graph)
     reshaped = {each.operands[0] for each in graph.equations if each.op is tensor_functions.View}
     found: list[Equation] = []
     for each in graph.equations:
