@@ -38,16 +38,15 @@ def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
     """
     dtype = np.result_type(a, b)
     a, b = _for_blas(a), _for_blas(b)
-    shape = (*_broadcast(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-    if math.prod(b.shape[:-2]) == 1 and a.ndim > 2 and a.ndim >= b.ndim and a.flags.c_contiguous:
+    batch, other = a.shape[:-2], b.shape[:-2]
+    if other and other != batch:
+        batch = np.broadcast_shapes(batch, other)
+    shape = (*batch, a.shape[-2], b.shape[-1])
+    if math.prod(other) == 1 and a.ndim > 2 and a.ndim >= b.ndim and a.flags.c_contiguous:
         # One right factor for all: the left ones are stacked, and it is a single, large product.
         a, b = a.reshape(-1, a.shape[-1]), b.reshape(b.shape[-2:])
         return _multiplied(a, b, pool.empty((len(a), b.shape[-1]), dtype)).reshape(shape)
     return _multiplied(a, b, pool.empty(shape, dtype) if out is None else out)
-
-
-def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    return a if a == b or not b else np.broadcast_shapes(a, b)
 
 
 def _multiplied(a: Array, b: Array, out: Array) -> Array:
