@@ -108,8 +108,8 @@ def test_a_commit_that_is_not_there_is_said(chosen):
 @pytest.mark.parametrize(
     ("file", "tests"),
     [
-        ("src/minigrad/widgets/stepper.py", {"tests/minigrad/widgets/", "tests/book/", "tests/e2e/"}),
-        ("src/minigrad/scalar.py", {"tests/minigrad/test_scalar.py", "tests/course/"}),
+        ("src/minigrad/widgets/stepper.py", {"tests/minigrad/widgets/", "tests/book/", "tests/e2e/", *APART}),
+        ("src/minigrad/scalar.py", {"tests/minigrad/test_scalar.py", "tests/course/", *APART}),
         ("autograder/judging/judge.py", {"tests/autograder/judging/", "tests/autograder/proof/"}),
         ("autograder/wrong/mlp.SGD/uphill.py", {"tests/autograder/wrong/", "tests/autograder/proof/"}),
         ("course/lessons/03_backprop.md", {"tests/course/"}),
@@ -148,3 +148,20 @@ def test_what_takes_longest_of_all_comes_last_where_the_time_is_bounded():
     for until, is_last in ((0.0, False), (1.0, True)):
         choice = Choice(rest=True, rooms=("tests/autograder/proof/",), until=until)
         assert (choice.place(longest) > choice.place(usual)) == is_last
+
+
+@pytest.mark.parametrize(
+    ("choice", "only"),
+    [
+        ({"rest": True, "rooms": APART}, True),
+        ({"rooms": APART}, True),
+        ({"rest": True, "rooms": ("tests/autograder/proof/", *APART)}, False),
+        ({"every": True}, False),
+    ],
+)
+def test_a_search_out_of_turn_is_for_what_changed_alone(choice, only):
+    """Where its own room changed, and in its turn, it looks at everything."""
+    mark, config = SimpleNamespace(kwargs={}), SimpleNamespace(args=[])
+    item = SimpleNamespace(nodeid=f"{APART[0]}a]", get_closest_marker=lambda _: mark, config=config)
+    found = [Choice(turn=turn, **choice).only_for_changes(item) for turn in range(12)]
+    assert found.count(True) == (12 - bool(choice.get("rest")) if only else 0)

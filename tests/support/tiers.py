@@ -13,7 +13,7 @@ import re
 import subprocess
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from zlib import crc32
 
 import pytest
@@ -21,13 +21,16 @@ from places import ROOT
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-__all__ = ["Apart", "Choice", "concerned"]
+__all__ = ["CHOICE", "Apart", "Choice", "concerned"]
 
 REST = 12
 """`--rest` runs one of so many of the marked tests that no change concerns."""
 
 APART = ("tests/autograder/proof/test_borrow.py::test_an_edition_keeps_no_answer[",)
-"""How the addresses of tests begin that are shared out one by one: they share nothing, and together take longest."""
+"""How the addresses of tests begin that are shared out one by one: they share nothing, and together take longest.
+
+Any change of the library concerns them, and out of turn they look at what changed alone (`Choice.only_for_changes`).
+"""
 
 LONGEST = (
     "tests/autograder/proof/test_borrow.py",
@@ -81,6 +84,7 @@ ROOMS = (
     (r"(tests/.+/test_\w+\.py)", r"\1"),
     (r"(tests/(?!support/).+/)(?!test_)[^/]+", r"\1"),
     (r"constraints\.txt", "tests/"),
+    *((r"src/minigrad/.*\.py", tests) for tests in APART),
 )
 """What a changed file concerns: the tests whose address begins so. A file may match several lines."""
 
@@ -106,6 +110,7 @@ class Choice:
         every: All tests.
         rest: Only what a run without this option leaves out.
         turn: Which of the shares: the number of commits so far, so that K commits see every case.
+        changed: The files that changed, where the run is to mind them.
         rooms: How the addresses of the tests begin that are run whatever their mark.
         until: The time after which no further marked test is begun; 0 for never.
     """
@@ -113,6 +118,7 @@ class Choice:
     every: bool = False
     rest: bool = False
     turn: int = 0
+    changed: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
     until: float = 0.0
 
@@ -127,6 +133,10 @@ class Choice:
         usual = share > 0 and self.falls_on(item, share)
         concerns = item.nodeid.startswith(self.rooms) if self.rooms else False
         return not usual and (concerns or self.falls_on(item, REST)) if self.rest else usual or concerns
+
+    def only_for_changes(self, item: pytest.Item) -> bool:
+        """Whether one of `APART` is run for nothing but that the library changed."""
+        return not replace(self, rooms=tuple(room for room in self.rooms if room not in APART)).takes(item)
 
     def place(self, item: pytest.Item) -> int:
         """Where a test's file stands in the run: what changes concern comes first, then what takes longest.
@@ -173,13 +183,13 @@ def _choose(config: pytest.Config) -> Choice:
         turn = int(git("rev-list", "--count", "HEAD") or time.time() // 86400)
     budget, since = config.getoption("budget"), config.getoption("changed")
     until = time.time() + 60.0 * budget if budget else 0.0
-    rooms: tuple[str, ...] = ()
+    changed: list[str] = []
     if since:
         if not git("rev-parse", "--verify", "--quiet", f"{since}^{{commit}}"):
             raise pytest.UsageError(f"--changed {since}: git knows no such commit")
-        files = git("diff", "--name-only", since) + git("ls-files", "--others", "--exclude-standard")
-        rooms = tuple(sorted(concerned(files.splitlines())))
-    return Choice(config.getoption("tiers_all"), config.getoption("rest"), turn, rooms, until)
+        changed += (git("diff", "--name-only", since) + git("ls-files", "--others", "--exclude-standard")).splitlines()
+    rooms = tuple(sorted(concerned(changed)))
+    return Choice(config.getoption("tiers_all"), config.getoption("rest"), turn, tuple(changed), rooms, until)
 
 
 class Apart(LoadFileScheduling):
