@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import copy
 import gc
 import importlib
 import io
 import os
+import random
 import signal
 import sys
 import threading
@@ -265,18 +267,37 @@ def _run_one(
     tell: Callable[[str], None],
 ) -> CheckResult:
     """Run one test. Where its text does not say which of the student's calls failed, run it again and watch them."""
-    worked = time.process_time()
+    worked, draw_again = time.process_time(), _draws()
     limit = SLOW_SECONDS if test in _slow else SECONDS
     result, call = _tried(test, section, student, answer, printed, _time_limit(limit, tell))
     is_endless = result.reason == ENDLESS
     if call is None or call.is_whole or (time.process_time() - worked > _AGAIN and not is_endless):
         return replace(result, call=call.text if call else "")
+    draw_again()
     seen = Observed(lambda frame: answer.is_theirs(frame, test), answer.names)
     again, _ = _tried(test, section, student, answer, _Tail(), _time_limit(_AGAIN if is_endless else limit), seen)
     # Where Python has no room for one more call, it has none for the watching either, and says SystemError.
     is_same = again.reason == result.reason or ("RecursionError" in result.reason and "SystemError" in again.reason)
     text = "" if not is_same else seen.running() if is_endless else seen.text()
     return replace(result, call=text or call.text)
+
+
+def _draws() -> Callable[[], None]:
+    """Return what lets Python, NumPy and the library draw the random numbers from here on a second time."""
+    drawn = random.getstate()
+    numpy = sys.modules.get("numpy.random")  # which need not be imported, and the library's stream neither
+    drawn_by_numpy = numpy and numpy.get_state()
+    own = sys.modules.get("minigrad.tensors.random")
+    stream = own and copy.deepcopy(own.default_generator._random)
+
+    def again() -> None:
+        random.setstate(drawn)
+        if numpy:
+            numpy.set_state(drawn_by_numpy)
+        if own:
+            own.default_generator._random = stream
+
+    return again
 
 
 def _tried(

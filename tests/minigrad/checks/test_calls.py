@@ -1,10 +1,13 @@
 """The call that a failing check names, as its reader would type it."""
 
 import linecache
+import random
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+import minigrad
 from minigrad.checks import calls, runner
 from minigrad.checks.expectation import expect, expect_that
 from minigrad.checks.standins import leaf, result
@@ -187,3 +190,17 @@ def test_the_report_shows_it():
     report = runner.CheckReport("operators.arithmetic", 1.0, (result,))
     assert "      Called: add(1.0, '<')" in str(report).splitlines()
     assert "<div>Called: <code>add(1.0, &#x27;&lt;&#x27;)</code></div>" in report._repr_html_()
+
+
+@pytest.mark.parametrize("draw", [random.random, np.random.random, lambda: minigrad.rand(1).item()])
+def test_the_second_run_draws_the_same_numbers(draw):
+    """A random result is wrong in the same way again, so that its call is found; afterwards the stream goes on."""
+    drawn = [draw()]
+
+    def g(value):
+        drawn.append(draw())
+        return drawn[-1]
+
+    assert failed("expect(applied(student, 2), 3.0)", other=HELPER, g=g).endswith("(2)")
+    before, first, second = drawn
+    assert before != first == second != draw()
