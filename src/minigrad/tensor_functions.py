@@ -439,8 +439,8 @@ def _rows_of(key: Any, shape: Sequence[int]) -> Any:
     if not isinstance(key, tuple) or len(key) != len(shape) or not all(isinstance(each, np.ndarray) for each in key):
         return None
     numbers, *columns = key
-    whole = numbers.dtype.kind in "iu" and numbers.size > 0 and numbers.shape[1:] == tuple(shape[1:])
-    whole = whole and not any(numbers.strides[1:])
+    whole = numbers.dtype.kind in "iu" and numbers.ndim > 0 and numbers.size > 0
+    whole = whole and numbers.shape[1:] == tuple(shape[1:]) and not any(numbers.strides[1:])
     whole = whole and all(map(np.array_equal, columns, _columns_of(tuple(shape))))  # shapes are compared as well
     return numbers[(slice(None), *(0,) * len(columns))] if whole else None
 

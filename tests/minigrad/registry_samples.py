@@ -135,6 +135,7 @@ OF_TENSORS: dict[str, list[Sample]] = {
     "IndexAdd": [
         Sample(((2, 2),), {"shape": (3, 2), "key": (slice(1, None),)}),
         Sample(((2, 2, 2),), {"shape": (3, 2), "key": (_ROWS,)}),
+        Sample(((),), {"shape": (3,), "key": (np.array(1),)}),
     ],
     "Embed": [Sample(((3, 2),), {"tokens": minigrad.tensor([[0, 2], [2, 2]])})],
     "Flip": _along((2, 3), {"dims": (0,)}, {"dims": (0, 1)}),

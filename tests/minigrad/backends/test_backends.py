@@ -270,20 +270,22 @@ def test_index_add_adds_rows(monkeypatch, axis, added):
 
 
 @pytest.mark.parametrize(
-    "key",
+    ("shape", "key"),
     [
-        (np.broadcast_to(np.array([[4], [0]]), (2, 3)), np.array([[2, 1, 0]])),  # columns in another order
-        (np.arange(2)[:, None], np.arange(2)[:, None]),  # places that happen to be columns in order: a diagonal
-        (np.broadcast_to(np.array([[1], [0]]), (2, 2)), np.arange(2)[None]),  # not every column
-        (np.ones((5, 3), bool),),  # a mask
+        ((5, 3), (np.broadcast_to(np.array([[4], [0]]), (2, 3)), np.array([[2, 1, 0]]))),  # columns in another order
+        ((5, 3), (np.arange(2)[:, None], np.arange(2)[:, None])),  # a diagonal: places like columns in order
+        ((5, 3), (np.broadcast_to(np.array([[1], [0]]), (2, 2)), np.arange(2)[None])),  # not every column
+        ((5, 3), (np.ones((5, 3), bool),)),  # a mask
+        ((5,), (np.array(2),)),  # one place, without an axis
+        ((5, 3), np.array(2)),
     ],
 )
-def test_a_key_that_selects_no_rows_is_taken_as_it_is(key):
+def test_a_key_that_selects_no_rows_is_taken_as_it_is(shape, key):
     """The values come to the places that NumPy's indexing names."""
-    wanted = np.zeros((5, 3))
+    wanted = np.zeros(shape)
     values = np.random.default_rng(0).normal(size=wanted[key].shape)
     np.add.at(wanted, key, values)
-    found = tensor_functions.IndexAdd.apply(mg.tensor(values), shape=(5, 3), key=key)
+    found = tensor_functions.IndexAdd.apply(mg.tensor(values), shape=shape, key=key)
     np.testing.assert_array_equal(found.numpy(), wanted)
 
 
