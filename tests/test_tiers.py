@@ -110,6 +110,16 @@ def test_a_commit_that_is_not_there_is_said(chosen):
     [
         ("src/minigrad/widgets/stepper.py", {"tests/minigrad/widgets/", "tests/book/", "tests/e2e/", *APART}),
         ("src/minigrad/scalar.py", {"tests/minigrad/test_scalar.py", "tests/course/", *APART}),
+        (
+            "src/minigrad/tensor_functions.py",
+            {
+                "tests/minigrad/test_tensor_functions.py",
+                "tests/minigrad/tensors/",
+                "tests/peers/",
+                "tests/course/",
+                *APART,
+            },
+        ),
         ("autograder/judging/judge.py", {"tests/autograder/judging/", "tests/autograder/proof/"}),
         ("autograder/wrong/mlp.SGD/uphill.py", {"tests/autograder/wrong/", "tests/autograder/proof/"}),
         ("course/lessons/03_backprop.md", {"tests/course/"}),
