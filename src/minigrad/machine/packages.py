@@ -1,4 +1,8 @@
-"""Packages that may be missing: the grader in a class, Numba in a browser. What needs none runs all the same."""
+"""Packages that may be missing: the grader in a class, Numba in a browser.
+
+Without Numba, NumPy computes arrays of every size (`backends.uncompiled`). A check that needs Numba is named in its
+report and left out of the verdict. Modules that cannot do without a package refuse with one sentence.
+"""
 
 from __future__ import annotations
 
