@@ -4,6 +4,7 @@ The floors between the folders are contracts in pyproject.toml, which `make lint
 `if TYPE_CHECKING` do not count there, nor here.
 """
 
+import re
 from graphlib import CycleError, TopologicalSorter
 
 import grimp
@@ -23,3 +24,20 @@ def test_no_module_imports_itself_by_way_of_others(imports):
         TopologicalSorter(imports).prepare()
     except CycleError as error:
         pytest.fail(f"a cycle of imports: {' <- '.join(error.args[1])}")
+
+
+def test_a_room_imports_only_rooms_above_it_in_the_table(root, imports):
+    """ARCHITECTURE.md lists the rooms of the library, lowest first; those of a row may import each other."""
+    page = (root / "ARCHITECTURE.md").read_text()
+    table = page.partition("\n## The library\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
+    floors = {room: floor for floor, row in enumerate(rows) for room in re.findall(r"`(\w+)/?`", row)}
+    arrows = {
+        (module.split(".")[1], other.split(".")[1])
+        for module, others in imports.items()
+        for other in others
+        if module.startswith("minigrad.") and other.startswith("minigrad.")
+    }
+    rooms = {room for arrow in arrows for room in arrow}
+    assert rooms - {"__main__"} == set(floors)
+    assert {(room, other) for room, other in arrows if room in floors and floors[other] > floors[room]} == set()

@@ -138,10 +138,12 @@ def test_the_book_keeps_the_order_of_the_index(door):
 
 @pytest.mark.parametrize("page", LINES)
 def test_a_page_to_begin_with_is_short(page):
+    """README and ARCHITECTURE keep to their number of lines; details stand elsewhere."""
     assert len((ROOT / page).read_text().splitlines()) <= LINES[page]
 
 
 def test_each_block_of_commands_in_the_readme_is_short():
+    """A door has a few commands; more of them have a page."""
     blocks = [token.content.splitlines() for token in tokens(README) if token.type == "fence"]
     assert len(blocks) >= 4
     assert [block for block in blocks if len(block) > COMMANDS] == []

@@ -3,7 +3,7 @@
 A course may be about a package that its students import, as minigrad's is. Or it has none: then the answers stand in
 the cells of its lessons, an edition is assembled of them, and students install nothing.
 
-`minigrad.py` is the only module of the grader that imports minigrad; import-linter checks that (`make lint`). Neither
+In the grader's process `minigrad.py` alone imports minigrad; import-linter checks that (`make lint`). Neither
 package may need the other. So the modules that read the line `# exercise: ID` and that compare values stand in both
 of them, and a test keeps the two copies the same.
 """

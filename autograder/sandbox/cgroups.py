@@ -1,8 +1,8 @@
 """A memory and process bound for a whole sandbox, where the system has given this process a part of cgroup v2.
 
-Limits on a process bind each process by itself. A control group binds all of a sandbox together, whatever they do; the
-warm parent looks at their memory as well, ten times a second, and says in words what was too much. A part of the tree
-is had by `systemd-run --user --scope -p Delegate=yes autograder ...`, or in a container that passes it on.
+Limits on a process bind each process by itself. A control group binds all of a sandbox together, whatever they do. The
+session's relay looks at their memory as well, ten times a second, and says in words what was too much. A part of the
+tree is had by `systemd-run --user --scope -p Delegate=yes autograder ...`, or in a container that passes it on.
 """
 
 import contextlib
