@@ -173,6 +173,27 @@ def test_figures_of_the_readme_are_measured():
             assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", measured), f"{name}: {number}: {measured}"
 
 
+def test_the_cost_of_a_class_is_reckoned_from_measured_seconds():
+    """The model's seconds of a core to judge a submission are those of RESULTS.md, and its table follows from them."""
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
+    measured = [
+        float(
+            re.search(
+                rf"^\| {lessons} \| autograder autograde, the whole class, cold \|.*?\|.*?\| ([\d.]+) s",
+                results,
+                re.MULTILINE,
+            )[1]
+        )
+        for lessons in ("autodiff", "compiled")
+    ]
+    model = (ROOT / "docs" / "instructor" / "scale.md").read_text()
+    interpreted, compiled = map(float, re.search(r"\| ([\d.]+) where .*?, ([\d.]+) where", model).groups())
+    assert [interpreted, compiled] == [round(seconds, 1) for seconds in measured]
+    judged, recorded = interpreted, float(re.search(r"so ([\d.]+) for three \|", model)[1])
+    for count, hours in re.findall(r"^\| ([\d,]+) \| [^|]+\| [^|]+\| ([\d.]+) \|", model, re.MULTILINE):
+        assert float(hours) == pytest.approx(int(count.replace(",", "")) * (judged + recorded) / 3600, rel=0.02)
+
+
 def programs():
     """Each Python program in docs/, with the output that stands below it, or nothing."""
     for page in sorted((ROOT / "docs").rglob("*.md")):
