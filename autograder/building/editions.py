@@ -19,7 +19,6 @@ import itertools
 import json
 import marshal
 import re
-import shlex
 import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -55,7 +54,8 @@ In it your exercises are still to be written, by you; the rest is there, to be u
 3.11, 3.12 or 3.13. Beside this folder, in a terminal:
 
 ```
-python -m venv venv && source venv/bin/activate      # on Windows: venv\\Scripts\\activate
+python -m venv venv
+source venv/bin/activate       # on Windows: venv\\Scripts\\activate
 pip install {folder}     # [nbgrader] only to fetch and submit from JupyterLab
 minigrad start my-notebooks    # copies the lessons; run it again after an update: your work stays, new text comes
 minigrad lab my-notebooks      # JupyterLab there, until Ctrl-C; the other commands go into a second terminal
@@ -127,7 +127,7 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
             write(out / "minigrad" / "notebooks" / name, (course.notebooks / name).read_text(encoding="utf-8"))
     write(out / "pyproject.toml", project)
     if not (out / "README.md").exists():  # it may be the instructor's own by now
-        folder = shlex.quote(f"./{out.resolve().name}[nbgrader]")
+        folder = f'"./{out.resolve().name}[nbgrader]"'  # Windows' shell knows no single quotes
         write(out / "README.md", _README.format(folder=folder, assignments=_assignments(course)))
     return out
 

@@ -1,8 +1,8 @@
 """A course and its submissions as bytes, on their way to another machine and back.
 
-A course travels as a zip archive of the files that grading reads: lessons, released notebooks, hidden tests, and the
-library's sources. So workers need no folder in common with the machine that gives the command; such a folder would
-have to be mounted on each of them, and would hold the hidden tests after the run. A notebook travels without its
+A course travels as a zip archive of the files that grading reads: lessons, source notebooks, masters, hidden tests,
+and the library's sources. So workers need no folder in common with the machine that gives the command; such a folder
+would have to be mounted on each of them, and would hold the hidden tests after the run. A notebook travels without its
 student's name. A result comes back as JSON.
 """
 

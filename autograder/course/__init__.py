@@ -85,7 +85,7 @@ class Assignment:
         lessons: Names of its lessons, in order.
         due: When it is to be handed in, if there is such a time.
         answers_open: The day from which students may see the answers; None means never.
-        draft: Whether it is still being written: its exercises are graded and proved, and nothing is built of it.
+        draft: Whether it is still being written: its exercises are proved, and nothing of it is built or graded.
         examples_open: The day from which reports show the inputs that failed; None means at once.
         quotes_open: The day from which reports repeat what a student's code says; None means at once.
         hides: Modules that neither its exercises nor earlier ones need, cut while any of these is graded.

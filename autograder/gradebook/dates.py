@@ -1,8 +1,8 @@
 """Due dates, extensions and lateness: one judgement for the gradebook, reports, feedback and tables.
 
-`due` of course.toml and the extensions of `autograder extend` are copied into nbgrader's rows, so that Formgrader and
-`nbgrader collect --before-duedate` know them. Where course.toml says no `due`, a date that was set in Formgrader
-counts. nbgrader keeps times in UTC without a zone, and so does this module.
+`due` of course.toml and the extensions of `autograder extend` are copied into nbgrader's rows, so that Formgrader
+knows them; `nbgrader collect --before-duedate` knows the due date alone. Where course.toml says no `due`, a date that
+was set in Formgrader counts. nbgrader keeps times in UTC without a zone, and so does this module.
 
 A time of handing in that nobody recorded is unknown, and unknown is not late.
 """

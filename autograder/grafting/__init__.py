@@ -5,8 +5,8 @@ them; `claims` decides which exercise a cell solves; `graft` puts the text into 
 above the cells that need them; `grafted` is the result. Metadata, tags, outputs and duplicated cells end here, and a
 note tells of every repair.
 
-Only setup cells, answers and added cells are graded, not a lesson's examples: a lesson may train a network, a grader
-need not.
+Only setup cells, answers and added cells are run in grading, not a lesson's examples: a lesson may train a network, a
+grader need not.
 
 A registry of manglings in the tests states the points that each kind of damage costs.
 """

@@ -243,7 +243,7 @@ def test_an_edition_says_what_to_do_with_it(small, tmp_path, root):
     """Students who get the folder read in it how to install it; what the instructor made of that page stays."""
     edition = class_edition(tmp_path / "week 1", small.load(), dt.date(2027, 2, 15))
     readme = edition / "README.md"
-    assert "pip install './week 1[nbgrader]'" in readme.read_text()
+    assert 'pip install "./week 1[nbgrader]"' in readme.read_text()
     assert "venv\\Scripts\\activate" in readme.read_text()
     commands = [line.split("  ")[0] for line in readme.read_text().splitlines() if line.startswith("minigrad ")]
     told = "".join(page.read_text() for page in (root / "docs" / "student").glob("*.md"))
