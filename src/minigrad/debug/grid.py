@@ -46,7 +46,7 @@ _ENDED = (
 _DTYPES = "biufc"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Thread:
     """A thread of a block.
 
@@ -54,7 +54,7 @@ class Thread:
         number: Its place in the grid, counted through.
         index: Its index in the block.
         block: The index of its block.
-        title: What it is called in findings.
+        sizes: The numbers of blocks of the grid and of threads of a block, in x, y and z.
         counts: What it reads and writes.
         lines: The places of the calls that make shared arrays, by line.
     """
@@ -62,12 +62,13 @@ class Thread:
     number: int
     index: Index
     block: Index
-    title: str = ""
+    sizes: tuple[Index, Index]
     counts: Counts = field(default_factory=Counts)
     lines: dict[tuple[types.CodeType, int], set[int]] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return self.title
+        blocks, threads = self.sizes
+        return f"thread {_short(self.index, threads)} of block {_short(self.block, blocks)}"
 
 
 def _short(index: Index, size: Index) -> str:
@@ -102,7 +103,7 @@ class Grid(Runtime):
         super().__init__(findings, steps, shuffle)
         self.grid, self.block, self.shared_bytes = grid, block, shared_bytes
         self.device = Device(self)
-        self.thread: Thread = Thread(0, (0, 0, 0), (0, 0, 0))
+        self.thread = Thread(0, (0, 0, 0), (0, 0, 0), (grid, block))
         self.counts: dict[tuple[Index, Index], Counts] = {}
         self.events: list[Event] = []
         self.moments: list[Moment] = []
@@ -150,11 +151,8 @@ class Grid(Runtime):
 
     def _run_block(self, kernel: types.FunctionType, args: list[Any], at: Index) -> None:
         base = _place(at, self.grid) * _size(self.block)
-        block = f"of block {_short(at, self.grid)}"
-        threads = [
-            Thread(base + n, index, at, f"thread {_short(index, self.block)} {block}")
-            for n, index in enumerate(_indices(self.block))
-        ]
+        sizes = self.grid, self.block
+        threads = [Thread(base + n, index, at, sizes) for n, index in enumerate(_indices(self.block))]
         self.counts.update({(at, thread.index): thread.counts for thread in threads})
         live: dict[Thread, Any] = {}
         for thread in self._shuffled(iter(threads)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -63,11 +64,17 @@ def addresses(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     >>> (found - found[0, 0]).tolist()
     [[0, 8], [16, 24]]
     """
-    result = np.full(array.shape, array.__array_interface__["data"][0], dtype=np.int64)
-    for axis, (size, stride) in enumerate(zip(array.shape, array.strides, strict=True)):
+    return np.asarray(_offsets(array.shape, array.strides) + array.__array_interface__["data"][0])
+
+
+@lru_cache(maxsize=16)  # each thread of a kernel may ask for those of the same arrays
+def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """The bytes from the first element to each element."""
+    offsets = np.zeros(shape, dtype=np.int64)
+    for axis, (size, stride) in enumerate(zip(shape, strides, strict=True)):
         steps = np.arange(size, dtype=np.int64) * stride
-        result += steps.reshape([-1 if k == axis else 1 for k in range(array.ndim)])
-    return result
+        offsets += steps.reshape([-1 if k == axis else 1 for k in range(len(shape))])
+    return offsets
 
 
 class _Cell:
