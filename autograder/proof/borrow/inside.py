@@ -9,6 +9,7 @@ import copy
 import importlib
 import inspect
 import json
+import linecache
 import math
 import os
 import pkgutil
@@ -32,8 +33,8 @@ _BORING = frozenset({"__init__", "__new__", "__repr__", "__getattr__", "__setatt
 _TOGETHER = 25  # functions that are tried in one process
 
 
-class Late(BaseException):
-    """A program ran out of time."""
+class Ended(BaseException):
+    """Ends a program: it ran out of time, or only its arguments were wanted."""
 
 
 def every_callable() -> list[str]:
@@ -90,7 +91,7 @@ def concerned(_minigrad: Any, tests: list[Any]) -> list[int]:
     for index, questions in enumerate(tests):
         calls: list[int] = []
         builtins.candidate = lambda *_, calls=calls, **__: calls.append(1)  # type: ignore[attr-defined]
-        for probe, args, _ in questions:
+        for probe, args, *_ in questions:
             with contextlib.suppress(Exception):
                 cloudpickle.loads(bytes.fromhex(probe))(_minigrad, *copy.deepcopy(args))
             if calls:
@@ -99,7 +100,9 @@ def concerned(_minigrad: Any, tests: list[Any]) -> list[int]:
     return reached
 
 
-def tried(minigrad: Any, names: list[str], patterns: list[Any], questions: list[Any], times: list[float]) -> list[Any]:
+def tried(
+    minigrad: Any, names: list[str], patterns: list[Any], questions: list[Any], times: list[float], is_kernel: bool
+) -> list[Any]:
     """Try functions as the answer.
 
     Args:
@@ -107,22 +110,26 @@ def tried(minigrad: Any, names: list[str], patterns: list[Any], questions: list[
         names: The functions.
         patterns: Sources of functions of the slot's parameters, in which `C` is the function; each with the numbers of
             arguments that it gives to `C`, and the names of the functions that it is for.
-        questions: Questions of hidden tests with the answers of the reference, the quickest first.
-        times: Seconds for a program, for a function, and for all.
+        questions: Questions of hidden tests with the answers of the reference and the seconds that a program has for
+            each, the quickest first.
+        times: Seconds for a function, and for all.
+        is_kernel: Whether each thread of a grid asks.
 
     Returns:
         The number of programs, for each that answers right its function and pattern, and how many functions
         the time sufficed for.
     """
+    signal.signal(signal.SIGALRM, _ring)
     asked = [(cloudpickle.loads(bytes.fromhex(probe)), *rest) for probe, *rest in questions]
-    made = [(eval(f"lambda C: {source}", globals()), counts, rooms) for source, counts, rooms in patterns]
+    made = [(_readable(source, number), *rest) for number, (source, *rest) in enumerate(patterns)]
     if _is_answered(minigrad, lambda _: lambda *args: args[0], asked):
         return [0, [], len(names)]  # its argument is the answer, which nobody has to borrow
     # Where its first argument does as well as what a function makes of it, a pattern borrows nothing from the function.
     made = [(pattern, *rest, _is_answered(minigrad, pattern, asked)) for pattern, *rest in made]
-    count, wins, done, ends = 0, [], 0, time.monotonic() + times[2]
+    given = _given(minigrad, asked) if is_kernel else []
+    count, wins, done, ends = 0, [], 0, time.monotonic() + times[1]
     while done < len(names) and time.monotonic() < ends:
-        programs, won, finished = _apart(minigrad, names[done : done + _TOGETHER], made, asked, times, ends)
+        programs, won, finished = _apart(minigrad, names[done : done + _TOGETHER], made, asked, given, times, ends)
         count += programs
         wins += won
         done += finished
@@ -134,11 +141,59 @@ def _is_answered(minigrad: Any, pattern: Any, asked: Any) -> bool:
     try:
         builtins.candidate = pattern(lambda *args: args[0])  # type: ignore[attr-defined]
         return _answers_right(minigrad, asked)
-    except Exception:
+    except (Exception, Ended):
         return False
 
 
-def _apart(minigrad: Any, names: list[str], made: Any, asked: Any, times: list[float], ends: float) -> list[Any]:
+def _readable(source: str, number: int) -> Any:
+    """Return a pattern whose text can be read: whoever follows the threads of a kernel rewrites it."""
+    text, name = f"lambda C: {source}\n", f"<pattern {number}>"
+    linecache.cache[name] = (len(text), None, [text], name)
+    return eval(compile(text, name, "eval"), globals())
+
+
+def _given(minigrad: Any, asked: Any) -> list[Any]:
+    """Return the arguments of a kernel's first call that has something to write, as plain arrays and numbers."""
+    from minigrad.debug.arrays import raw_of
+
+    given: list[Any] = []
+
+    def note(*args: Any) -> None:
+        given[:] = [copy.deepcopy(raw_of(each)) for each in args]
+        raise Ended
+
+    builtins.candidate = note  # type: ignore[attr-defined]
+    for probe, args, *_ in asked:
+        with contextlib.suppress(Exception, Ended):
+            probe(minigrad, *copy.deepcopy(args))
+        if given and np.size(given[0]):
+            return given
+    return []
+
+
+def _can_be_a_kernel(program: Any, borrowed: Any, given: list[Any], seconds: float) -> bool:
+    """Return whether a program changes its first argument, or asks which thread runs it, which only a grid can tell.
+
+    A program that does neither takes microseconds here, and as a kernel the time of thousands of threads.
+    """
+    from minigrad.debug.source import unwrap
+
+    if unwrap(borrowed) is not borrowed:
+        return True  # compiled: a grid runs what is inside
+    args = copy.deepcopy(given)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        program(*args)
+    except Exception as error:
+        return "numba.cuda" in str(error)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return not np.array_equal(args[0], given[0], equal_nan=True)
+
+
+def _apart(
+    minigrad: Any, names: list[str], made: Any, asked: Any, given: list[Any], times: list[float], ends: float
+) -> list[Any]:
     """The same of a few functions, in a process of their own; one that hangs or dies is left out."""
     read, write = os.pipe()
     pid = os.fork()
@@ -149,13 +204,13 @@ def _apart(minigrad: Any, names: list[str], made: Any, asked: Any, times: list[f
                 os.dup2(null, each)
             sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
             for name in names:
-                found = _programs(minigrad, name, made, asked, times)
+                found = _programs(minigrad, name, made, asked, given, times)
                 os.write(write, json.dumps(found).encode() + b"\n")
         finally:
             os._exit(0)
     os.close(write)
     data = b""
-    while select.select([read], [], [], max(0.0, min(2.0 * times[1], ends - time.monotonic())))[0]:
+    while select.select([read], [], [], max(0.0, min(2.0 * times[0], ends - time.monotonic())))[0]:
         chunk = os.read(read, 1 << 16)
         if not chunk:
             break
@@ -168,15 +223,10 @@ def _apart(minigrad: Any, names: list[str], made: Any, asked: Any, times: list[f
     return [sum(line[0] for line in lines), [win for line in lines for win in line[1]], min(len(lines) + 1, len(names))]
 
 
-def _programs(minigrad: Any, name: str, made: Any, asked: Any, times: list[float]) -> list[Any]:
+def _programs(minigrad: Any, name: str, made: Any, asked: Any, given: list[Any], times: list[float]) -> list[Any]:
     """Try the patterns of one function; return how many there were, and those that answer right."""
-
-    def ring(*_: Any) -> None:
-        raise Late
-
-    signal.signal(signal.SIGALRM, ring)
     borrowed = globals()["lib"](name)  # of the text above this one
-    takes, won, count, ends = _takes(borrowed), [], 0, time.monotonic() + times[1]
+    takes, won, count, ends = _takes(borrowed), [], 0, time.monotonic() + times[0]
     for number, (pattern, counts, rooms, is_idle) in enumerate(made):
         if time.monotonic() > ends:
             break
@@ -184,14 +234,13 @@ def _programs(minigrad: Any, name: str, made: Any, asked: Any, times: list[float
             continue
         count += 1
         try:
-            signal.setitimer(signal.ITIMER_REAL, times[0])
-            builtins.candidate = pattern(borrowed)  # type: ignore[attr-defined]
+            builtins.candidate = program = pattern(borrowed)  # type: ignore[attr-defined]
+            if given and not _can_be_a_kernel(program, borrowed, given, asked[0][-1]):
+                continue
             if _answers_right(minigrad, asked):
                 won.append([name, number])
         except BaseException:  # whatever a function raises that was called in the wrong way
             continue
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
     return [count, won]
 
 
@@ -212,11 +261,18 @@ def _answers_right(minigrad: Any, asked: Any) -> bool:
     return all(_is_right(minigrad, *each) for each in asked)
 
 
-def _is_right(minigrad: Any, probe: Any, args: Any, wanted: Any) -> bool:
+def _is_right(minigrad: Any, probe: Any, args: Any, wanted: Any, seconds: float) -> bool:
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         return _same(probe(minigrad, *copy.deepcopy(args)), wanted)
     except Exception:
         return False
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _ring(*_: Any) -> None:
+    raise Ended
 
 
 def _same(seen: Any, wanted: Any) -> bool:

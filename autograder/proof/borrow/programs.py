@@ -65,6 +65,13 @@ class Slot:
         return f"{_with_tools(definition)}\n{self.answered(f'return borrowed({self._passed})')}"
 
     @property
+    def is_kernel(self) -> bool:
+        """Whether each thread of a grid runs it, and it gives nothing back."""
+        function = _at(ast.parse(self.cell), self.path)
+        gives = any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function))
+        return "cuda." in ast.unparse(function) and not gives
+
+    @property
     def asking(self) -> str:
         """The solution cell of the search: the answer is whatever stands in `builtins.candidate` then."""
         return self.answered(f"import builtins\nreturn builtins.candidate({self._passed})")
@@ -75,8 +82,16 @@ class Slot:
 
 
 def _with_tools(text: str) -> str:
-    """Run a text in the namespace of the tools: a student's `map` and `sum` are not theirs."""
-    return f"tools = {{}}\nexec({f'{TOOLS}{chr(10)}{text}{chr(10)}'!r}, tools)\nborrowed = tools['borrowed']"
+    """Run a text in the namespace of the tools: a student's `map` and `sum` are not theirs.
+
+    Python can find the text, as that of a cell: whoever follows the threads of a kernel rewrites it.
+    """
+    return f"""import linecache
+source = {f"{TOOLS}{chr(10)}{text}{chr(10)}"!r}
+linecache.cache["<tools>"] = (len(source), None, source.splitlines(True), "<tools>")
+tools = {{}}
+exec(compile(source, "<tools>", "exec"), tools)
+borrowed = tools["borrowed"]"""
 
 
 def _at(tree: ast.Module, path: str) -> ast.FunctionDef | ast.ClassDef:

@@ -1,24 +1,32 @@
 """What the library keeps of a cut exercise answers nothing but what is listed, and the search finds a planted leak."""
 
+import builtins
+import runpy
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from zlib import crc32
+from typing import Any
 
+import cloudpickle
+import numpy as np
 import pytest
 from places import ROOT
 from tiers import CHOICE
 from typer.testing import CliRunner
 
+import minigrad
 from autograder.building.slicing import slice_exercise
 from autograder.cli import app
 from autograder.course import Course
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.proof.borrow import searching
-from autograder.proof.borrow.programs import patterns, slots_of
+from autograder.proof.borrow.programs import INSIDE, TOOLS, patterns, slots_of
 from autograder.proof.borrow.searching import FINE, Leak, Searched, search, stale
 from autograder.sandbox import SandboxUnavailable, choose
+from minigrad import cuda_ops
+from minigrad.checks import launches
 
 COURSE = load_course(ROOT / "course")
 
@@ -46,18 +54,6 @@ def planted(course: Course, exercise: str) -> Course:
     return replace(course, exercises={**course.exercises, exercise: bare}, assignments=assignments)
 
 
-PARTS = {"cuda_ops._turn_practice": 8}
-"""Into how many parts functions are divided where each program launches kernels of many threads, and takes longest."""
-
-SEARCHES = [
-    pytest.param(each.id, part, count, id=each.id if count == 1 else f"{each.id}-{part + 1}-of-{count}")
-    for each in COURSE.exercises.values()
-    if each.points
-    for count in (PARTS.get(each.id, 1),)
-    for part in range(count)
-]
-
-
 @pytest.fixture
 def modules(request: pytest.FixtureRequest) -> frozenset[str] | None:
     """The modules that changed, as the search names them, where an edition is searched for them alone; else None."""
@@ -69,19 +65,16 @@ def modules(request: pytest.FixtureRequest) -> frozenset[str] | None:
     return frozenset(".".join(part for part in each if part != "__init__") for each in parts)
 
 
-@pytest.mark.full("the editions are searched for answers, up to twenty minutes each")
-@pytest.mark.parametrize(("exercise", "part", "count"), SEARCHES)
-def test_an_edition_keeps_no_answer(
-    judge: Judge, exercise: str, part: int, count: int, modules: frozenset[str] | None
-) -> None:
+@pytest.mark.full("the editions are searched for answers, up to ten minutes each")
+@pytest.mark.parametrize("exercise", [each.id for each in COURSE.exercises.values() if each.points])
+def test_an_edition_keeps_no_answer(judge: Judge, exercise: str, modules: frozenset[str] | None) -> None:
     """A search, however fast the machine is, finds nothing that earns points and is not listed.
 
     It tries all functions; where only a change of the library has brought it, those of the modules that changed.
     """
 
     def tried(name: str) -> bool:
-        changed = modules is None or name.partition(":")[0] in modules
-        return changed and crc32(name.encode()) % count == part
+        return modules is None or name.partition(":")[0] in modules
 
     found = search(judge, COURSE.exercise(exercise), 3600.0, only=tried)
     assert found.open == () and found.left == 0
@@ -111,7 +104,68 @@ def test_on_a_slow_machine_a_batch_still_ends_in_time(judge: Judge, monkeypatch:
     monkeypatch.setattr(searching, "_recorded", lambda *words: (recorded(*words)[0], 20.0))
     monkeypatch.setattr(searching, "_asked", lambda *words: given.append(words[1:]) or asked(*words))
     search(judge, COURSE.exercise("operators.higher_order"), 10.0, only=lambda name: name == "operators:sigmoid")
-    assert [words[1][3][2] < searching.ANSWERED for words in given if words[0] == "tried"] == [True] * 3
+    assert [words[1][3][1] < searching.ANSWERED for words in given if words[0] == "tried"] == [True] * 3
+
+
+def test_a_slow_program_ends_with_its_first_question() -> None:
+    """It has a multiple of what the reference takes for one question, not the time of all of them."""
+    inside: dict[str, Any] = {}
+    exec(TOOLS + INSIDE, inside)
+
+    def ask(_: object) -> object:
+        return builtins.candidate()  # type: ignore[attr-defined]
+
+    ask.__module__ = "probe"
+    questions = [[cloudpickle.dumps(ask).hex(), [], 3.0, 0.25]] * 5
+    programs = [("lambda: time.sleep(20)", [], ""), ("lambda: C(1.0, 2.0)", [2], "")]
+    begun = time.monotonic()
+    found = inside["tried"](None, ["operators:add"], programs, questions, [100.0, 100.0], False)
+    assert found == [2, [["operators:add", 1]], 1]
+    assert time.monotonic() - begun < 15.0
+
+
+TURNING = ("lambda out, a, size: C(out, a, size)", [3], ""), ("lambda out, a, size: C(a)", [1], "")
+
+
+def ask_for_a_turn(mg: Any) -> object:
+    """Probe: a launch of a kernel that calls whatever stands in `builtins.candidate`."""
+
+    def kernel(out: Any, a: Any, size: Any) -> None:
+        builtins.candidate(out, a, size)  # type: ignore[attr-defined]
+
+    return mg.checks.launches.turn_practice(kernel, 3)["out"]
+
+
+def test_a_kernel_is_borrowed_as_a_thread_runs_it() -> None:
+    """A kernel with barriers is followed, and found; what writes nothing and asks for no thread is not launched."""
+    inside: dict[str, Any] = {}
+    exec(TOOLS + INSIDE, inside)
+    ask_for_a_turn.__module__ = "probe"
+    wanted = launches.turn_practice(cuda_ops._turn_practice, 3)["wanted"]
+    question = [cloudpickle.dumps(ask_for_a_turn).hex(), [], wanted, 60.0]
+    names = ["cuda_ops:_turn_practice", "operators:neg"]
+    found = inside["tried"](minigrad, names, TURNING, [question], [200.0, 200.0], True)
+    assert found == [2, [["cuda_ops:_turn_practice", 0]], 2]
+    given = inside["_given"](minigrad, [(ask_for_a_turn, [])])
+    assert [np.shape(each) for each in given] == [(9,), (9,), ()]
+
+    def launched(program: Any) -> bool:
+        return bool(inside["_can_be_a_kernel"](program, program, given, 60.0))
+
+    assert launched(cuda_ops._turn_practice) and launched(lambda out, a, size: out.fill(0.0))
+    assert not launched(lambda out, a, size: a + 1.0) and not launched(lambda out: None)
+
+
+def test_the_judge_follows_a_borrowed_kernel(tmp_path: Path) -> None:
+    """The cell that it grades has a text that can be read throughout, so that a leak earns its points there too."""
+    cell = slice_exercise(COURSE, "cuda_ops._turn_practice").reference_cell
+    (slot,) = slots_of(COURSE.exercise("cuda_ops._turn_practice").objects, cell)
+    assert slot.is_kernel
+    file = tmp_path / "borrowing.py"
+    borrowing = slot.borrowing("cuda_ops:_turn_practice", TURNING[0][0])
+    file.write_text(f"from typing import Any\nfrom numba import cuda\n{borrowing}")
+    seen = launches.turn_practice(runpy.run_path(str(file))["_turn_practice"], 3)
+    assert seen["out"] == seen["wanted"]
 
 
 @pytest.mark.parametrize(
