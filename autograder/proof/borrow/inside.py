@@ -37,6 +37,10 @@ class Ended(BaseException):
     """Ends a program: it ran out of time, or only its arguments were wanted."""
 
 
+def _lib(name: str) -> Any:
+    return globals()["lib"](name)  # of the text above this one
+
+
 def every_callable() -> list[str]:
     """Return the names, as `lib` reads them, of all functions, classes and their members, also those in tables."""
     found: dict[int, str] = {}
@@ -154,9 +158,7 @@ def _readable(source: str, number: int) -> Any:
 
 def _given(minigrad: Any, asked: Any) -> list[Any]:
     """Return the arguments of a kernel's first call that has something to write, as plain arrays and numbers."""
-    from minigrad.debug.arrays import raw_of
-
-    given: list[Any] = []
+    raw_of, given = _lib("debug.arrays:raw_of"), list[Any]()
 
     def note(*args: Any) -> None:
         given[:] = [copy.deepcopy(raw_of(each)) for each in args]
@@ -176,9 +178,7 @@ def _can_be_a_kernel(program: Any, borrowed: Any, given: list[Any], seconds: flo
 
     A program that does neither takes microseconds here, and as a kernel the time of thousands of threads.
     """
-    from minigrad.debug.source import unwrap
-
-    if unwrap(borrowed) is not borrowed:
+    if _lib("debug.source:unwrap")(borrowed) is not borrowed:
         return True  # compiled: a grid runs what is inside
     args = copy.deepcopy(given)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -225,7 +225,7 @@ def _apart(
 
 def _programs(minigrad: Any, name: str, made: Any, asked: Any, given: list[Any], times: list[float]) -> list[Any]:
     """Try the patterns of one function; return how many there were, and those that answer right."""
-    borrowed = globals()["lib"](name)  # of the text above this one
+    borrowed = _lib(name)
     takes, won, count, ends = _takes(borrowed), [], 0, time.monotonic() + times[0]
     for number, (pattern, counts, rooms, is_idle) in enumerate(made):
         if time.monotonic() > ends:
