@@ -2,6 +2,7 @@
 
 import builtins
 import runpy
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -107,10 +108,19 @@ def test_on_a_slow_machine_a_batch_still_ends_in_time(judge: Judge, monkeypatch:
     assert [words[1][3][1] < searching.ANSWERED for words in given if words[0] == "tried"] == [True] * 3
 
 
-def test_a_slow_program_ends_with_its_first_question() -> None:
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """The cells of the search, in this process: its program among the builtins and its alarm end with the test."""
+    monkeypatch.setattr(builtins, "candidate", None, raising=False)
+    names: dict[str, Any] = {}
+    exec(TOOLS + INSIDE, names)
+    alarm = signal.getsignal(signal.SIGALRM)
+    yield names
+    signal.signal(signal.SIGALRM, alarm)
+
+
+def test_a_slow_program_ends_with_its_first_question(inside: dict[str, Any]) -> None:
     """It has a multiple of what the reference takes for one question, not the time of all of them."""
-    inside: dict[str, Any] = {}
-    exec(TOOLS + INSIDE, inside)
 
     def ask(_: object) -> object:
         return builtins.candidate()  # type: ignore[attr-defined]
@@ -136,10 +146,8 @@ def ask_for_a_turn(mg: Any) -> object:
     return mg.checks.launches.turn_practice(kernel, 3)["out"]
 
 
-def test_a_kernel_is_borrowed_as_a_thread_runs_it() -> None:
+def test_a_kernel_is_borrowed_as_a_thread_runs_it(inside: dict[str, Any]) -> None:
     """A kernel with barriers is followed, and found; what writes nothing and asks for no thread is not launched."""
-    inside: dict[str, Any] = {}
-    exec(TOOLS + INSIDE, inside)
     ask_for_a_turn.__module__ = "probe"
     wanted = launches.turn_practice(cuda_ops._turn_practice, 3)["wanted"]
     question = [cloudpickle.dumps(ask_for_a_turn).hex(), [], wanted, 60.0]
