@@ -95,7 +95,7 @@ def concerned(_minigrad: Any, tests: list[Any]) -> list[int]:
     for index, questions in enumerate(tests):
         calls: list[int] = []
         builtins.candidate = lambda *_, calls=calls, **__: calls.append(1)  # type: ignore[attr-defined]
-        for probe, args, *_ in questions:
+        for probe, args, _ in questions:
             with contextlib.suppress(Exception):
                 cloudpickle.loads(bytes.fromhex(probe))(_minigrad, *copy.deepcopy(args))
             if calls:
@@ -114,16 +114,14 @@ def tried(
         names: The functions.
         patterns: Sources of functions of the slot's parameters, in which `C` is the function; each with the numbers of
             arguments that it gives to `C`, and the names of the functions that it is for.
-        questions: Questions of hidden tests with the answers of the reference and the seconds that a program has for
-            each, the quickest first.
-        times: Seconds for a function, and for all.
+        questions: Questions of hidden tests with the answers of the reference, the quickest first.
+        times: Seconds for a program, for a function, and for all.
         is_kernel: Whether each thread of a grid asks.
 
     Returns:
         The number of programs, for each that answers right its function and pattern, and how many functions
         the time sufficed for.
     """
-    signal.signal(signal.SIGALRM, _ring)
     asked = [(cloudpickle.loads(bytes.fromhex(probe)), *rest) for probe, *rest in questions]
     made = [(_readable(source, number), *rest) for number, (source, *rest) in enumerate(patterns)]
     if _is_answered(minigrad, lambda _: lambda *args: args[0], asked):
@@ -131,7 +129,7 @@ def tried(
     # Where its first argument does as well as what a function makes of it, a pattern borrows nothing from the function.
     made = [(pattern, *rest, _is_answered(minigrad, pattern, asked)) for pattern, *rest in made]
     given = _given(minigrad, asked) if is_kernel else []
-    count, wins, done, ends = 0, [], 0, time.monotonic() + times[1]
+    count, wins, done, ends = 0, [], 0, time.monotonic() + times[2]
     while done < len(names) and time.monotonic() < ends:
         programs, won, finished = _apart(minigrad, names[done : done + _TOGETHER], made, asked, given, times, ends)
         count += programs
@@ -145,7 +143,7 @@ def _is_answered(minigrad: Any, pattern: Any, asked: Any) -> bool:
     try:
         builtins.candidate = pattern(lambda *args: args[0])  # type: ignore[attr-defined]
         return _answers_right(minigrad, asked)
-    except (Exception, Ended):
+    except Exception:
         return False
 
 
@@ -165,7 +163,7 @@ def _given(minigrad: Any, asked: Any) -> list[Any]:
         raise Ended
 
     builtins.candidate = note  # type: ignore[attr-defined]
-    for probe, args, *_ in asked:
+    for probe, args, _ in asked:
         with contextlib.suppress(Exception, Ended):
             probe(minigrad, *copy.deepcopy(args))
         if given and np.size(given[0]):
@@ -173,7 +171,7 @@ def _given(minigrad: Any, asked: Any) -> list[Any]:
     return []
 
 
-def _can_be_a_kernel(program: Any, borrowed: Any, given: list[Any], seconds: float) -> bool:
+def _can_be_a_kernel(program: Any, borrowed: Any, given: list[Any]) -> bool:
     """Return whether a program changes its first argument, or asks which thread runs it, which only a grid can tell.
 
     A program that does neither takes microseconds here, and as a kernel the time of thousands of threads.
@@ -181,13 +179,10 @@ def _can_be_a_kernel(program: Any, borrowed: Any, given: list[Any], seconds: flo
     if _lib("debug.source:unwrap")(borrowed) is not borrowed:
         return True  # compiled: a grid runs what is inside
     args = copy.deepcopy(given)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         program(*args)
     except Exception as error:
         return "numba.cuda" in str(error)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
     return not np.array_equal(args[0], given[0], equal_nan=True)
 
 
@@ -210,7 +205,7 @@ def _apart(
             os._exit(0)
     os.close(write)
     data = b""
-    while select.select([read], [], [], max(0.0, min(2.0 * times[0], ends - time.monotonic())))[0]:
+    while select.select([read], [], [], max(0.0, min(2.0 * times[1], ends - time.monotonic())))[0]:
         chunk = os.read(read, 1 << 16)
         if not chunk:
             break
@@ -225,8 +220,13 @@ def _apart(
 
 def _programs(minigrad: Any, name: str, made: Any, asked: Any, given: list[Any], times: list[float]) -> list[Any]:
     """Try the patterns of one function; return how many there were, and those that answer right."""
+
+    def ring(*_: Any) -> None:
+        raise Ended
+
+    signal.signal(signal.SIGALRM, ring)
     borrowed = _lib(name)
-    takes, won, count, ends = _takes(borrowed), [], 0, time.monotonic() + times[0]
+    takes, won, count, ends = _takes(borrowed), [], 0, time.monotonic() + times[1]
     for number, (pattern, counts, rooms, is_idle) in enumerate(made):
         if time.monotonic() > ends:
             break
@@ -234,13 +234,16 @@ def _programs(minigrad: Any, name: str, made: Any, asked: Any, given: list[Any],
             continue
         count += 1
         try:
+            signal.setitimer(signal.ITIMER_REAL, times[0])
             builtins.candidate = program = pattern(borrowed)  # type: ignore[attr-defined]
-            if given and not _can_be_a_kernel(program, borrowed, given, asked[0][-1]):
+            if given and not _can_be_a_kernel(program, borrowed, given):
                 continue
             if _answers_right(minigrad, asked):
                 won.append([name, number])
         except BaseException:  # whatever a function raises that was called in the wrong way
             continue
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     return [count, won]
 
 
@@ -261,18 +264,11 @@ def _answers_right(minigrad: Any, asked: Any) -> bool:
     return all(_is_right(minigrad, *each) for each in asked)
 
 
-def _is_right(minigrad: Any, probe: Any, args: Any, wanted: Any, seconds: float) -> bool:
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+def _is_right(minigrad: Any, probe: Any, args: Any, wanted: Any) -> bool:
     try:
         return _same(probe(minigrad, *copy.deepcopy(args)), wanted)
     except Exception:
         return False
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def _ring(*_: Any) -> None:
-    raise Ended
 
 
 def _same(seen: Any, wanted: Any) -> bool:

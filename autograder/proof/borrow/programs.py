@@ -87,10 +87,10 @@ def _with_tools(text: str) -> str:
     Python can find the text, as that of a cell: whoever follows the threads of a kernel rewrites it.
     """
     return f"""import linecache
-source = {f"{TOOLS}{chr(10)}{text}{chr(10)}"!r}
-linecache.cache["<tools>"] = (len(source), None, source.splitlines(True), "<tools>")
+text_of_tools = {f"{TOOLS}{chr(10)}{text}{chr(10)}"!r}
+linecache.cache["<tools>"] = (len(text_of_tools), None, text_of_tools.splitlines(True), "<tools>")
 tools = {{}}
-exec(compile(source, "<tools>", "exec"), tools)
+exec(compile(text_of_tools, "<tools>", "exec"), tools)
 borrowed = tools["borrowed"]"""
 
 

@@ -27,9 +27,6 @@ __all__ = ["FINE", "Leak", "Searched", "search", "stale"]
 
 FINE = Path(__file__).with_name("fine.toml")
 BATCH = 100
-PATIENCE = 4.0
-"""How many times as long as the reference a program may take for a question."""
-
 QUESTIONS = 5
 """Questions of one test that a program is asked; the judge asks it all of them."""
 
@@ -209,8 +206,8 @@ def _recorded(judge: Judge, exercise: Exercise, box: Sandbox) -> tuple[_Tests, f
 
 
 def _sent(questions: Iterable[_Question]) -> list[list[Any]]:
-    """Questions as the sandbox reads them, with the seconds that a program has for each: most fail the first one."""
-    return [[each.probe.hex(), each.args, each.answer, max(0.25, PATIENCE * each.seconds)] for each in questions]
+    """Questions as the sandbox reads them."""
+    return [[each.probe.hex(), each.args, each.answer] for each in questions]
 
 
 class _Slot:
@@ -284,7 +281,7 @@ class _Slot:
                     names[start : start + BATCH],
                     sources,
                     asked,
-                    [max(1.0, 4 * each), batch],
+                    [each, max(1.0, 4 * each), batch],
                     self._slot.is_kernel,
                 ]
                 count, wins, done = _asked(session, "tried", arguments)

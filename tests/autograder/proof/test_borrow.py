@@ -3,7 +3,6 @@
 import builtins
 import runpy
 import signal
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -105,7 +104,7 @@ def test_on_a_slow_machine_a_batch_still_ends_in_time(judge: Judge, monkeypatch:
     monkeypatch.setattr(searching, "_recorded", lambda *words: (recorded(*words)[0], 20.0))
     monkeypatch.setattr(searching, "_asked", lambda *words: given.append(words[1:]) or asked(*words))
     search(judge, COURSE.exercise("operators.higher_order"), 10.0, only=lambda name: name == "operators:sigmoid")
-    assert [words[1][3][1] < searching.ANSWERED for words in given if words[0] == "tried"] == [True] * 3
+    assert [words[1][3][2] < searching.ANSWERED for words in given if words[0] == "tried"] == [True] * 3
 
 
 @pytest.fixture
@@ -117,21 +116,6 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     alarm = signal.getsignal(signal.SIGALRM)
     yield names
     signal.signal(signal.SIGALRM, alarm)
-
-
-def test_a_slow_program_ends_with_its_first_question(inside: dict[str, Any]) -> None:
-    """It has a multiple of what the reference takes for one question, not the time of all of them."""
-
-    def ask(_: object) -> object:
-        return builtins.candidate()  # type: ignore[attr-defined]
-
-    ask.__module__ = "probe"
-    questions = [[cloudpickle.dumps(ask).hex(), [], 3.0, 0.25]] * 5
-    programs = [("lambda: time.sleep(20)", [], ""), ("lambda: C(1.0, 2.0)", [2], "")]
-    begun = time.monotonic()
-    found = inside["tried"](None, ["operators:add"], programs, questions, [100.0, 100.0], False)
-    assert found == [2, [["operators:add", 1]], 1]
-    assert time.monotonic() - begun < 15.0
 
 
 TURNING = ("lambda out, a, size: C(out, a, size)", [3], ""), ("lambda out, a, size: C(a)", [1], "")
@@ -150,15 +134,15 @@ def test_a_kernel_is_borrowed_as_a_thread_runs_it(inside: dict[str, Any]) -> Non
     """A kernel with barriers is followed, and found; what writes nothing and asks for no thread is not launched."""
     ask_for_a_turn.__module__ = "probe"
     wanted = launches.turn_practice(cuda_ops._turn_practice, 3)["wanted"]
-    question = [cloudpickle.dumps(ask_for_a_turn).hex(), [], wanted, 60.0]
+    question = [cloudpickle.dumps(ask_for_a_turn).hex(), [], wanted]
     names = ["cuda_ops:_turn_practice", "operators:neg"]
-    found = inside["tried"](minigrad, names, TURNING, [question], [200.0, 200.0], True)
+    found = inside["tried"](minigrad, names, TURNING, [question], [60.0, 200.0, 200.0], True)
     assert found == [2, [["cuda_ops:_turn_practice", 0]], 2]
-    given = inside["_given"](minigrad, [(ask_for_a_turn, [])])
+    given = inside["_given"](minigrad, [(ask_for_a_turn, [], wanted)])
     assert [np.shape(each) for each in given] == [(9,), (9,), ()]
 
     def launched(program: Any) -> bool:
-        return bool(inside["_can_be_a_kernel"](program, program, given, 60.0))
+        return bool(inside["_can_be_a_kernel"](program, program, given))
 
     assert launched(cuda_ops._turn_practice) and launched(lambda out, a, size: out.fill(0.0))
     assert not launched(lambda out, a, size: a + 1.0) and not launched(lambda out: None)

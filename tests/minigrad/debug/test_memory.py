@@ -30,6 +30,6 @@ def test_an_address_is_where_the_element_lies(view):
 
 
 def test_what_is_kept_of_a_layout_is_not_handed_out():
-    """Whoever changes the addresses that were returned changes those of no other array."""
+    """A change of the addresses that were returned changes those of no other array."""
     addresses(MEMORY)[:] = 0
     assert addresses(MEMORY)[0, 0] == MEMORY.ctypes.data
