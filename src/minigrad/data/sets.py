@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
+
 import numpy as np
 
 from minigrad import datasets
@@ -53,14 +56,19 @@ def digits(train: bool = True, seed: int = 0) -> TensorDataset:
     >>> images.shape[1:], classes.ndim
     ((1, 8, 8), 1)
     """
-    try:
-        from sklearn.datasets import load_digits
-    except ModuleNotFoundError:
+    rows = np.loadtxt(_digits_of_scikit_learn(), delimiter=",")
+    images, classes = rows[:, :-1].reshape(-1, 1, 8, 8), rows[:, -1]
+    order = np.random.default_rng(seed).permutation(len(rows))
+    chosen = order[TEST_DIGITS:] if train else order[:TEST_DIGITS]
+    scaled = (images[chosen] / 16.0).astype(np.float32)
+    return TensorDataset(creation.from_numpy(scaled), creation.from_numpy(classes[chosen].astype(np.int64)))
+
+
+def _digits_of_scikit_learn() -> Path:
+    """Return the file of `sklearn.datasets.load_digits`: for that alone, an import of it all would take seconds."""
+    package = find_spec("sklearn")
+    if package is None or package.origin is None:
         raise ModuleNotFoundError(
             "digits: the images come with scikit-learn, which is not installed; run `pip install scikit-learn`"
-        ) from None
-    found = load_digits()
-    order = np.random.default_rng(seed).permutation(len(found.target))
-    chosen = order[TEST_DIGITS:] if train else order[:TEST_DIGITS]
-    images = (found.images[chosen, None] / 16.0).astype(np.float32)
-    return TensorDataset(creation.from_numpy(images), creation.from_numpy(found.target[chosen].astype(np.int64)))
+        )
+    return Path(package.origin).parent / "datasets" / "data" / "digits.csv.gz"

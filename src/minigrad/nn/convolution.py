@@ -306,8 +306,9 @@ def _input_by_kernel(d_output: Any, weight: Any, windows: Windows, size: Pair) -
 def _weight_by_kernel(d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
     """Convolve the image with the spread gradient as weights: examples take the part of channels."""
     groups, (down, right), (rows, columns) = windows.groups, windows.dilation, size
-    wide = padded(x, windows.padding).swapaxes(0, 1)
-    spread = _spread(d_output, windows.stride).swapaxes(0, 1)
+    # A kernel is compiled for each combination of memory layouts; copies keep the one that it has from the way forward.
+    wide = np.ascontiguousarray(padded(x, windows.padding).swapaxes(0, 1))
+    spread = np.ascontiguousarray(_spread(d_output, windows.stride).swapaxes(0, 1))
     taken, given = wide.shape[0] // groups, spread.shape[0] // groups
     parts = []
     for group in range(groups):

@@ -253,14 +253,18 @@ def test_points(name):
 
 
 def test_digits():
-    """1,437 digits for training and 360 others for tests, the same split every time."""
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed: its digits are missing")
+    """1,437 digits for training and 360 others for tests, the same split every time: scikit-learn's, but in order."""
+    sets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed: its digits are missing")
     x, y = data.digits().tensors
-    held_back, _ = data.digits(train=False).tensors
+    held_back, told = data.digits(train=False).tensors
     assert (x.shape, y.shape, held_back.shape) == ((1437, 1, 8, 8), (1437,), (360, 1, 8, 8))
     assert (x.min().item(), x.max().item()) == (0.0, 1.0)
     assert sorted(set(y.tolist())) == list(range(10))
     assert x.tolist() == data.digits().tensors[0].tolist()
+    theirs, order = sets.load_digits(), np.random.default_rng(0).permutation(1797)
+    images, classes = (np.concatenate(both) for both in ((held_back, x), (told, y)))
+    np.testing.assert_array_equal(images * 16, theirs.images[order, None])
+    np.testing.assert_array_equal(classes, theirs.target[order])
 
 
 def test_digits_without_scikit_learn(monkeypatch):
