@@ -256,13 +256,13 @@ def edition_files(course: Course, without: Iterable[str], *, grading: bool = Fal
     for exercise_id in sorted(wanted):
         course.exercise(exercise_id)
     cuts, dropped = _cuts(course, wanted, grading)
-    library = course.library
+    library, root = course.library, course.source
     files: dict[str, bytes] = {"__init__.py": b""} if library.in_lessons else {}
     if cuts:
         names = {name for each in cuts.values() for source, _ in each for name in _without_body(source)}
         files[CUT] = "".join(f"{library.package}.{name}\n" for name in sorted(names)).encode()
     for path in _library_files(course):
-        if any(path == module or module in path.parents for module in dropped):
+        if not dropped.isdisjoint((path, *path.parents)):
             continue
         content = path.read_bytes()
         if path in cuts:
@@ -270,7 +270,7 @@ def edition_files(course: Course, without: Iterable[str], *, grading: bool = Fal
         if library.in_lessons:
             files[f"{module_of(path)}.py"] = answers_in(content.decode()).encode()
         else:
-            files[path.relative_to(course.source).as_posix()] = content
+            files[path.relative_to(root).as_posix()] = content
     if course.catalogue.is_file():  # a course apart from the library keeps it itself
         files[course.catalogue.name] = course.catalogue.read_bytes()
     return files
@@ -280,6 +280,7 @@ def _cuts(
     course: Course, without: set[str], grading: bool
 ) -> tuple[dict[Path, list[tuple[ObjectSource, str]]], set[Path]]:
     """Return, for each file, the exercise that each object is cut for; and the modules to leave out."""
+    root = course.source
     targets: dict[str, str] = {}
     cut = [exercise for exercise in course.exercises.values() if exercise.id in without]
     for exercise in cut:
@@ -289,14 +290,14 @@ def _cuts(
         # Later assignments are cut whole (`graded_without`), so what they hide is cut for earlier ones as well.
         hidden = (*exercise.hides, *course.assignment_of(exercise).hides) if grading else ()
         for dotted in (*exercise.gives_away, *hidden):
-            path, names = split_object(course.source, dotted)
+            path, names = split_object(root, dotted)
             if names:
                 targets.setdefault(dotted, exercise.id)
             else:
                 dropped.add(path)
     cuts: dict[Path, list[tuple[ObjectSource, str]]] = {}
     for dotted, exercise_id in targets.items():
-        source = find_object(course.source, dotted)
+        source = find_object(root, dotted)
         cuts.setdefault(source.file, []).append((source, exercise_id))
     return cuts, dropped
 

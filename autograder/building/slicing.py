@@ -8,6 +8,7 @@ part stands between `### BEGIN SOLUTION` and `### END SOLUTION`. The stub is exa
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -204,7 +205,9 @@ def _locate(source: Path, dotted: str) -> tuple[Path, Definition, list[str]]:
     )
 
 
+@functools.lru_cache(maxsize=256)
 def _parse(file: Path, text: str) -> ast.Module:
+    """Return a file's tree, to be read only: an edition cuts dozens of objects, many of them in the same file."""
     try:
         return ast.parse(text)
     except SyntaxError as error:
