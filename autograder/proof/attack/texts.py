@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -29,7 +29,7 @@ from autograder.telling import likeness
 from autograder.telling.classreport.gather import with_helpers
 from autograder.telling.report import clean
 
-__all__ = ["MOST", "STEPS", "Step", "Worst", "texts", "worst_of"]
+__all__ = ["MOST", "STEPS", "Step", "Tried", "texts", "tried", "worst_of"]
 
 MOST = 2.0
 """Seconds of processor time that a trusted step may take with any text, on an idle machine."""
@@ -104,8 +104,8 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Worst:
-    """The text with which a step took longest, and the seconds of processor time that it took."""
+class Tried:
+    """A text that a step was tried with, in words, and the seconds of processor time that it took."""
 
     step: Step
     text: str
@@ -192,16 +192,20 @@ STEPS = (
 """Every step of the grader that goes over a student's text outside of the sandbox."""
 
 
-def worst_of(step: Step, size: int | None = None) -> Worst:
-    """Try a step on all texts, and count the time of this thread: others of the process may be at work.
+def tried(step: Step, only: Container[str] | None = None) -> Iterator[Tried]:
+    """Try a step on texts of the largest size, and count the time of this thread: others of the process may be at work.
 
     Args:
         step: The step.
-        size: Characters of each text; the largest that the step is given if not said.
+        only: The words of the texts to take, if not all.
     """
-    found = []
-    for words, text in texts(step.size if size is None else size):
-        begun = time.thread_time()
-        step.run(text)
-        found.append(Worst(step, words, time.thread_time() - begun))
-    return max(found, key=lambda each: each.seconds)
+    for words, text in texts(step.size):
+        if only is None or words in only:
+            begun = time.thread_time()
+            step.run(text)
+            yield Tried(step, words, time.thread_time() - begun)
+
+
+def worst_of(step: Step) -> Tried:
+    """Try a step on all texts, and return the one that took longest."""
+    return max(tried(step), key=lambda each: each.seconds)
