@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+import subprocess
 import sys
 
 import numpy as np
@@ -253,7 +254,7 @@ def test_points(name):
 
 
 def test_digits():
-    """1,437 digits for training and 360 others for tests, the same split every time: scikit-learn's, but in order."""
+    """1,437 digits for training and 360 others for tests, the same split every time of scikit-learn's 1,797."""
     sets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed: its digits are missing")
     x, y = data.digits().tensors
     held_back, told = data.digits(train=False).tensors
@@ -265,6 +266,14 @@ def test_digits():
     images, classes = (np.concatenate(both) for both in ((held_back, x), (told, y)))
     np.testing.assert_array_equal(images * 16, theirs.images[order, None])
     np.testing.assert_array_equal(classes, theirs.target[order])
+
+
+def test_digits_import_no_scikit_learn():
+    """Its file is read without it: the import takes longer than all the rest, and brings half of SciPy."""
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed: its digits are missing")
+    code = "import sys, minigrad; minigrad.data.digits(); print({'sklearn', 'scipy'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "set()"
 
 
 def test_digits_without_scikit_learn(monkeypatch):
