@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import nbformat
 
-from autograder.common.python_text import names_bound, parse
+from autograder.common.python_text import children, names_bound, parse, walk
 
 __all__ = ["helpers_first"]
 
@@ -45,16 +46,16 @@ class _Order:
     def __init__(self, cells: Sequence[nbformat.NotebookNode]) -> None:
         kinds = [cell.metadata.get("minigrad", {}).get("kind") for cell in cells]
         runs = [kind in ("setup", "solution", "added") for kind in kinds]
-        trees = [(run and parse(cell.source)) or ast.Module([], []) for cell, run in zip(cells, runs, strict=True)]
-        self.defined = [frozenset(names_bound(tree)) for tree in trees]
-        self.needed = [frozenset(_needed_names(tree)) - _BUILTIN for tree in trees]
+        names = [_names_in(cell.source if run else "") for cell, run in zip(cells, runs, strict=True)]
+        self.defined = [each.defined for each in names]
+        self.needed = [each.needed for each in names]
         self.provider: dict[str, int] = {}
         for index, kind in enumerate(kinds):
             if kind == "added":
                 for name in self.defined[index]:
                     self.provider.setdefault(name, index)
-        self._provided = [names & self.provider.keys() for names in self.needed]
-        self._mentioned = [_mentioned_names(tree) & self.provider.keys() for tree in trees]
+        self._provided = [each.needed & self.provider.keys() for each in names]
+        self._mentioned = [each.mentioned & self.provider.keys() for each in names]
         self.placed: list[int] = []
         self._stand: set[int] = set()
         self._known: set[str] = set()
@@ -109,20 +110,21 @@ class _Order:
             known.update(self.defined[cell])
 
 
-def _needed_names(tree: ast.Module) -> set[str]:
-    """Names that a text reads when it is run and does not bind itself; bodies of its functions are not run then."""
-    loaded = {node.id for node in _run_at_once(tree) if isinstance(node, ast.Name)}
-    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not _is_load(node)}
-    return loaded - stored - names_bound(tree)
+class _Names(NamedTuple):
+    """What a text defines, what it reads of others when it is run, and all that stands in it, in functions too."""
+
+    defined: frozenset[str]
+    needed: frozenset[str]
+    mentioned: frozenset[str]
 
 
-def _mentioned_names(tree: ast.Module) -> set[str]:
-    """Names that stand anywhere in a text, in bodies of functions too."""
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-
-
-def _is_load(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
+def _names_in(text: str) -> _Names:
+    tree = parse(text) or ast.Module([], [])
+    names = [node for node in walk(tree) if isinstance(node, ast.Name)]
+    defined, loaded = names_bound(tree), {node.id for node in _run_at_once(tree) if isinstance(node, ast.Name)}
+    stored = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    mentioned = frozenset(node.id for node in names)
+    return _Names(frozenset(defined), frozenset(loaded - stored - defined) - _BUILTIN, mentioned)
 
 
 def _run_at_once(tree: ast.AST) -> Iterator[ast.AST]:
@@ -136,7 +138,7 @@ def _run_at_once(tree: ast.AST) -> Iterator[ast.AST]:
             to_do += _defaults(node.args)
         else:
             yield node
-            to_do += ast.iter_child_nodes(node)
+            to_do += children(node)
 
 
 def _defaults(arguments: ast.arguments) -> list[ast.AST]:

@@ -155,9 +155,11 @@ def free_names(statement: ast.stmt) -> set[str]:
         RecursionError: If it nests too deeply.
         SyntaxError: If it is none that Python compiles.
     """
-    bare = ast.fix_missing_locations(_Bare().visit(ast.parse(ast.unparse(statement))))
+    text = ast.unparse(statement)
+    if any(map(_is_annotated, ast.walk(statement))):
+        text = ast.unparse(ast.fix_missing_locations(_Bare().visit(ast.parse(text))))
     found = set[str]()
-    tables = [symtable.symtable(ast.unparse(bare), "<cell>", "exec")]
+    tables = [symtable.symtable(text, "<cell>", "exec")]
     while tables:
         table = tables.pop()
         is_module = table.get_type() == "module"
@@ -166,6 +168,10 @@ def free_names(statement: ast.stmt) -> set[str]:
                 found.add(symbol.get_name())
         tables += table.get_children()
     return found
+
+
+def _is_annotated(node: ast.AST) -> bool:
+    return isinstance(node, ast.AnnAssign) or any(getattr(node, kind, None) for kind in ("annotation", "returns"))
 
 
 class _Bare(ast.NodeTransformer):

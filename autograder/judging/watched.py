@@ -28,7 +28,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.common.python_text import bound_by, names_bound, parse, python_of
+from autograder.common.python_text import bound_by, children, names_bound, parse, python_of, walk
 from autograder.judging.plain_code import BUILTINS, fault_of, free_names
 from autograder.sandbox import SourceCell
 
@@ -112,7 +112,7 @@ class _Unit:
 
     def mentions(self, name: str) -> str:
         """The lines that read a name."""
-        nodes = (node for each in self.statements for node in ast.walk(each) if isinstance(node, ast.Name))
+        nodes = (node for each in self.statements for node in walk(each) if isinstance(node, ast.Name))
         line = min((node.lineno for node in nodes if node.id == name), default=self.lines.start)
         return f"`{name}` in the {self.label}, line {line}"
 
@@ -140,7 +140,7 @@ class _Cut:
 
     def __init__(self, cells: Sequence[SourceCell]) -> None:
         self._cells = cells
-        self._texts: dict[int, str] = {}
+        self._parsed: dict[int, tuple[ast.Module, str]] = {}
         self._given = set[str]()  # by the lesson's setup
         self._binding: dict[str, list[_Unit]] = defaultdict(list)
         self._faults: dict[_Unit, str] = {}
@@ -148,8 +148,8 @@ class _Cut:
             if cell.kind == "setup":
                 self._given |= names_bound(parse(cell.source) or ast.Module([], []))
             elif (found := python_of(cell.source)) is not None:
-                tree, self._texts[number] = found
-                for unit in _units(tree, number, cell.label):
+                self._parsed[number] = found
+                for unit in _units(found[0], number, cell.label):
                     for name in unit.binds:
                         self._binding[name].append(unit)
 
@@ -213,20 +213,22 @@ class _Cut:
 
     def _text(self, number: int, lines: Collection[int]) -> str:
         """The chosen lines of a cell, each at its place."""
-        text = self._texts.get(number, "")
+        tree, text = self._parsed.get(number, (ast.Module([], []), ""))
         chosen = "\n".join(
             line if place in lines else "" for place, line in enumerate(text.split("\n"), start=1)
         ).rstrip()
-        _refuse_other_code(text, chosen, lines, self._cells[number].label)
+        looked_at = [each for each in tree.body if _first_line(each) in lines]
+        if not _is_code_of(looked_at, chosen):
+            raise _Refused(f"strange ends of lines in the {self._cells[number].label}")
         return chosen
 
 
-def _refuse_other_code(text: str, chosen: str, lines: Collection[int], label: str) -> None:
-    """Refuse code that runs and was not looked at, however strange the ends of lines are."""
-    before, after = parse(text), python_of(chosen)
-    wanted = [ast.dump(each) for each in (before.body if before else ()) if _first_line(each) in lines]
-    if after is None or after[1] != chosen or [ast.dump(each) for each in after[0].body] != wanted:
-        raise _Refused(f"strange ends of lines in the {label}")
+def _is_code_of(statements: Sequence[ast.stmt], text: str) -> bool:
+    """Whether a text is these statements and no other code, however strange the ends of its lines are."""
+    found = python_of(text)
+    if found is None or found[1] != text or len(found[0].body) != len(statements):
+        return False
+    return all(ast.dump(one) == ast.dump(other) for one, other in zip(found[0].body, statements, strict=True))
 
 
 def _first_line(statement: ast.stmt) -> int:
@@ -268,4 +270,4 @@ def _bound_by(statement: ast.stmt) -> Iterator[str]:
         if (name := bound_by(node)) and not isinstance(node, ast.ExceptHandler):  # an error's name ends with its block
             yield name
         if not isinstance(node, _Decorated | ast.Lambda):
-            to_do += ast.iter_child_nodes(node)
+            to_do += children(node)

@@ -34,10 +34,14 @@ Any change of the library concerns them, and out of turn they look at what chang
 
 LONGEST = (
     "tests/autograder/proof/test_borrow.py",
+    "tests/autograder/proof/test_verify.py",
     "tests/course/test_lessons.py",
     "tests/e2e/test_lab.py",
     "tests/autograder/proof/test_attack.py",
+    "tests/autograder/proof/test_texts.py",
     "tests/autograder/classes/test_command.py",
+    "tests/autograder/classes/test_cluster.py",
+    "tests/autograder/classes/test_six_runs.py",
     "tests/autograder/judging/test_judge.py",
     "tests/autograder/gradebook/test_nbgrader.py",
     "tests/autograder/commands/test_cli.py",

@@ -15,7 +15,7 @@ from functools import cache
 import nbformat
 from traitlets.config import Config
 
-from autograder.common.python_text import definitions_only, helper_names, names_used, python_of, same_code
+from autograder.common.python_text import definitions_only, names_in, python_of, same_code
 from autograder.gradebook.harmless import FILTERS, harmless
 from autograder.gradebook.page_exporter import PageExporter
 from autograder.grafting.graft import graft
@@ -166,7 +166,7 @@ def _watch(text: str) -> object:
 STEPS = (
     Step("a cell is parsed", MAX_CELL, python_of),
     Step("its definitions are cut out", MAX_CELL, definitions_only),
-    Step("its names are listed", MAX_CELL, lambda text: (helper_names(text), names_used(text))),
+    Step("its names are listed", MAX_CELL, names_in),
     Step("two cells are compared", MAX_CELL, lambda text: same_code(text, text + " ")),
     Step("a notebook is read", MAX_CODE, lambda text: _read(_notebook(text, cells=20))),
     Step(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.building.slicing import slice_exercise
-from autograder.common.python_text import helper_names, names_used
+from autograder.common.python_text import names_in
 from autograder.course import Course, CourseError
 from autograder.results.ledger import Entry, entries
 
@@ -116,13 +116,13 @@ def with_helpers(answers: Sequence[str], added: Sequence[str]) -> list[str]:
         answers: The texts of a notebook's solution cells.
         added: Those of its added cells. Each is parsed once, however many answers there are.
     """
-    helpers = [(helper_names(text), names_used(text)) for text in added]
+    helpers = [names_in(text) for text in added]
     return ["\n\n".join([answer, *(added[number] for number in _needed(answer, helpers))]) for answer in answers]
 
 
 def _needed(answer: str, helpers: Sequence[tuple[set[str], set[str]]]) -> list[int]:
     kept = set[int]()
-    waiting = [names_used(answer)]
+    waiting = [names_in(answer)[1]]
     while waiting:
         used = waiting.pop()
         for number, (defined, uses) in enumerate(helpers):

@@ -1,14 +1,15 @@
 """What a witness is given of a submission: all that an honest kernel needs, and nothing that could tamper with it."""
 
+import ast
 from textwrap import dedent
 
 import pytest
 from places import ROOT
 
-from autograder.common.python_text import parse
+from autograder.common.python_text import names_bound, names_in, parse, walk
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
-from autograder.judging.plain_code import BUILTINS, fault_of
+from autograder.judging.plain_code import BUILTINS, fault_of, free_names
 from autograder.judging.student_cells import solution_cell
 from autograder.judging.watched import MAX_STATEMENTS, watched_cells
 from autograder.sandbox import SandboxUnavailable, SourceCell, choose
@@ -237,6 +238,28 @@ def test_a_refusal_says_what_to_leave_out(grade):
         "it could not be watched, because of `import sys` in the answer to fast_ops.tensor_map, line 11; what is "
         "watched may use loops, numbers, arrays"
     )
+
+
+def test_annotations_need_nothing():
+    """The names of types are not names that a definition needs, whether they stand outside, inside or not at all."""
+    typed = "def f(x: A, *y: B, z: C = d) -> E:\n    u: F = g(x)\n    v: G\n    return u"
+    bare = "def f(x, *y, z=d):\n    u = g(x)\n    return u"
+    assert free_names(parse(typed).body[0]) == free_names(parse(bare).body[0]) == {"d", "g"}
+    assert free_names(parse("limit: H = d").body[0]) == {"d"}
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "autograder/judging").glob("*.py")), ids=lambda file: file.stem)
+def test_the_shorter_walk_passes_every_name(file):
+    """Leaving out what is below names and constants leaves out no name."""
+    text = file.read_text()
+    tree = parse(text)
+
+    def names(nodes):
+        return sorted((node.lineno, node.col_offset, node.id) for node in nodes if isinstance(node, ast.Name))
+
+    assert names(walk(tree)) == names(ast.walk(tree))
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    assert names_in(text) == (names_bound(tree), read)
 
 
 @pytest.mark.full("kernels are compiled", share=16)
