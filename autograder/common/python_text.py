@@ -146,7 +146,7 @@ def helper_names(text: str) -> set[str]:
 
 
 def names_in(text: str) -> tuple[set[str], set[str]]:
-    """What `helper_names` finds in a text, and the names that it reads anywhere."""
+    """Names that a text binds at its top level, imports included, and names that it reads anywhere."""
     tree = parse(text)
     if tree is None:
         return set(), set()

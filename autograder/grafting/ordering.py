@@ -46,7 +46,7 @@ class _Order:
     def __init__(self, cells: Sequence[nbformat.NotebookNode]) -> None:
         kinds = [cell.metadata.get("minigrad", {}).get("kind") for cell in cells]
         runs = [kind in ("setup", "solution", "added") for kind in kinds]
-        names = [_names_in(cell.source if run else "") for cell, run in zip(cells, runs, strict=True)]
+        names = [_names_of(cell.source if run else "") for cell, run in zip(cells, runs, strict=True)]
         self.defined = [each.defined for each in names]
         self.needed = [each.needed for each in names]
         self.provider: dict[str, int] = {}
@@ -111,14 +111,14 @@ class _Order:
 
 
 class _Names(NamedTuple):
-    """What a text defines, what it reads of others when it is run, and all that stands in it, in functions too."""
+    """The names of a text: it defines some, it needs some of other cells when it is run, it mentions all of them."""
 
     defined: frozenset[str]
     needed: frozenset[str]
     mentioned: frozenset[str]
 
 
-def _names_in(text: str) -> _Names:
+def _names_of(text: str) -> _Names:
     tree = parse(text) or ast.Module([], [])
     names = [node for node in walk(tree) if isinstance(node, ast.Name)]
     defined, loaded = names_bound(tree), {node.id for node in _run_at_once(tree) if isinstance(node, ast.Name)}
