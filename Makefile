@@ -27,9 +27,9 @@ test: ## run the tests that find most faults, and a share of the others (tests/R
 	@$(TOGETHER)
 	@$(PYTEST) --durations 20
 
-test-all: ## run every test, with branch coverage
+test-all: ## run every test, with branch coverage; a run that was interrupted goes on
 	@$(TOGETHER)
-	@$(PYTEST) --all --durations 20 --cov --cov-report=term
+	@$(PYTEST) --all --resume --durations 20 --cov --cov-append --cov-report=term
 
 lint: $(READY) ## check style, format and types
 	@$(BIN)/ruff check

@@ -21,7 +21,7 @@ from quiet import Quiet
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytest_plugins = ["tiers"]
+pytest_plugins = ["tiers", "resuming"]
 
 # nbformat's schema checker imports this grammar for 1.3 s a process and no notebook needs it.
 sys.modules.setdefault("rfc3987_syntax", None)

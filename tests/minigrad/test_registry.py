@@ -207,6 +207,7 @@ def test_derivatives_are_those_of_central_differences(function, sample, layout):
 
 
 @in_turn
+@pytest.mark.no_cover  # three times as quick; the test before runs the same lines
 @pytest.mark.parametrize(("function", "sample", "layout"), LAYOUT_CASES)
 def test_float32_stays_float32_and_agrees(function, sample, layout):
     """With float32 everything has that type, and agrees with float64 to its precision."""
@@ -243,6 +244,7 @@ def noted(method, calls):
 
 
 @in_turn
+@pytest.mark.no_cover  # three times as quick; test_python.py runs the same lines
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("function", "sample", "layout"), [case for case in LAYOUT_CASES if "sliced" not in case.id])
 def test_the_readable_backend_agrees(function, sample, layout, dtype):
@@ -320,6 +322,7 @@ def test_a_number_stands_for_a_tensor(function, place, backend, request):
 
 
 @in_turn
+@pytest.mark.no_cover  # three times as quick; test_cuda.py runs the same lines
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("function", "sample", "layout"), [case for case in LAYOUT_CASES if "sliced" not in case.id])
 def test_the_gpu_agrees(function, sample, layout, dtype):

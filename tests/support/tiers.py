@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -21,7 +22,7 @@ from places import ROOT
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-__all__ = ["CHOICE", "Apart", "Choice", "concerned"]
+__all__ = ["CHOICE", "Apart", "Choice", "concerned", "git"]
 
 REST = 12
 """`--rest` runs one of so many of the marked tests that no change concerns."""
@@ -101,9 +102,9 @@ def concerned(changed: list[str]) -> set[str]:
     }
 
 
-def git(*words: str) -> str:
+def git(*words: str, folder: Path = ROOT) -> str:
     """Return what git prints; nothing where there is no repository, or no such commit."""
-    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else ""
 
 

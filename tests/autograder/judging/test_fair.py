@@ -30,6 +30,7 @@ def judge():
         yield judge
 
 
+@pytest.mark.no_cover  # test_judge.py runs the same lines
 @pytest.mark.parametrize("file", VARIANTS)
 def test_a_right_answer_earns_everything_wherever_it_stands(judge, file):
     """Neither the other answers of its lesson, nor their order, nor imports of all names at the end cost a point."""

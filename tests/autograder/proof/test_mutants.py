@@ -392,6 +392,7 @@ QUICK = ("operators.folds", "derivatives.gradient", "tensor_data.strides_from_sh
 
 
 @pytest.mark.full("the records of all mutants are compared with the course", share=12)
+@pytest.mark.no_cover  # twice as quick; the test above runs the same lines
 def test_the_course_leaves_no_survivor(root):
     """The record covers every exercise as it is now, without a survivor and with few equivalents."""
     course = load_course(root / "course", tree=False)
@@ -403,6 +404,7 @@ def test_the_course_leaves_no_survivor(root):
 
 
 @pytest.mark.full("mutants of real exercises are judged", share=96)
+@pytest.mark.no_cover  # three times as quick; exercises of a small course run the same lines
 def test_the_record_is_what_a_run_finds(root, tmp_path):
     """A run over a few quick exercises finds what the record says of them."""
     course = load_course(root / "course", tree=False)

@@ -11,7 +11,10 @@ from minigrad import transforms
 from minigrad.errors import BatchingError
 
 SEEDS = range(500)
-pytestmark = pytest.mark.full("500 random programs of 30 operations each", share=480)
+pytestmark = [
+    pytest.mark.full("500 random programs of 30 operations each", share=480),
+    pytest.mark.no_cover,  # three times as quick; the tests of each rule run the same lines
+]
 
 
 class Case:
