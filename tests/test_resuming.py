@@ -101,14 +101,25 @@ def test_a_killed_run_goes_on(repository, run, processes):
     assert passed == set(CASES) and "resume: a new run" in said
 
 
+MEASURED = ("-p", "pytest_cov", "--cov", "subject", "--cov-append", "--cov-report=term-missing", *PROCESSES[1])
+
+
 def test_coverage_goes_on(repository, run):
     """Lines that only the killed run reached are covered; those of a run before are forgotten."""
-    measured = ("-p", "pytest_cov", "--cov", "subject", "--cov-append", "--cov-report=term-missing", *PROCESSES[1])
-    killed(repository, run, *measured)
-    assert re.search(r"subject\.py +13 +0 +100%", run(*measured)[1])
-    assert re.search(r"subject\.py +13 +10 +23%", run(*measured, "-k", "[0]")[1])
+    killed(repository, run, *MEASURED)
+    assert re.search(r"subject\.py +13 +0 +100%", run(*MEASURED)[1])
+    assert re.search(r"subject\.py +13 +10 +23%", run(*MEASURED, "-k", "[0]")[1])
 
 
+@pytest.mark.full("pytest is run several times", share=4)
+def test_the_coverage_of_another_state_is_forgotten(repository, run):
+    """Where a file has changed since, nothing goes on."""
+    killed(repository, run, *MEASURED)
+    (repository / "notes.txt").touch()
+    assert re.search(r"subject\.py +13 +10 +23%", run(*MEASURED, "-k", "[0]")[1])
+
+
+@pytest.mark.full("pytest is run several times", share=4)
 def test_a_test_that_failed_is_run_again_and_named(repository, run):
     """Whoever reads the end sees that it does not pass every time."""
     flag = repository.parent / "fails"
@@ -119,6 +130,7 @@ def test_a_test_that_failed_is_run_again_and_named(repository, run):
     assert passed == {1, 4, 5} and "failed, and run again: test_it.py::test_step[1]" in said
 
 
+@pytest.mark.full("pytest is run several times", share=4)
 def test_a_red_run_leaves_nothing(repository, run):
     """It came to its end: the next one runs everything."""
     flag = repository.parent / "fails"
@@ -128,6 +140,7 @@ def test_a_red_run_leaves_nothing(repository, run):
     assert run()[0] == set(CASES)
 
 
+@pytest.mark.full("pytest is run several times", share=4)
 @pytest.mark.parametrize("is_committed", [False, True], ids=["changed", "committed"])
 def test_another_state_is_tested_anew(repository, run, is_committed):
     """Nothing that passed before a change says anything about the state after it."""

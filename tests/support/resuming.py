@@ -93,6 +93,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def _found(config: pytest.Config) -> Note | None:
     if not config.getoption("resume") or hasattr(config, "workerinput"):
         return None
+    note = _of_this_state(config)
+    if not (note and note.lines) and (measuring := Coverage.current()):
+        CoverageData(measuring.config.data_file).erase(parallel=True)
+    return note
+
+
+def _of_this_state(config: pytest.Config) -> Note | None:
+    """Return the note of the last commit; none where a file differs from it."""
     root = config.rootpath
     tree = git("rev-parse", "HEAD^{tree}", folder=root).strip()
     if not tree or git("status", "--porcelain", folder=root):
@@ -101,10 +109,7 @@ def _found(config: pytest.Config) -> Note | None:
     file = folder / f"{tree}-{sys.version_info.major}.{sys.version_info.minor}"
     for other in set(folder.iterdir()) - {file}:
         other.unlink()
-    note = Note(file, len(_lines(file)))
-    if not note.lines and (measuring := Coverage.current()):
-        CoverageData(measuring.config.data_file).erase(parallel=True)
-    return note
+    return Note(file, len(_lines(file)))
 
 
 @pytest.hookimpl(optionalhook=True)
