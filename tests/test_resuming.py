@@ -1,4 +1,4 @@
-"""A run that was killed goes on with what had not passed; any other run begins anew."""
+"""A run that was killed goes on with the tests that had not passed; any other run begins anew."""
 
 import os
 import re
@@ -90,7 +90,7 @@ PROCESSES = [(), ("-p", "xdist", "--numprocesses", "2", "--dist", "loadfile")]
 
 @pytest.mark.parametrize("processes", PROCESSES, ids=["one process", "two processes"])
 def test_a_killed_run_goes_on(repository, run, processes):
-    """What passed is not run again, and the end counts it; the run after the last one is whole again."""
+    """The second run leaves out the tests that passed, and counts them at its end; the third runs every test."""
     passed, said = killed(repository, run, *processes)
     assert passed <= {0, 1, 2, 3} and "resume: a new run" in said
     passed, said = run(*processes)
@@ -121,7 +121,7 @@ def test_the_coverage_of_another_state_is_forgotten(repository, run):
 
 @pytest.mark.full("pytest is run several times", share=4)
 def test_a_test_that_failed_is_run_again_and_named(repository, run):
-    """Whoever reads the end sees that it does not pass every time."""
+    """The end of the second run names it, though it passes there."""
     flag = repository.parent / "fails"
     flag.touch()
     killed(repository, run)
@@ -132,7 +132,7 @@ def test_a_test_that_failed_is_run_again_and_named(repository, run):
 
 @pytest.mark.full("pytest is run several times", share=4)
 def test_a_red_run_leaves_nothing(repository, run):
-    """It came to its end: the next one runs everything."""
+    """The run came to its end, so the next one runs every test."""
     flag = repository.parent / "fails"
     flag.touch()
     assert run()[0] == {0, 2, 3, 4, 5}

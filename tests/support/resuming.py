@@ -1,6 +1,6 @@
-"""A long run that was interrupted goes on: what passed on the very same tree is not run again.
+"""A long run that was interrupted goes on: tests that passed on the same commit are not run again.
 
-With `--resume` each process notes how its tests ended, and saves what coverage has seen up to there, once a minute. A
+With `--resume` each process notes how its tests ended, and saves its coverage, once a minute. A
 run that comes to its end, green or red, leaves no note: the next one runs everything. One that is interrupted or killed
 leaves its note in pytest's cache. On the same commit, with no file changed, the next run with `--resume` leaves out the
 tests that passed, and names those that failed. Coverage is to append (`--cov-append`); a run that does not go on erases
@@ -114,7 +114,7 @@ def _of_this_state(config: pytest.Config) -> Note | None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: object) -> None:
-    """Tell a process of pytest-xdist what to leave out: the others write on meanwhile."""
+    """Tell a process of pytest-xdist how many lines to read: other processes may write more meanwhile."""
     if note := node.config.stash[NOTE]:  # type: ignore[attr-defined]
         node.workerinput["resuming"] = [str(note.file), note.lines]  # type: ignore[attr-defined]
 
@@ -131,7 +131,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what passed."""
+    """Leave out the tests that passed."""
     note = config.stash[NOTE]
     if note and note.passed:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in note.passed])
@@ -139,7 +139,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Name what the interrupted run contributes: a test that failed in it is not forgotten."""
+    """Count the tests that passed in the interrupted run, and name those that failed in it."""
     note = config.stash[NOTE]
     if note and note.lines:
         terminalreporter.section("before the interruption")
