@@ -7,7 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from tiers import APART, Apart, Choice, concerned
+from tiers import APART, SEARCHES, Apart, Choice, concerned
 
 TESTS = """
 import pytest
@@ -108,8 +108,8 @@ def test_a_commit_that_is_not_there_is_said(chosen):
 @pytest.mark.parametrize(
     ("file", "tests"),
     [
-        ("src/minigrad/widgets/stepper.py", {"tests/minigrad/widgets/", "tests/book/", "tests/e2e/", *APART}),
-        ("src/minigrad/scalar.py", {"tests/minigrad/test_scalar.py", "tests/course/", *APART}),
+        ("src/minigrad/widgets/stepper.py", {"tests/minigrad/widgets/", "tests/book/", "tests/e2e/", SEARCHES}),
+        ("src/minigrad/scalar.py", {"tests/minigrad/test_scalar.py", "tests/course/", SEARCHES}),
         (
             "src/minigrad/tensor_functions.py",
             {
@@ -117,7 +117,7 @@ def test_a_commit_that_is_not_there_is_said(chosen):
                 "tests/minigrad/tensors/",
                 "tests/peers/",
                 "tests/course/",
-                *APART,
+                SEARCHES,
             },
         ),
         ("autograder/judging/judge.py", {"tests/autograder/judging/", "tests/autograder/proof/"}),
@@ -154,24 +154,47 @@ def test_nothing_lies_beside_the_folder_of_a_test(tmp_path):
 
 def test_what_takes_longest_of_all_comes_last_where_the_time_is_bounded():
     """Else the first tests of a file that changes concern would leave none of it to the others."""
-    longest, usual = SimpleNamespace(nodeid=f"{APART[0]}a]"), SimpleNamespace(nodeid="tests/test_docs.py::test_it")
+    longest, usual = SimpleNamespace(nodeid=f"{SEARCHES}a]"), SimpleNamespace(nodeid="tests/test_docs.py::test_it")
     for until, is_last in ((0.0, False), (1.0, True)):
         choice = Choice(rest=True, rooms=("tests/autograder/proof/",), until=until)
         assert (choice.place(longest) > choice.place(usual)) == is_last
 
 
+def test_where_the_time_is_bounded_each_file_comes_first_in_some_turn():
+    """Else the first ones would take all the time of each commit; what changes concern always comes before the rest."""
+    files = [SimpleNamespace(nodeid=f"tests/course/test_{name}.py::test_it") for name in "abc"]
+    other = SimpleNamespace(nodeid="tests/book/test_site.py::test_it")
+    first = set()
+    for turn in range(20):
+        choice = Choice(rest=True, turn=turn, rooms=("tests/course/",), until=1.0)
+        ordered = sorted([other, *files], key=choice.place)
+        first.add(ordered[0].nodeid)
+        assert ordered[-1] is other
+    assert first == {each.nodeid for each in files}
+
+
+@pytest.mark.parametrize(("budget", "runs"), [("4", False), ("6", True)])
+def test_a_test_that_takes_longer_than_what_is_left_is_not_begun(chosen, tmp_path, budget, runs):
+    """Its mark says how many minutes it takes, and the end that it waits."""
+    text = 'import pytest\n@pytest.mark.full("takes long", minutes=5)\ndef test_long(): pass\n'
+    (tmp_path / "test_long.py").write_text(text)
+    found, said = chosen("--all", "--budget", budget)
+    assert ("test_long" in found) == runs and len(found) == 50 + runs
+    assert ("test_long.py: 1" in said) != runs
+
+
 @pytest.mark.parametrize(
     ("choice", "only"),
     [
-        ({"rest": True, "rooms": APART}, True),
-        ({"rooms": APART}, True),
-        ({"rest": True, "rooms": ("tests/autograder/proof/", *APART)}, False),
+        ({"rest": True, "rooms": (SEARCHES,)}, True),
+        ({"rooms": (SEARCHES,)}, True),
+        ({"rest": True, "rooms": ("tests/autograder/proof/", SEARCHES)}, False),
         ({"every": True}, False),
     ],
 )
 def test_a_search_out_of_turn_is_for_what_changed_alone(choice, only):
     """Where its own room changed, and in its turn, it looks at everything."""
     mark, config = SimpleNamespace(kwargs={}), SimpleNamespace(args=[])
-    item = SimpleNamespace(nodeid=f"{APART[0]}a]", get_closest_marker=lambda _: mark, config=config)
+    item = SimpleNamespace(nodeid=f"{SEARCHES}a]", get_closest_marker=lambda _: mark, config=config)
     found = [Choice(turn=turn, **choice).only_for_changes(item) for turn in range(12)]
     assert found.count(True) == (12 - bool(choice.get("rest")) if only else 0)

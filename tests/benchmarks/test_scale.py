@@ -11,7 +11,7 @@ def test_an_exponent_is_found(power):
     assert scale.exponent({n: 7.0 * n**power for n in (10, 300, 4000)}) == pytest.approx(power)
 
 
-@pytest.mark.full("a course is graded, and two classes are recorded", share=64)
+@pytest.mark.full("a course is graded, and two classes are recorded", share=64, minutes=6)
 def test_each_step_runs(tmp_path, monkeypatch, capsys):
     """Two small classes go through every step, and the file has a line for each."""
     monkeypatch.setattr(scale, "RESULTS", tmp_path / "RESULTS.md")

@@ -19,7 +19,7 @@ from autograder.building.slicing import slice_exercise
 from autograder.course.loading import load_course
 from minigrad.cli import app
 
-pytestmark = pytest.mark.full("two lessons are graded twice, and lesson 12 trains", share=32)
+pytestmark = pytest.mark.full("two lessons are graded twice, and lesson 12 trains", share=32, minutes=4)
 
 COMPARISON, BACKPROPAGATE, QUESTION = "operators.comparison", "autodiff.backpropagate", "does-the-order-matter"
 NAMED = re.compile(r"(?:^|[`\s])minigrad ([a-z]+)\b(?! is)", re.MULTILINE)

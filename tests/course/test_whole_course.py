@@ -22,7 +22,7 @@ from solving import HURRIED, cells, solved
 from autograder.building.editions import class_edition
 from autograder.course.loading import load_course
 
-pytestmark = pytest.mark.full("all lessons on top of each other, three times")
+pytestmark = pytest.mark.full("all lessons on top of each other, three times", minutes=12)
 
 LEFT_OUT = ("mlp.SGD", "tensor_ops.tensor_reduce", "fast_ops._tensor_matrix_multiply")
 """Three that a student may leave out and still see a network learn: nothing needs them, or something slower serves."""

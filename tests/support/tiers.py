@@ -4,11 +4,13 @@
 pytest leaves it out, but for every K-th case, another one after each commit; with no share given all cases stay out.
 `--changed REV` adds the marked tests of all rooms whose files differ from a commit. `--rest` runs what the same
 command without it leaves out: the marked tests that the changes concern, and a share of the others. `--budget` bounds
-the minutes of such a run. A test that is named by its own address (`file.py::test`) runs always.
+the minutes of such a run: no marked test is begun later, and one that takes M minutes (`full(why, minutes=M)`) not
+after M minutes less. A test that is named by its own address (`file.py::test`) runs always.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import time
@@ -22,16 +24,19 @@ from places import ROOT
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-__all__ = ["CHOICE", "Apart", "Choice", "concerned", "git"]
+__all__ = ["CHOICE", "SPENT", "Apart", "Choice", "concerned", "git"]
 
 REST = 12
 """`--rest` runs one of so many of the marked tests that no change concerns."""
 
-APART = ("tests/autograder/proof/test_borrow.py::test_an_edition_keeps_no_answer[",)
-"""How the addresses of tests begin that are shared out one by one: they share nothing, and together take longest.
+SEARCHES = "tests/autograder/proof/test_borrow.py::test_an_edition_keeps_no_answer["
+"""How the addresses of the searches for borrowed answers begin, which together take longest.
 
 Any change of the library concerns them, and out of turn they look at what changed alone (`Choice.only_for_changes`).
 """
+
+APART = (SEARCHES, "tests/autograder/proof/test_verify.py::test_the_hidden_tests_of_an_exercise[")
+"""How the addresses of tests begin that are shared out one by one: their cases take long, and share nothing."""
 
 LONGEST = (
     "tests/autograder/proof/test_borrow.py",
@@ -90,7 +95,7 @@ ROOMS = (
     (r"(tests/.+/test_\w+\.py)", r"\1"),
     (r"(tests/(?!support/).+/)(?!test_)[^/]+", r"\1"),
     (r"constraints\.txt", "tests/"),
-    *((r"src/minigrad/.*\.py", tests) for tests in APART),
+    (r"src/minigrad/.*\.py", SEARCHES),
 )
 """What a changed file concerns: the tests whose address begins so. A file may match several lines."""
 
@@ -141,19 +146,25 @@ class Choice:
         return not usual and (concerns or self.falls_on(item, REST)) if self.rest else usual or concerns
 
     def only_for_changes(self, item: pytest.Item) -> bool:
-        """Whether one of `APART` is run for nothing but that the library changed."""
-        return not replace(self, rooms=tuple(room for room in self.rooms if room not in APART)).takes(item)
+        """Whether a search is run for nothing but that the library changed."""
+        return not replace(self, rooms=tuple(room for room in self.rooms if room != SEARCHES)).takes(item)
 
-    def place(self, item: pytest.Item) -> int:
-        """Where a test's file stands in the run: what changes concern comes first, then what takes longest.
+    def place(self, item: pytest.Item) -> tuple[int, int]:
+        """Where a test stands in the run: what changes concern comes first, and then what takes longest.
 
-        Where the time is bounded, what is shared out one by one comes last: it would take all of it.
+        Where the time is bounded, the last ones are not reached: other files come first in each turn, and searches,
+        which would take all of it, at the end.
         """
-        if self.until and item.nodeid.startswith(APART):
-            return 3 * len(LONGEST)
         file = item.nodeid.split("::")[0]
-        late = len(LONGEST) + 1 if self.rest and not item.nodeid.startswith(self.rooms) else 0
-        return late + (LONGEST.index(file) if file in LONGEST else len(LONGEST))
+        late = int(self.rest and not item.nodeid.startswith(self.rooms))
+        if self.until:
+            unit = item.nodeid if item.nodeid.startswith(APART) else file
+            return 2 if item.nodeid.startswith(SEARCHES) else late, crc32(f"{self.turn} {unit}".encode())
+        return late, LONGEST.index(file) if file in LONGEST else len(LONGEST)
+
+    def left(self, most: float) -> float:
+        """Seconds that a test may take, where it never takes more than `most`."""
+        return min(most, self.until - time.time()) if self.until else most
 
     def falls_on(self, item: pytest.Item, share: int) -> bool:
         """Whether it is a test's turn, where one of `share` is run; tests of one `group` take it together."""
@@ -239,13 +250,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 SPENT = "the budget of this run is spent"
+"""Why a marked test was not run, or not to its end."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Begin no marked test when the budget is spent."""
-    until = item.config.stash[CHOICE].until
-    if until and time.time() > until and item.get_closest_marker("full"):
+    """Begin no marked test when the budget is spent, or would be while it runs."""
+    mark = item.get_closest_marker("full")
+    if mark and item.config.stash[CHOICE].left(math.inf) < 60.0 * mark.kwargs.get("minutes", 0.0):
         pytest.skip(SPENT)
 
 

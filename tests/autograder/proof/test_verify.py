@@ -5,6 +5,7 @@ import signal
 from dataclasses import replace
 
 import pytest
+from places import ROOT
 from two_lessons import make_course
 
 from autograder.building.slicing import slice_exercise
@@ -17,6 +18,8 @@ from autograder.proof.verify import Verifier, pairs, stray_answers, trivial_answ
 from autograder.results.causes import read_seen
 from autograder.results.pictures import as_svg
 from autograder.sandbox import SandboxError
+
+COURSE = load_course(ROOT / "course", tree=False)
 
 EXERCISE = "operators.arithmetic"
 
@@ -307,9 +310,9 @@ def test_a_process_that_was_ended(place, tmp_path, monkeypatch, module, begins, 
         run(load_course(place, tree=False), hidden=tmp_path, jobs=2)
 
 
-def test_the_record_is_of_the_courses_present_tests(root):
+def test_the_record_is_of_the_courses_present_tests():
     """The record is of the present hidden tests and wrong answers, and all of these were rejected."""
-    assert unverified(load_course(root / "course", tree=False)) == []
+    assert unverified(COURSE) == []
 
 
 def test_every_recorded_picture_can_be_drawn():
@@ -320,16 +323,23 @@ def test_every_recorded_picture_can_be_drawn():
     assert [test for test, picture in pictures.items() if not as_svg(picture)] == []
 
 
-@pytest.mark.full("every known answer of the course is judged")
-def test_the_course(root, capsys, unmeasured):
-    """Every hidden test of the course is needed and just, every wrong answer is caught by its name and recorded."""
-    from rich.console import Console
+def test_no_answer_is_stray():
+    """Each wrong answer and each variant of the course is one of an exercise."""
+    assert stray_answers(COURSE) == []
 
-    course = load_course(root / "course")
-    with unmeasured():
-        checked = verify(course, cache=course.directory / ".grades", jobs=2)
-    with capsys.disabled():
-        Console(width=140).print(verify_table(checked))
-    assert [f"{each.exercise}: {problem}" for each in checked for problem in each.problems] == []
-    assert stray_answers(course) == []
-    assert stale_record(checked) == []
+
+@pytest.fixture(scope="module")
+def verifier():
+    """Verifies exercises of the course."""
+    with Judge(COURSE, cache=COURSE.directory / ".grades", shrink_seconds=0) as judge:
+        yield Verifier(judge)
+
+
+@pytest.mark.no_cover  # twice as quick; the exercise of a small course runs the same lines
+@pytest.mark.full("every known answer of the course is judged")
+@pytest.mark.parametrize("exercise", COURSE.exercises)
+def test_the_hidden_tests_of_an_exercise(verifier, exercise):
+    """Every hidden test is needed and just, every wrong answer is caught by its name and recorded."""
+    checked = verifier.check(COURSE.exercise(exercise))
+    assert checked.problems == ()
+    assert stale_record([checked]) == []
