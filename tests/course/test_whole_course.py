@@ -22,7 +22,7 @@ from solving import HURRIED, cells, solved
 from autograder.building.editions import class_edition
 from autograder.course.loading import load_course
 
-pytestmark = pytest.mark.full("all lessons on top of each other, three times", minutes=12)
+pytestmark = pytest.mark.full("all lessons on top of each other, three times")
 
 LEFT_OUT = ("mlp.SGD", "tensor_ops.tensor_reduce", "fast_ops._tensor_matrix_multiply")
 """Three that a student may leave out and still see a network learn: nothing needs them, or something slower serves."""
@@ -107,6 +107,7 @@ def share_read(notebook):
     return float(said(notebook, TRAINING).split()[-1])
 
 
+@pytest.mark.full("all lessons on top of each other", minutes=12)
 @pytest.mark.parametrize("left_out", [(), LEFT_OUT], ids=["everything", "but three"])
 def test_lessons_solved_in_order(course, edition, tmp_path, left_out):
     """No cell fails, checks and `use` find each answer that is there, and in the end a network learns with them."""

@@ -4,8 +4,8 @@
 pytest leaves it out, but for every K-th case, another one after each commit; with no share given all cases stay out.
 `--changed REV` adds the marked tests of all rooms whose files differ from a commit. `--rest` runs what the same
 command without it leaves out: the marked tests that the changes concern, and a share of the others. `--budget` bounds
-the minutes of such a run: no marked test is begun later, and one that takes M minutes (`full(why, minutes=M)`) not
-after M minutes less. A test that is named by its own address (`file.py::test`) runs always.
+the minutes of such a run: no marked test is begun later, and one that takes M minutes (`full(why, minutes=M)`) only
+where so many are left. A test that is named by its own address (`file.py::test`) runs always.
 """
 
 from __future__ import annotations

@@ -335,7 +335,7 @@ def verifier():
         yield Verifier(judge)
 
 
-@pytest.mark.no_cover  # twice as quick; the exercise of a small course runs the same lines
+@pytest.mark.no_cover  # the exercise of a small course runs the same lines
 @pytest.mark.full("every known answer of the course is judged")
 @pytest.mark.parametrize("exercise", COURSE.exercises)
 def test_the_hidden_tests_of_an_exercise(verifier, exercise):
