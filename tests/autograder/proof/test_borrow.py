@@ -56,7 +56,7 @@ def planted(course: Course, exercise: str) -> Course:
 
 @pytest.fixture
 def choice(request: pytest.FixtureRequest) -> Choice:
-    """What this run is to run, and how long."""
+    """The run's choice of tests, with the end of its time."""
     return request.config.stash[CHOICE]
 
 
