@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import autodiff, backends
+from minigrad.graph.capturing import is_object
 from minigrad.graph.compiled import Program
 from minigrad.graph.forms import Static
 from minigrad.graph.program import Var
@@ -43,6 +44,7 @@ class _Writer:
         self.lines: list[str] = []
         self.inputs = list(zip(program.graph.inputs, program.inputs, strict=True))
         self.count = 0
+        self.objects: list[str] = []
 
     def object(self, value: Any) -> str:
         """Return the name of an object."""
@@ -77,22 +79,44 @@ class _Writer:
 
     def _leaf(self, name: str, leaf: Any) -> None:
         if isinstance(leaf, Tensor):
-            v, given = self.inputs[self.count]
-            self.count += 1
-            self.miss_if(f"{name}.__class__ is not Tensor or ({name}.requires_grad and mode.enabled)")
-            self.lines.append(f"{given} = {name}._array")
+            self.miss_if(f"{name}.__class__ is not Tensor")
+            self.tensor(name)
+            v, given = self.inputs[self.count - 1]
             dtype = self.object(v.dtype)
             wrong = f"{given}.__class__ is not ndarray or {given}.shape != {v.shape} or {given}.dtype is not {dtype}"
             self.miss_if(wrong)
-            if v in self.program.read:
-                strides = self.object(np.empty(v.shape, v.dtype).strides if 0 not in v.shape else None)
-                self.lines.append(f"if {given}.strides != {strides}: {given} = rows({given})")
+            self.in_rows(v, given)
             return
         value = leaf.value if isinstance(leaf, Static) else leaf
+        if is_object(value):
+            self.miss_if(f"{name}.__class__ is not {self.object(type(value))}")
+            self.objects.append(name)
+            return
         if type(value) not in (bool, float, int, str, type(None)) or value != value or value == 0.0:
             raise _CannotBeQuick
         known = self.object(value)
         self.miss_if(f"{name}.__class__ is not {type(value).__name__} or {name} != {known}")
+
+    def tensor(self, name: str) -> None:
+        """Write the lines that take the array of the next input from a tensor."""
+        self.miss_if(f"{name}.requires_grad and mode.enabled")
+        self.lines.append(f"{self.inputs[self.count][1]} = {name}._array")
+        self.count += 1
+
+    def in_rows(self, v: Var, given: str) -> None:
+        """Write the line that puts an array that loops read into row-major order."""
+        if v in self.program.read:
+            strides = self.object(np.empty(v.shape, v.dtype).strides if 0 not in v.shape else None)
+            self.lines.append(f"if {given}.strides != {strides}: {given} = rows({given})")
+
+    def captured(self, guard: Any) -> None:
+        """Write the lines that ask a guard for the captured tensors, which are the rest of the inputs."""
+        self.lines.append(f"held = {self.object(guard)}({', '.join(self.objects)})")
+        self.miss_if("held is None")
+        for n, (v, given) in enumerate(self.inputs[self.count :]):
+            self.lines.append(f"captured_{n} = held[{n}]")
+            self.tensor(f"captured_{n}")
+            self.in_rows(v, given)
 
     def close(self, structure: PyTreeDef, results: list[str]) -> str:
         """Return the text of a tree of results."""
@@ -113,7 +137,7 @@ class _Writer:
 
 
 def quick_call(
-    program: Program, structure: PyTreeDef, leaves: Sequence[Any], float_type: Any, state: Any
+    program: Program, structure: PyTreeDef, leaves: Sequence[Any], float_type: Any, state: Any, guard: Any
 ) -> Callable[[Any, Any], Any] | None:
     """Return a function of positional and keyword arguments that runs a program; None for forms it cannot be quick for.
 
@@ -123,6 +147,8 @@ def quick_call(
         leaves: Its leaves, in this form.
         float_type: The default type of floats for which it was traced.
         state: The backend, and what stood in the library.
+        guard: Takes the objects among the leaves, and returns the captured tensors, or None for a call of another
+            program; None where nothing is captured.
     """
     writer = _Writer(program, program.scope())
     positional, named = structure.children
@@ -137,6 +163,8 @@ def quick_call(
             if not isinstance(v, Var):
                 writer.scope[f"result_{n}"] = v
         writer.open(positional, "args", list(leaves))
+        if guard is not None:
+            writer.captured(guard)
         results = [
             f"Tensor({name})" if isinstance(v, Var) else f"result_{n}"
             for n, (v, name) in enumerate(zip(program.graph.outputs, program.results, strict=True))

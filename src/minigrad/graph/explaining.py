@@ -1,26 +1,16 @@
-"""Sentences about a call of a jitted function: why it would be traced again, and what its graph remembers."""
+"""Sentences about a call of a jitted function: why it would be traced again."""
 
 from __future__ import annotations
 
-import dis
-import functools
-import types
-import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from minigrad.backends import arrays
+from minigrad.graph.capturing import Captured
 from minigrad.graph.forms import Call
-from minigrad.graph.program import Var, frozen
-from minigrad.graph.tracing import Constant
-from minigrad.nn.module import Module
+from minigrad.graph.program import Var
 from minigrad.transforms.trees import unlike
 
-__all__ = ["Remembered", "differences"]
-
-_LIBRARY = str(Path(__file__).parents[1])
+__all__ = ["captured_differences", "differences"]
 
 
 def differences(call: Call, known: Call, paths: Sequence[str]) -> list[str]:
@@ -57,6 +47,8 @@ def differences(call: Call, known: Call, paths: Sequence[str]) -> list[str]:
 
 
 def _shown(spec: Any) -> str:
+    if spec[0] == "object":
+        return f"an object of {spec[1].__name__}"
     return Var(*spec[1:]).type if spec[0] == "tensor" else repr(_thawed(spec[1]))
 
 
@@ -68,94 +60,31 @@ def _thawed(value: Any) -> Any:
     return float.fromhex(content) if kind is float else content
 
 
-# --- what a graph remembers ---------------------------------------------------------------------------------------
+def captured_differences(now: Captured, known: Captured) -> list[str]:
+    """Return what a function captures now that is not what it has captured before.
 
-
-class Remembered:
-    """Values that a function took from outside when it was traced: variables that are numbers or words, and tensors.
-
-    Args:
-        fun: The function.
-        constants: The captured tensors, as they were.
+    >>> from minigrad.graph.capturing import Captured
+    >>> from minigrad.graph.explaining import captured_differences
+    >>> settings = 2.0
+    >>> known = Captured(lambda x: x * settings)
+    >>> settings = 5.0
+    >>> captured_differences(Captured(lambda x: x * settings), known)
+    ['settings is 5.0, and was 2.0']
     """
-
-    def __init__(self, fun: Callable[..., Any], constants: Sequence[Constant]) -> None:
-        self._fun = fun
-        self._values = dict(_variables_of(fun))
-        self._tensors = [(weakref.ref(each.tensor), each.array) for each in constants]
-
-    def changes(self) -> list[str]:
-        """Return what is something else now.
-
-        >>> from minigrad.graph.explaining import Remembered
-        >>> settings = 2.0
-        >>> remembered = Remembered(lambda x: x * settings, [])
-        >>> settings = 5.0
-        >>> remembered.changes()
-        ['settings is 5.0 now, and the graph has 2.0']
-        """
-        now = dict(_variables_of(self._fun))
-        found = [
-            f"{name} is {now[name]!r} now, and the graph has {value!r}"
-            for name, value in self._values.items()
-            if name in now and frozen(now[name], {}) != frozen(value, {})
-        ]
-        for reference, array in self._tensors:
-            tensor = reference()
-            if tensor is not None and not _same(arrays.to_host(tensor._array), array):
-                shape = Var(array.shape, array.dtype).type
-                found.append(f"a captured tensor {shape} was changed, and the graph has its first elements")
-        return found
+    paths = [path for path in {**known.leaves, **now.leaves} if known.leaves.get(path) != now.leaves.get(path)]
+    found = [f"{path} is {_held(now.leaves.get(path))}, and was {_held(known.leaves.get(path))}" for path in paths]
+    return found or ["a tensor whose elements the function looks at has changed"]
 
 
-def _same(x: Any, y: Any) -> bool:
-    return bool(x.shape == y.shape and x.dtype == y.dtype and x.tobytes() == y.tobytes())
-
-
-def _variables_of(fun: Any) -> Iterator[tuple[str, Any]]:
-    """Go through the variables outside of a function, and of functions that it calls, that hold numbers or words.
-
-    Of a module it is whether the module is in training.
-    """
-    stack, seen = [fun], set[int]()
-    while stack:
-        each = _plain(stack.pop())
-        if each is None or id(each) in seen:
-            continue
-        seen.add(id(each))
-        for name, value in _outside(each):
-            if isinstance(value, bool | int | float | str | None):
-                yield name, value
-            elif isinstance(value, Module):
-                yield f"{name}.training", value.training
-            else:
-                stack.append(value)
-
-
-def _plain(fun: Any) -> types.FunctionType | None:
-    """Return the function that a method, a partial application or a wrapper stands for; None for what is none."""
-    while not isinstance(fun, types.FunctionType):
-        if isinstance(fun, types.MethodType):
-            fun = fun.__func__
-        elif isinstance(fun, functools.partial):
-            fun = fun.func
-        else:
-            fun = getattr(fun, "__dict__", {}).get("__wrapped__")
-            if fun is None:
-                return None
-    return fun
-
-
-def _outside(fun: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Go through the variables of a function that are not its own; of the library's functions, not through globals."""
-    for name, cell in zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True):
-        with suppress(ValueError):  # a variable that has no value yet
-            yield name, cell.cell_contents
-    if fun.__code__.co_filename.startswith(_LIBRARY):
-        return
-    codes = [fun.__code__]
-    while codes:
-        code = codes.pop()
-        codes += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
-        names = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
-        yield from ((name, fun.__globals__[name]) for name in sorted(names) if name in fun.__globals__)
+def _held(what: Any) -> str:
+    """Return in words what a function captures in a place."""
+    if what is None:
+        return "not there"
+    kind, *rest = what
+    if kind in ("tensor", "value"):
+        return _shown(what)
+    if kind == "array":
+        return f"an array {rest[0]} of certain elements"
+    if kind == "container":
+        return f"a {rest[0].__name__} of {rest[1]} items"
+    return {"function": "a function", "object": f"of type {getattr(rest[0], '__name__', '')}"}.get(kind, "other values")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.backends import choice, default_float
+from minigrad.graph.capturing import is_object
 from minigrad.graph.program import frozen
 from minigrad.layout import type_name
 from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor, creation
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
 
-__all__ = ["Call", "Places", "Static", "form_of", "paths_of", "places_of", "refused_structure"]
+__all__ = ["Call", "Places", "Static", "form_of", "objects_of", "paths_of", "places_of", "refused_structure"]
 
 _OF_TENSORS = {np.dtype(kind) for kind in ("float32", "float64", "int32", "int64", "bool")}
 
@@ -142,6 +144,12 @@ def form_of(args: tuple[Any, ...], kwargs: dict[str, Any], static: Places) -> tu
     return Call(structure, specs, default_float(), _device_of(tensors), choice.state), leaves
 
 
+def objects_of(leaves: Sequence[Any]) -> list[Any]:
+    """Return the leaves of a call, without their boxes, that a graph depends on by what they hold."""
+    values = [x.value if isinstance(x, Static) else x for x in leaves]
+    return [x for x in values if is_object(x) or isinstance(x, types.FunctionType | types.MethodType)]
+
+
 def _with_static(args: tuple[Any, ...], kwargs: dict[str, Any], static: Places) -> tuple[Any, Any]:
     """Return arguments with static ones as leaves."""
     boxed = tuple([Static(x) if n in static.numbers else x for n, x in enumerate(args)])
@@ -176,6 +184,8 @@ def _spec(x: Any) -> Any:
     hash(value)
     if isinstance(value, Scalar):
         raise TypeError
+    if is_object(value):  # the graph depends on what it holds, and a form must not keep it alive
+        return "object", type(value)
     return "static" if isinstance(x, Static) else "value", frozen(value, {})
 
 

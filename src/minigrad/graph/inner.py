@@ -41,7 +41,7 @@ class Inner:
     """
 
     def __init__(self, outer: Trace, fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef) -> None:
-        run, since = Trace(outer), next(ticks)
+        run = Trace(outer)
         like = [np.empty(x.shape, x.dtype) for x in leaves]
 
         def tensors_only(*args: Any) -> Any:
@@ -50,10 +50,9 @@ class Inner:
 
         tensors_only.__name__ = getattr(fun, "__name__", "the function")
         self.graph = traced_in(run, tensors_only, like, structure)
-        outer.wants_gradients |= run.wants_gradients
         self.captured = [x for _, x in run.captured.values()]
         self._own = [v for v, _ in run.captured.values()]
-        self.behind = _older_than(since, self.captured)
+        self.behind = _older_than(run.since, self.captured)
 
     def taking(self, captured: Sequence[Tensor]) -> Graph:
         """Return the graph with further captured tensors among its inputs, which it does not need."""

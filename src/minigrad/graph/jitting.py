@@ -6,17 +6,18 @@ import functools
 import sys
 import types
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from minigrad import backends
 from minigrad.autodiff import grad_mode
 from minigrad.graph.calling import MISS, quick_call
+from minigrad.graph.capturing import Captured
 from minigrad.graph.compiled import Program
-from minigrad.graph.explaining import Remembered, differences
-from minigrad.graph.forms import Call, Places, Static, form_of, paths_of, places_of, refused_structure
+from minigrad.graph.explaining import captured_differences, differences
+from minigrad.graph.forms import Call, Places, Static, form_of, objects_of, paths_of, places_of, refused_structure
 from minigrad.graph.passes import optimize
 from minigrad.graph.planning import Plan, plan_for, plan_memory
 from minigrad.graph.preparing import prepare
@@ -34,7 +35,12 @@ MOST_QUICK = 4
 """Forms of arguments that are tried before a form is looked up."""
 
 MANY = 32
-"""Forms of arguments for which a function is traced before a warning says so."""
+"""Graphs of a function before a warning says so."""
+
+MOST = 128
+"""Graphs of a function; where a call needs another one, the function itself is called."""
+
+Guard = Callable[..., tuple[Tensor, ...] | None]
 
 
 class CacheInfo(NamedTuple):
@@ -52,15 +58,18 @@ class CacheInfo(NamedTuple):
 
 
 class _Entry:
-    """A graph, and the program that it was compiled to."""
+    """A graph, the program that it was compiled to, and what it depends on beside the form of a call.
+
+    The graph's inputs are the tensors among the arguments, and then those that the guard returns.
+    """
 
     def __init__(
-        self, graph: Graph, wants_gradients: bool, remembered: Remembered, donated: Sequence[int], device: str
+        self, graph: Graph, captured: Captured, guard: Guard | None, donated: Sequence[int], device: str
     ) -> None:
         self.graph = graph
         self.device = device
-        self.wants_gradients = wants_gradients
-        self.remembered = remembered
+        self.captured = captured
+        self.guard = guard
         self.donated = donated
         self.has_quick_call = False
         self._run: Callable[..., Sequence[Any]] | None = None
@@ -126,12 +135,14 @@ class Jitted(Generic[Result]):
     tensor([1., 1.])
     """
 
+    _captures = ("_fun",)  # what a function around it captures with it: not its graphs
+
     def __init__(self, fun: Callable[..., Result], static: Places, donated: Places) -> None:
         self._fun = fun
         self._static = static
         self._donated = donated
         self._quick: list[Callable[[Any, Any], Any]] = []
-        self._entries: dict[Call, _Entry] = {}
+        self._entries: dict[Call, list[_Entry]] = {}
         self._hits = self._misses = 0
         functools.update_wrapper(self, fun, updated=())
 
@@ -153,16 +164,19 @@ class Jitted(Generic[Result]):
             return self._fun(*args, **kwargs)  # something differentiates, batches or traces this call
         if call.device == "cuda" and not backends.is_quick("cuda"):
             return self._fun(*args, **kwargs)
-        entry = self._known(call)
+        entry, held = self._found(call, leaves)
         if entry is None:
+            if self._misses >= MOST and len(list(self._all())) >= MOST:
+                return self._fun(*args, **kwargs)
             entry = self._trace(call, leaves)
-            if len(self._entries) == MANY:
-                self._say_many(call, paths_of(args, kwargs, self._static))
+            held = self._held(entry, leaves) or ()
+            if len(list(self._all())) == MANY:
+                self._say_many(call, entry, paths_of(args, kwargs, self._static))
         else:
             self._hits += 1
-        if entry.wants_gradients and grad_mode.enabled:
+        if grad_mode.enabled and any(x.requires_grad for x in held):
             return self._fun(*args, **kwargs)
-        given = [x._array for x in tensors]
+        given = [x._array for x in (*tensors, *held)]
         if call.device == "cuda":
             found, value = entry.run_on_device(given, lambda: self._fun(*args, **kwargs))
             if found is None:
@@ -175,33 +189,54 @@ class Jitted(Generic[Result]):
         wrapped = [Tensor(y) if isinstance(v, Var) else y for v, y in zip(entry.graph.outputs, results, strict=True)]
         return cast(Result, tree_unflatten(entry.graph.structure, wrapped))
 
-    def _say_many(self, call: Call, paths: Sequence[str]) -> None:
+    def _all(self) -> Iterator[_Entry]:
+        """Go through all graphs."""
+        return (entry for several in self._entries.values() for entry in several)
+
+    def _say_many(self, call: Call, entry: _Entry, paths: Sequence[str]) -> None:
         """Warn that nearly each call seems to be traced, and say what was new at the last one."""
-        *_, before, _ = self._entries
+        several = self._entries[call]
+        if len(several) > 1:
+            new = captured_differences(entry.captured, several[-2].captured)
+            advice = "and what changes in its surroundings as an argument"
+        else:
+            *_, before, _ = self._entries
+            new = differences(call, before, paths)
+            advice = "and a number that changes as a tensor"
         name = getattr(self._fun, "__name__", type(self._fun).__name__)
         _warn(
             f"{name} has been traced for {MANY} forms of arguments, which takes longer than running it: "
-            f"{' and '.join(differences(call, before, paths)[:2])}; give tensors of one shape, and a number that "
-            "changes as a tensor"
+            f"{' and '.join(new[:2])}; give tensors of one shape, {advice}; from {MOST} forms on the function itself is "
+            "called for any other"
         )
 
-    def _known(self, call: Call) -> _Entry | None:
-        """Return what a form runs; None if it is new."""
+    def _held(self, entry: _Entry, leaves: Sequence[Any]) -> tuple[Tensor, ...] | None:
+        """Return the captured tensors that a graph takes now; None if something else that it depends on has changed."""
+        return () if entry.guard is None else entry.guard(self._fun, *objects_of(leaves))
+
+    def _found(self, call: Call, leaves: Sequence[Any]) -> tuple[_Entry | None, tuple[Tensor, ...]]:
+        """Return what a call runs, and the captured tensors; None and nothing if it is new."""
         try:
-            return self._entries.get(call)
+            several = self._entries.get(call, ())
         except TypeError:
             raise refused_structure(call.structure) from None
+        for entry in several:
+            held = self._held(entry, leaves)
+            if held is not None:
+                return entry, held
+        return None, ()
 
     def _entry(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Entry:
         """Return what a call runs, traced now if its form is new."""
         call, leaves = form_of(args, kwargs, self._static)
-        return self._known(call) or self._trace(call, leaves)
+        return self._found(call, leaves)[0] or self._trace(call, leaves)
 
     def _add_quick_call(self, entry: _Entry, call: Call, leaves: Sequence[Any]) -> None:
         """Compile a graph, and remember how to call it quickly."""
         entry.has_quick_call = True
-        if entry.program is not None and not entry.wants_gradients:
-            quick = quick_call(entry.program, call.structure, leaves, call.float_type, call.state)
+        if entry.program is not None:
+            guard = None if entry.guard is None else partial(entry.guard, self._fun)
+            quick = quick_call(entry.program, call.structure, leaves, call.float_type, call.state, guard)
             self._quick = [each for each in (quick, *self._quick) if each is not None][:MOST_QUICK]
 
     def _trace(self, call: Call, leaves: Sequence[Any]) -> _Entry:
@@ -213,11 +248,24 @@ class Jitted(Generic[Result]):
         if call.device == "both":
             raise ValueError("jit: tensors on different devices have no graph; move some with .to(device)")
         opened.__name__ = getattr(self._fun, "__name__", type(self._fun).__name__)
+        objects = [(f"argument object {n}", x) for n, x in enumerate(objects_of(leaves))]
+        before = Captured(self._fun, objects)
         graph, run = traced(opened, leaves, call.structure, call.device)
+        captured = Captured(self._fun, objects)
+        side_effects = captured.changed_since(before)
+        if side_effects:  # what the function itself changes, once, while it is traced: a list that it appends to
+            captured = Captured(self._fun, objects, side_effects)
+        outside = tuple(run.outside.values())
+        held = [v for v, _ in outside]
+        graph = optimize(replace(graph, inputs=(*graph.inputs, *held), captured=frozenset(held)))
+        used = {v for equation in graph.equations for v in equation.uses()}
+        used |= {v for v in graph.outputs if isinstance(v, Var)}
+        inputs = tuple([v for v in graph.inputs if v in used or v not in graph.captured])
+        graph = replace(graph, inputs=inputs, captured=graph.captured & used)
+        guard = captured.guard([x for v, x in outside if v in used], list(run.read.values()))
         donated = self._places_of_donated(call.structure, leaves)
-        remembered = Remembered(self._fun, run.constants())
-        entry = _Entry(optimize(graph), run.wants_gradients, remembered, donated, call.device)
-        self._entries[call] = entry
+        entry = _Entry(graph, captured, guard, donated, call.device)
+        self._entries.setdefault(call, []).append(entry)
         self._misses += 1
         return entry
 
@@ -258,7 +306,7 @@ class Jitted(Generic[Result]):
                 store(p0, j, float32(t2))
         ...
         """
-        shown = list(self._entries.values()) if not args and not kwargs else []
+        shown = list(self._all()) if not args and not kwargs else []
         programs = [Program(entry.graph, device=entry.device) for entry in shown or [self._entry(args, kwargs)]]
         return "\n\n".join(program.whole_text() for program in programs)
 
@@ -281,10 +329,10 @@ class Jitted(Generic[Result]):
         >>> f.cache_info()
         CacheInfo(hits=1, misses=2, currsize=2)
         """
-        return CacheInfo(self._hits, self._misses, len(self._entries))
+        return CacheInfo(self._hits, self._misses, len(list(self._all())))
 
     def cache_clear(self) -> None:
-        """Forget all graphs, for example after a global that the function reads has changed.
+        """Forget all graphs.
 
         >>> f = minigrad.jit(lambda x: x + 1.0)
         >>> _ = f(minigrad.zeros(2))
@@ -299,8 +347,7 @@ class Jitted(Generic[Result]):
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """Say in one sentence whether a call would trace the function again, and why.
 
-        For a call that runs a graph it also tells of a variable or a captured tensor that has changed since the trace.
-        `jit.explain(f, ...)` is the same.
+        It may be a new form of the arguments, or something that the function captures. `jit.explain(f, ...)` is the same.
 
         >>> f = minigrad.jit(lambda x: x + 1.0)
         >>> f.explain(minigrad.zeros(2))
@@ -312,22 +359,24 @@ class Jitted(Generic[Result]):
         'The function would be traced again: argument 0 is float32[3], and was float32[2].'
         """
         call, leaves = form_of(args, kwargs, self._static)
-        entry, paths = self._known(call), paths_of(args, kwargs, self._static)
+        (entry, held), paths = self._found(call, leaves), paths_of(args, kwargs, self._static)
         wanting = [path for path, x in zip(paths, leaves, strict=True) if isinstance(x, Tensor) and x.requires_grad]
         if wanting and grad_mode.enabled:
             return f"The function itself is called: {wanting[0]} wants gradients."
         if call.device == "both":
             return "The function itself is called: its tensors are on different devices."
-        if entry is not None and entry.wants_gradients and grad_mode.enabled:
+        if grad_mode.enabled and any(x.requires_grad for x in held):
             return "The function itself is called: a tensor that it captures wants gradients."
         if entry is not None:
-            changes = entry.remembered.changes()
-            changed = f", but {changes[0]}; give it as an argument, or call cache_clear()" if changes else ""
-            return f"The graph is there: a call with these arguments runs it{changed}."
+            return "The graph is there: a call with these arguments runs it."
         if not self._entries:
             return "The function would be traced: it was not called yet."
-        found = [(known.structure != call.structure, differences(call, known, paths)) for known in self._entries]
-        _, nearest = min(reversed(found), key=lambda each: (each[0], len(each[1])))
+        if call in self._entries:
+            now = Captured(self._fun, [(f"argument object {n}", x) for n, x in enumerate(objects_of(leaves))])
+            nearest = captured_differences(now, self._entries[call][-1].captured)
+        else:
+            found = [(known.structure != call.structure, differences(call, known, paths)) for known in self._entries]
+            _, nearest = min(reversed(found), key=lambda each: (each[0], len(each[1])))
         return f"The function would be traced again: {' and '.join(nearest[:2])}."
 
 
@@ -344,9 +393,10 @@ def jit(
 ) -> Jitted[Result]:
     """Return the function, compiled: traced at the first call, and run as fused loops from then on.
 
-    It is traced once for each combination of shapes, dtypes, tree structure and values of what is no tensor. Captured
-    tensors and numbers keep the values that they had at that call. Where a call is differentiated, batched or traced,
-    the function itself is called. Tensors on a CUDA device have graphs, and kernels, of their own.
+    It is traced once for each combination of shapes, dtypes, tree structure and values of what is no tensor. What the
+    function captures counts as its arguments do: each call computes with captured tensors as they are then, and a
+    number, a list or an attribute that has another value is traced again. Where a call is differentiated, batched or
+    traced, the function itself is called. Tensors on a CUDA device have graphs, and kernels, of their own.
 
     Args:
         fun: A function of trees that returns a tree with tensors in it. It must not change tensors in place.

@@ -94,10 +94,11 @@ class Graph:
 
     Attributes:
         inputs: A value for each tensor in the arguments.
-        constants: Captured tensors: the value of each and its array.
+        constants: Tensors that are known: the value of each and its array.
         equations: In an order in which they can run.
         outputs: For each leaf of the result a `Var`, or what the function returned beside tensors.
         structure: The tree of the result.
+        captured: The inputs that are captured tensors: a result never shows their memory.
 
     >>> minigrad.graph.trace(lambda x: 2.0 * x + 1.0, minigrad.zeros(3))
     a: float32[3]
@@ -111,6 +112,7 @@ class Graph:
     equations: tuple[Equation, ...]
     outputs: tuple[Any, ...]
     structure: PyTreeDef
+    captured: frozenset[Var] = frozenset()
 
     def run(self, *arrays: Any) -> list[Any]:
         """Compute the outputs, one equation after the other: the specification of a compiled function.
@@ -143,7 +145,9 @@ class Graph:
             values.update(zip(equation.outputs, results, strict=True))
         fixed = {n: y.copy() for n, y in enumerate(self.outputs) if isinstance(y, np.ndarray)}
         results = [values[y] if isinstance(y, Var) else fixed.get(n, y) for n, y in enumerate(self.outputs)]
-        return _apart(results, arrays, [array for _, array in self.constants])
+        held = [values[v] for v in self.captured]
+        given = [x for v, x in zip(self.inputs, arrays, strict=True) if v not in self.captured]
+        return _apart(results, given, [*held, *(array for _, array in self.constants)])
 
     def names(self, known: Mapping[Var, str] | None = None) -> dict[Var, str]:
         """Return a name for each value: letters in their order.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -33,20 +34,48 @@ class Trace:
         device: Where the graph will run, if there is no such trace: "cpu" or "cuda".
 
     Attributes:
-        wants_gradients: Whether a captured tensor, or an argument, wants gradients from outside of the function.
         depth: How many traces it runs inside of.
-        captured: The traced tensors of these that it uses, and the values that stand for them.
+        since: The clock's reading when it began (`minigrad.backward.changes`): what is older comes from outside.
+        captured: The tensors of the traces around it that it uses, and the values that stand for them.
+        outside: Of a trace that is inside of no other: the tensors that are older and that it uses, likewise.
+        read: The older tensors whose elements the function has asked for, while it was traced.
     """
 
     def __init__(self, parent: Trace | None = None, device: str = "cpu") -> None:
         self.depth: int = 0 if parent is None else parent.depth + 1
+        self.since = next(changes.ticks)
         self.device: str = device if parent is None else parent.device
-        self.captured: dict[int, tuple[Var, TracedTensor]] = {}
+        self.captured: dict[int, tuple[Var, Tensor]] = {}
+        self.outside: dict[int, tuple[Var, Tensor]] = {}
+        self.read: dict[int, Tensor] = {}
+        self._shown: dict[int, tuple[Tensor, Tensor]] = {}
         self.equations: list[Equation] = []
         self._constants: dict[int, Constant] = {}
         self._older: list[Constant] = []
         self.is_running = True
-        self.wants_gradients = False
+
+    def is_outside(self, x: Any) -> bool:
+        """Return whether a value is a tensor that was made before the trace began, or shows one's memory."""
+        return isinstance(x, Tensor) and (x._tick < self.since or id(x) in self._shown)
+
+    def show(self, x: Tensor, base: Tensor) -> Tensor:
+        """Take note that a new tensor has the memory of another one, perhaps from outside, and return it."""
+        if self.is_outside(base):
+            self._shown[id(x)] = x, self._owner(base)
+        return x
+
+    def _owner(self, x: Tensor) -> Tensor:
+        return self._shown[id(x)][1] if id(x) in self._shown else x
+
+    def note_read(self, x: Tensor) -> None:
+        """Take note that the function looks at the elements of a tensor: the graph has them, as they are now."""
+        if self.is_outside(x):
+            x = self._owner(x)
+            self.read[id(x)] = x
+
+    def _apply(self, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
+        """Add an equation about tensors from outside alone."""
+        return self.emit(function, inputs, options)
 
     def emit(self, function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
         """Add an equation, and return its result."""
@@ -119,8 +148,13 @@ class Trace:
                 zeros.append(zero)
             else:
                 zeros.append(x)
-        with guarded.ieee(), backends.without_compiler():
-            return Tensor._apply(function, zeros, **options)
+        here, trace = mapped.running, mapped.running.trace
+        here.trace = None  # a rule of the user's may take tensors from outside: this run is for shapes alone
+        try:
+            with guarded.ieee(), backends.without_compiler():
+                return Tensor._apply(function, zeros, **options)
+        finally:
+            here.trace = trace
 
     def operand(self, x: Any) -> Any:
         """Return what stands in an equation for a tensor or a number."""
@@ -128,7 +162,7 @@ class Trace:
             return x
         if isinstance(x, TracedTensor):
             if x._trace.is_running and x._trace.depth < self.depth:
-                return self.captured.setdefault(id(x), (Var(x.shape, x.dtype), x))[0]
+                return self._captured(x)
             if x._trace is not self or not self.is_running:
                 raise refuse(LEFT)
             return x._var
@@ -139,15 +173,22 @@ class Trace:
                 f"a captured tensor is on the device {x.device!r}, and the arguments are on {self.device!r}; move it "
                 f"with .to({self.device!r})"
             )
-        self.wants_gradients |= _is_behind_leaf(x)
+        if self.is_outside(x):
+            if self.depth:
+                return self._captured(x)
+            x = self._owner(x)
+            return self.outside.setdefault(id(x), (Var(x.shape, x.dtype), x))[0]
         known = self._constants.get(id(x))
         if known is None or known.has_changed():
             self._older += [known] if known else []
             known = self._constants[id(x)] = Constant(x)
         return known.var
 
+    def _captured(self, x: Tensor) -> Var:
+        return self.captured.setdefault(id(x), (Var(x.shape, x.dtype), x))[0]
+
     def constants(self) -> list[Constant]:
-        """Return the captured tensors."""
+        """Return the tensors that the function made, and that depend on none from outside."""
         return [*self._older, *self._constants.values()]
 
     def emit_several(
@@ -220,7 +261,7 @@ def _shape_of_all(function: type[Function], inputs: Sequence[Any]) -> tuple[int,
 
 
 class Constant:
-    """A captured tensor, as it was when it was used.
+    """A tensor that the function made while it was traced, as it was when it was used.
 
     Attributes:
         tensor: The tensor.
@@ -237,20 +278,6 @@ class Constant:
         """Return whether the tensor was changed in place since then, so that the next use is of another value."""
         owner = changes.owner_of(self._memory)
         return self.tensor._array is not self._memory or changes.modified.get(id(owner), 0) > self._tick
-
-
-def _is_behind_leaf(x: Tensor) -> bool:
-    """Return whether a captured tensor is a leaf that wants gradients, or was computed from one."""
-    stack, seen = [x], set[int]()
-    while stack:
-        node = stack.pop()
-        if not getattr(node, "requires_grad", False) or id(node) in seen:
-            continue
-        if node._fn is None:
-            return True
-        seen.add(id(node))
-        stack.extend(node._inputs or ())
-    return False
 
 
 def _tensors_in(options: Any) -> list[Any]:
@@ -300,13 +327,15 @@ def trace(fun: Callable[..., Any], *args: Any) -> Graph:
     return d
     """
     leaves, structure = tree_flatten(args)
-    return traced(fun, leaves, structure)[0]
+    graph, run = traced(fun, leaves, structure)
+    outside = tuple((v, arrays.to_host(x._array.copy())) for v, x in run.outside.values())
+    return replace(graph, constants=(*outside, *graph.constants))
 
 
 def traced(
     fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef, device: str = "cpu"
 ) -> tuple[Graph, Trace]:
-    """Return the graph of a function for a device, and its trace."""
+    """Return the graph of a function for a device, and its trace. What the trace has from outside has no value there."""
     run = Trace(device=device)
     return traced_in(run, fun, leaves, structure), run
 
@@ -320,8 +349,9 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
             inputs.append(Var(tuple(x.shape), x.dtype))
         given.append(TracedTensor(run, inputs[-1]) if isinstance(x, Tensor | np.ndarray) else x)
     here = mapped.running
-    before = here.draw, here.maps, here.since, here.refuse
-    here.draw, here.maps, here.since, here.refuse = run.draw, [], next(changes.ticks), refuse
+    before = here.draw, here.maps, here.since, here.refuse, here.trace
+    here.draw, here.maps, here.since, here.refuse = run.draw, [], run.since, refuse
+    here.trace = here.trace or run
     mapped.anywhere.append(0)
     try:
         returned = fun(*structure.unflatten(given))
@@ -334,7 +364,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         outputs = tuple(run.operand(y) for y in results)
     finally:
         mapped.anywhere.pop()
-        here.draw, here.maps, here.since, here.refuse = before
+        here.draw, here.maps, here.since, here.refuse, here.trace = before
         run.is_running = False
     constants = tuple((each.var, each.array) for each in run.constants())
     return Graph(tuple(inputs), constants, tuple(run.equations), outputs, tree)

@@ -116,7 +116,7 @@ class Writer:
     def _results(self) -> list[str]:
         """Return the text of each result: an array of its own, unless it looks at an input."""
         made = {v: each for each in self.graph.equations for v in each.outputs}
-        taken = {v for v, _ in self.graph.constants}
+        taken = {v for v, _ in self.graph.constants} | self.graph.captured
         found = []
         for y in self.graph.outputs:
             if not isinstance(y, Var):

@@ -112,8 +112,8 @@ class Tensor(Methods, InPlace):
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
-        if anywhere and (abstract := mapped.among((*inputs, *_parts(options)))) is not None:
-            return cast(Tensor, abstract._apply(function, inputs, **options))
+        if anywhere and (other := mapped.answering((*inputs, *_parts(options)))) is not None:
+            return cast(Tensor, other._apply(function, inputs, **options))
         if function in twins and inputs[0]._array.__class__ is np.ndarray:
             function = twins[function]
         elif issubclass(function, Elementwise):
@@ -358,7 +358,8 @@ class Tensor(Methods, InPlace):
         tensor([9.])
         """
         # A view of its own, so that a rule which saves this array is not taken to have saved the other tensor's.
-        return Tensor(self._array[...])
+        twin, trace = Tensor(self._array[...]), mapped.running.trace
+        return twin if trace is None else cast(Tensor, trace.show(twin, self))
 
     @property
     def data(self) -> Tensor:
@@ -433,7 +434,7 @@ class Tensor(Methods, InPlace):
     def __invert__(self) -> Tensor:
         if self._array.dtype.kind == "f":
             raise TypeError("~: only tensors of booleans or integers can be inverted")
-        return self.from_host(~arrays.to_host(self._array))
+        return self.from_host(~mapped.elements(self))
 
     def __and__(self, other: object) -> Tensor:
         return self._logical("&", np.bitwise_and, other)
@@ -447,10 +448,10 @@ class Tensor(Methods, InPlace):
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
-        value = other._array if isinstance(other, Tensor) else other
+        value = mapped.elements(other) if isinstance(other, Tensor) else other
         if "f" in (self._array.dtype.kind, getattr(getattr(value, "dtype", None), "kind", "")):
             raise TypeError(f"{sign}: only tensors of booleans or integers can be combined")
-        return self.from_host(form(arrays.to_host(self._array), arrays.to_host(value)))
+        return self.from_host(form(mapped.elements(self), value))
 
     __hash__ = object.__hash__  # two tensors of the same values are two tensors
 
@@ -492,8 +493,7 @@ class Tensor(Methods, InPlace):
             raise GraphError(
                 "numpy: this tensor requires gradients, which an array would lose without a word; use detach() first"
             )
-        array = arrays.to_host(self._array)
-        return np.array(array, dtype=dtype, copy=copy)
+        return np.array(mapped.elements(self), dtype=dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Tensor:
         """Answer NumPy: its numbers take part in operators, its arrays and functions are refused in words."""
@@ -524,13 +524,13 @@ class Tensor(Methods, InPlace):
     def __dlpack__(self, **options: Any) -> Any:
         if self.requires_grad:
             raise GraphError("dlpack: a tensor that requires gradients cannot be shared; use detach() first")
-        return arrays.to_host(self._array).__dlpack__(**options)
+        return mapped.elements(self).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return cast("tuple[int, int]", arrays.to_host(self._array).__dlpack_device__())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _rebuilt, (type(self), arrays.to_host(self._array), self.requires_grad, self.device)
+        return _rebuilt, (type(self), mapped.elements(self), self.requires_grad, self.device)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self._fn is not None:
@@ -625,8 +625,8 @@ def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: 
 
 def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     """Compute an elementwise function of tensors and numbers."""
-    if anywhere and (abstract := mapped.among(inputs)) is not None:
-        return cast(Tensor, abstract._apply(function, inputs))
+    if anywhere and (other := mapped.answering(inputs)) is not None:
+        return cast(Tensor, other._apply(function, inputs))
     values = [x._array if isinstance(x, Tensor) else x for x in inputs]
     _check_operands(function, inputs, values)
     try:
@@ -694,6 +694,8 @@ def _arithmetic(name: str, function: type[Elementwise], reverse: bool) -> Any:
         return _operate(function, other, self) if reverse else _operate(function, self, other)
 
     def quick(self: Tensor, other: Any) -> Tensor:
+        if anywhere:
+            return specified(self, other)
         x, wants = self._array, self.requires_grad
         dtype = x.dtype
         if isinstance(other, Tensor):
@@ -741,7 +743,7 @@ def _unary(name: str, function: type[Elementwise]) -> Any:
     @functools.wraps(specified)
     def quick(self: Tensor) -> Tensor:
         x = self._array
-        if x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
+        if anywhere or x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
             return cast(Tensor, specified(self))
         token = _silence()
         try:
@@ -775,7 +777,7 @@ def _whole_sum() -> Any:
     def quick(self: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
         x = self._array
         some = dim is not None or axis is not None or keepdim
-        if some or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
+        if some or anywhere or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
             return specified(self, dim, keepdim, axis=axis)
         axes = ALL_AXES[x.ndim]
         ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from minigrad import tensor_functions
-from minigrad.backends import arrays
+from minigrad.tensors import mapped
 from minigrad.tensors.shapes import Shapes, axes_of, axis_of
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Along(Shapes):
     def _order(self, axis: int, descending: bool) -> Tensor:
         """Return where the elements in order are along an axis, as int64. Batched and traced tensors have their own."""
         x = cast(Any, self)
-        array = arrays.to_host(x._array)
+        array = mapped.elements(x)
         if not array.ndim:
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
         if not descending:

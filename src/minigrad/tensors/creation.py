@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from minigrad import backends, functions, layout, tensor_functions
 from minigrad.backends import arrays
-from minigrad.tensors import Tensor, need_tensors
+from minigrad.tensors import Tensor, mapped, need_tensors
 from minigrad.tensors.random import Generator, default_generator, draws_floats
 from minigrad.tensors.types import dtype_of, number_to_fill, python_number, shape_to_make
 
@@ -95,7 +95,7 @@ def _elements(x: Tensor) -> Any:
             "tensor() copies numbers, which are unknown here; join tensors with minigrad.stack or minigrad.cat, and "
             "copy one with clone()"
         )
-    return arrays.to_host(x._array)
+    return mapped.elements(x)
 
 
 def _array_of(data: Any) -> Any:
@@ -517,7 +517,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     tensor([0., 2.])
     """
     if input is None or other is None:
-        return tuple(Tensor(index) for index in np.nonzero(arrays.to_host(condition._array)))
+        return tuple(Tensor(index) for index in np.nonzero(mapped.elements(condition)))
     return Tensor._apply(functions.Where, (condition, python_number(input), python_number(other)))
 
 

@@ -323,7 +323,7 @@ def refuse_from_outside(tensor: Any, operation: str) -> None:
     since, refuse = mapped.running.since, mapped.running.refuse
     base = tensor
     while since is not None and refuse is not None and base is not None:
-        if base._tick < since:
+        if base._tick < since or mapped.running.trace.is_outside(base):
             raise refuse(
                 f"{operation} changes a tensor from outside of the function, once, while it is traced, and not at each "
                 "run; give the tensor as an argument, and return a new one"

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from minigrad.backends import arrays
 from minigrad.errors import BatchingError
 
-__all__ = ["Running", "among", "anywhere", "draw", "running", "within"]
+__all__ = ["Running", "among", "answering", "anywhere", "draw", "elements", "running", "within"]
 
 anywhere: list[int] = []
 """Not empty while a vmap or a trace runs in any thread: until then no operation looks for abstract tensors."""
@@ -44,6 +45,7 @@ class _Stack(threading.local):
         draw: While a trace runs: records that random numbers of a shape are drawn, and returns a traced tensor.
         since: While a trace runs: the reading of the clock of `backward.changes` when it began.
         refuse: While a trace runs: makes the error for something that it cannot do.
+        trace: While a trace runs: the outermost one, which an operation on tensors from outside belongs to.
     """
 
     def __init__(self) -> None:
@@ -51,6 +53,7 @@ class _Stack(threading.local):
         self.draw: Callable[[Any, tuple[int, ...]], Any] | None = None
         self.since: int | None = None
         self.refuse: Callable[[str], Exception] | None = None
+        self.trace: Any = None
 
 
 running = _Stack()
@@ -72,6 +75,24 @@ def within(maps: Sequence[Running]) -> Iterator[None]:
 def among(values: Iterable[Any]) -> Any:
     """Return the first abstract tensor of some values, or None."""
     return next((x for x in values if getattr(x, "abstract", False)), None)
+
+
+def answering(values: Sequence[Any]) -> Any:
+    """Return what applies a function to some values, if they are not computed now: None if they are.
+
+    An abstract tensor does, or the running trace where a tensor among the values is older than the trace. The graph
+    computes with such a tensor at each run, so that a run sees what the tensor has become.
+    """
+    found = among(values)
+    trace = running.trace
+    return trace if found is None and trace is not None and any(map(trace.is_outside, values)) else found
+
+
+def elements(x: Any) -> Any:
+    """Return the elements of a tensor on the host. A running trace notes that its graph depends on their values."""
+    if running.trace is not None:
+        running.trace.note_read(x)
+    return arrays.to_host(x._array)
 
 
 def draw(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int], wrap: Callable[[Any], Any]) -> Any:

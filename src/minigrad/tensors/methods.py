@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import backends, functions, standing_aside, tensor_data, tensor_functions
 from minigrad.backends import arrays, guarded
+from minigrad.tensors import mapped
 from minigrad.tensors.along import ValuesAndIndices
 from minigrad.tensors.comparing import Comparing
 from minigrad.tensors.composed import Composed
@@ -482,7 +483,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         x = cast(Any, self)
         axis = None if dim is None else axis_of(x, dim, name)
         _refuse_empty(x, tuple(range(x.ndim)) if axis is None else (axis,), name)
-        array = arrays.to_host(x._array)
+        array = mapped.elements(x)
         if not array.ndim:
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
         return cast("Tensor", x.from_host(np.asarray(getattr(np, name)(array, axis=axis, keepdims=keepdim))))
@@ -507,7 +508,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
         x = cast(Any, self)
-        array = arrays.to_host(x._array)
+        array = mapped.elements(x)
         result = form(array, axis=axes_of(x, dim, operation), keepdims=keepdim)
         return cast("Tensor", x.from_host(np.asarray(result)))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from minigrad import tensor_functions
-from minigrad.backends import arrays
+from minigrad.tensors import mapped
 from minigrad.tensors.along import Along, ValuesAndIndices
 from minigrad.tensors.shapes import axis_of
 
@@ -31,7 +31,7 @@ class Selecting(Along):
         x = cast(Any, self)
         if x.abstract:
             raise x._array.error(f"{operation} depends on the elements, which are unknown here")
-        return arrays.to_host(x._array)
+        return mapped.elements(x)
 
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements where a mask holds, as a vector: ``self[mask]``, with broadcasting.

@@ -414,7 +414,7 @@ class Shapes(Types):
             if before is not None:
                 return self[before][chosen]
         part = tensor_functions.Index.apply(self, key=chosen)
-        if not cast(Any, self).requires_grad and _looks_at(part._array, _array(self)):
+        if not part.abstract and not cast(Any, self).requires_grad and _looks_at(part._array, _array(self)):
             view = changes.ViewOf(cast("Tensor", self), tensor_functions.Index, {"key": chosen})
             part._extra = {"view_of": view}  # for x[0] += what is recorded
         return part
@@ -551,7 +551,7 @@ class Shapes(Types):
         """
         if self.numel() != 1:
             raise ValueError(f"item: a tensor of shape {self.shape} has {self.numel()} elements, not one")
-        return arrays.to_host(_array(self)).item()
+        return mapped.elements(self).item()
 
     def tolist(self) -> Any:
         """Return nested lists of Python numbers.
@@ -559,7 +559,7 @@ class Shapes(Types):
         >>> minigrad.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        return arrays.to_host(_array(self)).tolist()
+        return mapped.elements(self).tolist()
 
     def numpy(self) -> Any:
         """Return the NumPy array that shares this tensor's memory (on the CPU).
@@ -574,7 +574,7 @@ class Shapes(Types):
         """
         if cast(Any, self).requires_grad:
             raise GraphError("numpy: this tensor requires gradients; use detach().numpy()")
-        return arrays.to_host(_array(self))
+        return mapped.elements(self)
 
 
 def _array(x: Any) -> Any:
@@ -620,7 +620,7 @@ def _width(part: Any) -> int:
 def _part(part: Any, shape: Sequence[int]) -> Any:
     """Return one part of a key as NumPy takes it."""
     if hasattr(part, "_array"):
-        part = arrays.to_host(part._array)
+        part = mapped.elements(part)
     elif isinstance(part, list | range | tuple):
         part = np.asarray(part)
         part = part.astype(np.int64) if not part.size else part
