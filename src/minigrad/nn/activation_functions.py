@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from minigrad import backends
+from minigrad.backends import arrays
 from minigrad.functions import where
-from minigrad.tensors import Tensor, creation, need_tensors
+from minigrad.tensors import Tensor, creation, need_tensors, several
 
 __all__ = [
     "cosine_similarity",
@@ -28,6 +29,21 @@ __all__ = [
 def _floats(name: str, x: Tensor) -> Tensor:
     need_tensors(name, x)
     return x if x.dtype.kind == "f" else x.to(backends.default_float())
+
+
+def same_floats(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Return two tensors of one shape in the type that a computation with both has; integers become floats.
+
+    >>> from minigrad.nn.activation_functions import same_floats
+    >>> [each.dtype for each in same_floats(minigrad.tensor([1]), minigrad.tensor([2.0]))]
+    [dtype('float32'), dtype('float32')]
+    """
+    first, second = x._array.dtype, y._array.dtype
+    if first is second and first.kind == "f":
+        return x, y
+    kind = arrays.promote([x._array, y._array])
+    kind = kind if kind.kind == "f" else backends.default_float()
+    return x if first == kind else x.to(kind), y if second == kind else y.to(kind)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
@@ -55,7 +71,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     if weight.numel() not in (1, channels):
         raise ValueError(f"prelu: {weight.numel()} weights for the {channels} channels of shape {tuple(x.shape)}")
     column = weight if weight.numel() == 1 or x.ndim < 3 else weight.view(-1, *(1,) * (x.ndim - 2))
-    return where(x > 0.0, x, x * column)  # type: ignore[no-any-return]
+    positive = x > 0.0  # whose gradient in the weight is 0, and not 0 times an infinite x
+    return where(positive, x, x.masked_fill(positive, 0.0) * column)  # type: ignore[no-any-return]
 
 
 def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
@@ -166,17 +183,19 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """Compute the cosine of the angle between vectors along an axis.
 
     Args:
-        x1: Floats of any shape.
+        x1: Of any shape.
         x2: Of a shape that broadcasts with it.
-        dim: The axis of the vectors.
+        dim: The axis of the vectors, in the shape to which both broadcast.
         eps: The least length by which a product is divided.
 
     >>> minigrad.nn.functional.cosine_similarity(minigrad.tensor([[1.0, 0.0]]), minigrad.tensor([[1.0, 1.0]]))
     tensor([0.7071])
     """
     need_tensors("cosine_similarity", x1, x2)
-    lengths = (x.norm(2, dim, keepdim=True).clamp(min=eps) for x in (x1, x2))
-    return ((x1 / next(lengths)) * (x2 / next(lengths))).sum(dim)
+    if x1.shape != x2.shape:  # along the vectors' axis as well: a vector of equal elements is longer than one of them
+        x1, x2 = several.broadcast_tensors(x1, x2)
+    first, second = (x / x.norm(2, dim, keepdim=True).clamp(min=eps) for x in same_floats(x1, x2))
+    return (first * second).sum(dim)
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:

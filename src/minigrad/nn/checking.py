@@ -22,6 +22,7 @@ __all__ = [
     "check_size",
     "check_sizes",
     "in_range",
+    "padding_row",
 ]
 
 
@@ -139,6 +140,23 @@ def check_sizes(name: str, **sizes: int) -> None:
             raise TypeError(f"{name}: {size} is a {type(value).__name__}; it must be a whole number")
         if value < 1:
             raise ValueError(f"{name}: {size} is {value}; it must be at least 1")
+
+
+def padding_row(name: str, padding_idx: int | None, rows: int) -> int | None:
+    """Return the number of the row for padding, counted from 0, or None.
+
+    Args:
+        name: What asks, for the message.
+        padding_idx: The number; a negative one counts from the end.
+        rows: How many rows there are.
+
+    >>> from minigrad.nn.checking import padding_row
+    >>> padding_row("embedding", -1, 5)
+    4
+    """
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise ValueError(f"{name}: padding_idx {padding_idx} is none of the {rows} rows")
+    return None if padding_idx is None else padding_idx % rows
 
 
 class _InRange(Function):

@@ -11,7 +11,15 @@ import numpy as np
 
 from minigrad import autodiff, functions, language, tensor_functions
 from minigrad.nn.activation_functions import pad
-from minigrad.nn.checking import as_tuple, check_integers, check_padding, check_running, check_size, in_range
+from minigrad.nn.checking import (
+    as_tuple,
+    check_integers,
+    check_padding,
+    check_running,
+    check_size,
+    in_range,
+    padding_row,
+)
 from minigrad.nn.convolution import Conv2d, Windows
 from minigrad.tensors import Tensor, need_tensors
 
@@ -193,11 +201,12 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     Args:
         input: Row numbers: int64, of any shape.
         weight: The table, of shape (rows, size).
-        padding_idx: A row that gets no gradient, or None.
+        padding_idx: A row that gets no gradient, or None. A negative number counts from the end.
 
     Raises:
         TypeError: If the numbers are no integers.
         IndexError: If a number is none of a row.
+        ValueError: If padding_idx is none of a row.
 
     >>> table = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> minigrad.nn.functional.embedding(minigrad.tensor([1, 0, 1]), table)
@@ -206,11 +215,12 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
             [3., 4.]])
     """
     check_integers("embedding", "row numbers are integers", input)
+    padding = padding_row("embedding", padding_idx, weight.shape[0])
     numbers = in_range(input, weight.shape[0], "embedding: there is no row {}; the table has {}", IndexError)
     rows: Tensor = weight[numbers]
-    if padding_idx is None:
+    if padding is None:
         return rows
-    is_padding = (input == padding_idx).unsqueeze(-1)
+    is_padding = (input == padding).unsqueeze(-1)
     return functions.where(is_padding, rows.detach(), rows)  # type: ignore[no-any-return]
 
 
@@ -272,15 +282,15 @@ def batch_norm(
     check_running(input, running_mean)
     axes = (0, *range(2, input.ndim))
     count = input.numel() // input.shape[1] if input.shape[1] else 0
-    if count < 2:
+    if count == 1:
         raise ValueError(
-            f"batch_norm: an input of shape {tuple(input.shape)} has {count} value for each channel; training needs 2"
+            f"batch_norm: an input of shape {tuple(input.shape)} has 1 value for each channel; training needs 2"
         )
     mean = input.mean(axes, keepdim=True)
     centred = input - mean
     variance = (centred * centred).mean(axes, keepdim=True)
     with autodiff.no_grad():
-        if running_mean is not None and running_var is not None:
+        if count and running_mean is not None and running_var is not None:
             running_mean.mul_(1.0 - momentum).add_(mean.view(-1) * momentum)
             running_var.mul_(1.0 - momentum).add_(variance.view(-1) * (momentum * count / (count - 1)))
     return _scaled(centred, variance, eps, weight, bias, column)
@@ -312,8 +322,8 @@ def layer_norm(
     axes = _last_axes("layer_norm", input, normalized_shape)
     size = math.prod(normalized_shape)
     vectors = input if len(axes) == 1 else input.reshape(*input.shape[: -len(axes)], size)
-    factors = input.new_ones(1) if weight is None else weight.view(size)
-    shifts = input.new_zeros(1) if bias is None else bias.view(size)
+    factors = input.new_ones(1) if weight is None else weight.reshape(size)
+    shifts = input.new_zeros(1) if bias is None else bias.reshape(size)
     out = language.layer_norm(vectors, factors, shifts, eps)
     return out if len(axes) == 1 else out.reshape(*input.shape)
 

@@ -303,7 +303,7 @@ class Embedding(Module):
     Args:
         num_embeddings: The number of rows.
         embedding_dim: The size of each.
-        padding_idx: A row that starts as zeros and is not trained, or None.
+        padding_idx: A row that starts as zeros and is not trained, or None. A negative number counts from the end.
         dtype: Of the table. None takes the default float dtype.
 
     Attributes:
@@ -321,11 +321,9 @@ class Embedding(Module):
     ) -> None:
         super().__init__()
         checking.check_sizes("Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim)
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise ValueError(f"Embedding: padding_idx {padding_idx} is none of the {num_embeddings} rows")
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.padding_idx = checking.padding_row("Embedding", padding_idx, num_embeddings)
         table = creation.randn(num_embeddings, embedding_dim, dtype=dtype)
         if self.padding_idx is not None:
             table[self.padding_idx] = 0.0

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backends import default_float
 from minigrad.functions import where
-from minigrad.nn.activation_functions import logsigmoid
+from minigrad.nn.activation_functions import logsigmoid, same_floats
 from minigrad.nn.checking import check_integers, check_reduction, in_range
 from minigrad.nn.loss_rules import BCEWithLogits, SquaredError
 from minigrad.tensors import Tensor, need_tensors
@@ -43,9 +42,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     >>> minigrad.nn.functional.mse_loss(minigrad.tensor([1.0, 4.0]), minigrad.tensor([1.0, 2.0]))
     tensor(2.)
     """
-    _check_same("mse_loss", input, target, reduction)
-    if input.dtype.kind != "f" and target.dtype.kind != "f":  # their mean is no integer
-        input = input.to(default_float())
+    input, target = _matched("mse_loss", input, target, reduction)
     return SquaredError.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
 
 
@@ -63,8 +60,8 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     >>> minigrad.nn.functional.l1_loss(minigrad.tensor([1.0, 4.0]), minigrad.tensor([1.0, 2.0]))
     tensor(1.)
     """
-    _check_same("l1_loss", input, target, reduction)
-    return _reduced((_as_floats(input) - target).abs(), reduction)
+    input, target = _matched("l1_loss", input, target, reduction)
+    return _reduced((input - target).abs(), reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
@@ -85,14 +82,15 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
     >>> minigrad.nn.functional.smooth_l1_loss(x, target, reduction="none")
     tensor([0.125, 2.500])
     """
-    _check_same("smooth_l1_loss", input, target, reduction)
+    input, target = _matched("smooth_l1_loss", input, target, reduction)
     if not beta >= 0.0:
         raise ValueError(f"smooth_l1_loss: beta is {beta}; it must be at least 0")
     if beta == 0.0:
         return l1_loss(input, target, reduction)
-    difference = _as_floats(input) - target
+    difference = input - target
     size = difference.abs()
-    return _reduced(where(size < beta, difference.square() * (0.5 / beta), size - 0.5 * beta), reduction)
+    far = size >= beta  # where the parabola, which is not wanted, may be infinite, and its gradient 0 times that
+    return _reduced(where(far, size - 0.5 * beta, difference.masked_fill(far, 0.0).square() * (0.5 / beta)), reduction)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
@@ -109,7 +107,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     """
     if not delta > 0.0:
         raise ValueError(f"huber_loss: delta is {delta}; it must be more than 0")
-    _check_same("huber_loss", input, target, reduction)
+    input, target = _matched("huber_loss", input, target, reduction)
     return smooth_l1_loss(input, target, reduction, beta=delta) * delta
 
 
@@ -127,7 +125,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
     >>> minigrad.nn.functional.kl_div(half.log(), minigrad.tensor([[1.0, 0.0]]), reduction="batchmean")
     tensor(0.6931)
     """
-    _check_same("kl_div", input, target, "sum" if reduction == "batchmean" else reduction)
+    input, target = _matched("kl_div", input, target, "sum" if reduction == "batchmean" else reduction)
     if log_target:
         losses = target.exp() * (target - input)
     else:
@@ -154,7 +152,7 @@ def of_probabilities(
     >>> of_probabilities(minigrad.tensor([[-1.0, -3.0]]), minigrad.tensor([[0.5, 0.5]]), None, "mean")
     tensor(2.)
     """
-    _check_same("cross_entropy", scores, target, reduction)
+    scores, target = _matched("cross_entropy", scores, target, reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise ValueError(f"cross_entropy: label_smoothing is {label_smoothing}; it must lie between 0 and 1")
     axis = 1 if scores.ndim > 1 else 0
@@ -164,7 +162,7 @@ def of_probabilities(
     if weight is not None:
         if tuple(weight.shape) != (classes,):
             raise ValueError(f"cross_entropy: a weight of shape {tuple(weight.shape)} for {classes} classes")
-        scores = scores * weight.view(-1, *(1,) * (scores.ndim - axis - 1))
+        scores = scores * weight.detach().reshape(-1, *(1,) * (scores.ndim - axis - 1))
     return _reduced(-(scores * target).sum(axis), reduction)
 
 
@@ -189,7 +187,7 @@ def binary_cross_entropy(
     >>> minigrad.nn.functional.binary_cross_entropy(probabilities, targets, reduction="none")
     tensor([0.6931, 0.1054])
     """
-    _check_same("binary_cross_entropy", input, target, reduction)
+    input, target = _matched("binary_cross_entropy", input, target, reduction)
     if not input.abstract and bool(((input < 0.0) | (input > 1.0)).any()):
         raise ValueError("binary_cross_entropy: an input is outside of [0, 1]; logits go into ..._with_logits")
     never, always = input == 0.0, input == 1.0
@@ -197,10 +195,6 @@ def binary_cross_entropy(
     log_of_rest = (-input.masked_fill(always, 0.0)).log1p().masked_fill(always, -100.0).clamp(min=-100.0)
     losses = (target - 1.0) * log_of_rest - target * log
     return _reduced(losses if weight is None else losses * weight, reduction)
-
-
-def _as_floats(x: Tensor) -> Tensor:
-    return x if x.dtype.kind == "f" else x.to(default_float())
 
 
 def _reduced(losses: Tensor, reduction: str) -> Tensor:
@@ -233,9 +227,10 @@ def binary_cross_entropy_with_logits(
     tensor([0.6931, 0.1269])
     """
     name = "binary_cross_entropy_with_logits"
-    _check_same(name, input, target, reduction)
+    need_tensors(name, input, target)
     if target.dtype.kind != "f":
         raise TypeError(f"{name}: targets are probabilities, got a tensor of {target.dtype}; convert it with .float()")
+    input, target = _matched(name, input, target, reduction)
     if weight is None and pos_weight is None:
         return BCEWithLogits.apply(input, target, reduction=reduction)  # type: ignore[no-any-return]
     losses = -target * logsigmoid(input) * (1.0 if pos_weight is None else pos_weight)
@@ -243,7 +238,8 @@ def binary_cross_entropy_with_logits(
     return _reduced(losses if weight is None else losses * weight, reduction)
 
 
-def _check_same(name: str, x: Tensor, target: Tensor, reduction: str) -> None:
+def _matched(name: str, x: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
+    """Return an input and a target of one shape in the floating type that a computation with both has."""
     check_reduction(name, reduction)
     need_tensors(name, x, target)
     if x._array.shape != target._array.shape:
@@ -251,6 +247,7 @@ def _check_same(name: str, x: Tensor, target: Tensor, reduction: str) -> None:
             f"{name}: an input of shape {tuple(x.shape)} and a target of shape {tuple(target.shape)}; they must be the "
             "same"
         )
+    return same_floats(x, target)
 
 
 def nll_loss(
@@ -272,18 +269,27 @@ def nll_loss(
     if getattr(target, "abstract", False):
         return nll_loss_of_each("nll_loss", input, target, weight, ignore_index, reduction)
     rows, places, factors = rows_and_targets("nll_loss", input, target, weight, ignore_index, reduction)
-    taken = rows[rows.from_host(np.arange(len(places))), rows.from_host(places)]
-    losses = taken * rows.from_host(-factors)
+    losses = rows[rows.from_host(np.arange(len(places))), rows.from_host(places)] * rows.from_host(-factors)
+    ignored = places < 0
+    if ignored.any():
+        losses = losses.masked_fill(rows.from_host(ignored), 0.0)
     if reduction == "none":
         return losses.view(*target.shape)
-    total = losses.sum()
-    return total if reduction == "sum" else total / float(factors.sum())
+    return losses.sum() if reduction == "sum" else losses.sum() / float(factors.sum())
 
 
 def nll_loss_of_each(
     name: str, x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> Tensor:
-    """Compute the loss under `transforms.vmap` and in a trace, where nobody can look at the targets here.
+    """Compute `nll_loss` under `transforms.vmap` and in a trace, where nobody can look at the targets here.
+
+    Args:
+        name: Whose loss it is, for messages.
+        x: Log-probabilities of shape (batch, classes, ...), or (classes,).
+        target: Classes: int64 of shape (batch, ...), or ().
+        weight: A factor for each class, or None.
+        ignore_index: A target that costs nothing.
+        reduction: "mean", "sum", or "none" for one loss for each target.
 
     >>> from minigrad.nn.loss_functions import nll_loss_of_each
     >>> scores = minigrad.tensor([[-1.0, -2.0], [-3.0, -4.0]])
@@ -294,12 +300,20 @@ def nll_loss_of_each(
     check_targets(name, x, target, weight, reduction)
     counts = target != ignore_index
     places = in_range(target * counts, x.shape[axis], f"{name}: {NO_CLASS}")
-    taken = x.gather(axis, places.unsqueeze(axis))
-    factors = counts.to(x.dtype) if weight is None else weight[places] * counts
-    losses = -taken.view(*target.shape) * factors
-    if reduction == "none":
-        return losses
-    return losses.sum() if reduction == "sum" else losses.sum() / factors.sum()
+    losses = -x.gather(axis, places.unsqueeze(axis)).view(*target.shape)
+    factors = _factors(x, places, counts, weight)
+    return _reduced_by(losses if weight is None else losses * factors, factors, counts, reduction)
+
+
+def _factors(x: Tensor, places: Tensor, counts: Tensor, weight: Tensor | None) -> Tensor:
+    """Return the factor of each target: that of its class, or 1; and 0 of one that is ignored."""
+    return counts.to(x.dtype) if weight is None else weight.detach()[places] * counts
+
+
+def _reduced_by(losses: Tensor, factors: Tensor, counts: Tensor, reduction: str) -> Tensor:
+    """Reduce losses that have their factors already. Where none counts, the mean is nan, and its gradient 0."""
+    losses = losses.masked_fill(~counts, 0.0)  # and not times 0: the score of an ignored target may be infinite
+    return losses.sum() / factors.sum() if reduction == "mean" else _reduced(losses, reduction)
 
 
 def smoothed(
@@ -323,15 +337,12 @@ def smoothed(
         raise ValueError(f"cross_entropy: label_smoothing is {label_smoothing}; it must lie between 0 and 1")
     axis = 1 if scores.ndim > 1 else 0
     of_targets = nll_loss_of_each("cross_entropy", scores, target, weight, ignore_index, "none")
-    counts = (target != ignore_index).to(scores.dtype)
     column = (-1, *(1,) * (scores.ndim - axis - 1))
-    of_all = scores if weight is None else scores * weight.view(*column)
+    of_all = scores if weight is None else scores * weight.detach().reshape(*column)
     share = label_smoothing / scores.shape[axis]
-    losses = of_targets * (1.0 - label_smoothing) - of_all.sum(axis) * counts * share
-    if reduction != "mean":
-        return _reduced(losses, reduction)
-    factors = counts if weight is None else weight[target * (target != ignore_index)] * counts
-    return losses.sum() / factors.sum()
+    losses = of_targets * (1.0 - label_smoothing) - of_all.sum(axis) * share
+    counts = target != ignore_index
+    return _reduced_by(losses, _factors(scores, target * counts, counts, weight), counts, reduction)
 
 
 NO_CLASS = "there is no class {}; the scores have {}"
@@ -355,20 +366,22 @@ def check_targets(name: str, x: Tensor, target: Tensor, weight: Tensor | None, r
 def rows_and_targets(
     name: str, x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> tuple[Tensor, Any, Any]:
-    """Return scores as (n, classes), classes as (n,) with ignored ones as 0, and the factor of each target."""
+    """Return scores as (n, classes), classes as (n,) with -1 for ignored ones, and the factor of each target."""
     need_tensors(name, x, target)
     if x.ndim == 1:
         x, target = x.unsqueeze(0), target.unsqueeze(0) if target.ndim == 0 else target
     check_targets(name, x, target, weight, reduction)
-    places = target.detach().to("cpu").numpy().reshape(-1)
+    places = target.detach().to("cpu").numpy().reshape(-1).copy()  # the loss keeps them, and targets may be changed
     classes = x.shape[1]
-    counts = places != ignore_index
-    wrong = places[counts & ((places < 0) | (places >= classes))]
-    if wrong.size:
-        raise ValueError(f"{name}: {NO_CLASS.format(int(wrong[0]), classes)}")
-    places = np.where(counts, places, 0)
-    factors = counts.astype(x.dtype)
+    factors: Any = np.ones(len(places), x.dtype)
     if weight is not None:
-        factors = factors * weight.detach().to("cpu").numpy()[places]
+        table = weight.detach().to("cpu").numpy().astype(x.dtype, copy=False)
+        factors = table[np.clip(places, 0, max(classes - 1, 0))] if classes else factors
+    if 0 <= ignore_index < classes or not (places.size and places.min() >= 0 and places.max() < classes):
+        counts = places != ignore_index
+        wrong = places[counts & ((places < 0) | (places >= classes))]
+        if wrong.size:
+            raise ValueError(f"{name}: {NO_CLASS.format(int(wrong[0]), classes)}")
+        places, factors = np.where(counts, places, -1), np.where(counts, factors, factors.dtype.type(0))
     rows = x if x.ndim == 2 else x.permute(0, *range(2, x.ndim), 1).reshape(-1, classes)
     return rows, places, factors

@@ -29,7 +29,6 @@ class SquaredError(Function):
     def forward(ctx: TensorContext, x: Any, target: Any, reduction: str) -> Any:
         """Return the loss."""
         ctx.reduction = reduction
-        target = target if target.dtype.kind == "f" else arrays.cast_to(target, x.dtype)
         ctx.save_for_backward(x, target)
         small = arrays.on_host(x, target) and arrays.is_small(x.shape)
         ctx.difference = difference = x - target if small else arrays.elementwise("sub", x, target)
@@ -102,16 +101,16 @@ class CrossEntropy(Function):
 
     @staticmethod
     def forward(ctx: TensorContext, x: Any, target: Any, factors: Any, reduction: str) -> Any:
-        """Return the loss.
+        """Return the loss. Where every target is ignored, the mean is nan, and its gradient 0.
 
         Args:
             ctx: Keeps the softmax.
             x: The logits.
-            target: int64 of shape (n,), in range.
-            factors: The factors of each row's loss. "mean" divides by their sum.
+            target: int64 of shape (n,), in range; -1 is ignored.
+            factors: The factors of each row's loss, 0 of an ignored one. "mean" divides by their sum.
             reduction: "mean", "sum" or "none".
         """
-        ctx.reduction, ctx.target, ctx.save = reduction, target, None
+        ctx.reduction, ctx.target = reduction, target
         ctx.save_for_backward(x)
         on_host = arrays.to_host(x)
         # An initial value, so that there may be no classes and no rows.
@@ -121,10 +120,16 @@ class CrossEntropy(Function):
         total = powers.sum(axis=1, keepdims=True)
         rows = np.arange(len(target))
         losses = (np.log(total)[:, 0] - shifted[rows, target]) * factors
+        ignored = target < 0
+        ctx.ignored = ignored if ignored.any() else None
         ctx.softmax = np.divide(powers, total, out=powers)
-        ctx.rows, ctx.scale = rows, _row_scale(factors, reduction, on_host.dtype)
-        out = losses if reduction == "none" else np.asarray((losses * _mean_scale(factors, reduction)).sum())
-        out = out.astype(on_host.dtype, copy=False)
+        ctx.rows, ctx.scale = rows, factors.astype(on_host.dtype, copy=False)
+        if reduction == "mean":
+            ctx.scale = ctx.scale / factors.sum()
+        losses = _without(ctx, losses)
+        if reduction != "none":
+            losses = np.asarray(losses.sum() / factors.sum() if reduction == "mean" else losses.sum())
+        out = losses.astype(on_host.dtype, copy=False)
         return out if arrays.on_host(x) else backends.cuda().from_host(out)
 
     @staticmethod
@@ -132,10 +137,9 @@ class CrossEntropy(Function):
         """The derivative in the logits is their softmax, less 1 at the target."""
         if not _on_arrays(d_output):
             (x,) = ctx.saved_values
-            scale = x.from_host(ctx.scale)
-            column = (d_output * scale).reshape((-1, 1))
+            column = _without(ctx, d_output * x.from_host(ctx.scale)).reshape((-1, 1))
             return (CrossEntropy._softmax(ctx, x) - x.from_host(_one_hot(ctx))) * column
-        scale = d_output * ctx.scale
+        scale = _without(ctx, d_output * ctx.scale)
         gradient = ctx.softmax * scale[:, None]
         gradient[ctx.rows, ctx.target] -= scale
         return gradient
@@ -151,17 +155,17 @@ class CrossEntropy(Function):
         """The change of each row's loss, added up as the losses are."""
         (x,) = ctx.as_variables().saved_values
         slopes = CrossEntropy._softmax(ctx, x) - x.from_host(_one_hot(ctx))
-        changes = (slopes * tangents[0]).sum(dim=1) * x.from_host(ctx.scale)
+        changes = _without(ctx, (slopes * tangents[0]).sum(dim=1) * x.from_host(ctx.scale))
         return changes if ctx.reduction == "none" else changes.sum()
 
 
-def _row_scale(factors: Any, reduction: str, dtype: Any) -> Any:
-    """Return the factors of each row's own loss on its way into the result."""
-    return (factors * _mean_scale(factors, reduction)).astype(dtype)
-
-
-def _mean_scale(factors: Any, reduction: str) -> Any:
-    return 1.0 / factors.sum() if reduction == "mean" else 1.0
+def _without(ctx: TensorContext, numbers: Any) -> Any:
+    """Return a number for each row, with 0 for rows that are ignored: times 0 would not do for infinities and nan."""
+    if ctx.ignored is None:
+        return numbers
+    if hasattr(numbers, "chain_rule"):
+        return numbers.masked_fill(numbers.from_host(ctx.ignored), 0.0)
+    return np.where(ctx.ignored, numbers.dtype.type(0), numbers)
 
 
 def _one_hot(ctx: TensorContext) -> Any:

@@ -118,5 +118,5 @@ def _cross_entropy(function: Any, values: Values, mine: Mine, options: dict[str,
         return _of_none(function, values, mine, options)
     losses = function.apply(_merged(x), **each, reduction="none").reshape(size, n)
     if options["reduction"] == "mean":
-        return losses.sum(1) * (1.0 / float(options["factors"].sum()))
+        return losses.sum(1) / float(options["factors"].sum())
     return _reduced(losses, options["reduction"])
