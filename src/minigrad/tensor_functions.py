@@ -404,7 +404,10 @@ class Index(_Linear):
         """Return a view for integers, slices and None, a copy for arrays."""
         ctx.key, ctx.shape = key, a.shape
         try:
-            return a[key] if _is_basic(key) else arrays.to_host(a)[key]
+            if _is_basic(key):
+                return a[key]
+            _save_arrays(ctx, key)
+            return arrays.to_host(a)[key]
         except IndexError as error:
             if _is_basic(key):
                 layout.slice_view(a.shape, a.shape, key)  # which says what is wrong
@@ -457,6 +460,7 @@ class IndexAdd(_Linear):
     ) -> Any:
         """Return the array; elements selected twice get both values."""
         ctx.key = key
+        _save_arrays(ctx, key)
         on_host = arrays.to_host(values)
         out = arrays.full(shape, 0.0, on_host.dtype)
         if _is_basic(key):
@@ -489,6 +493,7 @@ class IndexPut(Function):
     def forward(ctx: TensorContext, a: Any, values: Any, key: Any) -> Any:
         """Return the changed copy."""
         ctx.key = key
+        _save_arrays(ctx, key)
         return IndexPut.put(a, values, key)
 
     @staticmethod
@@ -1074,6 +1079,12 @@ def _is_basic(key: Any) -> bool:
     """Return whether a key selects a view: no array, and so no element twice."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(part is None or part is Ellipsis or isinstance(part, slice | int) for part in parts)
+
+
+def _save_arrays(ctx: TensorContext, key: Any) -> None:
+    """Save the arrays of a key: the rule needs their elements, so a later change in place is an error."""
+    parts = key if isinstance(key, tuple) else (key,)
+    ctx.save_for_backward(*[part for part in parts if isinstance(part, np.ndarray)])
 
 
 def _whole(base: Tensor, values: Tensor, **options: Any) -> tuple[Any, Tensor]:

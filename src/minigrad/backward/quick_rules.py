@@ -81,8 +81,8 @@ def _log(d: Array, result: Tensor) -> Sequence[Array | None]:
 
 @_rule_of(functions.ReLU)
 def _relu(d: Array, result: Tensor) -> Sequence[Array | None]:
-    # A comparison with the output, which is 0 where the input is not positive, and nan where it is nan.
-    return (np.where(result._array == 0.0, d.dtype.type(0), d),)
+    # A comparison with the input: the output may have been changed in place, and the rule does not save it.
+    return (np.where(result._inputs[0]._array <= 0.0, d.dtype.type(0), d),)
 
 
 @_rule_of(functions.Sigmoid)

@@ -96,6 +96,7 @@ class MaxPool2d(Function):
         image = padded(arrays.to_host(x), windows.padding, -np.inf)
         ctx.size, ctx.kernel, ctx.windows, ctx.places = x.shape[2:], kernel, windows, None
         # Saved for the engine alone, which refuses to go back when it was changed in place; `image` may be its copy.
+        # The output is kept as a copy: the caller may change his, and the places are looked for on the way back only.
         ctx.save_for_backward(x)
         if _is_large(image):
             from minigrad.nn import pool_kernels
@@ -106,7 +107,7 @@ class MaxPool2d(Function):
         output = next(slices).copy()
         for part in slices:
             np.maximum(output, part, out=output)
-        ctx.image, ctx.output_array = image, output
+        ctx.image, ctx.output_array = image, output.copy()
         return _back(output, x)
 
     @staticmethod
