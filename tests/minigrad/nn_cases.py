@@ -178,6 +178,17 @@ for name in ("avg_pool2d", "max_pool2d"):
     case(name, {"input": apart(2, 3, 5, 6)}, kernel_size=2, stride=1)
     case(name, {"input": apart(2, 3, 6, 6)}, kernel_size=(3, 2), stride=2, padding=1)
     case(name, {"input": apart(3, 8, 20, 21)}, kernel_size=3, stride=2, padding=1)
+for padding in (0, 1, (1, 0)):
+    case("avg_pool2d", {"input": apart(2, 3, 6, 5)}, kernel_size=3, padding=padding, count_include_pad=False)
+    case("max_pool2d", {"input": apart(2, 3, 7, 6)}, kernel_size=(2, 3), stride=1, padding=padding, dilation=(3, 2))
+    case("max_pool2d", {"input": apart(2, 3, 7, 6)}, kernel_size=3, padding=padding, return_indices=True)
+    for divisor in (1, 7, -2):
+        case("avg_pool2d", {"input": apart(2, 3, 6, 5)}, kernel_size=2, padding=padding, divisor_override=divisor)
+case("avg_pool2d", {"input": apart(3, 8, 20, 21)}, kernel_size=3, stride=2, padding=1, count_include_pad=False)
+case("avg_pool2d", {"input": apart(3, 8, 20, 21)}, kernel_size=3, stride=2, padding=1, divisor_override=4)
+case("max_pool2d", {"input": apart(3, 8, 20, 21)}, kernel_size=3, padding=1, dilation=2, return_indices=True)
+case("max_pool2d", {"input": apart(3, 7, 6)}, (), kernel_size=3, return_indices=True)
+case("avg_pool2d", {"input": apart(3, 7, 6)}, (), kernel_size=3, padding=1, count_include_pad=False)
 case("adaptive_avg_pool2d", {"input": apart(2, 3, 5, 6)}, output_size=(2, 3))
 
 SEEN = np.array([[True, False, True, True], [True, True, False, True]])
@@ -189,3 +200,13 @@ case("scaled_dot_product_attention", QKV, ("query", "key", "value"), is_causal=T
 
 case("pad", {"input": apart(2, 3, 4)}, pad=(1, 2))
 case("pad", {"input": apart(2, 3, 4)}, pad=(1, -1, 0, 2), value=2.0)
+for mode in ("reflect", "replicate", "circular"):
+    for widths in ((1, 2), (2, 0), (-1, 2), (2, -1), (-1, -1), (3, 3)):
+        case("pad", {"input": apart(2, 3, 5)}, pad=widths, mode=mode)
+    case("pad", {"input": apart(2, 2, 3, 5)}, pad=(1, 2, 2, 1), mode=mode)
+    case("pad", {"input": apart(2, 2, 4, 3, 5)}, pad=(1, 2, 2, 1, 0, 2), mode=mode)
+    case("pad", {"input": apart(2, 5)}, pad=(4, 1), mode=mode)
+for factor in (1, 2):
+    case("pixel_shuffle", {"input": apart(2, 8, 3, 2)}, upscale_factor=factor)
+    case("pixel_unshuffle", {"input": apart(2, 3, 4, 2)}, downscale_factor=factor)
+case("pixel_shuffle", {"input": apart(9, 2, 3)}, (), upscale_factor=3)

@@ -102,9 +102,11 @@ _SPREAD = Windows(stride=(2, 1), padding=(1, 1), dilation=(1, 2), groups=2)
 _LINE = Windows(line=True)
 _TILES = {"kernel": (2, 2), "windows": Windows(stride=(2, 2))}
 _OVERLAPPING = {"kernel": (3, 2), "windows": Windows(stride=(1, 2), padding=(1, 0))}
+_DILATED = {"kernel": (2, 2), "windows": Windows(stride=(1, 1), padding=(1, 0), dilation=(2, 3))}
+_DIVISORS = np.array([[1.0, 2.0], [3.0, 4.0]])
 _PLACES = np.array([[[[0, 3], [1, 2]]], [[[2, 2], [0, 1]]]], dtype=np.uint8)
-_CLASSES = np.array([3, 0, 3])
-_FACTORS = np.array([1.0, 0.5, 2.0])
+_CLASSES = np.array([3, -1, 0, 3])
+_FACTORS = np.array([1.0, 0.0, 0.5, 2.0])
 
 ELEMENTWISE: dict[str, list[Sample]] = {
     **{
@@ -172,9 +174,11 @@ OF_TENSORS: dict[str, list[Sample]] = {
         Sample(((2, 4, 3, 3), (2, 2, 4, 3)), {"windows": _SPREAD, "size": (2, 2)}),
         Sample(((1, 2, 1, 3), (1, 2, 1, 5)), {"windows": _LINE, "size": (1, 3)}),
     ],
-    **{name: _along((2, 1, 4, 4), _TILES, _OVERLAPPING) for name in ("AvgPool2d", "MaxPool2d")},
+    "AvgPool2d": _along((2, 1, 4, 4), _TILES, _OVERLAPPING, _TILES | {"divisor": _DIVISORS}),
+    "MaxPool2d": _along((2, 1, 4, 4), _TILES, _OVERLAPPING, _DILATED),
     "AvgSpread": [
         Sample(((2, 1, 2, 2),), _TILES | {"size": (4, 4)}),
+        Sample(((2, 1, 2, 2),), _TILES | {"size": (4, 4), "divisor": _DIVISORS}),
         Sample(((2, 1, 4, 2),), _OVERLAPPING | {"size": (4, 4)}),
     ],
     "WindowTake": _along((2, 1, 4, 4), _TILES | {"places": _PLACES}),
@@ -185,7 +189,7 @@ OF_TENSORS: dict[str, list[Sample]] = {
         for name in ("SquaredError", "BCEWithLogits")
     },
     "CrossEntropy": [
-        Sample(((3, 4),), {"target": _CLASSES, "factors": _FACTORS, "reduction": reduction})
+        Sample(((4, 4),), {"target": _CLASSES, "factors": _FACTORS, "reduction": reduction})
         for reduction in ("mean", "sum", "none")
     ],
 }

@@ -34,7 +34,7 @@ from minigrad.nn.losses import (
 from minigrad.nn.module import Module
 from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm, RMSNorm
 from minigrad.nn.parameter import Parameter
-from minigrad.nn.pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
+from minigrad.nn.pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d, PixelShuffle, PixelUnshuffle
 from minigrad.nn.rectifiers import ELU, Hardtanh, LeakyReLU, LogSigmoid, PReLU, ReLU6, SiLU, Softplus
 from minigrad.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
@@ -79,6 +79,8 @@ __all__ = [
     "PReLU",
     "Parameter",
     "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "RMSNorm",
     "RNNCell",
     "ReLU",

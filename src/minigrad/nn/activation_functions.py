@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from minigrad import backends
 from minigrad.backends import arrays
 from minigrad.functions import where
@@ -19,6 +21,8 @@ __all__ = [
     "logsigmoid",
     "normalize",
     "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "prelu",
     "relu6",
     "silu",
@@ -198,6 +202,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return (first * second).sum(dim)
 
 
+MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+"""The modes of `pad` that repeat elements, by the names of `numpy.pad`."""
+
+
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Put a margin around the last axes.
 
@@ -205,19 +213,25 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         input: Of any shape.
         pad: For the last axis, how many elements to add in front and behind; then for the axis before, and so on.
             Negative numbers cut elements off.
-        mode: "constant", the only one.
-        value: What is put there; None puts 0.
+        mode: What the margin holds: "constant" a value, "reflect" the elements beyond the edge as in a mirror that
+            stands on the last one, "replicate" the last one, "circular" those of the other end.
+        value: The value; None puts 0.
 
     Raises:
-        ValueError: For another mode, or numbers that are not pairs for the tensor's axes.
+        ValueError: For another mode, numbers that are not pairs for the tensor's axes, or a margin that is wider than
+            what it repeats.
 
     >>> minigrad.nn.functional.pad(minigrad.ones(1, 2), (1, 0, 0, 1), value=9.0)
     tensor([[9., 1., 1.],
             [9., 9., 9.]])
+    >>> minigrad.nn.functional.pad(minigrad.arange(4.0), (2, 1), mode="reflect")
+    tensor([2., 1., 0., 1., 2., 3., 2.])
     """
     need_tensors("pad", input)
-    if mode != "constant":
-        raise ValueError(f"pad: mode is {mode!r}; 'constant' is the only one, join others with minigrad.cat")
+    if mode != "constant" and mode not in MODES:
+        raise ValueError(f"pad: mode is {mode!r}; it must be 'constant', {', '.join(map(repr, MODES))}")
+    if mode != "constant" and value is not None:
+        raise ValueError(f"pad: a value is for the mode 'constant', not {mode!r}")
     numbers = list(pad)
     if len(numbers) % 2 or len(numbers) > 2 * input.ndim:
         raise ValueError(f"pad: {tuple(numbers)} for shape {tuple(input.shape)}; give two numbers for each last axis")
@@ -230,11 +244,85 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         start, stop = max(0, -before), size - max(0, -behind)
         if (start, stop) != (0, size):
             out = out.narrow(axis, start, stop - start)
-        margins = [
-            creation.full(
-                [n if i != axis else width for i, n in enumerate(out.shape)], value or 0, out.dtype, out.device
-            )
-            for width in (max(before, 0), max(behind, 0))
-        ]
-        out = creation.cat([margins[0], out, margins[1]], axis) if before > 0 or behind > 0 else out
+        if before > 0 or behind > 0:
+            out = _with_margins(out, axis, (max(before, 0), max(behind, 0)), mode, value)
     return out if out is not input else input.clone()
+
+
+def _with_margins(x: Tensor, axis: int, widths: tuple[int, int], mode: str, value: float | None) -> Tensor:
+    """Put margins in front of an axis and behind it."""
+    size = x.shape[axis]
+    if mode == "constant":
+        shapes = [[n if i != axis else width for i, n in enumerate(x.shape)] for width in widths]
+        margins = [creation.full(shape, value or 0, x.dtype, x.device) for shape in shapes]
+        return creation.cat([margins[0], x, margins[1]], axis)
+    most = size - 1 if mode == "reflect" else size if mode == "circular" else max(widths) if size else 0
+    if max(widths) > most:
+        raise ValueError(
+            f"pad: a margin of {max(widths)} elements in mode {mode!r} for axis {axis} of size {size}, of which it can "
+            f"repeat {max(most, 0)}"
+        )
+    return x.index_select(axis, x.from_host(np.pad(np.arange(size), widths, MODES[mode])))  # type: ignore[call-overload]
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Spread groups of r * r channels over images that are r times as high and wide.
+
+    Args:
+        input: Of shape (..., channels * r * r, height, width).
+        upscale_factor: The factor r, at least 1.
+
+    Returns:
+        A tensor of shape (..., channels, height * r, width * r).
+
+    Source: Shi and others, "Real-time single image and video super-resolution using an efficient sub-pixel
+    convolutional neural network", 2016.
+
+    >>> minigrad.nn.functional.pixel_shuffle(minigrad.arange(4.0).view(4, 1, 1), 2)
+    tensor([[[0., 1.],
+             [2., 3.]]])
+    """
+    r = _factor("pixel_shuffle", input, upscale_factor)
+    *batch, channels, height, width = input.shape
+    if channels % (r * r):
+        raise ValueError(
+            f"pixel_shuffle: {channels} channels of shape {tuple(input.shape)} do not split into groups of {r} * {r}"
+        )
+    n = len(batch)
+    parts = input.reshape(*batch, channels // (r * r), r, r, height, width)
+    order = (*range(n + 1), n + 3, n + 1, n + 4, n + 2)
+    return parts.permute(*order).reshape(*batch, channels // (r * r), height * r, width * r)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """Gather squares of r * r elements in channels: what `pixel_shuffle` spreads.
+
+    Args:
+        input: Of shape (..., channels, height * r, width * r).
+        downscale_factor: The factor r, at least 1.
+
+    Returns:
+        A tensor of shape (..., channels * r * r, height, width).
+
+    >>> minigrad.nn.functional.pixel_unshuffle(minigrad.arange(4.0).view(1, 2, 2), 2).view(-1)
+    tensor([0., 1., 2., 3.])
+    """
+    r = _factor("pixel_unshuffle", input, downscale_factor)
+    *batch, channels, height, width = input.shape
+    if height % r or width % r:
+        raise ValueError(
+            f"pixel_unshuffle: images of shape {tuple(input.shape)} do not split into squares of {r} * {r}"
+        )
+    n = len(batch)
+    parts = input.reshape(*batch, channels, height // r, r, width // r, r)
+    order = (*range(n + 1), n + 2, n + 4, n + 1, n + 3)
+    return parts.permute(*order).reshape(*batch, channels * r * r, height // r, width // r)
+
+
+def _factor(name: str, x: Tensor, factor: int) -> int:
+    need_tensors(name, x)
+    if x.ndim < 3:
+        raise ValueError(f"{name}: an input of shape {tuple(x.shape)}; it needs channels, height and width")
+    if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
+        raise ValueError(f"{name}: the factor is {factor!r}; it must be a whole number from 1 on")
+    return factor

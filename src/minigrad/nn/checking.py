@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.backends import arrays
 from minigrad.functions import Function
 from minigrad.nn.convolution import Windows, output_size
-from minigrad.tensors import Tensor
+from minigrad.tensors import Tensor, need_tensors
 
 __all__ = [
     "InRange",
@@ -19,6 +19,7 @@ __all__ = [
     "check_probability",
     "check_reduction",
     "check_running",
+    "check_scores",
     "check_size",
     "check_sizes",
     "in_range",
@@ -124,6 +125,22 @@ def check_integers(name: str, what: str, x: Tensor) -> None:
     """
     if x.dtype.kind not in "iu":
         raise TypeError(f"{name}: {what}, got a tensor of {x.dtype}; convert it with .long()")
+
+
+def check_scores(name: str, scores: Tensor) -> None:
+    """Refuse scores that are no floats, such as targets in their place.
+
+    >>> from minigrad.nn.checking import check_scores
+    >>> check_scores("cross_entropy", minigrad.tensor([1, 2]))
+    Traceback (most recent call last):
+        ...
+    TypeError: cross_entropy: scores come first and are floats, got a tensor of int64; convert it with .float()
+    """
+    need_tensors(name, scores)
+    if scores.dtype.kind != "f":
+        raise TypeError(
+            f"{name}: scores come first and are floats, got a tensor of {scores.dtype}; convert it with .float()"
+        )
 
 
 def check_sizes(name: str, **sizes: int) -> None:

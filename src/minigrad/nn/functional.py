@@ -10,7 +10,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import DTypeLike
 
 from minigrad import backends, standing_aside, tensor_functions
 from minigrad.functions import Function
@@ -24,13 +27,15 @@ from minigrad.nn.activation_functions import (
     logsigmoid,
     normalize,
     pad,
+    pixel_shuffle,
+    pixel_unshuffle,
     prelu,
     relu6,
     silu,
     softplus,
 )
 from minigrad.nn.attention_functions import scaled_dot_product_attention
-from minigrad.nn.checking import as_tuple, check_size
+from minigrad.nn.checking import as_tuple, check_scores, check_size
 from minigrad.nn.convolution import Pair, Windows
 from minigrad.nn.layer_functions import (
     batch_norm,
@@ -58,7 +63,7 @@ from minigrad.nn.loss_functions import (
     smoothed,
 )
 from minigrad.nn.loss_rules import CrossEntropy
-from minigrad.nn.pool_functions import AvgPool2d, MaxPool2d
+from minigrad.nn.pool_functions import AvgPool2d, MaxIndices, MaxPool2d, lowest
 from minigrad.nn.standing_in import as_tiles
 from minigrad.tensors import Tensor, creation, need_tensors
 
@@ -94,6 +99,8 @@ __all__ = [
     "normalize",
     "one_hot",
     "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "prelu",
     "relu",
     "relu6",
@@ -141,48 +148,108 @@ def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
     ### END SOLUTION
 
 
-def _with_any_windows(
+ByTiles = Callable[[Tensor, Pair], Tensor]
+
+
+def _pooled(
     function: type[AvgPool2d] | type[MaxPool2d],
-) -> Callable[[Callable[[Tensor, Pair], Tensor]], Callable[..., Tensor]]:
-    """Give a function that pools by tiles PyTorch's further arguments.
+    by_tiles: ByTiles,
+    input: Tensor,
+    kernel: Pair,
+    windows: Windows,
+    divisor: Any = None,
+) -> Tensor:
+    """Pool a batch of images, in the quickest way that is allowed.
 
     Args:
         function: Pools windows that overlap, leave gaps or reach over the edge, and by default all others.
+        by_tiles: Pools windows side by side: the specification, or a student's function.
+        input: Of shape (batch, channels, height, width).
+        kernel: Height and width of a window.
+        windows: How they lie.
+        divisor: Of a mean, where it is not the number of a window's elements.
     """
-
-    def decorate(by_tiles: Callable[[Tensor, Pair], Tensor]) -> Callable[..., Tensor]:
-        name = by_tiles.__name__
-
-        @functools.wraps(by_tiles)
-        def pool(
-            input: Tensor,
-            kernel_size: int | Pair,
-            stride: int | Pair | None = None,
-            padding: int | Pair = 0,
-        ) -> Tensor:
-            kernel, windows = _windows_of_pool(name, input, kernel_size, stride, padding)
-            if input.ndim == 3:  # one image, without batch
-                batch: Tensor = pool(input.unsqueeze(0), kernel_size, stride, padding)
-                return batch.squeeze(0)
-            lies_in_tiles = windows.stride == kernel and not any(windows.padding)
-            if not standing_aside.is_cut(function.forward):
-                if is_quick() or not lies_in_tiles:
-                    applied: Tensor = function.apply(input, kernel=kernel, windows=windows)
-                    return applied
-            elif not lies_in_tiles:
-                input = as_tiles(input, kernel, windows, 0.0 if function is AvgPool2d else -math.inf)
-            rows, columns = (n // k * k for n, k in zip(input.shape[2:], kernel, strict=True))
-            if (rows, columns) != tuple(input.shape[2:]):  # what fills no tile is left out
-                input = input[:, :, :rows, :columns]
-            return by_tiles(input, kernel)
-
-        pool.__dict__["__minigrad_wrap__"] = decorate
-        return pool
-
-    return decorate
+    lies_in_tiles = windows.stride == kernel and not any(windows.padding) and windows.dilation == (1, 1)
+    if not standing_aside.is_cut(function.forward):
+        if is_quick() or not lies_in_tiles or divisor is not None:
+            own = {} if divisor is None else {"divisor": divisor}
+            applied: Tensor = function.apply(input, kernel=kernel, windows=windows, **own)
+            return applied
+    elif not lies_in_tiles:
+        input = as_tiles(input, kernel, windows, 0.0 if function is AvgPool2d else lowest(input.dtype))
+    rows, columns = (n // k * k for n, k in zip(input.shape[2:], kernel, strict=True))
+    if (rows, columns) != tuple(input.shape[2:]):  # what fills no tile is left out
+        input = input[:, :, :rows, :columns]
+    out = by_tiles(input, kernel)
+    return out if divisor is None else out * out.from_host(np.asarray(math.prod(kernel) / divisor, out.dtype))
 
 
-@_with_any_windows(AvgPool2d)
+def _with_any_means(by_tiles: ByTiles) -> Callable[..., Tensor]:
+    """Give a function that takes means of tiles PyTorch's further arguments."""
+
+    @functools.wraps(by_tiles)
+    def pool(
+        input: Tensor,
+        kernel_size: int | Pair,
+        stride: int | Pair | None = None,
+        padding: int | Pair = 0,
+        *,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Tensor:
+        kernel, windows = _windows_of_pool("avg_pool2d", input, kernel_size, stride, padding)
+        divisor: Any = None
+        if divisor_override is not None:
+            if not divisor_override:
+                raise ValueError("avg_pool2d: divisor_override is 0; give what sums are divided by, or None")
+            divisor = float(divisor_override)
+        elif not count_include_pad and any(windows.padding):
+            divisor = _elements_inside(input.shape[-2:], kernel, windows)
+        x = input if input.is_floating_point() else input.to(backends.default_float())
+        if x.ndim == 3:  # one image, without batch
+            return _pooled(AvgPool2d, by_tiles, x.unsqueeze(0), kernel, windows, divisor).squeeze(0)
+        return _pooled(AvgPool2d, by_tiles, x, kernel, windows, divisor)
+
+    pool.__dict__["__minigrad_wrap__"] = _with_any_means
+    return pool
+
+
+def _elements_inside(size: Sequence[int], kernel: Pair, windows: Windows) -> Any:
+    """Return how many elements of each window lie inside of the image, an array."""
+    counts = []
+    for n, k, step, padding in zip(size, kernel, windows.stride, windows.padding, strict=True):
+        starts = np.arange((n + 2 * padding - k) // step + 1) * step - padding
+        counts.append(np.minimum(starts + k, n) - np.maximum(starts, 0))
+    return np.outer(*counts)
+
+
+def _with_any_maxima(by_tiles: ByTiles) -> Callable[..., Any]:
+    """Give a function that takes maxima of tiles PyTorch's further arguments."""
+
+    @functools.wraps(by_tiles)
+    def pool(
+        input: Tensor,
+        kernel_size: int | Pair,
+        stride: int | Pair | None = None,
+        padding: int | Pair = 0,
+        dilation: int | Pair = 1,
+        *,
+        return_indices: bool = False,
+    ) -> Any:
+        kernel, windows = _windows_of_pool("max_pool2d", input, kernel_size, stride, padding, dilation)
+        x = input.unsqueeze(0) if input.ndim == 3 else input  # one image, without batch
+        out = _pooled(MaxPool2d, by_tiles, x, kernel, windows)
+        results = [out]
+        if return_indices:
+            results.append(MaxIndices.apply(x.detach(), out.detach(), kernel=kernel, windows=windows))
+        results = [y.squeeze(0) for y in results] if input.ndim == 3 else results
+        return tuple(results) if return_indices else results[0]
+
+    pool.__dict__["__minigrad_wrap__"] = _with_any_maxima
+    return pool
+
+
+@_with_any_means
 def avg_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
     """Replace each tile of an image by its mean.
 
@@ -199,7 +266,7 @@ def avg_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
     ### END SOLUTION
 
 
-@_with_any_windows(MaxPool2d)
+@_with_any_maxima
 def max_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
     """Replace each tile of an image by its largest element.
 
@@ -250,12 +317,14 @@ def _windows_of_pool(
     kernel_size: int | Sequence[int] | None,
     stride: int | Sequence[int] | None,
     padding: int | Sequence[int] | None,
+    dilation: int | Sequence[int] = 1,
 ) -> tuple[Pair, Windows]:
     """Return the kernel and how its windows lie, checked."""
     kernel = as_tuple(f"{name}: kernel_size", kernel_size, 2, least=1)
     steps = kernel if stride is None else as_tuple(f"{name}: stride", stride, 2, least=1)
     zeros = as_tuple(f"{name}: padding", padding, 2, least=0)
-    windows = Windows(stride=steps, padding=zeros)
+    apart = as_tuple(f"{name}: dilation", dilation, 2, least=1)
+    windows = Windows(stride=steps, padding=zeros, dilation=apart)
     if x.ndim not in (3, 4):
         raise ValueError(f"{name}: an input of shape {tuple(x.shape)}; it needs 4 axes, or 3 without batch")
     if any(2 * zero > k for zero, k in zip(zeros, kernel, strict=True)):
@@ -276,8 +345,9 @@ def _quick(
 
     def decorate(specified: Callable[..., Tensor]) -> Callable[..., Tensor]:
         @functools.wraps(specified)
-        def choose(input: Tensor, dim: int | None = None) -> Tensor:
+        def choose(input: Tensor, dim: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
             _check_along(specified.__name__, input, dim)
+            input = input if dtype is None else input.to(dtype=dtype)
             quick = is_quick() and not standing_aside.is_cut(function.forward)
             return form(input, dim) if quick else specified(input, dim)
 
@@ -346,14 +416,19 @@ def logsoftmax(input: Tensor, dim: int) -> Tensor:
     ### END SOLUTION
 
 
-def log_softmax(input: Tensor, dim: int | None = None) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """Compute the logarithm of the softmax along an axis, see `logsoftmax`.
+
+    Args:
+        input: Of any shape.
+        dim: The axis along which the softmax sums to 1.
+        dtype: The type to convert to first, or None.
 
     >>> minigrad.nn.functional.log_softmax(minigrad.tensor([0.0, 0.0]), dim=0)
     tensor([-0.6931, -0.6931])
     """
     _check_along("log_softmax", input, dim)
-    return logsoftmax(input, cast(int, dim))
+    return logsoftmax(input if dtype is None else input.to(dtype=dtype), cast(int, dim))
 
 
 def cross_entropy(
@@ -382,6 +457,7 @@ def cross_entropy(
     >>> minigrad.nn.functional.cross_entropy(logits, minigrad.tensor([0, 1]), reduction="none")
     tensor([0.6931, 0.1269])
     """
+    check_scores("cross_entropy", input)
     dim = 1 if input.ndim > 1 else 0
     if getattr(target, "ndim", 0) == input.ndim and target.is_floating_point():
         return of_probabilities(log_softmax(input, dim), target, weight, reduction, label_smoothing)

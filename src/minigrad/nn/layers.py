@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import DTypeLike
 
 from minigrad.nn import checking, functional, init
+from minigrad.nn.activation_functions import MODES
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
@@ -95,10 +96,11 @@ class Conv2d(Module):
         out_channels: Channels of the output.
         kernel_size: Size of the window along each axis. One number sets all.
         stride: Steps between windows.
-        padding: Zeros added on both sides; "same" adds as many as keep the size, "valid" none.
+        padding: Elements added on both sides; "same" adds as many as keep the size, "valid" none.
         dilation: Steps between the elements of a window.
         groups: Into how many groups the channels are split, each convolved by itself.
         bias: Whether to add a bias.
+        padding_mode: What is added: "zeros", or as `functional.pad` has it "reflect", "replicate" or "circular".
         dtype: Of the parameters. None takes the default float dtype.
 
     Attributes:
@@ -125,10 +127,14 @@ class Conv2d(Module):
         dilation: int | tuple[int, ...] = 1,
         groups: int = 1,
         bias: bool = True,
+        padding_mode: str = "zeros",
         dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         name = type(self).__name__
+        if padding_mode != "zeros" and padding_mode not in MODES:
+            modes = ", ".join(map(repr, MODES))
+            raise ValueError(f"{name}: padding_mode is {padding_mode!r}; it must be 'zeros', {modes}")
         checking.check_sizes(name, in_channels=in_channels, out_channels=out_channels, groups=groups)
         if in_channels % groups or out_channels % groups:
             raise ValueError(
@@ -144,6 +150,7 @@ class Conv2d(Module):
         checking.check_padding(name, padding, self.stride)
         self.dilation = checking.as_tuple(f"{name}: dilation", dilation, self.dims, least=1)
         self.groups = groups
+        self.padding_mode = padding_mode
         fan = in_channels // groups * math.prod(self.kernel_size)
         self.weight = _uniform((out_channels, in_channels // groups, *self.kernel_size), fan, dtype)
         self.bias = _uniform((out_channels,), fan, dtype) if bias else None
@@ -154,7 +161,18 @@ class Conv2d(Module):
         >>> minigrad.nn.Conv2d(1, 4, 3)(minigrad.ones(2, 1, 8, 8)).shape
         (2, 4, 6, 6)
         """
-        return functional.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        input, padding = self._padded(input)
+        return functional.conv2d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+
+    def _padded(self, input: Tensor) -> tuple[Tensor, Any]:
+        """Return the input, and the zeros that are still to be added."""
+        if self.padding_mode == "zeros":
+            return input, self.padding
+        widths = [(n, n) for n in self.padding] if not isinstance(self.padding, str) else [(0, 0)] * self.dims
+        if self.padding == "same":
+            totals = [step * (k - 1) for step, k in zip(self.dilation, self.kernel_size, strict=True)]
+            widths = [(total // 2, total - total // 2) for total in totals]
+        return functional.pad(input, [n for pair in reversed(widths) for n in pair], self.padding_mode), 0
 
     def extra_repr(self) -> str:
         """Return the sizes, and every setting that differs from its default.
@@ -167,6 +185,7 @@ class Conv2d(Module):
         parts += [f"dilation={self.dilation}"] if set(self.dilation) != {1} else []
         parts += [f"groups={self.groups}"] if self.groups != 1 else []
         parts += ["bias=False"] if self.bias is None else []
+        parts += [f"padding_mode={self.padding_mode}"] if self.padding_mode != "zeros" else []
         return ", ".join(parts)
 
 
@@ -187,7 +206,8 @@ class Conv1d(Conv2d):
         >>> minigrad.nn.Conv1d(1, 4, 3)(minigrad.ones(2, 1, 8)).shape
         (2, 4, 6)
         """
-        return functional.conv1d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        input, padding = self._padded(input)
+        return functional.conv1d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
 
 class Flatten(Module):

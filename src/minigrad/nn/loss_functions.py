@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.functions import where
 from minigrad.nn.activation_functions import logsigmoid, same_floats
-from minigrad.nn.checking import check_integers, check_reduction, in_range
+from minigrad.nn.checking import check_integers, check_reduction, check_scores, in_range
 from minigrad.nn.loss_rules import BCEWithLogits, SquaredError
 from minigrad.tensors import Tensor, need_tensors
 
@@ -352,6 +352,7 @@ def check_targets(name: str, x: Tensor, target: Tensor, weight: Tensor | None, r
     """Raise an error if scores, targets and the weights of classes do not match."""
     check_reduction(name, reduction)
     need_tensors(name, x, target)
+    check_scores(name, x)
     if not x.ndim or (x.shape[:1] + x.shape[2:] if x.ndim > 1 else ()) != tuple(target.shape):
         raise ValueError(
             f"{name}: scores of shape {tuple(x.shape)} and targets of shape {tuple(target.shape)}; the targets must "

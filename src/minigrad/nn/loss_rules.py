@@ -137,7 +137,7 @@ class CrossEntropy(Function):
         """The derivative in the logits is their softmax, less 1 at the target."""
         if not _on_arrays(d_output):
             (x,) = ctx.saved_values
-            column = _without(ctx, d_output * x.from_host(ctx.scale)).reshape((-1, 1))
+            column = _without(ctx, d_output * x.from_host(ctx.scale), x).reshape((-1, 1))
             return (CrossEntropy._softmax(ctx, x) - x.from_host(_one_hot(ctx))) * column
         scale = _without(ctx, d_output * ctx.scale)
         gradient = ctx.softmax * scale[:, None]
@@ -155,16 +155,16 @@ class CrossEntropy(Function):
         """The change of each row's loss, added up as the losses are."""
         (x,) = ctx.as_variables().saved_values
         slopes = CrossEntropy._softmax(ctx, x) - x.from_host(_one_hot(ctx))
-        changes = _without(ctx, (slopes * tangents[0]).sum(dim=1) * x.from_host(ctx.scale))
+        changes = _without(ctx, (slopes * tangents[0]).sum(dim=1) * x.from_host(ctx.scale), x)
         return changes if ctx.reduction == "none" else changes.sum()
 
 
-def _without(ctx: TensorContext, numbers: Any) -> Any:
+def _without(ctx: TensorContext, numbers: Any, x: Any = None) -> Any:
     """Return a number for each row, with 0 for rows that are ignored: times 0 would not do for infinities and nan."""
     if ctx.ignored is None:
         return numbers
-    if hasattr(numbers, "chain_rule"):
-        return numbers.masked_fill(numbers.from_host(ctx.ignored), 0.0)
+    if x is not None:  # a rule with tensors
+        return numbers.masked_fill(x.from_host(ctx.ignored), 0.0)
     return np.where(ctx.ignored, numbers.dtype.type(0), numbers)
 
 

@@ -21,34 +21,39 @@ from minigrad.nn.convolution import Pair, Windows, either, output_size, padded
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
 
-__all__ = ["AvgPool2d", "AvgSpread", "MaxPool2d", "WindowScatter", "WindowTake"]
+__all__ = ["AvgPool2d", "AvgSpread", "MaxIndices", "MaxPool2d", "WindowScatter", "WindowTake", "lowest"]
 
 
 class AvgPool2d(Function):
-    """The mean of each window. Zeros that pad the image count."""
+    """The sum of each window over a divisor: its mean. Zeros that pad the image count, unless the divisor knows better.
+
+    The divisor is a number, or an array with one for each window: None takes the number of a window's elements.
+    """
 
     raw = True
 
     @staticmethod
-    def forward(ctx: TensorContext, x: Any, kernel: Pair, windows: Windows) -> Any:
+    def forward(ctx: TensorContext, x: Any, kernel: Pair, windows: Windows, divisor: Any = None) -> Any:
         """Return an array of shape (n, c, rows of windows, windows in a row)."""
-        ctx.kernel, ctx.windows, ctx.size = kernel, windows, x.shape[2:]
+        ctx.kernel, ctx.windows, ctx.size, ctx.divisor = kernel, windows, x.shape[2:], divisor
         image = padded(arrays.to_host(x), windows.padding)
         if _is_large(image):
             from minigrad.nn import pool_kernels
 
-            return _back(pool_kernels.mean(image, kernel, windows), x)
+            total = pool_kernels.mean(image, kernel, windows, divisor is None)
+            return _back(total if divisor is None else np.divide(total, divisor, out=total), x)
         slices = _slices(image, kernel, windows)
         total = next(slices).copy()
         for part in slices:
             total += part
-        total *= total.dtype.type(1.0 / math.prod(kernel))
+        total /= math.prod(kernel) if divisor is None else divisor
         return _back(total, x)
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Every element of a window moves its mean by the same part."""
-        return either(AvgSpread, d_output, kernel=ctx.kernel, windows=ctx.windows, size=ctx.size)
+        own = {"kernel": ctx.kernel, "windows": ctx.windows, "divisor": ctx.divisor}
+        return either(AvgSpread, d_output, size=ctx.size, **own)
 
     @classmethod
     def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
@@ -62,22 +67,24 @@ class AvgSpread(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: TensorContext, d_output: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
+    def forward(
+        ctx: TensorContext, d_output: Any, kernel: Pair, windows: Windows, size: Pair, divisor: Any = None
+    ) -> Any:
         """Return an array of shape (n, c, *size)."""
-        ctx.kernel, ctx.windows = kernel, windows
+        ctx.kernel, ctx.windows, ctx.divisor = kernel, windows, divisor
         on_host = arrays.to_host(d_output)
+        part = on_host / np.asarray(math.prod(kernel) if divisor is None else divisor, on_host.dtype)
         if _is_large(on_host, math.prod(kernel)):
             from minigrad.nn import pool_kernels
 
-            out = pool_kernels.mean_back(on_host, kernel, windows, _wide(size, windows))
+            out = pool_kernels.mean_back(part, kernel, windows, _wide(size, windows))
             return _back(_cut(out, windows, size), d_output)
-        part = on_host * on_host.dtype.type(1.0 / math.prod(kernel))
         return _back(_gathered([part] * math.prod(kernel), kernel, windows, size), d_output)
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Any) -> Any:
         """The transpose of the transpose."""
-        return either(AvgPool2d, d_output, kernel=ctx.kernel, windows=ctx.windows)
+        return either(AvgPool2d, d_output, kernel=ctx.kernel, windows=ctx.windows, divisor=ctx.divisor)
 
     @classmethod
     def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
@@ -93,7 +100,7 @@ class MaxPool2d(Function):
     @staticmethod
     def forward(ctx: TensorContext, x: Any, kernel: Pair, windows: Windows) -> Any:
         """Return an array of shape (n, c, rows of windows, windows in a row)."""
-        image = padded(arrays.to_host(x), windows.padding, -np.inf)
+        image = padded(arrays.to_host(x), windows.padding, lowest(x.dtype))
         ctx.size, ctx.kernel, ctx.windows, ctx.places = x.shape[2:], kernel, windows, None
         # Saved for the engine alone, which refuses to go back when it was changed in place; `image` may be its copy.
         # The output is kept as a copy: the caller may change his, and the places are looked for on the way back only.
@@ -102,6 +109,8 @@ class MaxPool2d(Function):
             from minigrad.nn import pool_kernels
 
             output, ctx.places = pool_kernels.maximum(image, kernel, windows)
+            if any(windows.padding) and (output == -np.inf).any():  # which the first element beyond the edge is, too
+                ctx.places = _Places.forward(None, image, output, kernel, windows)
             return _back(output, x)
         slices = _slices(image, kernel, windows)
         output = next(slices).copy()
@@ -112,7 +121,7 @@ class MaxPool2d(Function):
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Any) -> Any:
-        """The first of a window's largest elements moves its output."""
+        """The first of a window's largest elements moves its output, or the last nan."""
         return either(WindowScatter, d_output, places=_places(ctx), **_geometry(ctx), size=ctx.size)
 
     @classmethod
@@ -183,9 +192,9 @@ def _geometry(ctx: TensorContext) -> dict[str, Any]:
 def _slices(image: Any, kernel: Pair, windows: Windows) -> Iterator[Any]:
     """Yield, for each place in a window in row-major order, a view of the elements at that place in all windows."""
     rows, columns = output_size(image.shape[2:], kernel, windows._replace(padding=(0, 0)))
-    down, right = windows.stride
-    for i in range(kernel[0]):
-        for j in range(kernel[1]):
+    (down, right), (far, wide) = windows.stride, windows.dilation
+    for i in range(0, kernel[0] * far, far):
+        for j in range(0, kernel[1] * wide, wide):
             yield image[:, :, i : i + down * rows : down, j : j + right * columns : right]
 
 
@@ -219,23 +228,47 @@ def _cut(image: Any, windows: Windows, size: Pair) -> Any:
 
 
 class _Places(Function):
-    """The place of each window's output in the window: the first one, where several are equal."""
+    """The place of each window's output in the window: the first one, where several are equal, but the last nan."""
 
     raw = True
     differentiable = False
 
     @staticmethod
     def forward(ctx: Any, image: Any, output: Any, kernel: Pair, windows: Windows) -> Any:
-        """Return numbers of places in the output's shape."""
+        """Return numbers of places in the output's shape, for an image that is padded already."""
         slices = list(_slices(image, kernel, windows))
+        inside = [np.True_] * len(slices)
+        if any(windows.padding):
+            (top, left), (height, width) = windows.padding, image.shape[2:]
+            edge = padded(np.ones((1, 1, height - 2 * top, width - 2 * left), bool), windows.padding)
+            inside = list(_slices(edge, kernel, windows))
         places = np.zeros(output.shape, np.uint8 if len(slices) <= 256 else np.int64)
-        has_nan = bool(np.isnan(output).any())
         for place in reversed(range(len(slices))):
-            here = slices[place] == output
-            if has_nan:
-                here |= np.isnan(slices[place])
-            np.copyto(places, places.dtype.type(place), where=here)
+            np.copyto(places, places.dtype.type(place), where=(slices[place] == output) & inside[place])
+        if np.isnan(output).any():
+            for place, part in enumerate(slices):
+                np.copyto(places, places.dtype.type(place), where=np.isnan(part))
         return places
+
+
+class _MaxIndices(Function):
+    """Where each window's largest element stands in its image, as PyTorch counts: row by row, without padding."""
+
+    raw = True
+    differentiable = False
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, output: Any, kernel: Pair, windows: Windows) -> Any:
+        """Return int64 numbers in the shape of the output, the largest elements."""
+        image, (rows, columns) = padded(arrays.to_host(x), windows.padding, lowest(x.dtype)), output.shape[2:]
+        places = _Places.forward(None, image, arrays.to_host(output), kernel, windows).astype(np.int64)
+        (top, left), (down, right), (far, wide) = windows.padding, windows.stride, windows.dilation
+        row = places // kernel[1] * far + (np.arange(rows) * down - top)[:, None]
+        return _back(row * x.shape[3] + places % kernel[1] * wide + (np.arange(columns) * right - left), x)
+
+
+MaxIndices = _MaxIndices
+MaxIndices.__name__ = "MaxIndices"  # as graphs call it
 
 
 def _places(ctx: TensorContext) -> Any:
@@ -245,6 +278,16 @@ def _places(ctx: TensorContext) -> Any:
         find = _Places.apply if hasattr(ctx.image, "chain_rule") else functools.partial(_Places.forward, None)
         ctx.places = find(ctx.image, ctx.output_array, kernel=ctx.kernel, windows=ctx.windows)
     return ctx.places
+
+
+def lowest(dtype: Any) -> Any:
+    """Return what no element of a type is below.
+
+    >>> from minigrad.nn.pool_functions import lowest
+    >>> lowest(np.dtype(np.float32)), lowest(np.dtype(np.int32))
+    (-inf, -2147483648)
+    """
+    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
 
 
 def _back(out: Any, like: Any) -> Any:

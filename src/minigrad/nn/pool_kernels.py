@@ -27,8 +27,8 @@ _LOOPS = {
         "    place = 0",
         "    for k in range(KH):",
         "        for m in range(KW):",
-        "            value = load(x, start + k * width + m)",
-        "            if value > best or (value != value and best == best):",
+        "            value = load(x, start + k * far + m * wide)",
+        "            if value > best or value != value:",
         "                best = value",
         "                place = k * KW + m",
         "    store(y, number * columns + j, best)",
@@ -37,21 +37,28 @@ _LOOPS = {
     "maximum back": [
         "    place = places[number * columns + j]",
         "    k = place // KW",
-        "    target = start + k * width + place - k * KW",
+        "    target = start + k * far + (place - k * KW) * wide",
         "    x[target] = x[target] + y[number * columns + j]",
     ],
     "mean": [
         "    total = zero",
         "    for k in range(KH):",
         "        for m in range(KW):",
-        "            total += load(x, start + k * width + m)",
-        "    store(y, number * columns + j, total * part)",
+        "            total += load(x, start + k * far + m * wide)",
+        "    store(y, number * columns + j, total / COUNT)",
     ],
-    "mean back": [
-        "    value = y[number * columns + j] * part",
+    "sum": [
+        "    total = zero",
         "    for k in range(KH):",
         "        for m in range(KW):",
-        "            target = start + k * width + m",
+        "            total += load(x, start + k * far + m * wide)",
+        "    store(y, number * columns + j, total)",
+    ],
+    "mean back": [
+        "    value = y[number * columns + j]",
+        "    for k in range(KH):",
+        "        for m in range(KW):",
+        "            target = start + k * far + m * wide",
         "            x[target] = x[target] + value",
     ],
 }
@@ -78,15 +85,15 @@ def maximum_back(d_output: Array, places: Array, kernel: Pair, windows: Windows,
     return image
 
 
-def mean(image: Array, kernel: Pair, windows: Windows) -> Array:
-    """Return the mean of each window. Arguments as for `maximum`."""
+def mean(image: Array, kernel: Pair, windows: Windows, divided: bool = True) -> Array:
+    """Return the mean of each window, or its sum if that is not to be divided. Other arguments as for `maximum`."""
     out = _outputs(image, kernel, windows, image.dtype)
-    _run("mean", image, out, None, kernel, windows)
+    _run("mean" if divided else "sum", image, out, None, kernel, windows)
     return out
 
 
 def mean_back(d_output: Array, kernel: Pair, windows: Windows, size: Pair) -> Array:
-    """Return an image in which each number is spread evenly over its window."""
+    """Return zeros of an image's size, to which each number is added everywhere in its window."""
     image = pool.empty((*d_output.shape[:2], *size), d_output.dtype)
     _run("mean back", image, d_output, None, kernel, windows)
     return image
@@ -103,13 +110,14 @@ def _run(name: str, image: Array, out: Array, places: Array | None, kernel: Pair
     (rows, columns), (height, width) = out.shape[2:], image.shape[2:]
     planes = image.shape[0] * image.shape[1]
     numbers = [address(image), address(out), address(out if places is None else places)]
-    numbers += [rows, columns, height * width, width, *windows.stride]
+    (down, right), (far, wide) = windows.stride, windows.dilation
+    numbers += [rows, columns, height * width, width, down, right, far * width, wide]
     count = min(threads.thread_count(), max(out.size * kernel[0] * kernel[1] // GRAIN, 1))
     threads.run(_kernel(name, image.dtype, kernel), parameters(numbers), threads.parts(planes, count))
 
 
 def _kernel(name: str, dtype: np.dtype[Any], kernel: Pair) -> compiler.Kernel:
-    names = ("rows", "columns", "size", "width", "down", "right")
+    names = ("rows", "columns", "size", "width", "down", "right", "far", "wide")
     loop = [line.replace("KH", str(kernel[0])).replace("KW", str(kernel[1])) for line in _LOOPS[name]]
     clear = ["for i in range(plane * size, (plane + 1) * size):", "    x[i] = zero"] if "back" in name else []
     lines = [
@@ -122,7 +130,7 @@ def _kernel(name: str, dtype: np.dtype[Any], kernel: Pair) -> compiler.Kernel:
         *indent([*clear, *_WINDOWS, *indent(loop)]),
     ]
     text = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
-    text = text.replace("part", repr(1.0 / (kernel[0] * kernel[1]))) if "mean" in name else text
+    text = text.replace("COUNT", f"{dtype.name}({kernel[0] * kernel[1]})")
 
     def make() -> Any:
         from minigrad.backends.numba import intrinsics

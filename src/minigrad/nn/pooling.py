@@ -1,46 +1,25 @@
-"""Modules that replace windows of an image by one number each."""
+"""Modules that replace windows of an image by one number each, and those that trade channels for size."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.tensors import Tensor
 
-__all__ = ["AdaptiveAvgPool2d", "AvgPool2d", "MaxPool2d"]
+__all__ = ["AdaptiveAvgPool2d", "AvgPool2d", "MaxPool2d", "PixelShuffle", "PixelUnshuffle"]
 
 
-class _Pool2d(Module):
-    """A layer that replaces each window by one number.
-
-    Args:
-        kernel_size: Height and width of a window. One number sets both.
-        stride: Steps between windows. None takes the window's size.
-        padding: Elements added on both sides.
-    """
-
-    def __init__(
-        self,
-        kernel_size: int | tuple[int, int],
-        stride: int | tuple[int, int] | None = None,
-        padding: int | tuple[int, int] = 0,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-
-    def extra_repr(self) -> str:
-        """Return the sizes."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class AvgPool2d(_Pool2d):
+class AvgPool2d(Module):
     """Replaces windows of images, of shape (batch, channels, height, width), by their mean.
 
     Args:
         kernel_size: Height and width of a window. One number sets both.
         stride: Steps between windows. None takes the window's size.
-        padding: Zeros added on both sides, which count.
+        padding: Zeros added on both sides.
+        count_include_pad: Whether these zeros count.
+        divisor_override: What sums are divided by, or None for the number of elements.
 
     >>> image = minigrad.arange(16.0).view(1, 1, 4, 4)
     >>> minigrad.nn.AvgPool2d(2)(image)
@@ -48,18 +27,41 @@ class AvgPool2d(_Pool2d):
               [10.5, 12.5]]]])
     """
 
+    def __init__(
+        self,
+        kernel_size: int | tuple[int, int],
+        stride: int | tuple[int, int] | None = None,
+        padding: int | tuple[int, int] = 0,
+        *,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
     def forward(self, input: Tensor) -> Tensor:
         """Pool an input of shape (batch, channels, height, width)."""
-        return functional.avg_pool2d(input, self.kernel_size, self.stride, self.padding)
+        own = {"count_include_pad": self.count_include_pad, "divisor_override": self.divisor_override}
+        return functional.avg_pool2d(input, self.kernel_size, self.stride, self.padding, **own)
+
+    def extra_repr(self) -> str:
+        """Return the sizes."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class MaxPool2d(_Pool2d):
+class MaxPool2d(Module):
     """Replaces windows of images, of shape (batch, channels, height, width), by their largest element.
 
     Args:
         kernel_size: Height and width of a window. One number sets both.
         stride: Steps between windows. None takes the window's size.
         padding: Elements added on both sides, which are smaller than any number.
+        dilation: Steps between the elements of a window.
+        return_indices: Whether to return a second tensor: where in its image, counted row by row, each element stood.
 
     >>> image = minigrad.arange(16.0).view(1, 1, 4, 4)
     >>> minigrad.nn.MaxPool2d(2)(image)
@@ -67,9 +69,30 @@ class MaxPool2d(_Pool2d):
               [13., 15.]]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
+    def __init__(
+        self,
+        kernel_size: int | tuple[int, int],
+        stride: int | tuple[int, int] | None = None,
+        padding: int | tuple[int, int] = 0,
+        dilation: int | tuple[int, int] = 1,
+        return_indices: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+
+    def forward(self, input: Tensor) -> Any:
         """Pool an input of shape (batch, channels, height, width)."""
-        return functional.max_pool2d(input, self.kernel_size, self.stride, self.padding)
+        settings = (self.kernel_size, self.stride, self.padding, self.dilation)
+        return functional.max_pool2d(input, *settings, return_indices=self.return_indices)
+
+    def extra_repr(self) -> str:
+        """Return the sizes."""
+        sizes = f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return f"{sizes}, dilation={self.dilation}"
 
 
 class AdaptiveAvgPool2d(Module):
@@ -94,3 +117,49 @@ class AdaptiveAvgPool2d(Module):
     def extra_repr(self) -> str:
         """Return the size."""
         return f"output_size={self.output_size}"
+
+
+class PixelShuffle(Module):
+    """Spreads groups of r * r channels over images that are r times as high and wide.
+
+    Args:
+        upscale_factor: The factor r.
+
+    >>> minigrad.nn.PixelShuffle(2)(minigrad.ones(1, 8, 3, 3)).shape
+    (1, 2, 6, 6)
+    """
+
+    def __init__(self, upscale_factor: int) -> None:
+        super().__init__()
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Spread the channels of an input of shape (..., channels * r * r, height, width)."""
+        return functional.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self) -> str:
+        """Return the factor."""
+        return f"upscale_factor={self.upscale_factor}"
+
+
+class PixelUnshuffle(Module):
+    """Gathers squares of r * r elements in channels: what `PixelShuffle` spreads.
+
+    Args:
+        downscale_factor: The factor r.
+
+    >>> minigrad.nn.PixelUnshuffle(2)(minigrad.ones(1, 2, 6, 6)).shape
+    (1, 8, 3, 3)
+    """
+
+    def __init__(self, downscale_factor: int) -> None:
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Gather the squares of an input of shape (..., channels, height * r, width * r)."""
+        return functional.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self) -> str:
+        """Return the factor."""
+        return f"downscale_factor={self.downscale_factor}"

@@ -24,12 +24,14 @@ def as_tiles(input: Tensor, kernel: Pair, windows: Windows, edge: float) -> Tens
         windows: How they lie.
         edge: What surrounds an image that is padded.
     """
-    for axis, size, step, padding in zip((2, 3), kernel, windows.stride, windows.padding, strict=True):
+    settings = zip((2, 3), kernel, windows.stride, windows.padding, windows.dilation, strict=True)
+    for axis, size, step, padding, apart in settings:
         if padding:
             shape = [padding if each == axis else n for each, n in enumerate(input.shape)]
             border = input.from_host(np.full(shape, edge, input.dtype))
             input = creation.cat([border, input, border], axis)
-        starts = range(0, input.shape[axis] - size + 1, step)
-        places = [start + offset for start in starts for offset in range(size)]
+        reach = (size - 1) * apart + 1
+        starts = range(0, input.shape[axis] - reach + 1, step)
+        places = [start + offset for start in starts for offset in range(0, reach, apart)]
         input = input.index_select(axis, input.from_host(np.array(places)))
     return input

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from minigrad import backends, functions, standing_aside, tensor_data, tensor_functions
 from minigrad.backends import arrays, guarded
@@ -527,14 +528,14 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             return _logsumexp_by_log_softmax(x, axes, keepdim)
         return tensor_functions.LogSumExp.apply(x, dim=axes, keepdim=keepdim)
 
-    def softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
-        """Return e^x over the sum of e^x along an axis.
+    def softmax(self, dim: int = -1, dtype: DTypeLike | None = None, *, axis: int | None = None) -> Tensor:
+        """Return e^x over the sum of e^x along an axis, in another type if one is given.
 
         >>> minigrad.tensor([[0.0, 0.0], [1.0, 3.0]]).softmax()
         tensor([[0.5000, 0.5000],
                 [0.1192, 0.8808]])
         """
-        x = _float(self)
+        x = _float(self) if dtype is None else cast(Any, self).to(dtype=dtype)
         axis = axis_of(x, dim if axis is None else axis, "softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0 + 1.0
@@ -542,13 +543,13 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             return standing_aside.exercise("nn.functional.softmax")(x, axis)
         return tensor_functions.Softmax.apply(x, dim=axis)
 
-    def log_softmax(self, dim: int = -1, *, axis: int | None = None) -> Tensor:
-        """Return the logarithm of the softmax along an axis.
+    def log_softmax(self, dim: int = -1, dtype: DTypeLike | None = None, *, axis: int | None = None) -> Tensor:
+        """Return the logarithm of the softmax along an axis, in another type if one is given.
 
         >>> minigrad.tensor([0.0, 0.0]).log_softmax()
         tensor([-0.6931, -0.6931])
         """
-        x = _float(self)
+        x = _float(self) if dtype is None else cast(Any, self).to(dtype=dtype)
         axis = axis_of(x, dim if axis is None else axis, "log_softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0

@@ -10,7 +10,7 @@ from minigrad.language import Embed
 from minigrad.nn.checking import InRange
 from minigrad.nn.convolution import Conv2d, ConvInput, ConvWeight
 from minigrad.nn.loss_rules import BCEWithLogits, CrossEntropy, SquaredError
-from minigrad.nn.pool_functions import AvgPool2d, AvgSpread, MaxPool2d, WindowScatter, WindowTake
+from minigrad.nn.pool_functions import AvgPool2d, AvgSpread, MaxIndices, MaxPool2d, WindowScatter, WindowTake
 from minigrad.transforms.batching_rules import Mine, Values, aligned, batch_size, batched, rule_for
 
 __all__: list[str] = []
@@ -101,6 +101,15 @@ def _pool(function: Any, values: Values, mine: Mine, options: dict[str, Any]) ->
 def _reduced(losses: Any, reduction: str) -> Any:
     axes = tuple(range(1, losses.ndim))
     return losses if reduction == "none" else losses.mean(axes) if reduction == "mean" else losses.sum(axes)
+
+
+@rule_for(MaxIndices)
+def _places_of_maxima(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -> Any:
+    size = batch_size(values, mine)
+    if not size:
+        return _of_none(function, values, mine, options)
+    both = [_merged(batched(x, own, size)) for x, own in zip(values, mine, strict=True)]
+    return _parted(function.apply(*both, **options), size)
 
 
 @rule_for(SquaredError, BCEWithLogits)

@@ -34,8 +34,8 @@ def gradients(m, case, change=None, changed=None):
     leaves = case.arguments(m)
     results = {name: x * 1.0 if x.requires_grad else x.clone() for name, x in leaves.items()}
     out = case.run(m, results)
-    out = out if getattr(out, "requires_grad", False) else None
-    if out is None:
+    out = out[0] if isinstance(out, tuple) else out
+    if not out.requires_grad:
         return None
     if change is not None:
         target = out if changed == "the result" else results[changed]
