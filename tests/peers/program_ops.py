@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from program_draw import (
     Draw,
+    NoFit,
     all_apart,
     apart,
     away_from,
@@ -462,14 +463,44 @@ def conv2d_with_stride(draw: Draw) -> str:
 
 @op
 def avg_pool2d(draw: Draw) -> str:
-    """A value, read as images."""
-    return f"nn.avg_pool2d({_image(draw.value(_poolable), draw)}, 2)"
+    """A value, read as images; with a margin, what is divided by depends on the window, or is given."""
+    own = draw.choice(("2", "2, 1, 1, count_include_pad=False", "2, 1, 1, divisor_override=3"))
+    return f"nn.avg_pool2d({_image(draw.value(_poolable), draw)}, {own})"
 
 
 @op
 def max_pool2d(draw: Draw) -> str:
-    """A value without ties, read as images."""
-    return f"nn.max_pool2d({_image(draw.value(_poolable, all_apart), draw)}, 2)"
+    """A value without ties, read as images; windows that overlap, or a result that is changed in place, at times."""
+    own = draw.choice(("2", "2, 1, 1"))
+    change = draw.choice(("", f".add_({draw.number(0.5)})", f".mul_({draw.number(0.5)})"))
+    return f"nn.max_pool2d({_image(draw.value(_poolable, all_apart), draw)}, {own}){change}"
+
+
+@op
+def pad_in_a_mode(draw: Draw) -> str:
+    """A margin that repeats elements, which PyTorch has for one axis of three."""
+    name = draw.value(ranked(3, 3), lambda x: x.shape[-1] > 1)
+    return f"nn.pad({name}, (1, 1), mode={draw.choice(('reflect', 'replicate', 'circular'))!r})"
+
+
+@op
+def embedding(draw: Draw) -> str:
+    """Rows of a matrix, one of which gets no gradient."""
+    name = draw.value(ranked(2, 2))
+    rows = draw.pool[name].shape[0]
+    numbers = [draw.rng.randrange(rows) for _ in range(4)]
+    return f"nn.embedding(lib.tensor({numbers}), {name}, padding_idx={draw.rng.randrange(-rows, rows)})"
+
+
+@op
+def cross_entropy(draw: Draw) -> str:
+    """Logits, whose smallest is the target; one class is ignored at times, but not every row."""
+    name = draw.value(ranked(2, 2), lambda x: distinct(x, 1))
+    targets = draw.pool[name].argmin(1)
+    ignored = draw.choice(("", ", ignore_index=0"))
+    if ignored and not targets.any():
+        raise NoFit
+    return f"nn.cross_entropy({name}, {name}.argmin(1){ignored})"
 
 
 def _poolable(x: torch.Tensor) -> bool:
@@ -479,7 +510,11 @@ def _poolable(x: torch.Tensor) -> bool:
 binary("conv1d", "nn.conv1d({}, {}, padding=1)", _convolves_as_line)
 binary("linear", "nn.linear({}, {})", lambda a, b: b.dim() == 2 and a.dim() > 0 and a.shape[-1] == b.shape[-1])
 binary("mse_loss", "nn.mse_loss({}, {})", lambda a, b: a.shape == b.shape)
-unary("cross_entropy", "nn.cross_entropy({0}, {0}.argmin(1))", ranked(2, 2), lambda x: distinct(x, 1))
+binary(
+    "cosine_similarity",
+    "nn.cosine_similarity({}, {}, dim=0)",
+    lambda a, b: compatible(a, b) and a.dim() == b.dim() > 0 and min(x.norm(dim=0).min().item() for x in (a, b)) > 0.3,
+)
 unary("layer_norm", "nn.layer_norm({0}, {0}.shape[-1:])", ranked(1), lambda x: varied(x, -1))
 binary(
     "binary_cross_entropy",

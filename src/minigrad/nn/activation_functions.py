@@ -323,6 +323,6 @@ def _factor(name: str, x: Tensor, factor: int) -> int:
     need_tensors(name, x)
     if x.ndim < 3:
         raise ValueError(f"{name}: an input of shape {tuple(x.shape)}; it needs channels, height and width")
-    if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
+    if type(factor) is not int or factor < 1:
         raise ValueError(f"{name}: the factor is {factor!r}; it must be a whole number from 1 on")
     return factor

@@ -9,7 +9,8 @@ from nn_cases import CASES, RANDOM, Case
 from pytorch import torch
 
 import minigrad as mg
-from minigrad.nn import functional
+from minigrad import standing_aside
+from minigrad.nn import functional, pool_functions
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same'", "ignore:reduction. 'mean'")
 COMPARED = {name: case for name, case in CASES.items() if case.function not in RANDOM}
@@ -71,6 +72,18 @@ def test_function_of_no_examples(case):
         return
     if theirs is not None:
         compare(ours, theirs, 1e-10)
+
+
+POOLS = {name: case for name, case in COMPARED.items() if case.function in ("avg_pool2d", "max_pool2d")}
+
+
+@pytest.mark.parametrize("case", POOLS.values(), ids=POOLS)
+def test_pooling_by_the_exercises(case, monkeypatch):
+    """Where an edition leaves the quick forms out, a student's function for tiles serves every option."""
+    if all(x.size < 1000 for x in case.tensors.values()):
+        cut = (pool_functions.AvgPool2d.forward, pool_functions.MaxPool2d.forward)
+        monkeypatch.setattr(standing_aside, "is_cut", lambda value: value in cut)
+        compare(answer(mg, case), answer(torch, case), 1e-10)
 
 
 def strided(x):
