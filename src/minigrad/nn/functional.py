@@ -349,6 +349,7 @@ def _quick(
             _check_along(specified.__name__, input, dim)
             input = input if dtype is None else input.to(dtype=dtype)
             quick = is_quick() and not standing_aside.is_cut(function.forward)
+            quick = quick or not input.numel()  # an axis of no elements has no largest one
             return form(input, dim) if quick else specified(input, dim)
 
         return choose
