@@ -189,6 +189,17 @@ case("avg_pool2d", {"input": apart(3, 8, 20, 21)}, kernel_size=3, stride=2, padd
 case("max_pool2d", {"input": apart(3, 8, 20, 21)}, kernel_size=3, padding=1, dilation=2, return_indices=True)
 case("max_pool2d", {"input": apart(3, 7, 6)}, (), kernel_size=3, return_indices=True)
 case("avg_pool2d", {"input": apart(3, 7, 6)}, (), kernel_size=3, padding=1, count_include_pad=False)
+for kernel_size, stride, padding in ((3, 2, 0), (3, 2, 1), (2, 3, 1), ((3, 2), (2, 3), (1, 0)), (4, 3, 2)):
+    for size in ((6, 7), (5, 8), (4, 4)):
+        image = {"input": apart(2, 2, *size)}
+        own = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "ceil_mode": True}
+        case("max_pool2d", image, **own, return_indices=True)
+        case("avg_pool2d", image, **own)
+        case("avg_pool2d", image, **own, count_include_pad=False)
+        case("avg_pool2d", image, **own, divisor_override=5)
+case("max_pool2d", {"input": apart(2, 2, 8, 7)}, kernel_size=2, stride=3, dilation=(2, 3), ceil_mode=True)
+case("max_pool2d", {"input": apart(3, 8, 20, 22)}, kernel_size=3, stride=2, ceil_mode=True, return_indices=True)
+case("avg_pool2d", {"input": apart(3, 8, 20, 22)}, kernel_size=3, stride=2, ceil_mode=True)
 case("adaptive_avg_pool2d", {"input": apart(2, 3, 5, 6)}, output_size=(2, 3))
 
 SEEN = np.array([[True, False, True, True], [True, True, False, True]])

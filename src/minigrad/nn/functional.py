@@ -193,19 +193,21 @@ def _with_any_means(by_tiles: ByTiles) -> Callable[..., Tensor]:
         kernel_size: int | Pair,
         stride: int | Pair | None = None,
         padding: int | Pair = 0,
-        *,
+        ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Tensor:
         kernel, windows = _windows_of_pool("avg_pool2d", input, kernel_size, stride, padding)
+        rest = _beyond(input.shape[-2:], kernel, windows) if ceil_mode else (0, 0)
         divisor: Any = None
         if divisor_override is not None:
             if not divisor_override:
                 raise ValueError("avg_pool2d: divisor_override is 0; give what sums are divided by, or None")
             divisor = float(divisor_override)
-        elif not count_include_pad and any(windows.padding):
-            divisor = _elements_inside(input.shape[-2:], kernel, windows)
+        elif any(rest) or (not count_include_pad and any(windows.padding)):
+            divisor = _elements_inside(input.shape[-2:], kernel, windows, rest, count_include_pad)
         x = input if input.is_floating_point() else input.to(backends.default_float())
+        x = pad(x, (0, rest[1], 0, rest[0])) if any(rest) else x
         if x.ndim == 3:  # one image, without batch
             return _pooled(AvgPool2d, by_tiles, x.unsqueeze(0), kernel, windows, divisor).squeeze(0)
         return _pooled(AvgPool2d, by_tiles, x, kernel, windows, divisor)
@@ -214,12 +216,26 @@ def _with_any_means(by_tiles: ByTiles) -> Callable[..., Tensor]:
     return pool
 
 
-def _elements_inside(size: Sequence[int], kernel: Pair, windows: Windows) -> Any:
-    """Return how many elements of each window lie inside of the image, an array."""
+def _beyond(size: Sequence[int], kernel: Pair, windows: Windows) -> tuple[int, ...]:
+    """Return how far last windows that begin inside reach beyond an image and its padding, down and to the right."""
+    rest = []
+    for n, k, step, padding, apart in zip(size, kernel, windows.stride, windows.padding, windows.dilation, strict=True):
+        reach, wide = (k - 1) * apart + 1, n + 2 * padding
+        last = -(-(wide - reach) // step)  # the number of the last window, counted from 0
+        last -= last * step >= n + padding  # it would begin in the padding behind the image
+        rest.append(max(last * step + reach - wide, 0))
+    return tuple(rest)
+
+
+def _elements_inside(
+    size: Sequence[int], kernel: Pair, windows: Windows, rest: Sequence[int], with_padding: bool
+) -> Any:
+    """Return how many elements of each window lie inside of the image, or of its padding, an array."""
     counts = []
-    for n, k, step, padding in zip(size, kernel, windows.stride, windows.padding, strict=True):
-        starts = np.arange((n + 2 * padding - k) // step + 1) * step - padding
-        counts.append(np.minimum(starts + k, n) - np.maximum(starts, 0))
+    for n, k, step, padding, more in zip(size, kernel, windows.stride, windows.padding, rest, strict=True):
+        starts = np.arange((n + 2 * padding + more - k) // step + 1) * step - padding
+        margin = padding if with_padding else 0
+        counts.append(np.minimum(starts + k, n + margin) - np.maximum(starts, -margin))
     return np.outer(*counts)
 
 
@@ -233,15 +249,18 @@ def _with_any_maxima(by_tiles: ByTiles) -> Callable[..., Any]:
         stride: int | Pair | None = None,
         padding: int | Pair = 0,
         dilation: int | Pair = 1,
-        *,
+        ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
         kernel, windows = _windows_of_pool("max_pool2d", input, kernel_size, stride, padding, dilation)
+        rest = _beyond(input.shape[-2:], kernel, windows) if ceil_mode else (0, 0)
         x = input.unsqueeze(0) if input.ndim == 3 else input  # one image, without batch
-        out = _pooled(MaxPool2d, by_tiles, x, kernel, windows)
-        results = [out]
+        x = pad(x, (0, rest[1], 0, rest[0]), value=lowest(x.dtype)) if any(rest) else x
+        results = [_pooled(MaxPool2d, by_tiles, x, kernel, windows)]
         if return_indices:
-            results.append(MaxIndices.apply(x.detach(), out.detach(), kernel=kernel, windows=windows))
+            places = MaxIndices.apply(x.detach(), results[0].detach(), kernel=kernel, windows=windows)
+            wide, width = x.shape[-1], input.shape[-1]
+            results.append(places if wide == width else places // wide * width + places % wide)
         results = [y.squeeze(0) for y in results] if input.ndim == 3 else results
         return tuple(results) if return_indices else results[0]
 

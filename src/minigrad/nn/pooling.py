@@ -18,6 +18,7 @@ class AvgPool2d(Module):
         kernel_size: Height and width of a window. One number sets both.
         stride: Steps between windows. None takes the window's size.
         padding: Zeros added on both sides.
+        ceil_mode: Whether a last window may reach beyond the edge, if it begins inside.
         count_include_pad: Whether these zeros count.
         divisor_override: What sums are divided by, or None for the number of elements.
 
@@ -32,7 +33,7 @@ class AvgPool2d(Module):
         kernel_size: int | tuple[int, int],
         stride: int | tuple[int, int] | None = None,
         padding: int | tuple[int, int] = 0,
-        *,
+        ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> None:
@@ -40,13 +41,14 @@ class AvgPool2d(Module):
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
         self.padding = padding
+        self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
         """Pool an input of shape (batch, channels, height, width)."""
-        own = {"count_include_pad": self.count_include_pad, "divisor_override": self.divisor_override}
-        return functional.avg_pool2d(input, self.kernel_size, self.stride, self.padding, **own)
+        settings = (self.stride, self.padding, self.ceil_mode, self.count_include_pad, self.divisor_override)
+        return functional.avg_pool2d(input, self.kernel_size, *settings)
 
     def extra_repr(self) -> str:
         """Return the sizes."""
@@ -62,6 +64,7 @@ class MaxPool2d(Module):
         padding: Elements added on both sides, which are smaller than any number.
         dilation: Steps between the elements of a window.
         return_indices: Whether to return a second tensor: where in its image, counted row by row, each element stood.
+        ceil_mode: Whether a last window may reach beyond the edge, if it begins inside.
 
     >>> image = minigrad.arange(16.0).view(1, 1, 4, 4)
     >>> minigrad.nn.MaxPool2d(2)(image)
@@ -76,6 +79,7 @@ class MaxPool2d(Module):
         padding: int | tuple[int, int] = 0,
         dilation: int | tuple[int, int] = 1,
         return_indices: bool = False,
+        ceil_mode: bool = False,
     ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
@@ -83,16 +87,17 @@ class MaxPool2d(Module):
         self.padding = padding
         self.dilation = dilation
         self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Any:
         """Pool an input of shape (batch, channels, height, width)."""
-        settings = (self.kernel_size, self.stride, self.padding, self.dilation)
-        return functional.max_pool2d(input, *settings, return_indices=self.return_indices)
+        settings = (self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices)
+        return functional.max_pool2d(input, self.kernel_size, *settings)
 
     def extra_repr(self) -> str:
         """Return the sizes."""
         sizes = f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-        return f"{sizes}, dilation={self.dilation}"
+        return f"{sizes}, dilation={self.dilation}, ceil_mode={self.ceil_mode}"
 
 
 class AdaptiveAvgPool2d(Module):
