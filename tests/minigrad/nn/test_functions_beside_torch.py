@@ -153,6 +153,7 @@ def batches(function, batch, of_each):
 EXTREMES = (math.inf, -math.inf, math.nan, 1e30, -1e30, 0.0)
 
 
+@pytest.mark.full("thousands of answers of PyTorch's", share=4)
 @pytest.mark.parametrize("extreme", EXTREMES)
 @pytest.mark.parametrize("case", COMPARED.values(), ids=COMPARED)
 def test_function_of_extreme_numbers(case, extreme):
