@@ -338,18 +338,24 @@ def _windows_of_pool(
     padding: int | Sequence[int] | None,
     dilation: int | Sequence[int] = 1,
 ) -> tuple[Pair, Windows]:
-    """Return the kernel and how its windows lie, checked."""
+    """Return the kernel and how its windows lie, checked. A layer asks with the same settings at every step."""
+    settings = (kernel_size, stride, padding, dilation)
+    kernel, windows = _checked_windows(name, *[tuple(x) if isinstance(x, list) else x for x in settings])
+    if x.ndim not in (3, 4):
+        raise ValueError(f"{name}: an input of shape {tuple(x.shape)}; it needs 4 axes, or 3 without batch")
+    check_size(name, x.shape[-2:], kernel, windows)
+    return kernel, windows
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _checked_windows(name: str, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Pair, Windows]:
     kernel = as_tuple(f"{name}: kernel_size", kernel_size, 2, least=1)
     steps = kernel if stride is None else as_tuple(f"{name}: stride", stride, 2, least=1)
     zeros = as_tuple(f"{name}: padding", padding, 2, least=0)
     apart = as_tuple(f"{name}: dilation", dilation, 2, least=1)
-    windows = Windows(stride=steps, padding=zeros, dilation=apart)
-    if x.ndim not in (3, 4):
-        raise ValueError(f"{name}: an input of shape {tuple(x.shape)}; it needs 4 axes, or 3 without batch")
     if any(2 * zero > k for zero, k in zip(zeros, kernel, strict=True)):
         raise ValueError(f"{name}: padding {zeros} is more than half of the kernel {kernel}")
-    check_size(name, x.shape[-2:], kernel, windows)
-    return kernel, windows
+    return kernel, Windows(stride=steps, padding=zeros, dilation=apart)
 
 
 def _quick(

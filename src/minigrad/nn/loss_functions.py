@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.functions import where
 from minigrad.nn.activation_functions import logsigmoid, same_floats
 from minigrad.nn.checking import check_integers, check_reduction, check_scores, in_range
 from minigrad.nn.loss_rules import BCEWithLogits, SquaredError
@@ -88,9 +87,8 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
     if beta == 0.0:
         return l1_loss(input, target, reduction)
     difference = input - target
-    size = difference.abs()
-    far = size >= beta  # where the parabola, which is not wanted, may be infinite, and its gradient 0 times that
-    return _reduced(where(far, size - 0.5 * beta, difference.masked_fill(far, 0.0).square() * (0.5 / beta)), reduction)
+    near = difference.clamp(-beta, beta)  # of which the parabola is made; beyond it, the loss is near * difference
+    return _reduced((near / beta) * (difference - near * 0.5), reduction)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:

@@ -27,7 +27,7 @@ _LOOPS = {
         "    place = 0",
         "    for k in range(KH):",
         "        for m in range(KW):",
-        "            value = load(x, start + k * far + m * wide)",
+        "            value = load(x, start + k * far + m * WIDE)",
         "            if value > best or value != value:",
         "                best = value",
         "                place = k * KW + m",
@@ -37,28 +37,28 @@ _LOOPS = {
     "maximum back": [
         "    place = places[number * columns + j]",
         "    k = place // KW",
-        "    target = start + k * far + (place - k * KW) * wide",
+        "    target = start + k * far + (place - k * KW) * WIDE",
         "    x[target] = x[target] + y[number * columns + j]",
     ],
     "mean": [
         "    total = zero",
         "    for k in range(KH):",
         "        for m in range(KW):",
-        "            total += load(x, start + k * far + m * wide)",
+        "            total += load(x, start + k * far + m * WIDE)",
         "    store(y, number * columns + j, total / COUNT)",
     ],
     "sum": [
         "    total = zero",
         "    for k in range(KH):",
         "        for m in range(KW):",
-        "            total += load(x, start + k * far + m * wide)",
+        "            total += load(x, start + k * far + m * WIDE)",
         "    store(y, number * columns + j, total)",
     ],
     "mean back": [
         "    value = y[number * columns + j]",
         "    for k in range(KH):",
         "        for m in range(KW):",
-        "            target = start + k * far + m * wide",
+        "            target = start + k * far + m * WIDE",
         "            x[target] = x[target] + value",
     ],
 }
@@ -110,14 +110,15 @@ def _run(name: str, image: Array, out: Array, places: Array | None, kernel: Pair
     (rows, columns), (height, width) = out.shape[2:], image.shape[2:]
     planes = image.shape[0] * image.shape[1]
     numbers = [address(image), address(out), address(out if places is None else places)]
-    (down, right), (far, wide) = windows.stride, windows.dilation
-    numbers += [rows, columns, height * width, width, down, right, far * width, wide]
+    numbers += [rows, columns, height * width, width, *windows.stride, windows.dilation[0] * width]
     count = min(threads.thread_count(), max(out.size * kernel[0] * kernel[1] // GRAIN, 1))
-    threads.run(_kernel(name, image.dtype, kernel), parameters(numbers), threads.parts(planes, count))
+    threads.run(
+        _kernel(name, image.dtype, kernel, windows.dilation[1]), parameters(numbers), threads.parts(planes, count)
+    )
 
 
-def _kernel(name: str, dtype: np.dtype[Any], kernel: Pair) -> compiler.Kernel:
-    names = ("rows", "columns", "size", "width", "down", "right", "far", "wide")
+def _kernel(name: str, dtype: np.dtype[Any], kernel: Pair, wide: int) -> compiler.Kernel:
+    names = ("rows", "columns", "size", "width", "down", "right", "far")
     loop = [line.replace("KH", str(kernel[0])).replace("KW", str(kernel[1])) for line in _LOOPS[name]]
     clear = ["for i in range(plane * size, (plane + 1) * size):", "    x[i] = zero"] if "back" in name else []
     lines = [
@@ -130,7 +131,8 @@ def _kernel(name: str, dtype: np.dtype[Any], kernel: Pair) -> compiler.Kernel:
         *indent([*clear, *_WINDOWS, *indent(loop)]),
     ]
     text = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
-    text = text.replace("COUNT", f"{dtype.name}({kernel[0] * kernel[1]})")
+    # A constant, so that neighbours of a window without gaps are neighbours for the compiler, too.
+    text = text.replace("WIDE", str(wide)).replace("COUNT", f"{dtype.name}({kernel[0] * kernel[1]})")
 
     def make() -> Any:
         from minigrad.backends.numba import intrinsics
