@@ -16,6 +16,7 @@ PLACES = {
     "minigrad.data": "torch.utils.data",
     "minigrad.func": "torch.func",
     "minigrad.nn": "torch.nn",
+    "minigrad.nn.Module": "torch.nn.Module",
     "minigrad.nn.functional": "torch.nn.functional",
     "minigrad.nn.utils": "torch.nn.utils",
     "minigrad.nn.utils.rnn": "torch.nn.utils.rnn",
@@ -95,7 +96,17 @@ ADVICE = {
     **{name: NUMPYS.format(name=name) for name in BY_NUMPY.split()},
     **{name: use for use, names in TYPES.items() for name in names.split()},
 }
-OF_TENSORS = {"bfloat16": "x.float()", "half": "x.float()", "short": "x.long()"}
+# Advice for the names of a class, where it is another than that for the functions of the same names.
+OF_CLASSES = {
+    "minigrad.Tensor": {"bfloat16": "x.float()", "half": "x.float()", "short": "x.long()"},
+    "minigrad.nn.Module": {
+        "bfloat16": "module.float()",
+        "half": "module.float()",
+        "register_backward_hook": "module.register_full_backward_hook(hook)",
+        "register_module": "module.add_module(name, module)",
+        "type": "module.to(dtype)",
+    },
+}
 # Where a name of another place is found, and how it is then written.
 ELSEWHERE = (
     ("minigrad.Tensor", "x.{name}(...)"),
@@ -123,8 +134,8 @@ def public_names(of: object) -> Iterator[str]:
 
 def advice_for(name: str, where: str) -> str:
     """Return what to use in place of a name of a module or class, or nothing."""
-    if where == "minigrad.Tensor" and name in OF_TENSORS:
-        return OF_TENSORS[name]
+    if name in OF_CLASSES.get(where, {}):
+        return OF_CLASSES[where][name]
     if name in ADVICE:
         return ADVICE[name]
     for other, written in ELSEWHERE:

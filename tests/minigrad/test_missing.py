@@ -45,6 +45,15 @@ def script(root):
         ),
         (lambda: mg.ones(2).half(), "torch's half is not in minigrad; use x.float()"),
         (lambda: mg.ones(2).sin_(), "torch's sin_ is not in minigrad; use x = x.sin(...)"),
+        (lambda: mg.nn.Linear(1, 1).half(), "torch's half is not in minigrad; use module.float()"),
+        (
+            lambda: mg.nn.ReLU().register_backward_hook,
+            "torch's register_backward_hook is not in minigrad; use module.register_full_backward_hook(hook)",
+        ),
+        (
+            lambda: mg.nn.ReLU().get_extra_state,
+            'torch\'s get_extra_state is not in minigrad: see "What is left out" in docs/library/pytorch.md',
+        ),
         (lambda: mg.nn.Parameter(mg.ones(2)).vdot, "torch's vdot is not in minigrad; use x.dot(y)"),
         (lambda: mg.nn.Dropout1d, "torch's Dropout1d is not in minigrad; use minigrad.nn.Dropout"),
         (lambda: mg.compile, "torch's compile is not in minigrad; use minigrad.jit(fun)"),
@@ -148,10 +157,13 @@ def test_every_advice_names_what_exists():
                 found = getattr(found, name)
         for name in re.findall(r"(?<![\w.])[xy]\.(\w+)|\)\.(\w+)", advice):
             assert hasattr(x, name[0] or name[1]) or "numpy()" in advice, advice
+        for name in re.findall(r"(?<![\w.])module\.(\w+)", advice):
+            assert hasattr(mg.nn.Module, name), advice
+    classes = {"minigrad.Tensor": mg.Tensor, "minigrad.nn.Module": mg.nn.Module}
     for name in set(left_out()):
         place, _, last = name.rpartition(".")
-        assert place in ("minigrad.Tensor", *sys.modules), place
-        assert not hasattr(mg.Tensor if place == "minigrad.Tensor" else sys.modules[place], last), name
+        assert place in (*classes, *sys.modules), place
+        assert not hasattr(classes.get(place) or sys.modules[place], last), name
 
 
 @needs_torch
@@ -178,5 +190,5 @@ def test_the_list_is_that_of_pytorch(root):
 def test_every_advice_is_about_a_name_of_pytorch(script):
     """Advice about a name that PyTorch has not, or that minigrad has, would never be seen."""
     asked = {name.rpartition(".")[2] for name in left_out()}
-    written = {*script.ADVICE, *script.OF_TENSORS}
+    written = {*script.ADVICE, *(name for names in script.OF_CLASSES.values() for name in names)}
     assert written - asked - {name.removesuffix("_") for name in asked} == set()

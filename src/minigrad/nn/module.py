@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from minigrad import autodiff
 from minigrad import module as plain
+from minigrad.machine.missing import left_out, missing
+from minigrad.nn.hooks import Hook, call_with_hooks
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor
 
-__all__ = ["Hook", "LoadReport", "Module"]
+__all__ = ["LoadReport", "Module"]
 
 _Self = TypeVar("_Self", bound="Module")
 _T = TypeVar("_T")
@@ -102,6 +105,19 @@ class Module(plain.Module):
             )
         return self._buffers if isinstance(value, Tensor) and name in self._buffers else None
 
+    if not TYPE_CHECKING:  # of `minigrad.module`, for mypy
+
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # a property that has failed: with its own error
+            if name.startswith("_"):
+                return super().__getattr__(name)
+            if f"minigrad.nn.Module.{name}" in left_out():
+                raise missing("minigrad.nn.Module", name, self)
+            near = get_close_matches(name, [n for n in dir(self) if n[0] != "_"], n=2)
+            meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{meant}")
+
     def __delattr__(self, name: str) -> None:
         for registry in (self._parameters, self._modules, self._buffers):
             registry.pop(name, None)
@@ -112,21 +128,23 @@ class Module(plain.Module):
         hooks = self.__dict__.get("_hooks")
         if not hooks:
             return self.forward(*args, **kwargs)
-        for _, hook in [pair for pair in hooks.values() if pair[0] == "before"]:
-            changed = hook(self, args)
-            if changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
-        output = self.forward(*args, **kwargs)
-        for _, hook in [pair for pair in hooks.values() if pair[0] == "behind"]:
-            changed = hook(self, args, output)
-            output = output if changed is None else changed
-        return output
+        return call_with_hooks(self, tuple(hooks), args, kwargs)
 
-    def register_forward_hook(self, hook: Callable[[Any, Any, Any], Any]) -> Hook:
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> Hook:
         """Call a function with the module, its arguments and its output after each call.
 
         Args:
             hook: What it returns, if it is not None, takes the place of the output.
+            prepend: Whether to call it before the hooks that are there.
+            with_kwargs: Whether to give it the arguments by name, too, in front of the output.
+            always_call: Whether to call it also where forward fails, with None for the output.
 
         Returns:
             A handle with ``remove()``.
@@ -138,13 +156,17 @@ class Module(plain.Module):
         >>> shapes
         [(5, 1)]
         """
-        return Hook(self, "behind", hook)
+        return Hook(self, "behind", hook, prepend, with_kwargs, always_call)
 
-    def register_forward_pre_hook(self, hook: Callable[[Any, Any], Any]) -> Hook:
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> Hook:
         """Call a function with the module and its arguments before each call.
 
         Args:
             hook: What it returns, if it is not None, takes the place of the arguments.
+            prepend: Whether to call it before the hooks that are there.
+            with_kwargs: Whether to give it the arguments by name, too. It then returns None, or both.
 
         Returns:
             A handle with ``remove()``.
@@ -154,7 +176,45 @@ class Module(plain.Module):
         >>> layer(minigrad.ones(2))
         tensor([2., 2.])
         """
-        return Hook(self, "before", hook)
+        return Hook(self, "before", hook, prepend, with_kwargs)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Hook:
+        """Call a function with the gradients of inputs and outputs, when a backward pass has come through a call.
+
+        Args:
+            hook: Takes the module, a tuple of the gradients of its inputs and one of those of its outputs, with None
+                for what has none. What it returns, if it is not None, takes the place of the inputs' gradients.
+                Arguments by name are not among the inputs, nor are tensors inside lists.
+            prepend: Whether to call it before the hooks that are there.
+
+        Returns:
+            A handle with ``remove()``.
+
+        >>> layer = minigrad.nn.Linear(2, 1)
+        >>> handle = layer.register_full_backward_hook(lambda module, inputs, outputs: print(outputs))
+        >>> layer(minigrad.ones(1, 2)).sum().backward()
+        (tensor([[1.]]),)
+        """
+        return Hook(self, "behind backward", hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Hook:
+        """Call a function with the gradients of the outputs, before a backward pass goes through a call.
+
+        Args:
+            hook: Takes the module and a tuple of the gradients of its outputs. What it returns, if it is not None,
+                takes their place.
+            prepend: Whether to call it before the hooks that are there.
+
+        Returns:
+            A handle with ``remove()``.
+
+        >>> layer, x = minigrad.nn.Identity(), minigrad.ones(2, requires_grad=True)
+        >>> handle = layer.register_full_backward_pre_hook(lambda module, outputs: (outputs[0] * 10.0,))
+        >>> layer(x).sum().backward()
+        >>> x.grad
+        tensor([10., 10.])
+        """
+        return Hook(self, "before backward", hook, prepend)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         """Register a parameter under a name. None notes that there is none, as for a layer without bias.
@@ -229,72 +289,159 @@ class Module(plain.Module):
         """
         return (child for _, child in self.named_children())
 
-    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """Yield this module and all its descendants with their paths, each once, parents before children.
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """Yield this module and all its descendants with their paths, parents before children.
+
+        Args:
+            memo: Modules to leave out, with what is in them; those that are yielded are added.
+            prefix: The path of this module.
+            remove_duplicate: Whether a module that has several paths is yielded once, by the first of them.
 
         >>> inner = minigrad.nn.Sequential(minigrad.nn.ReLU())
         >>> [name for name, _ in minigrad.nn.Sequential(inner).named_modules()]
         ['', '0', '0.0']
         """
-        return _once(self._paths(prefix))
+        return self._paths(prefix, (set() if memo is None else memo) if remove_duplicate else None)
 
-    def _paths(self, prefix: str) -> Iterator[tuple[str, Module]]:
+    def _paths(self, prefix: str = "", memo: set[Module] | None = None) -> Iterator[tuple[str, Module]]:
         stack = [(prefix, self)]
         while stack:
             path, module = stack.pop()
+            if memo is not None:
+                if module in memo:
+                    continue
+                memo.add(module)
             yield path, module
-            inside = f"{path}." if path else ""
-            stack += [(inside + name, child) for name, child in reversed(module._modules.items())]
+            stack += [(_path(path, name), child) for name, child in reversed(module._modules.items())]
 
-    def modules(self) -> Iterator[Module]:  # type: ignore[override]  # there, the children alone
-        """Yield this module and all its descendants, each once, parents before children.
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:  # type: ignore[override]  # there, children
+        """Yield this module and all its descendants, each once unless told otherwise, parents before children.
 
         >>> inner = minigrad.nn.Sequential(minigrad.nn.ReLU())
         >>> len(list(minigrad.nn.Sequential(inner).modules()))
         3
         """
-        return (module for _, module in self.named_modules())
+        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
-    def named_parameters(self) -> Iterator[tuple[str, Parameter]]:  # type: ignore[override]  # PyTorch's iterator
-        """Yield all parameters with their paths, such as ``"layer1.weight"``, each once, own ones first.
+    def named_parameters(  # type: ignore[override]  # PyTorch's iterator
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """Yield all parameters with their paths, such as ``"layer1.weight"``, own ones first.
+
+        Args:
+            prefix: The path of this module.
+            recurse: Whether to yield those of its descendants, too.
+            remove_duplicate: Whether a parameter that has several paths is yielded once, by the first of them.
 
         >>> network = minigrad.nn.Sequential(minigrad.nn.Linear(2, 4), minigrad.nn.ReLU())
         >>> [name for name, _ in network.named_parameters()]
         ['0.weight', '0.bias']
         """
-        return _once(self._as_plain(deep=True).named_parameters())  # type: ignore[arg-type]
+        inside: Any = self._as_plain(deep=True).named_parameters() if recurse else self._parameters.items()
+        named = ((_path(prefix, name), parameter) for name, parameter in inside)
+        return _once(named) if remove_duplicate else named
 
-    def parameters(self) -> Iterator[Parameter]:  # type: ignore[override]
-        """Yield all parameters, each once, in the order of `named_parameters`.
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:  # type: ignore[override]
+        """Yield all parameters, each once, in the order of `named_parameters`; or this module's own alone.
 
         >>> [parameter.shape for parameter in minigrad.nn.Linear(2, 4).parameters()]
         [(4, 2), (4,)]
         """
-        return (parameter for _, parameter in self.named_parameters())
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield all buffers with their paths, each once.
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Yield all buffers with their paths; the arguments are those of `named_parameters`.
 
         >>> [name for name, _ in minigrad.nn.BatchNorm1d(2).named_buffers()]
         ['running_mean', 'running_var', 'num_batches_tracked']
         """
-        return _once((name, buffer) for name, _, buffer, _ in self._state() if not isinstance(buffer, Parameter))
+        parts = self._paths(prefix) if recurse else [(prefix, self)]
+        named = ((_path(path, name), buffer) for path, part in parts for name, buffer in part._buffers.items())
+        return _once(named) if remove_duplicate else named
 
-    def buffers(self) -> Iterator[Tensor]:
-        """Yield all buffers, each once.
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Yield all buffers, each once; or this module's own alone.
 
         >>> list(minigrad.nn.Linear(2, 4).buffers())
         []
         """
-        return (buffer for _, buffer in self.named_buffers())
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    def _state(self) -> Iterator[tuple[str, Module, Tensor, bool]]:
-        """Yield path, owner and value of every parameter and buffer, and whether it is saved."""
-        for path, module in self._paths(""):
-            inside = f"{path}." if path else ""
+    def get_submodule(self, target: str) -> Module:
+        """Return the module at a path; an empty path is that of this module.
+
+        Raises:
+            AttributeError: If there is none.
+
+        >>> minigrad.nn.Sequential(minigrad.nn.Sequential(minigrad.nn.ReLU())).get_submodule("0.0")
+        ReLU()
+        """
+        module, path = self, ""
+        for name in target.split(".") if target else []:
+            module = _part(module._modules, "module", target, name, path, module)
+            path = _path(path, name)
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """Return the parameter at a path.
+
+        Raises:
+            AttributeError: If there is none.
+
+        >>> minigrad.nn.Sequential(minigrad.nn.Linear(2, 4)).get_parameter("0.weight").shape
+        (4, 2)
+        """
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        return _part(owner._parameters, "parameter", target, name, path, owner)
+
+    def get_buffer(self, target: str) -> Tensor:
+        """Return the buffer at a path.
+
+        Raises:
+            AttributeError: If there is none.
+
+        >>> minigrad.nn.Sequential(minigrad.nn.BatchNorm1d(2)).get_buffer("0.running_mean").tolist()
+        [0.0, 0.0]
+        """
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        return _part(owner._buffers, "buffer", target, name, path, owner)
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at a path, perhaps in the place of another one.
+
+        Args:
+            target: The path. Its last name alone may be new.
+            module: The module.
+            strict: Whether there must be a module at the path already.
+
+        Raises:
+            AttributeError: If there is no module where the path leads through, or with strict at its end.
+
+        >>> network = minigrad.nn.Sequential(minigrad.nn.Linear(2, 4), minigrad.nn.ReLU())
+        >>> network.set_submodule("1", minigrad.nn.Tanh())
+        >>> network[1]
+        Tanh()
+        """
+        if strict:
+            self.get_submodule(target)
+        path, _, name = target.rpartition(".")
+        if not isinstance(module, Module):
+            raise TypeError(f"{type(self).__name__}.set_submodule: {target!r} is to be a module, got {module!r}")
+        self.get_submodule(path).add_module(name, module)
+
+    def _state(self, prefix: str = "") -> Iterator[tuple[str, Module, str, Tensor]]:
+        """Yield path, owner, name and value of every parameter and buffer that is saved."""
+        for path, module in self._paths():
             for registry in (module._parameters, module._buffers):
                 for name, tensor in registry.items():
-                    yield inside + name, module, tensor, name not in module._unsaved
+                    if name not in module._unsaved:
+                        yield prefix + _path(path, name), module, name, tensor
 
     def _as_plain(self, deep: bool = False) -> plain.Module:
         """Return this node as the first lesson knows it, where `modules()` gives the children alone.
@@ -377,15 +524,41 @@ class Module(plain.Module):
 
         The arguments are those of `Tensor.to`. Parameters stay the same objects, so that an optimizer keeps them.
 
+        Raises:
+            TypeError: If the dtype is none of floating numbers.
+
         >>> minigrad.nn.Linear(2, 1).to(minigrad.float64).weight.dtype
         dtype('float64')
         """
+        # A tensor of no elements tells what device and dtype are asked for, and whether there are such.
+        like = Tensor(np.zeros(0, np.float32)).to(*args, **kwargs)
+        if like.dtype.kind != "f":
+            raise TypeError(
+                f"{type(self).__name__}.to: {like.dtype} is no floating type; a module computes in float32 or float64"
+            )
+        has_dtype = like.dtype == Tensor(np.zeros(0, np.float64)).to(*args, **kwargs).dtype
         with autodiff.no_grad():
             for each in self.modules():
                 for registry in (each._parameters, each._buffers):
                     for tensor in registry.values():
-                        _move(tensor, args, kwargs)
+                        _move(tensor, args, kwargs, has_dtype)
         return self
+
+    def cpu(self: _Self) -> _Self:
+        """Move all parameters and buffers to the CPU.
+
+        >>> minigrad.nn.Linear(2, 1).cpu().weight.device
+        'cpu'
+        """
+        return self.to(device="cpu")
+
+    def cuda(self: _Self, device: int | str | None = None) -> _Self:
+        """Move all parameters and buffers to the CUDA device.
+
+        Args:
+            device: Of PyTorch: the number of a device, or its name. There is one.
+        """
+        return self.to(device=device if isinstance(device, str) else "cuda")
 
     def double(self: _Self) -> _Self:
         """Give all floating parameters and buffers dtype float64.
@@ -403,20 +576,33 @@ class Module(plain.Module):
         """
         return self.to("float32")
 
-    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
+    def state_dict(
+        self, *, destination: dict[str, Tensor] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Tensor]:
         """Return all parameters and saved buffers by path, detached, sharing memory with the module.
+
+        Args:
+            destination: A dictionary to put them into, and to return. None makes one.
+            prefix: What every path begins with.
+            keep_vars: Whether to return the parameters and buffers themselves.
 
         >>> {path: tensor.shape for path, tensor in minigrad.nn.Linear(2, 1).state_dict().items()}
         {'weight': (1, 2), 'bias': (1,)}
         """
-        return {prefix + path: tensor.detach() for path, _, tensor, saved in self._state() if saved}
+        state = {} if destination is None else destination
+        for path, _, _, tensor in self._state(prefix):
+            state[path] = tensor if keep_vars else tensor.detach()
+        return state
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> LoadReport:
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> LoadReport:
         """Copy values into parameters and buffers, converted to their dtype and device.
 
         Args:
             state_dict: Tensors by path, as `state_dict` returns them.
             strict: Whether names that are missing on either side are an error.
+            assign: Whether the state's tensors take the places of parameters and buffers, in their own dtype and on
+                their own device, instead of being copied. An optimizer that was made before keeps the old ones, and
+                a parameter with several paths becomes several.
 
         Raises:
             ValueError: If names or shapes do not match. Nothing is changed then.
@@ -426,15 +612,18 @@ class Module(plain.Module):
         >>> new.weight.equal(old.weight), report.missing_keys
         (True, [])
         """
-        own = {path: tensor for path, _, tensor, saved in self._state() if saved}
-        report = LoadReport([n for n in own if n not in state_dict], [n for n in state_dict if n not in own])
-        problems = _mismatches(own, state_dict, report if strict else LoadReport([], []))
+        own = {path: tensor for path, _, _, tensor in self._state()}
+        given = {path: state_dict[path] for path in own if path in state_dict}
+        report = LoadReport([n for n in own if n not in given], [n for n in state_dict if n not in own])
+        problems = _mismatches(own, given, report if strict else LoadReport([], []))
         if problems:
             raise ValueError(f"{type(self).__name__}.load_state_dict: {'; '.join(problems)}")
         with autodiff.no_grad():
-            for name, tensor in own.items():
-                if name in state_dict:
-                    tensor.copy_(state_dict[name])
+            for path, owner, name, tensor in list(self._state()):
+                if path in given and assign:
+                    setattr(owner, name, _in_place_of(tensor, given[path]))
+                elif path in given:
+                    tensor.copy_(given[path])
         return report
 
     def extra_repr(self) -> str:
@@ -457,22 +646,27 @@ class Module(plain.Module):
         return sorted({*super().__dir__(), *self._parameters, *self._modules, *self._buffers})
 
 
-class Hook:
-    """A function that a module calls, until `remove`.
+def _path(prefix: str, name: str) -> str:
+    """Return the path of a part inside a module that has a path, or none."""
+    return f"{prefix}.{name}" if prefix else name
 
-    Args:
-        module: The module.
-        when: "before" or "behind" its forward.
-        function: The function.
-    """
 
-    def __init__(self, module: Module, when: str, function: Callable[..., Any]) -> None:
-        self._hooks: dict[Hook, Any] = module.__dict__.setdefault("_hooks", {})
-        self._hooks[self] = (when, function)
+def _part(registry: Mapping[str, _T], what: str, target: str, name: str, path: str, owner: Module) -> _T:
+    """Return what has a name in a module, or raise an error that says where the path ends."""
+    if name in registry:
+        return registry[name]
+    where = f"{path!r} is a {type(owner).__name__}" if path else f"{type(owner).__name__} is one"
+    have = ", ".join(map(repr, registry)) or "none"
+    raise AttributeError(f"there is no {what} {target!r}: {where} without {name!r}; its {what}s are {have}")
 
-    def remove(self) -> None:
-        """Call the function no more."""
-        self._hooks.pop(self, None)
+
+def _in_place_of(old: Tensor, new: Tensor) -> Tensor:
+    """Return a tensor of a state as what it takes the place of: a parameter is trained as before."""
+    if not isinstance(old, Parameter):
+        return new
+    if not isinstance(new, Parameter):
+        return Parameter(new, old.requires_grad)
+    return new.requires_grad_(old.requires_grad)
 
 
 def _once(named: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, _T]]:
@@ -501,18 +695,10 @@ def _mismatches(own: Mapping[str, Tensor], given: Mapping[str, Any], names: Load
     return problems
 
 
-def _move(tensor: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _move(tensor: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], has_dtype: bool) -> None:
     """Give a tensor, which stays the same object, an array on another device or of another dtype."""
-    dtypes = [x for x in (*args, kwargs.get("dtype")) if _is_floating(x)]
-    if dtypes and tensor.dtype.kind != "f":
+    if has_dtype and tensor.dtype.kind != "f":
         return
     for part in (tensor, tensor.grad):
         if part is not None:
             part._array = part.detach().to(*args, **kwargs)._array
-
-
-def _is_floating(x: Any) -> bool:
-    try:
-        return x is not None and np.dtype(x).kind == "f"
-    except TypeError:  # a device
-        return False
