@@ -86,7 +86,6 @@ ADVICE = {
     "pack_padded_sequence": "the outputs of padded sequences at their lengths - 1, by x.gather(dim, index)",
     "pack_sequence": "minigrad.nn.utils.rnn.pad_sequence(sequences), and outputs at lengths - 1",
     # optimizers, schedules, data
-    "Adadelta": "minigrad.optim.Adam",
     "Adamax": "minigrad.optim.Adam",
     "NAdam": "minigrad.optim.Adam",
     "RAdam": "minigrad.optim.Adam",

@@ -62,7 +62,7 @@ def script(root):
             "torch's functional is not in minigrad; use minigrad.transforms.jacrev(fun)(x), or hessian, vjp and jvp of "
             "that module",
         ),
-        (lambda: mg.optim.Adadelta, "torch's Adadelta is not in minigrad; use minigrad.optim.Adam"),
+        (lambda: mg.optim.Adamax, "torch's Adamax is not in minigrad; use minigrad.optim.Adam"),
         (
             lambda: mg.optim.lr_scheduler.PolynomialLR,
             "torch's PolynomialLR is not in minigrad; use minigrad.optim.lr_scheduler.LambdaLR",

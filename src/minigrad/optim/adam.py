@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from minigrad import standing_aside, training
 from minigrad.optim.in_place import update
-from minigrad.optim.optimizer import Group, Optimizer
+from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
 
 __all__ = ["Adam", "AdamW"]
@@ -18,11 +18,18 @@ class Adam(Optimizer):
     """Moves each element by its mean gradient over the root of its mean squared gradient.
 
     Args:
-        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, pairs of names and parameters, or groups with settings, see `Optimizer`.
         lr: The learning rate: about the length of a step.
         betas: How much of the two means a step keeps.
         eps: Added to the root.
         weight_decay: How strongly parameters are drawn to 0, by way of the gradient.
+        amsgrad: Of PyTorch. True is refused.
+        foreach: Of PyTorch, without effect, like capturable and fused.
+        maximize: Whether to move with the gradient instead.
+        capturable: Of PyTorch, without effect.
+        differentiable: Of PyTorch. True is refused.
+        fused: Of PyTorch, without effect.
+        decoupled_weight_decay: Whether weight decay acts on the parameters directly, as in AdamW.
 
     Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1.
 
@@ -34,18 +41,35 @@ class Adam(Optimizer):
     tensor([0.9])
     """
 
-    decoupled = False
     _rule: Callable[..., None]
 
     def __init__(
         self,
-        params: Iterable[Tensor] | Iterable[Group],
+        params: Parameters,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
     ) -> None:
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
 
     def _check(self, group: Group) -> None:
         super()._check(group)
@@ -60,19 +84,25 @@ class Adam(Optimizer):
             state = self.state[p] = {"step": 0, "exp_avg": zeros, "exp_avg_sq": zeros.clone()}
         state["step"] += 1
         arrays = (p, grad, state["exp_avg"], state["exp_avg_sq"])
-        settings = (state["step"], group["lr"], group["betas"], group["eps"], group["weight_decay"], self.decoupled)
-        update(self._rule, arrays, *settings)
+        settings = [group[key] for key in ("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay")]
+        update(self._rule, arrays, state["step"], *settings)
 
 
 class AdamW(Adam):
     """Adam with weight decay that draws the parameters to 0 directly, instead of by way of the gradient.
 
     Args:
-        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, pairs of names and parameters, or groups with settings, see `Optimizer`.
         lr: The learning rate.
         betas: How much of the two means a step keeps.
         eps: Added to the root.
         weight_decay: A step multiplies parameters by 1 - lr * weight_decay first.
+        amsgrad: Of PyTorch. True is refused.
+        maximize: Whether to move with the gradient instead.
+        foreach: Of PyTorch, without effect, like capturable and fused.
+        capturable: Of PyTorch, without effect.
+        differentiable: Of PyTorch. True is refused.
+        fused: Of PyTorch, without effect.
 
     Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2019, algorithm 2.
 
@@ -84,17 +114,32 @@ class AdamW(Adam):
     tensor([0.85])
     """
 
-    decoupled = True
-
     def __init__(
         self,
-        params: Iterable[Tensor] | Iterable[Group],
+        params: Parameters,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay)
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            maximize=maximize,
+            differentiable=differentiable,
+            decoupled_weight_decay=True,
+        )
 
 
 def _as_written(

@@ -1,28 +1,32 @@
-"""Optimizers that divide a gradient by the root of squared gradients before it: RMSprop and Adagrad."""
+"""Optimizers that divide a gradient by the root of squared gradients before it: RMSprop, Adagrad and Adadelta."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from minigrad.optim.in_place import update
-from minigrad.optim.optimizer import Group, Optimizer
+from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
 
-__all__ = ["Adagrad", "RMSprop"]
+__all__ = ["Adadelta", "Adagrad", "RMSprop"]
 
 
 class RMSprop(Optimizer):
     """Moves each element by its gradient over the root of its mean squared gradient.
 
     Args:
-        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, pairs of names and parameters, or groups with settings, see `Optimizer`.
         lr: The learning rate.
         alpha: How much of the mean a step keeps.
         eps: Added to the root.
         weight_decay: How strongly parameters are drawn to 0, by way of the gradient.
         momentum: How much of the velocity a step keeps.
         centered: Whether the square of the mean gradient is taken from the mean square: so it is a variance.
+        capturable: Of PyTorch, without effect, like foreach.
+        foreach: Of PyTorch, without effect.
+        maximize: Whether to move with the gradient instead.
+        differentiable: Of PyTorch. True is refused.
 
     Source: Tieleman and Hinton, "Lecture 6.5: RMSProp", COURSERA: Neural networks for machine learning, 2012; Graves,
     "Generating sequences with recurrent neural networks", 2013, equations 38 to 41, for centered.
@@ -37,13 +41,17 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        params: Iterable[Tensor] | Iterable[Group],
+        params: Parameters,
         lr: float = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
         weight_decay: float = 0.0,
         momentum: float = 0.0,
         centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -52,6 +60,8 @@ class RMSprop(Optimizer):
             "weight_decay": weight_decay,
             "momentum": momentum,
             "centered": centered,
+            "maximize": maximize,
+            "differentiable": differentiable,
         }
         super().__init__(params, defaults)
 
@@ -143,12 +153,16 @@ class Adagrad(Optimizer):
     """Moves each element by its gradient over the root of the sum of all its squared gradients.
 
     Args:
-        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, pairs of names and parameters, or groups with settings, see `Optimizer`.
         lr: The learning rate.
         lr_decay: A step divides the rate by 1 + (steps before it) * lr_decay.
         weight_decay: How strongly parameters are drawn to 0, by way of the gradient.
         initial_accumulator_value: What the sums start from.
         eps: Added to the root.
+        foreach: Of PyTorch, without effect, like fused.
+        maximize: Whether to move with the gradient instead.
+        differentiable: Of PyTorch. True is refused.
+        fused: Of PyTorch, without effect.
 
     Source: Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and stochastic optimization",
     2011.
@@ -163,12 +177,17 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        params: Iterable[Tensor] | Iterable[Group],
+        params: Parameters,
         lr: float = 1e-2,
         lr_decay: float = 0.0,
         weight_decay: float = 0.0,
         initial_accumulator_value: float = 0.0,
         eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -176,6 +195,8 @@ class Adagrad(Optimizer):
             "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value,
             "eps": eps,
+            "maximize": maximize,
+            "differentiable": differentiable,
         }
         super().__init__(params, defaults)
 
@@ -198,3 +219,76 @@ def _divide_by_all(p: Any, grad: Any, total: Any, rate: float, eps: float, decay
     grad = _decayed(p, grad, decay)
     total += grad * grad
     p -= rate * (grad / (total**0.5 + eps))
+
+
+class Adadelta(Optimizer):
+    """Moves each element by its gradient times the root of its mean squared moves over that of its squared gradients.
+
+    So a move has the parameter's unit, and no learning rate has to be found.
+
+    Args:
+        params: The parameters, pairs of names and parameters, or groups with settings, see `Optimizer`.
+        lr: A factor of the moves.
+        rho: How much of the two means a step keeps.
+        eps: Added below both roots.
+        weight_decay: How strongly parameters are drawn to 0, by way of the gradient.
+        foreach: Of PyTorch, without effect, like capturable.
+        capturable: Of PyTorch, without effect.
+        maximize: Whether to move with the gradient instead.
+        differentiable: Of PyTorch. True is refused.
+
+    Source: Zeiler, "ADADELTA: an adaptive learning rate method", 2012, algorithm 1.
+
+    >>> weight = minigrad.nn.Parameter(minigrad.tensor([1.0]))
+    >>> optimizer = minigrad.optim.Adadelta([weight], rho=0.0, eps=16.0)
+    >>> (weight * 3.0).sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([-1.4000])
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _check(self, group: Group) -> None:
+        super()._check(group)
+        self._check_range(group, "eps", 0.0)
+        if not 0.0 <= group["rho"] <= 1.0:
+            raise ValueError(f"Adadelta: rho is {group['rho']}; it must be between 0 and 1")
+
+    def _update(self, p: Tensor, grad: Tensor, group: Group) -> None:
+        state = self.state[p]
+        if not state:
+            zeros = p.detach().clone().zero_()
+            state.update(step=0, square_avg=zeros, acc_delta=zeros.clone())
+        state["step"] += 1
+        settings = [group[key] for key in ("lr", "rho", "eps", "weight_decay")]
+        update(_in_its_unit, (p, grad, state["square_avg"], state["acc_delta"]), *settings)
+
+
+def _in_its_unit(p: Any, grad: Any, square: Any, moves: Any, lr: float, rho: float, eps: float, decay: float) -> None:
+    grad = _decayed(p, grad, decay)
+    _take_in(square, grad * grad, rho)
+    move = (moves + eps) ** 0.5 / (square + eps) ** 0.5 * grad
+    _take_in(moves, move * move, rho)
+    p -= lr * move

@@ -172,6 +172,8 @@ class CosineAnnealingLR(LRScheduler):
     [1.0, 0.5, 0.0]
     """
 
+    knows_groups = True
+
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:  # noqa: N803 - PyTorch's name
         if T_max < 1:
             raise ValueError(f"CosineAnnealingLR: T_max is {T_max}; it must be at least 1")
@@ -202,6 +204,8 @@ class LambdaLR(LRScheduler):
     >>> schedule.get_last_lr()
     [0.5]
     """
+
+    knows_groups = True
 
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]

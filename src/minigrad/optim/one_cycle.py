@@ -47,6 +47,8 @@ class OneCycleLR(LRScheduler):
     [0.04, 1.0, 0.75, 0.25]
     """
 
+    knows_groups = True
+
     def __init__(
         self,
         optimizer: Optimizer,

@@ -57,7 +57,9 @@ class ReduceLROnPlateau(LRScheduler):
                 "be below 1, 'min' or 'max', and 'rel' or 'abs'"
             )
         groups = len(optimizer.param_groups)
-        self.min_lrs = [float(min_lr)] * groups if isinstance(min_lr, int | float) else list(min_lr)
+        # One rate serves groups, too, that are added later.
+        self.knows_groups = not isinstance(min_lr, int | float)
+        self.min_lrs = list(min_lr) if self.knows_groups else [float(min_lr)] * groups
         if len(self.min_lrs) != groups:
             raise ValueError(f"ReduceLROnPlateau: {len(self.min_lrs)} lowest rates for {groups} groups of parameters")
         self.mode, self.factor, self.patience, self.eps = mode, factor, patience, eps
@@ -83,6 +85,7 @@ class ReduceLROnPlateau(LRScheduler):
         """
         if metrics is None:
             raise TypeError("ReduceLROnPlateau: step needs the number that is to improve, as in step(loss)")
+        self._check_groups()
         current = float(metrics)
         self.last_epoch += 1
         if self._is_better(current):
@@ -105,7 +108,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     def _next(self, group: Group, number: int) -> float:
         old = float(group["lr"])
-        new = max(old * self.factor, self.min_lrs[number])
+        new = max(old * self.factor, self.min_lrs[number if self.knows_groups else 0])
         return new if old - new > self.eps else old
 
     def state_dict(self) -> dict[str, Any]:

@@ -48,9 +48,22 @@ class LRScheduler:
         >>> optimizer.param_groups[0]["lr"]
         0.25
         """
+        self._check_groups()
         self.last_epoch += 1
         for number, group in enumerate(self.optimizer.param_groups):
             group["lr"] = self._next(group, number)
+
+    knows_groups: bool = False
+    """Whether a rule needs what was noted of each group when the schedule was made."""
+
+    def _check_groups(self) -> None:
+        """Refuse a group that was added later, for a rule that knows nothing of it."""
+        known, groups = len(self.base_lrs), len(self.optimizer.param_groups)
+        if self.knows_groups and groups != known:
+            raise ValueError(
+                f"{type(self).__name__}: the optimizer has {groups} groups of parameters, and had {known} when the "
+                "schedule was made; make the schedule after add_param_group"
+            )
 
     def _next(self, group: Group, number: int) -> float:
         """Return the rate of a group for the epoch that begins."""

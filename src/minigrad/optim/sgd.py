@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from minigrad import standing_aside, training
 from minigrad.optim.in_place import descend, update
-from minigrad.optim.optimizer import Group, Optimizer
+from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
 
 __all__ = ["SGD"]
@@ -21,12 +21,16 @@ class SGD(Optimizer):
     nesterov it loses lr * (g + m * velocity).
 
     Args:
-        params: The parameters, or dictionaries, each with ``"params"`` and settings for them.
+        params: The parameters, pairs of names and parameters, or groups with settings, see `Optimizer`.
         lr: The learning rate.
         momentum: How much of the velocity a step keeps.
         dampening: How much of a gradient the velocity does not take.
         weight_decay: How strongly parameters are drawn to 0.
         nesterov: Whether to look ahead along the velocity.
+        maximize: Whether to move with the gradient instead.
+        foreach: Of PyTorch, without effect, like fused.
+        differentiable: Of PyTorch. True is refused.
+        fused: Of PyTorch, without effect.
 
     Source: Sutskever, Martens, Dahl and Hinton, "On the importance of initialization and momentum in deep learning",
     2013.
@@ -43,12 +47,17 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        params: Iterable[Tensor] | Iterable[Group],
+        params: Parameters,
         lr: float = 1e-3,
         momentum: float = 0.0,
         dampening: float = 0.0,
         weight_decay: float = 0.0,
         nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -56,6 +65,8 @@ class SGD(Optimizer):
             "dampening": dampening,
             "weight_decay": weight_decay,
             "nesterov": nesterov,
+            "maximize": maximize,
+            "differentiable": differentiable,
         }
         super().__init__(params, defaults)
 
@@ -67,7 +78,7 @@ class SGD(Optimizer):
 
     def _update_all(self, params: list[Tensor], group: Group) -> None:
         if group["momentum"] == 0.0 and not group["weight_decay"]:
-            params = descend(params, group["lr"])  # the quick way, for most of them
+            params = descend(params, -group["lr"] if group["maximize"] else group["lr"])  # quickly, most of them
         super()._update_all(params, group)
 
     def _update(self, p: Tensor, grad: Tensor, group: Group) -> None:

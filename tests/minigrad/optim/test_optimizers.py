@@ -30,6 +30,16 @@ SETTINGS = {
         "Adagrad",
         {"lr": 0.3, "lr_decay": 0.2, "weight_decay": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-3},
     ),
+    "adadelta": ("Adadelta", {"lr": 1.0}),
+    "adadelta with everything": ("Adadelta", {"lr": 0.5, "rho": 0.7, "eps": 1e-3, "weight_decay": 0.1}),
+    "sgd, upwards": ("SGD", {"lr": 0.1, "maximize": True}),
+    "sgd with momentum, upwards": ("SGD", {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1, "maximize": True}),
+    "adam, upwards": ("Adam", {"lr": 0.1, "weight_decay": 0.1, "maximize": True}),
+    "adam with direct decay": ("Adam", {"lr": 0.1, "weight_decay": 0.2, "decoupled_weight_decay": True}),
+    "adamw, upwards": ("AdamW", {"lr": 0.1, "maximize": True}),
+    "rmsprop, upwards": ("RMSprop", {"lr": 0.1, "maximize": True}),
+    "adagrad, upwards": ("Adagrad", {"lr": 0.1, "maximize": True}),
+    "adadelta, upwards": ("Adadelta", {"lr": 0.1, "maximize": True}),
 }
 START = np.random.default_rng(0).normal(size=(3, 4))
 GRADIENTS = np.random.default_rng(1).normal(size=(6, 3, 4))
@@ -58,7 +68,7 @@ def test_steps_are_those_of_pytorch(case):
     np.testing.assert_allclose(steps(mg, *case), steps(torch, *case), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta"])
 def test_the_settings_that_are_not_given_are_pytorchs(kind):
     """Without any setting the steps are PyTorch's, too."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra bench): nothing to compare with")
@@ -185,6 +195,16 @@ def test_state_goes_on_where_it_stopped(case, tmp_path):
         (lambda p: optim.SGD([p], lr=0.1, nesterov=True), ValueError, "nesterov"),
         (lambda p: optim.Adam([p], betas=(0.9, 1.0)), ValueError, "betas is 1.0"),
         (lambda p: optim.Adam([{"params": [p], "momentum": 0.9}]), ValueError, "no setting momentum"),
+        (lambda p: optim.Adam([{"params": [p], "wieght_decay": 0.9}]), ValueError, "no setting wieght_decay"),
+        (lambda p: optim.Adadelta([p], rho=1.5), ValueError, "rho is 1.5; it must be between 0 and 1"),
+        (lambda p: optim.SGD([p], lr=mg.tensor(0.1)), TypeError, r"lr is a Tensor; give a number, such as lr.item\(\)"),
+        (lambda p: optim.SGD({p}, lr=0.1), TypeError, "give tensors to train"),
+        (lambda p: optim.SGD([{"params": {p}}], lr=0.1), TypeError, "a set has no order"),
+        (lambda p: optim.SGD([("w", p), p], lr=0.1), ValueError, "1 of 2 parameters have names; name all or none"),
+        (lambda p: optim.SGD([{"params": [("w", p)]}, {"params": []}], lr=0.1), ValueError, "name all or none"),
+        (lambda p: optim.SGD([p]).add_param_group([p]), TypeError, "is a dictionary, got a list"),
+        (lambda p: optim.SGD([p], differentiable=True), ValueError, "torch's differentiable is not in minigrad"),
+        (lambda p: optim.AdamW([{"params": p, "amsgrad": True}]), ValueError, "torch's amsgrad is not in minigrad"),
     ],
 )
 def test_settings_that_are_refused(make, error, words):
