@@ -91,7 +91,6 @@ ADVICE = {
     "RAdam": "minigrad.optim.Adam",
     "MultiplicativeLR": "minigrad.optim.lr_scheduler.LambdaLR",
     "PolynomialLR": "minigrad.optim.lr_scheduler.LambdaLR",
-    "SubsetRandomSampler": "minigrad.data.Subset, and DataLoader(..., shuffle=True)",
     **{name: NUMPYS.format(name=name) for name in BY_NUMPY.split()},
     **{name: use for use, names in TYPES.items() for name in names.split()},
 }

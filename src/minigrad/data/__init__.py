@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from minigrad.data.collating import default_collate, default_convert
 from minigrad.data.dataset import ConcatDataset, Dataset, Subset, TensorDataset, random_split
 from minigrad.data.idx import mnist, read_idx
 from minigrad.data.loader import DataLoader
+from minigrad.data.samplers import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
 from minigrad.data.sentences import Sentences, Vocabulary, sst2
 from minigrad.data.sets import digits, points
 from minigrad.data.verse import Poem, poems
 from minigrad.machine.first_use import first_use
 
 __all__ = [
+    "BatchSampler",
     "ConcatDataset",
     "DataLoader",
     "Dataset",
     "Poem",
+    "RandomSampler",
+    "Sampler",
     "Sentences",
+    "SequentialSampler",
     "Subset",
+    "SubsetRandomSampler",
     "TensorDataset",
     "Vocabulary",
+    "WeightedRandomSampler",
+    "default_collate",
+    "default_convert",
     "digits",
     "mnist",
     "poems",
