@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from minigrad.tensors import Tensor
 
 __all__ = ["Parameter"]
@@ -23,6 +25,11 @@ class Parameter(Tensor):
 
     def __init__(self, data: object, requires_grad: bool = True) -> None:
         super().__init__(data._array if isinstance(data, Tensor) else data, requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        twin = super().__deepcopy__(memo)
+        twin.grad = None  # as in PyTorch: a copy of a network starts without gradients
+        return twin
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{Tensor(self._array, self.requires_grad)!r}"

@@ -244,7 +244,7 @@ class Adadelta(Optimizer):
     >>> (weight * 3.0).sum().backward()
     >>> optimizer.step()
     >>> weight.detach()
-    tensor([-1.4000])
+    tensor([-1.4])
     """
 
     def __init__(

@@ -1,5 +1,6 @@
 """Modules beside PyTorch's: walks, hooks of both passes, states, moves, and names that are not there."""
 
+import copy
 import inspect
 import pickle
 
@@ -454,6 +455,24 @@ def test_a_state_that_fails_in_the_middle_leaves_nothing_half_loaded():
             with pytest.raises(error):
                 net.load_state_dict(state, assign=assign)
             assert plain(net.state_dict()) == before
+
+
+def test_copies_ask_for_gradients_as_their_originals():
+    """A deep copy of a module, or of tensors, keeps classes, requires_grad and what is shared, and no gradients."""
+    found = []
+    for m in LIBRARIES:
+        net = network(m)
+        net.first.bias.requires_grad_(False)
+        net(m.ones(3, 2)).sum().backward()
+        twin = copy.deepcopy(net)
+        pairs = zip(net.named_parameters(), twin.named_parameters(), strict=True)
+        found.append([(a, q.requires_grad, type(q) is type(p), q is p, plain(q.grad)) for (a, p), (_, q) in pairs])
+        found[-1].append(twin.tied.weight is twin.first.weight)
+        tensors = [m.ones(1), m.ones(1, requires_grad=True), m.nn.Parameter(m.ones(()), requires_grad=False)]
+        found[-1] += [
+            (type(x) is type(y), y.requires_grad) for x, y in zip(tensors, copy.deepcopy(tensors), strict=True)
+        ]
+    assert found[0] == found[1]
 
 
 MOVES = {

@@ -1,11 +1,13 @@
 """Saving and loading: what comes back, and what is refused."""
 
+import io
 import os
 import pickle
 import zipfile
 
 import numpy as np
 import pytest
+from pytorch import torch
 
 import minigrad as mg
 
@@ -39,12 +41,113 @@ def test_everything_comes_back(tmp_path):
     assert content(mg.load(tmp_path / "state.npz")) == content(obj)
 
 
-def test_a_leaf_comes_back_as_a_constant(tmp_path):
-    """Loaded tensors want no gradient and may be changed."""
-    mg.save(mg.tensor([1.0], requires_grad=True), tmp_path / "x")
-    x = mg.load(tmp_path / "x")
-    x += 1.0
-    assert (x.item(), x.requires_grad) == (2.0, False)
+def kinds(m):
+    """Return tensors of all kinds, two of them in two places."""
+    leaf = m.tensor([1.0, 2.0], requires_grad=True)
+    weight = m.nn.Parameter(m.ones(2))
+    return {
+        "leaf": leaf,
+        "result": leaf * 2.0,
+        "constant": leaf.detach(),
+        "numbers": m.tensor([1, 2]),
+        "parameter": weight,
+        "frozen": m.nn.Parameter(m.zeros(0, 3), requires_grad=False),
+        "again": [weight, leaf, (weight, leaf.detach())],
+        "module": m.nn.Linear(2, 1).state_dict(keep_vars=True),
+    }
+
+
+def told(m, obj):
+    """Return class, requires_grad, and the name of the first place of every tensor."""
+    found, first = [], {}
+
+    def go(x, where):
+        if isinstance(x, m.Tensor):
+            place = first.setdefault(id(x), where)
+            found.append((where, place, isinstance(x, m.nn.Parameter), x.requires_grad, bool(x.is_leaf), x.grad))
+            return
+        for key, part in x.items() if isinstance(x, dict) else enumerate(x):
+            go(part, f"{where}/{key}")
+
+    go(obj, "")
+    return found
+
+
+def test_tensors_come_back_as_in_pytorch():
+    """Parameters stay parameters, requires_grad is kept, also of results, and one tensor stays one; gradients go."""
+    found = []
+    for m in (mg, torch):
+        obj, file = kinds(m), io.BytesIO()
+        obj["leaf"].grad = m.ones(2)
+        m.save(obj, file)
+        file.seek(0)
+        found.append(told(m, m.load(file)))
+    assert found[0] == found[1]
+    assert [row[1] for row in found[0] if row[0] == "/again/0"] == ["/parameter"]
+
+
+def test_files_of_all_kinds(tmp_path):
+    """Memory, open files at any place, streams that cannot look back, and paths."""
+
+    class Stream:
+        def __init__(self):
+            self.parts = []
+
+        def write(self, data):
+            self.parts.append(bytes(data))
+
+        def read(self):
+            return b"".join(self.parts)
+
+    obj = {"x": mg.tensor([1.0, 2.0]), "n": [3]}
+    memory, stream = io.BytesIO(b"in front "), Stream()
+    memory.seek(9)
+    mg.save(obj, memory)
+    memory.seek(9)
+    assert content(mg.load(memory)) == content(obj)
+    mg.save(obj, stream)
+    assert content(mg.load(stream)) == content(obj)
+    with open(tmp_path / "a", "wb") as file:
+        mg.save(obj, file)
+    with open(tmp_path / "a", "rb") as file:
+        assert content(mg.load(file)) == content(obj)
+    assert content(mg.load(tmp_path / "a")) == content(mg.load(str(tmp_path / "a"))) == content(obj)
+    with pytest.raises(TypeError, match=r"save: .* is a function"):
+        mg.save(content, stream)
+    assert len(stream.parts) == 1
+
+
+@pytest.mark.parametrize("f", [io.StringIO(), 7, None, b"state"])
+def test_what_is_no_file(f):
+    """A file for text, and what is neither file nor path, is refused in one sentence."""
+    with pytest.raises(TypeError, match=r"save: needs a path, or a file for bytes, as open\(path, 'wb'\) gives it"):
+        mg.save([1], f)
+    with pytest.raises(TypeError, match=r"load: needs a path, or a file for bytes, as open\(path, 'rb'\) gives it"):
+        mg.load(f)
+
+
+def test_two_in_one_file():
+    """What was written in front of it is not passed over in silence."""
+    file = io.BytesIO()
+    mg.save([1], file)
+    second = file.tell()
+    mg.save([2], file)
+    file.seek(second)
+    assert mg.load(file) == [2]
+    file.seek(0)
+    with pytest.raises(ValueError, match="something stands in front of it, perhaps what an earlier save wrote"):
+        mg.load(file)
+
+
+@pytest.mark.parametrize("kind", ["leaf", "parameter"])
+def test_whole_numbers_ask_for_no_gradient(tmp_path, kind):
+    """A tree that says so of whole numbers is refused."""
+    mg.save(mg.tensor([1, 2]), tmp_path / "good")
+    with zipfile.ZipFile(tmp_path / "good") as file:
+        member = file.read("0.npy")
+    archive(tmp_path / "state", tree_json=f'["{kind}", 0]', **{"0_npy": member})
+    with pytest.raises(ValueError, match="gradients"):
+        mg.load(tmp_path / "state")
 
 
 def test_numpy_can_read_the_file(tmp_path):

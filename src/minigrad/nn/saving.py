@@ -14,12 +14,13 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
 
 from minigrad import files
+from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 
 __all__ = ["load", "save"]
@@ -29,20 +30,30 @@ _PYTORCHS = (
     "it looks like a file of torch.save: read it with torch.load, and make tensors of its arrays with minigrad.tensor"
 )
 _OLD_PYTORCH = bytes.fromhex("80028a0a6cfc9c46f9206aa85019")  # what torch.save began with before it wrote archives
+_TENSORS = {
+    "tensor": (Tensor, False),
+    "leaf": (Tensor, True),
+    "parameter": (Parameter, True),
+    "frozen parameter": (Parameter, False),
+}
+"""The kinds of tensors in a tree: the class, and whether gradients are asked of it."""
+_KINDS = {kind: name for name, kind in _TENSORS.items()}
 _DTYPES = ("float32", "float64", "int32", "int64", "bool")
 
 
-def save(obj: Any, path: str | os.PathLike[str]) -> None:
+def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
     """Write tensors, numbers, strings, None, and lists and dictionaries of them to a file.
 
-    At every moment there is the old file or the new one, whole.
+    Of a file by its path there is at every moment the old one or the new one, whole.
 
     Args:
-        obj: For example a ``state_dict()``.
-        path: The file. Its folder must exist.
+        obj: For example a ``state_dict()``. Parameters stay parameters, and ``requires_grad`` is kept; gradients and
+            histories are not. A tensor that stands in several places is written once.
+        f: The file's path, in a folder that exists, or an object with ``write``, such as `io.BytesIO` or a file that
+            was opened with mode "wb".
 
     Raises:
-        TypeError: If obj holds anything else. Nothing is written then.
+        TypeError: If obj holds anything else, or the file is open for text. Nothing is written then.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -50,16 +61,28 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     ...     minigrad.load(f"{folder}/state.npz")
     {'weight': tensor([1., 2.]), 'epoch': 3}
     """
-    tensors: list[Tensor] = []
+    tensors: dict[int, tuple[int, Tensor]] = {}
     tree = json.dumps(_described(obj, tensors, "the object"), allow_nan=True)
-    with files.replacing(Path(path)) as file:
-        _write(file, tree, tensors)
+    if isinstance(f, str | os.PathLike):
+        with files.replacing(Path(f)) as file:
+            _write(file, tree, tensors)
+        return
+    _check_file(f, "save", "write", "wb")
+    whole = io.BytesIO()  # an archive looks back while it is written, and a stream may not
+    _write(whole, tree, tensors)
+    f.write(whole.getbuffer())
 
 
-def _write(file: Any, tree: str, tensors: list[Tensor]) -> None:
+def _check_file(f: object, operation: str, method: str, mode: str) -> None:
+    """Refuse what is no file for bytes."""
+    if isinstance(f, io.TextIOBase) or not hasattr(f, method):
+        raise TypeError(f"{operation}: needs a path, or a file for bytes, as open(path, {mode!r}) gives it; not {f!r}")
+
+
+def _write(file: Any, tree: str, tensors: dict[int, tuple[int, Tensor]]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_TREE, tree)
-        for index, tensor in enumerate(tensors):
+        for index, tensor in tensors.values():
             with archive.open(f"{index}.npy", "w", force_zip64=True) as member:
                 npy.write_array(member, np.asarray(_values(tensor), order="C"), allow_pickle=False)
 
@@ -68,11 +91,11 @@ def _values(tensor: Tensor) -> Any:
     return tensor.detach().to("cpu").numpy()
 
 
-def _described(obj: Any, tensors: list[Tensor], where: str) -> Any:
+def _described(obj: Any, tensors: dict[int, tuple[int, Tensor]], where: str) -> Any:
     """Return obj as JSON, with tensors by number. Every container becomes a pair of its kind and its content."""
     if isinstance(obj, Tensor):
-        tensors.append(obj)
-        return ["tensor", len(tensors) - 1]
+        number, _ = tensors.setdefault(id(obj), (len(tensors), obj))
+        return [_KINDS[Parameter if isinstance(obj, Parameter) else Tensor, obj.requires_grad], number]
     if obj is None or isinstance(obj, bool | int | float | str):
         return ["value", obj]
     if isinstance(obj, np.bool_ | np.integer | np.floating):
@@ -92,58 +115,87 @@ def _described(obj: Any, tensors: list[Tensor], where: str) -> Any:
     )
 
 
-def load(path: str | os.PathLike[str], map_location: str | None = None, weights_only: bool = True) -> Any:
-    """Read what `save` has written. Tensors come back without gradients.
+def load(f: str | os.PathLike[str] | IO[bytes], map_location: str | None = None, weights_only: bool = True) -> Any:
+    """Read what `save` has written. What was a parameter, or asked for gradients, does so again.
 
     Args:
-        path: The file.
+        f: The file's path, or an object with ``read``, such as `io.BytesIO` or a file that was opened with mode "rb".
+            It is read from where it stands to its end.
         map_location: The device of the tensors. None takes the CPU.
         weights_only: Of PyTorch. A file holds no code in any case.
 
     Raises:
         FileNotFoundError: If there is no such file.
+        TypeError: If the file is open for text.
         ValueError: If the file is damaged, or was not written by `save`.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     minigrad.save([minigrad.tensor([1, 2], requires_grad=False), None], f"{folder}/list.npz")
-    ...     minigrad.load(f"{folder}/list.npz")
-    [tensor([1, 2]), None]
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> minigrad.save([minigrad.tensor([1.0], requires_grad=True), None], file)
+    >>> _ = file.seek(0)
+    >>> minigrad.load(file)
+    [tensor([1.], requires_grad=True), None]
     """
-    path = Path(path)
+    if not isinstance(f, str | os.PathLike):
+        _check_file(f, "load", "read", "rb")
+        return _read(io.BytesIO(f.read()), "the file", map_location)
+    path = Path(f)
     if not path.is_file():
         raise FileNotFoundError(f"load: there is no file {path}")
+    with path.open("rb") as file:
+        return _read(file, str(path), map_location)
+
+
+def _read(file: IO[bytes], name: str, map_location: str | None) -> Any:
+    """Return what an archive holds, or raise ValueError."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             if _TREE not in archive.namelist():
                 theirs = any(name.endswith("/data.pkl") for name in archive.namelist())
                 raise ValueError(_PYTORCHS if theirs else "it has no member tree.json")
             if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
                 raise ValueError("its members are compressed")  # and might unpack to any size
-            return _rebuilt(json.loads(archive.read(_TREE)), archive, map_location or "cpu")
+            if min(member.header_offset for member in archive.infolist()):
+                raise ValueError("something stands in front of it, perhaps what an earlier save wrote")
+            return _rebuilt(json.loads(archive.read(_TREE)), _Tensors(archive, map_location or "cpu"))
     except zipfile.BadZipFile as error:
-        with path.open("rb") as file:
-            theirs = file.read(len(_OLD_PYTORCH)) == _OLD_PYTORCH
-        reason = _PYTORCHS if theirs else error
-        raise ValueError(f"load: {path} was not written by minigrad.save, or is damaged ({reason})") from None
+        file.seek(0)
+        reason = _PYTORCHS if file.read(len(_OLD_PYTORCH)) == _OLD_PYTORCH else error
+        raise ValueError(f"load: {name} was not written by minigrad.save, or is damaged ({reason})") from None
     except (zlib.error, EOFError, LookupError, TypeError, ValueError, NotImplementedError) as error:
-        raise ValueError(f"load: {path} was not written by minigrad.save, or is damaged ({error})") from None
+        raise ValueError(f"load: {name} was not written by minigrad.save, or is damaged ({error})") from None
     except (RecursionError, RuntimeError) as error:  # nested without end, or encrypted
-        raise ValueError(f"load: {path} was not written by minigrad.save ({error})") from None
+        raise ValueError(f"load: {name} was not written by minigrad.save ({error})") from None
 
 
-def _rebuilt(tree: Any, archive: zipfile.ZipFile, device: str) -> Any:
+class _Tensors:
+    """The tensors of an archive, each made once."""
+
+    def __init__(self, archive: zipfile.ZipFile, device: str) -> None:
+        self.archive, self.device = archive, device
+        self.made: dict[tuple[str, int], Tensor] = {}
+
+    def get(self, kind: str, number: int) -> Tensor:
+        """Return the tensor of a kind and a number."""
+        if (kind, number) not in self.made:
+            tensor = creation.from_numpy(_array(self.archive, f"{number}.npy")).to(device=self.device)
+            made, wants = _TENSORS[kind]
+            self.made[kind, number] = made(tensor._array, wants) if kind != "tensor" else tensor
+        return self.made[kind, number]
+
+
+def _rebuilt(tree: Any, tensors: _Tensors) -> Any:
     kind, content = tree
-    if kind == "tensor":
-        return creation.from_numpy(_array(archive, f"{int(content)}.npy")).to(device=device)
+    if kind in _TENSORS:
+        return tensors.get(kind, int(content))
     if kind == "value":
         if content is not None and not isinstance(content, bool | int | float | str):
             raise ValueError(f"tree.json has a {type(content).__name__} for a value")
         return content
     if kind == "dict":
-        return {key: _rebuilt(value, archive, device) for key, value in content}
+        return {key: _rebuilt(value, tensors) for key, value in content}
     if kind in ("list", "tuple"):
-        items = [_rebuilt(item, archive, device) for item in content]
+        items = [_rebuilt(item, tensors) for item in content]
         return tuple(items) if kind == "tuple" else items
     raise ValueError(f"tree.json names the kind {kind!r:.40}")
 
