@@ -174,10 +174,10 @@ class _Gradients:
             gradients = self._replaced(gradients, hook(self.module, gradients, self.of_outputs), "inputs")
         return gradients
 
-    def _replaced(self, old: tuple[Any, ...], new: Any, what: str) -> tuple[Any, ...]:
-        if new is None:
+    def _replaced(self, old: tuple[Any, ...], returned: Any, what: str) -> tuple[Any, ...]:
+        if returned is None:
             return old
-        new = new if isinstance(new, tuple) else (new,)
+        new: tuple[Any, ...] = returned if isinstance(returned, tuple) else (returned,)
         shapes = [
             [None if x is None else tuple(getattr(x, "shape", ())) for x in gradients] for gradients in (new, old)
         ]
@@ -262,8 +262,8 @@ class _Joint(_Seen):
     """What several tensors come through: older than each of its parts, so that all their gradients come before it."""
 
     @staticmethod
-    def forward(ctx: Any, *tensors: Any, gradients: list[Any], places: list[int], act: Callable[..., Any]) -> Any:
-        """Return a number that stands for all of them."""
+    def forward(ctx: Any, *tensors: Any, **options: Any) -> Any:
+        """Return a number that stands for all of them. Among options are gradients, places and act."""
         return tensors[0].detach().new_zeros(())
 
     @staticmethod

@@ -519,7 +519,7 @@ class Module(plain.Module):
         fn(self)
         return self
 
-    def to(self: _Self, *args: object, **kwargs: object) -> _Self:
+    def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
         """Move all parameters and buffers to a device, or give the floating ones another dtype.
 
         The arguments are those of `Tensor.to`. Parameters stay the same objects, so that an optimizer keeps them.
@@ -530,13 +530,13 @@ class Module(plain.Module):
         >>> minigrad.nn.Linear(2, 1).to(minigrad.float64).weight.dtype
         dtype('float64')
         """
-        # A tensor of no elements tells what device and dtype are asked for, and whether there are such.
-        like = Tensor(np.zeros(0, np.float32)).to(*args, **kwargs)
+        # A tensor of one element tells what device and dtype are asked for, and whether there are such.
+        like = Tensor(np.zeros(1, np.float32)).to(*args, **kwargs)
         if like.dtype.kind != "f":
             raise TypeError(
                 f"{type(self).__name__}.to: {like.dtype} is no floating type; a module computes in float32 or float64"
             )
-        has_dtype = like.dtype == Tensor(np.zeros(0, np.float64)).to(*args, **kwargs).dtype
+        has_dtype = like.dtype == Tensor(np.zeros(1, np.float64)).to(*args, **kwargs).dtype
         with autodiff.no_grad():
             for each in self.modules():
                 for registry in (each._parameters, each._buffers):
@@ -643,7 +643,8 @@ class Module(plain.Module):
         return f"{type(self).__name__}(\n  {body}\n)"
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._parameters, *self._modules, *self._buffers})
+        registries = (self.__dict__.get(name, ()) for name in ("_parameters", "_modules", "_buffers"))
+        return sorted({*super().__dir__(), *(name for registry in registries for name in registry)})
 
 
 def _path(prefix: str, name: str) -> str:

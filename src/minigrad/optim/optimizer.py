@@ -241,13 +241,15 @@ def _parameters_of(group: Group, optimizer: str) -> dict[str, Any]:
     return {"params": [p[1] for p in listed], "param_names": names}
 
 
-@cache
-def _settings_of_all(base: type) -> list[frozenset[str]]:
+def _settings_of_all(base: type[Optimizer]) -> list[frozenset[str]]:
     """Return the settings of each of the library's optimizers."""
     kinds = [kind for kind in base.__subclasses__() if kind.__module__.startswith("minigrad.")]
-    without = {"self", "params", *_REFUSED, *_WITHOUT_EFFECT}
-    own = [frozenset(inspect.signature(kind.__init__).parameters) - without for kind in kinds]  # type: ignore[misc]
-    return own + [settings for kind in kinds for settings in _settings_of_all(kind)]
+    return [_settings_of(kind) for kind in kinds] + [found for kind in kinds for found in _settings_of_all(kind)]
+
+
+@cache
+def _settings_of(kind: Any) -> frozenset[str]:
+    return frozenset(inspect.signature(kind).parameters) - {"params", *_REFUSED, *_WITHOUT_EFFECT}
 
 
 def _listed(params: object, optimizer: str) -> list[Any]:

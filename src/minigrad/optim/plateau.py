@@ -57,9 +57,8 @@ class ReduceLROnPlateau(LRScheduler):
                 "be below 1, 'min' or 'max', and 'rel' or 'abs'"
             )
         groups = len(optimizer.param_groups)
-        # One rate serves groups, too, that are added later.
-        self.knows_groups = not isinstance(min_lr, int | float)
-        self.min_lrs = list(min_lr) if self.knows_groups else [float(min_lr)] * groups
+        self.knows_groups = not isinstance(min_lr, int | float)  # one rate serves groups, too, that are added later
+        self.min_lrs = [float(min_lr)] * groups if isinstance(min_lr, int | float) else list(min_lr)
         if len(self.min_lrs) != groups:
             raise ValueError(f"ReduceLROnPlateau: {len(self.min_lrs)} lowest rates for {groups} groups of parameters")
         self.mode, self.factor, self.patience, self.eps = mode, factor, patience, eps

@@ -141,6 +141,13 @@ def test_a_property_that_fails_keeps_its_error():
         _ = Net().size
     assert not hasattr(pickle.loads(pickle.dumps(mg.nn.ReLU())), "size")
 
+    class Forgetful(mg.nn.Module):
+        def __init__(self):
+            pass
+
+    with pytest.raises(AttributeError, match="Forgetful has no attribute 'wieght'"):
+        _ = Forgetful().wieght
+
 
 # --- hooks ------------------------------------------------------------------------------------------------------
 
