@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -13,33 +13,13 @@ from minigrad import module as plain
 from minigrad.machine.missing import left_out, missing
 from minigrad.nn.hooks import Hook, call_with_hooks
 from minigrad.nn.parameter import Parameter
+from minigrad.nn.states import LoadReport, in_place_of, mismatches
 from minigrad.tensors import Tensor
 
-__all__ = ["LoadReport", "Module"]
+__all__ = ["Module"]
 
 _Self = TypeVar("_Self", bound="Module")
 _T = TypeVar("_T")
-
-
-class LoadReport(NamedTuple):
-    """The paths that `Module.load_state_dict` missed, on either side.
-
-    Attributes:
-        missing_keys: Names that the module has and the state has not.
-        unexpected_keys: Names that the state has and the module has not.
-
-    >>> layer = minigrad.nn.Linear(2, 1)
-    >>> layer.load_state_dict({"weight": minigrad.zeros(1, 2)}, strict=False).missing_keys
-    ['bias']
-    """
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return f"LoadReport(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
 
 
 class Module(plain.Module):
@@ -615,13 +595,13 @@ class Module(plain.Module):
         own = {path: tensor for path, _, _, tensor in self._state()}
         given = {path: state_dict[path] for path in own if path in state_dict}
         report = LoadReport([n for n in own if n not in given], [n for n in state_dict if n not in own])
-        problems = _mismatches(own, given, report if strict else LoadReport([], []))
+        problems = mismatches(own, given, report if strict else LoadReport([], []))
         if problems:
             raise ValueError(f"{type(self).__name__}.load_state_dict: {'; '.join(problems)}")
         with autodiff.no_grad():
             for path, owner, name, tensor in list(self._state()):
                 if path in given and assign:
-                    setattr(owner, name, _in_place_of(tensor, given[path]))
+                    setattr(owner, name, in_place_of(tensor, given[path]))
                 elif path in given:
                     tensor.copy_(given[path])
         return report
@@ -661,15 +641,6 @@ def _part(registry: Mapping[str, _T], what: str, target: str, name: str, path: s
     raise AttributeError(f"there is no {what} {target!r}: {where} without {name!r}; its {what}s are {have}")
 
 
-def _in_place_of(old: Tensor, new: Tensor) -> Tensor:
-    """Return a tensor of a state as what it takes the place of: a parameter is trained as before."""
-    if not isinstance(old, Parameter):
-        return new
-    if not isinstance(new, Parameter):
-        return Parameter(new, old.requires_grad)
-    return new.requires_grad_(old.requires_grad)
-
-
 def _once(named: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, _T]]:
     """Yield each object under the first of its names."""
     yielded: set[int] = set()
@@ -677,23 +648,6 @@ def _once(named: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, _T]]:
         if id(value) not in yielded:
             yielded.add(id(value))
             yield name, value
-
-
-def _mismatches(own: Mapping[str, Tensor], given: Mapping[str, Any], names: LoadReport) -> list[str]:
-    """Raise an error that names the mismatches of a state."""
-    problems = []
-    if names.missing_keys:
-        problems.append(f"the state lacks {', '.join(names.missing_keys)}")
-    if names.unexpected_keys:
-        problems.append(f"the module has no {', '.join(names.unexpected_keys)}")
-    for name, tensor in own.items():
-        if name not in given:
-            continue
-        if not isinstance(given[name], Tensor):
-            problems.append(f"{name} is a {type(given[name]).__name__}, not a Tensor")
-        elif tuple(given[name].shape) != tuple(tensor.shape):
-            problems.append(f"{name} has shape {tuple(given[name].shape)} in the state, {tuple(tensor.shape)} here")
-    return problems
 
 
 def _move(tensor: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], has_dtype: bool) -> None:

@@ -6,7 +6,6 @@ import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from functools import cache
 from typing import Any, cast
 
 from minigrad.tensors import Tensor
@@ -247,8 +246,7 @@ def _settings_of_all(base: type[Optimizer]) -> list[frozenset[str]]:
     return [_settings_of(kind) for kind in kinds] + [found for kind in kinds for found in _settings_of_all(kind)]
 
 
-@cache
-def _settings_of(kind: Any) -> frozenset[str]:
+def _settings_of(kind: Callable[..., Optimizer]) -> frozenset[str]:
     return frozenset(inspect.signature(kind).parameters) - {"params", *_REFUSED, *_WITHOUT_EFFECT}
 
 
