@@ -9,6 +9,7 @@ import pytest
 from pytorch import torch
 
 import minigrad as mg
+from minigrad.backward import specification, walk
 
 LIBRARIES = [mg, torch]
 
@@ -249,6 +250,24 @@ def test_hooks_of_backward_are_those_of_pytorch(name, use, register, twice):
     """Hooks see PyTorch's gradients in its order, and what they return goes on as there, at each pass."""
     ours, theirs = (backward_hooks(m, name, USES[use], register, twice) for m in LIBRARIES)
     assert ours == theirs
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_hooks_of_backward_in_the_specification(name, monkeypatch):
+    """The pass that students read gives hooks what the quick one gives them."""
+    quick = backward_hooks(mg, name, USES["all outputs"], change, twice=True)
+    monkeypatch.setitem(walk._ways, "back", specification.run)
+    assert backward_hooks(mg, name, USES["all outputs"], change, twice=True) == quick
+
+
+def test_hooks_of_backward_on_the_device():
+    """Gradients of a module on the device are given to hooks where they are."""
+    layer, seen = mg.nn.Linear(2, 1).cuda(), []
+    layer.register_full_backward_hook(lambda _, inputs, outputs: seen.append((inputs[0].device, outputs[0].tolist())))
+    x = mg.ones(1, 2).to("cuda").requires_grad_()
+    layer(x * 1.0).sum().backward()
+    assert seen == [("cuda", [[1.0]])]
+    assert x.grad.cpu().equal(layer.weight.detach().cpu())
 
 
 def test_hooks_of_backward_are_differentiated_again():
