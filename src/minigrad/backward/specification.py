@@ -25,7 +25,11 @@ Roots = Sequence[tuple["Tensor", "Tensor"]]
 
 
 def run(
-    roots: Roots, wanted: Sequence[Tensor] | None = None, retain_graph: bool = False, create_graph: bool = False
+    roots: Roots,
+    wanted: Sequence[Tensor] | None = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    ends_there: bool = False,
 ) -> list[Any]:
     """Propagate gradients by the specification; arguments and result are those of `walk.differentiate`."""
     if renewed:
@@ -36,7 +40,7 @@ def run(
     with autodiff.enable_grad() if create_graph else autodiff.no_grad():
         roots = [(root, shared.own_gradient(root, start)) for root, start in roots]
         if wanted is not None:
-            _find(roots, wanted, order, found)
+            _find(roots, wanted, order, found, ends_there)
         elif len(roots) == 1:
             autodiff.backpropagate(cast(Any, roots[0][0]), roots[0][1])
         else:
@@ -46,9 +50,12 @@ def run(
     return [found.get(id(x)) for x in wanted or ()]
 
 
-def _find(roots: Roots, wanted: Sequence[Tensor], order: list[Tensor], found: dict[int, Any]) -> None:
+def _find(
+    roots: Roots, wanted: Sequence[Tensor], order: list[Tensor], found: dict[int, Any], ends_there: bool
+) -> None:
     """Write the gradients of some tensors into a dictionary, by their ids."""
-    graph = _Graph({id(node) for node in shared.leading_to(order, wanted)} | {id(x) for x in wanted})
+    asked = {id(x) for x in wanted}
+    graph = _Graph({id(node) for node in shared.leading_to(order, wanted)} | asked, asked if ends_there else set())
     starts = [(graph.seen(root), start) for root, start in roots]
     handles = [x.register_hook(_Keep(found, id(x))) for x in {id(x): x for x in wanted}.values()]
     try:
@@ -94,39 +101,42 @@ class _Above:
 
 
 class _Graph:
-    """The graph behind some results in which everything is a constant but what is asked for, and what leads there."""
+    """The graph behind some results in which everything is a constant but what is asked for, and what leads there.
 
-    def __init__(self, useful: set[int]) -> None:
-        self._useful = useful
+    Some nodes are its ends: leaves, whatever they were computed from.
+    """
+
+    def __init__(self, useful: set[int], ends: set[int]) -> None:
+        self._useful, self._ends = useful, ends
         self._seen: dict[int, _Seen] = {}
 
     def seen(self, tensor: Tensor) -> _Seen:
         """Return what stands for a tensor, always the same."""
         if id(tensor) not in self._seen:
-            self._seen[id(tensor)] = _Seen(tensor, self, id(tensor) not in self._useful)
+            self._seen[id(tensor)] = _Seen(tensor, self, id(tensor) not in self._useful, id(tensor) in self._ends)
         return self._seen[id(tensor)]
 
 
 class _Seen:
     """A tensor as a pass for chosen gradients sees it."""
 
-    def __init__(self, tensor: Tensor, graph: _Graph, constant: bool) -> None:
-        self._tensor, self._graph, self._constant = tensor, graph, constant
+    def __init__(self, tensor: Tensor, graph: _Graph, constant: bool, end: bool) -> None:
+        self._tensor, self._graph, self._constant, self._end = tensor, graph, constant, end
         self.unique_id = id(tensor)
 
     @property
     def history(self) -> Any:
         """The tensor's own."""
-        return None if self._constant else self._tensor.history
+        return None if self._constant else autodiff.History() if self._end else self._tensor.history
 
     @property
     def parents(self) -> tuple[_Seen, ...]:
         """The nodes of the inputs."""
-        return tuple([self._graph.seen(x) for x in self._tensor.parents])
+        return () if self._end else tuple([self._graph.seen(x) for x in self._tensor.parents])
 
     def is_leaf(self) -> bool:
-        """Return whether the tensor is a leaf."""
-        return bool(self._tensor.is_leaf())
+        """Return whether the tensor is a leaf, or an end."""
+        return self._end or bool(self._tensor.is_leaf())
 
     def is_constant(self) -> bool:
         """Return whether no requested tensor lies here, or beyond."""

@@ -48,6 +48,7 @@ def differentiate(
     wanted: Sequence[Tensor] | None = None,
     retain_graph: bool = False,
     create_graph: bool = False,
+    ends_there: bool = False,
 ) -> list[Any]:
     """Propagate gradients from results to leaves, by the quick pass where it may stand for the specification.
 
@@ -56,11 +57,13 @@ def differentiate(
         wanted: Return the gradients of these; None adds those of all leaves to their ``grad``.
         retain_graph: False frees the graph at the end; an error leaves it as it was.
         create_graph: Whether the pass itself is recorded.
+        ends_there: Whether the pass ends at the tensors of `wanted`: the gradient of one that was computed from another
+            is not passed on to that one.
 
     Returns:
         The gradients of `wanted`, tensors; None where a result does not depend on one.
     """
-    return _ways["back"](roots, wanted, retain_graph, create_graph)
+    return _ways["back"](roots, wanted, retain_graph, create_graph, ends_there)
 
 
 def run(
@@ -68,6 +71,7 @@ def run(
     wanted: Sequence[Tensor] | None = None,
     retain_graph: bool = False,
     create_graph: bool = False,
+    ends_there: bool = False,
 ) -> list[Any]:
     """Propagate gradients newest first; arguments and result are those of `differentiate`."""
     if renewed:
@@ -76,7 +80,7 @@ def run(
     before = grad_mode.enabled
     grad_mode.enabled = create_graph
     try:
-        walk = (_RecordedWalk if create_graph else _Walk)(roots, wanted)
+        walk = (_RecordedWalk if create_graph else _Walk)(roots, wanted, ends_there)
         guarded.call(walk.go, roots)
         if wanted is None:
             guarded.call(walk.accumulate)
@@ -94,10 +98,13 @@ class _Walk:
     computed from a tensor is newer than it.
     """
 
-    __slots__ = ("found", "gradients", "heap", "leaves", "useful", "visited", "wanted")
+    __slots__ = ("ends", "found", "gradients", "heap", "leaves", "useful", "visited", "wanted")
 
-    def __init__(self, roots: Sequence[tuple[Tensor, Tensor]], wanted: Sequence[Tensor] | None) -> None:
+    def __init__(
+        self, roots: Sequence[tuple[Tensor, Tensor]], wanted: Sequence[Tensor] | None, ends_there: bool
+    ) -> None:
         self.wanted: frozenset[int] | None = None
+        self.ends = ends_there
         self.useful: frozenset[int] | None = None
         if wanted is not None:  # gradients that lead to none of these are left out
             self.wanted = frozenset(map(id, wanted))
@@ -121,6 +128,8 @@ class _Walk:
             d_output = gradients.pop(id(node))
             if node._extra is not None or (wanted is not None and id(node) in wanted):
                 d_output = self.notice(node, d_output)
+                if self.ends and wanted is not None and id(node) in wanted:
+                    continue
             if node._fn is None:
                 self.leaves.append((node, d_output))
                 continue

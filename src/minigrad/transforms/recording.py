@@ -204,7 +204,7 @@ class Recording:
         numbers = [(y, c) for y, c in pairs if isinstance(y, Scalar)]
         recorded = grad_mode.enabled and (self.is_outer or any(c.requires_grad for _, c in (*roots, *numbers)))
         on_tensors = recorded or any(y.abstract or c.abstract for y, c in roots)
-        found = iter(walk.differentiate(roots, wanted, True, on_tensors) if roots else [None] * len(wanted))
+        found = iter(walk.differentiate(roots, wanted, True, on_tensors, True) if roots else [None] * len(wanted))
         own = [x for x in self.inputs if isinstance(x, Scalar)]
         of_numbers = iter(scalars.pull(numbers, own, recorded))
         gradients = []
