@@ -50,9 +50,7 @@ def run(
     return [found.get(id(x)) for x in wanted or ()]
 
 
-def _find(
-    roots: Roots, wanted: Sequence[Tensor], order: list[Tensor], found: dict[int, Any], ends_there: bool
-) -> None:
+def _find(roots: Roots, wanted: Sequence[Tensor], order: list[Tensor], found: dict[int, Any], ends_there: bool) -> None:
     """Write the gradients of some tensors into a dictionary, by their ids."""
     asked = {id(x) for x in wanted}
     graph = _Graph({id(node) for node in shared.leading_to(order, wanted)} | asked, asked if ends_there else set())

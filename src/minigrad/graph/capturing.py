@@ -97,7 +97,9 @@ class Captured:
         old, new = before.leaves, self.leaves
         found = {path for path in {**old, **new} if old.get(path) != new.get(path)}
         inside = ("[", ".")
-        return frozenset(p for p in found if not any(p.startswith(q) and p[len(q) : len(q) + 1] in inside for q in found))
+        return frozenset(
+            p for p in found if not any(p.startswith(q) and p[len(q) : len(q) + 1] in inside for q in found)
+        )
 
     def guard(self, used: Sequence[Tensor], read: Sequence[Tensor]) -> Callable[..., tuple[Tensor, ...] | None] | None:
         """Return a function of the function and the objects that returns the tensors which stand in for some now.
@@ -325,7 +327,11 @@ class _Walk:
         if isinstance(contents, dict):
             self._attributes(name, path, value, contents)
         for slot in slots:
-            if (slot in self._names or self._any_name) and hasattr(value, slot) and slot not in ("__dict__", "__weakref__"):
+            if (
+                (slot in self._names or self._any_name)
+                and hasattr(value, slot)
+                and slot not in ("__dict__", "__weakref__")
+            ):
                 self._later(f"{name}.{slot}", f"{path}.{slot}", getattr(value, slot))
 
     def _attributes(self, name: str, path: str, value: Any, contents: Mapping[str, Any]) -> None:

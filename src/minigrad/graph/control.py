@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.backward.changes import ticks
 from minigrad.errors import FunctionError
 from minigrad.graph.inner import (
     Inner,
@@ -29,7 +30,7 @@ from minigrad.layout import type_name
 from minigrad.tensors import Tensor, creation, mapped
 from minigrad.transforms.abstract import AbstractTensor
 from minigrad.transforms.arguments import check_callable
-from minigrad.transforms.batched import BatchedTensor
+from minigrad.transforms.batched import BatchedTensor, levels_of
 from minigrad.transforms.recording import Recording, held
 from minigrad.transforms.trees import tree_flatten, tree_leaves
 
@@ -85,7 +86,12 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     if not isinstance(pred, AbstractTensor):
         return (true_fun if pred else false_fun)(*operands)
     if mapped.running.maps:
-        return _selected(pred, true_fun(*operands), false_fun(*operands))
+        condition = pred.reshape(()) != 0
+        with _Branch(condition):
+            first = true_fun(*operands)
+        with _Branch(~condition):
+            second = false_fun(*operands)
+        return _selected(condition, first, second)
     leaves, structure = tensors_of(operands)
     outer = innermost([pred, *leaves])
     assert outer is not None
@@ -134,16 +140,53 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     return first.structure.unflatten(with_derivatives("cond", made, leaves, behind, pull, push, first, second))
 
 
-def _selected(pred: Tensor, first: Any, second: Any) -> Any:
+class _Branch:
+    """Lets a function under `vmap` compute for all examples, and have derivatives for those that have chosen it.
+
+    Where another function was chosen, this one may divide by 0 or leave a domain: its slope there is infinite or nan,
+    which a gradient of 0 from behind does not take away. So a batched value from outside is taken through a `where`
+    whose other side is constant.
+
+    Args:
+        chosen: For each example, whether it has chosen the function.
+    """
+
+    def __init__(self, chosen: Tensor) -> None:
+        self._chosen, self._level = chosen, max(levels_of(chosen), default=0)
+        self._since = next(ticks)
+        self._known: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def __enter__(self) -> None:
+        self._around, mapped.running.branch = mapped.running.branch, self
+
+    def __exit__(self, *error: object) -> None:
+        mapped.running.branch = self._around
+
+    def of_chosen(self, inputs: Sequence[Any]) -> list[Any]:
+        """Return inputs of an operation, those from outside with no derivative where the function is not chosen."""
+        return [self._guarded(x) if isinstance(x, BatchedTensor) else x for x in inputs]
+
+    def _guarded(self, x: BatchedTensor) -> Tensor:
+        if x._tick > self._since or x._level < self._level or not x.requires_grad:
+            return x
+        if id(x) not in self._known:
+            mapped.running.branch = self._around
+            try:
+                self._known[id(x)] = x, creation.where(self._chosen, x, x.detach())
+            finally:
+                mapped.running.branch = self
+        return self._known[id(x)][1]
+
+
+def _selected(condition: Tensor, first: Any, second: Any) -> Any:
     """Return, for each example of a vmap, the result that its condition chooses."""
     results, tree = tensors_of(first)
     others, other = tensors_of(second)
     check_same("cond", "the result of false_fun", results, tree, others, other)
-    return tree.unflatten(_where(pred, results, others))
+    return tree.unflatten(_where(condition, results, others))
 
 
 def _where(condition: Tensor, first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
-    condition = condition.reshape(()) != 0
     return [creation.where(condition, x, y) for x, y in zip(first, second, strict=True)]
 
 

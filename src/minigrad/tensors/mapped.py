@@ -46,6 +46,7 @@ class _Stack(threading.local):
         since: While a trace runs: the reading of the clock of `backward.changes` when it began.
         refuse: While a trace runs: makes the error for something that it cannot do.
         trace: While a trace runs: the outermost one, which an operation on tensors from outside belongs to.
+        branch: While a function runs that some examples of a vmap have not chosen: what keeps its derivatives off them.
     """
 
     def __init__(self) -> None:
@@ -54,6 +55,7 @@ class _Stack(threading.local):
         self.since: int | None = None
         self.refuse: Callable[[str], Exception] | None = None
         self.trace: Any = None
+        self.branch: Any = None
 
 
 running = _Stack()

@@ -81,13 +81,17 @@ class BatchedTensor(AbstractTensor):
                     f"vmap: {function.__name__} takes {name} as an option, the same for all examples, and cannot be "
                     "mapped over it; pass all examples at once, or loop over them"
                 )
+        if mapped.running.branch is not None:
+            inputs = mapped.running.branch.of_chosen(inputs)
         level = max(x._level for x in inputs if isinstance(x, cls))
         is_batched = [isinstance(x, cls) and x._level == level for x in inputs]
         values = [x._value if mine else x for x, mine in zip(inputs, is_batched, strict=True)]
         return cls(batching_rules.apply(function, values, is_batched, options), level)
 
     def _with(self, value: Tensor) -> BatchedTensor:
-        return BatchedTensor(value, self._level)
+        twin = BatchedTensor(value, self._level)
+        twin._tick = self._tick  # another view of what is as old
+        return twin
 
     @property
     def requires_grad(self) -> bool:  # type: ignore[override]
