@@ -31,6 +31,7 @@ __all__ = ["backpropagate"]
 _NUMBERS = (float, int)
 _SCALARS = frozenset((Scalar,))
 _OPERANDS = frozenset((Scalar, *_NUMBERS))
+_LEAST = 2.0**-1022  # 1 / x overflows below it, where x / x is 1
 _new = Scalar.__new__
 _Add, _Sub, _Mul, _Div = functions.Add, functions.Sub, functions.Mul, functions.Div
 _Neg, _Pow, _ReLU = functions.Neg, functions.Pow, functions.ReLU
@@ -115,10 +116,10 @@ def _rmul(self: Scalar, other: Any) -> Any:
 def _truediv(self: Scalar, other: Any) -> Any:
     if self.requires_grad and grad_mode.enabled:
         if other.__class__ is Scalar:
-            if other.requires_grad and other.data:
+            if other.requires_grad and not -_LEAST < other.data < _LEAST:
                 value, inverse = self.data / other.data, 1.0 / other.data
                 return _result(_Div, value, self, other, inverse, -value * inverse)
-        elif other.__class__ in _NUMBERS and other:
+        elif other.__class__ in _NUMBERS and not -_LEAST < other < _LEAST:
             return _result(_Div, self.data / other, self, None, 1.0 / other, other)
     return _specified["__truediv__"](self, other)
 
@@ -216,6 +217,13 @@ def _apply(function: type[functions.Function], inputs: Sequence[Any]) -> Any:
     return result
 
 
+_log_beyond_denormals = _unary(functions.Log, lambda x, y: operators.inv(x))
+
+
+def _log(self: Scalar) -> Any:
+    return _specified["log"](self) if -_LEAST < self.data < _LEAST else _log_beyond_denormals(self)
+
+
 _twins: dict[str, Any] = {
     "_apply": staticmethod(_apply),
     "__add__": _add,
@@ -229,7 +237,7 @@ _twins: dict[str, Any] = {
     "__neg__": _neg,
     "__pow__": _pow,
     "exp": _unary(functions.Exp, lambda x, y: y),
-    "log": _unary(functions.Log, lambda x, y: operators.inv(x)),
+    "log": _log,
     "sin": _unary(functions.Sin, lambda x, y: operators.cos(x)),
     "cos": _unary(functions.Cos, lambda x, y: -operators.sin(x)),
     "tanh": _unary(functions.Tanh, lambda x, y: 1.0 - y * y),
