@@ -150,7 +150,8 @@ def _pow(self: Scalar, other: Any) -> Any:
             value, slope = math.pow(self.data, exponent), exponent * math.pow(self.data, exponent - 1.0)
         except (ValueError, OverflowError):  # a pole, an overflow or no real number
             return _specified["__pow__"](self, other)
-        return _result(_Pow, value, self, None, slope, exponent)
+        if slope:  # which may have become 0 by underflow, and the rule multiplies in another order
+            return _result(_Pow, value, self, None, slope, exponent)
     return _specified["__pow__"](self, other)
 
 
