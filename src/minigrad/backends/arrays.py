@@ -200,6 +200,8 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
             common = common if common.kind == "i" else np.dtype(np.int64)  # of booleans, as in PyTorch
             if kernel == "pow":
                 _refuse_negative(inputs[1])
+        elif common.kind != "f" and kernel in ("floor_divide", "remainder"):
+            _refuse_zero(kernel, inputs[1])
         elif common.kind != "f" and kernel not in _KEEP_INTEGERS:
             common = backends.default_float()
         first = inputs[:1] if kernel == "where" else ()
@@ -218,6 +220,13 @@ def _refuse_negative(exponent: Any) -> None:
             f"pow: an integer to the power {lowest} is no integer in general; convert the base first, with .float() or "
             ".double()"
         )
+
+
+def _refuse_zero(kernel: str, divisor: Any) -> None:
+    """Refuse to divide integers by 0, where NumPy returns 0."""
+    values = to_host(divisor) if hasattr(divisor, "dtype") else np.asarray(divisor)
+    if values.size and not values.all():
+        raise ZeroDivisionError(f"{kernel}: integers cannot be divided by 0; convert one of them with .float()")
 
 
 def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.dtype[Any] | None = None) -> Array:
@@ -263,8 +272,7 @@ def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False)
     Args:
         kernel: The operator.
         x: Any array.
-        axes: Sorted, from 0. Without any, the array stays as it is; but sums and products of booleans and integers are
-            int64.
+        axes: Sorted, from 0. Without any, the result is a copy. Sums and products of booleans and integers are int64.
         keepdims: Whether the axes stay, with size 1.
 
     >>> from minigrad.backends import arrays
@@ -272,7 +280,8 @@ def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False)
     array([3., 7.])
     """
     if not axes:
-        return cast_to(x, np.dtype(np.int64)) if kernel in ("add", "mul") and x.dtype.kind in "bi" else x
+        wider = kernel in ("add", "mul") and x.dtype.kind in "bi"
+        return cast_to(contiguous(x), np.dtype(np.int64) if wider else x.dtype)
     is_float, is_array = x.dtype.kind == "f", x.__class__ is np.ndarray
     if kernel == "add" and is_array and is_float and x.size < LARGE and backends.choice.quick:
         # The most frequent case, without detours; who calls it has switched warnings off.

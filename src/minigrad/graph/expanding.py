@@ -61,7 +61,7 @@ def _bce_with_logits(x: Tensor, target: Tensor, reduction: str) -> Tensor:
 def _reduced(losses: Tensor, reduction: str) -> Tensor:
     if reduction == "none":
         return losses
-    return losses.sum() * (1.0 / losses.numel()) if reduction == "mean" else losses.sum()
+    return losses.sum() / losses.numel() if reduction == "mean" else losses.sum()
 
 
 EXPANSIONS: dict[type[Function], Callable[..., Tensor]] = {

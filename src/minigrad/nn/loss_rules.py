@@ -183,12 +183,11 @@ def _reduced(losses: Any, reduction: str) -> Any:
         return losses
     if losses.__class__ is np.ndarray and arrays.is_small(losses.shape) and losses.size:
         total = np.add.reduce(losses, axis=None)
-        return np.asarray(total * losses.dtype.type(1.0 / losses.size) if reduction == "mean" else total)
+        return np.asarray(total / losses.dtype.type(losses.size) if reduction == "mean" else total)
     total = arrays.reduce("add", losses, tuple(range(losses.ndim)))
     if reduction == "sum":
         return total
-    scale = 1.0 / losses.size if losses.size else float("nan")
-    return arrays.elementwise("mul", total, scale)
+    return arrays.elementwise("div", total, float(losses.size))
 
 
 def _part(ctx: TensorContext, x: Any) -> float:

@@ -36,7 +36,7 @@ from minigrad.tensors.inplace import InPlace
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import printed
 from minigrad.tensors.shapes import ALL_AXES
-from minigrad.tensors.types import python_number
+from minigrad.tensors.types import number_in, python_number
 
 __all__ = ["Tensor", "function_of", "need_tensors"]
 
@@ -389,7 +389,7 @@ class Tensor(Methods, InPlace):
     __rtruediv__: Callable[[Any, Any], Tensor]
 
     def __pow__(self, other: Tensor | float) -> Tensor:
-        if other.__class__ in NUMBERS and other == 2:
+        if other.__class__ in NUMBERS and other == 2 and (other.__class__ is int or self._array.dtype.kind == "f"):
             return _elementwise(functions.Square, (self,))
         return _operate(functions.Pow, self, other)
 
@@ -631,8 +631,14 @@ def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     _check_operands(function, inputs, values)
     try:
         array = guarded.call(arrays.elementwise, function.kernel, *values)
+    except TypeError:
+        _refuse_minus(function, values)
+        raise
     except ValueError:
         _check_shapes(function, values)
+        raise
+    except OverflowError:
+        _refuse_outside(function, values)
         raise
     return _recorded(function, inputs, None, array)
 
@@ -682,6 +688,20 @@ def _check_shapes(function: type[Function], values: Sequence[Any]) -> None:
         shape = tensor_data.shape_broadcast(shape, getattr(value, "shape", ()))
 
 
+def _refuse_minus(function: type[Function], values: Sequence[Any]) -> None:
+    """Say which operation booleans have in place of minus, which NumPy refuses too."""
+    if all(getattr(x, "dtype", np.dtype(type(x))).kind == "b" for x in values):
+        instead = "~ or logical_not()" if len(values) == 1 else "^ or logical_xor()"
+        raise TypeError(f"{function.__name__}: booleans have no minus; use {instead}, or convert them with .long()")
+
+
+def _refuse_outside(function: type[Function], values: Sequence[Any]) -> None:
+    """Name the Python number that the type in which an operation computes does not hold."""
+    numbers = [x for x in values if not hasattr(x, "dtype")]
+    for x in numbers:
+        number_in(function.__name__, x, arrays.promote(values))
+
+
 def _arithmetic(name: str, function: type[Elementwise], reverse: bool) -> Any:
     """Give `Tensor` the method of an operator, and return its quick twin for small arrays of one floating type.
 
@@ -714,7 +734,7 @@ def _arithmetic(name: str, function: type[Elementwise], reverse: bool) -> Any:
         token = _silence()
         try:
             array = form(y, x) if reverse else form(x, y)
-        except (TypeError, ValueError):  # an array on a device, or shapes that do not broadcast
+        except (TypeError, ValueError, OverflowError):  # on a device, shapes that do not broadcast, 10**400
             return specified(self, other)
         finally:
             _speak(token)

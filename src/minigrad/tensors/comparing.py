@@ -112,7 +112,14 @@ class Comparing(Shapes):
         tensor([ True, False])
         """
         x, y = cast(Any, self).detach(), cast(Any, other).detach()
-        near = (x == y) | (((x - y).abs() <= y.abs() * rtol + atol) & y.isfinite())
+        same = x == y
+        if "f" in (x.dtype.kind, y.dtype.kind):
+            far, finite = (x - y).abs(), y.isfinite()
+        else:  # the difference of integers may be too large for their type, and shows as a negative one
+            x, y, finite = x.long(), y.long(), True
+            far = x.maximum(y) - x.minimum(y)
+            far, y = far.double() + (far < 0) * 2.0**64, y.double()
+        near = same | ((far <= y.abs() * rtol + atol) & finite)
         return near | (x.isnan() & y.isnan()) if equal_nan else near
 
     def count_nonzero(self, dim: int | Sequence[int] | None = None) -> Tensor:

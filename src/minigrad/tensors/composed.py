@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from minigrad import functions, layout
+from minigrad.backends import arrays
 from minigrad.tensors.shapes import Shapes, axis_of
 
 if TYPE_CHECKING:
@@ -73,8 +74,12 @@ class Composed(Shapes):
         >>> minigrad.tensor([5.0, -5.0]).fmod(3.0)
         tensor([ 2., -2.])
         """
-        x = cast(Any, self)
-        rest = x.abs().remainder(abs(other))
+        common = arrays.promote([x._array if isinstance(x, Shapes) else x for x in (self, other)])
+        if common.kind != "f":
+            rest = cast(Any, self).remainder(other)
+            return functions.Where.apply(((self < 0) != (rest < 0)) & (rest != 0), rest - other, rest)
+        x = cast(Any, self).to(common)
+        rest = functions.Where.apply(x < 0, -x, x).remainder(abs(other))  # and not abs(x), whose slope at 0 is 0
         return functions.Where.apply(x < 0, -rest, rest)
 
     def lerp(self, end: Tensor, weight: Tensor | float) -> Tensor:
@@ -83,7 +88,12 @@ class Composed(Shapes):
         >>> minigrad.tensor([0.0, 10.0]).lerp(minigrad.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5, 15.0])
         """
-        return cast(Any, self) + weight * (end - cast(Any, self))
+        x = cast(Any, self)
+        from_start, from_end = x + weight * (end - x), end - (end - x) * (1.0 - weight)
+        near_start = abs(weight) < 0.5  # so that a weight of 1 gives the end itself, as in PyTorch
+        if isinstance(weight, Shapes):
+            return functions.Where.apply(near_start, from_start, from_end)
+        return from_start if near_start else from_end
 
     def addcmul(self, tensor1: Tensor, tensor2: Tensor, value: float = 1.0) -> Tensor:
         """Return self + value * tensor1 * tensor2.
@@ -91,7 +101,8 @@ class Composed(Shapes):
         >>> minigrad.ones(2).addcmul(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]), value=0.5)
         tensor([2.5, 5.0])
         """
-        return cast(Any, self) + value * tensor1 * tensor2
+        x, (tensor1, tensor2) = cast(Any, self), in_common((self, tensor1, tensor2))[1:]
+        return x + scaled("addcmul", tensor1, value) * tensor2
 
     def addcdiv(self, tensor1: Tensor, tensor2: Tensor, value: float = 1.0) -> Tensor:
         """Return self + value * tensor1 / tensor2.
@@ -99,7 +110,8 @@ class Composed(Shapes):
         >>> minigrad.ones(2).addcdiv(minigrad.tensor([1.0, 2.0]), minigrad.tensor([2.0, 4.0]))
         tensor([1.5, 1.5])
         """
-        return cast(Any, self) + value * tensor1 / tensor2
+        x, (tensor1, tensor2) = cast(Any, self), in_common((self, tensor1, tensor2))[1:]
+        return x + scaled("addcdiv", tensor1, value) / tensor2
 
     # --- products ---------------------------------------------------------------------------------------------
 
@@ -167,10 +179,10 @@ class Composed(Shapes):
         axes = [axis_of(self, n, "movedim") for n in these]
         if len(axes) != len(places) or len(set(axes)) < len(axes) or len(set(places)) < len(places):
             raise ValueError(f"movedim: {source} to {destination}; give as many places as axes, each once")
-        order = [n for n in range(self.ndim) if n not in axes]
+        order = [n for n in range(max(self.ndim, 1)) if n not in axes]
         for place, axis in sorted(zip(places, axes, strict=True)):
             order.insert(place, axis)
-        return self.permute(*order)
+        return self.permute(*order[: self.ndim])  # a number has no axes, and allows 0 and -1
 
     moveaxis = movedim
 
@@ -200,3 +212,27 @@ class Composed(Shapes):
         """
         counts = tuple(layout.sizes_of(dims, "tile"))
         return cast(Any, self).repeat(*(1,) * (self.ndim - len(counts)), *counts)
+
+
+def in_common(values: Sequence[Any]) -> list[Any]:
+    """Return tensors in the type that a computation on all of them has, and numbers as they are."""
+    common = arrays.promote([x._array if isinstance(x, Shapes) else x for x in values])
+    return [x.to(common) if isinstance(x, Shapes) else x for x in values]
+
+
+def scaled(operation: str, x: Any, factor: float) -> Any:
+    """Return a tensor or a number times a factor, in its own type.
+
+    Raises:
+        TypeError: If a factor of integers has a fraction.
+    """
+    if factor == 1 or not (isinstance(x, Shapes | int) and isinstance(factor, int | float)):
+        return x if factor == 1 else x * factor
+    kind = x.dtype.kind if isinstance(x, Shapes) else "i"
+    if kind == "f":
+        return x * factor
+    if kind == "b":
+        return x * bool(factor)
+    if not float(factor).is_integer():
+        raise TypeError(f"{operation}: integers times {factor} are none; convert a tensor with .float()")
+    return x * int(factor)

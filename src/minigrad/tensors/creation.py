@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,10 +10,18 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from minigrad import backends, functions, layout, tensor_functions
-from minigrad.backends import arrays
+from minigrad.backends import arrays, guarded
 from minigrad.tensors import Tensor, mapped, need_tensors
 from minigrad.tensors.random import Generator, default_generator, draws_floats
-from minigrad.tensors.types import dtype_of, number_to_fill, python_number, shape_to_make
+from minigrad.tensors.types import (
+    dtype_of,
+    need_booleans,
+    number_in,
+    number_to_fill,
+    outside,
+    python_number,
+    shape_to_make,
+)
 
 __all__ = [
     "Generator",
@@ -85,8 +94,22 @@ def tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None,
     tensor([1., 2.], dtype=float64, requires_grad=True)
     """
     array = _array_of(data)
-    array = np.array(array, dtype_of(dtype) if dtype is not None else _natural(array, data), order="C")
-    return _made(array, requires_grad, device)
+    kind = dtype_of(dtype) if dtype is not None else _natural(array, data)
+    if kind.kind == "i" and array.dtype != kind:
+        _refuse_outside(array, kind)
+    elif array.dtype == object:
+        array = np.array([number_in("tensor", x, kind) for x in array.flat]).reshape(array.shape)
+    with guarded.ieee():
+        return _made(np.array(array, kind, order="C"), requires_grad, device)
+
+
+def _refuse_outside(array: Any, kind: np.dtype[Any]) -> None:
+    """Refuse numbers that a type of integers does not hold: NumPy would wrap them round."""
+    limits = np.iinfo(kind)
+    above = array < 2.0 ** (limits.bits - 1) if array.dtype.kind == "f" else array <= limits.max
+    fits = np.asarray((array >= limits.min) & above, bool)
+    if not fits.all():
+        raise outside("tensor", array.reshape(-1).tolist()[int(np.argmin(fits))], kind)
 
 
 def _elements(x: Tensor) -> Any:
@@ -107,6 +130,8 @@ def _array_of(data: Any) -> Any:
         array = np.asarray(data)
     except ValueError:
         raise ValueError("tensor: nested lists must have equal lengths along each axis") from None
+    if array.dtype == object and all(isinstance(x, int | float) for x in array.flat):
+        return array  # integers of any size
     if array.dtype.kind not in "biuf":
         raise TypeError(f"tensor: needs numbers, not {type(data).__name__} with elements of type {array.dtype}")
     return array
@@ -134,7 +159,10 @@ def _natural(array: Any, data: Any) -> Any:
         return np.dtype(bool)
     if array.dtype.kind in "iu":
         return np.dtype(np.int32 if _kinds(data) == {np.dtype(np.int32)} else np.int64)
-    return np.result_type(*(_floats(data) or {backends.default_float()}))
+    floats = _floats(data)
+    if not floats and array.size and isinstance(data, int | list | tuple):  # whole numbers, of which NumPy made floats
+        return np.dtype(np.int64)
+    return np.result_type(*(floats or {backends.default_float()}))
 
 
 def _floats(data: Any) -> set[Any]:
@@ -243,8 +271,8 @@ def full(
     """
     shape = shape_to_make((size,), "full")
     value = number_to_fill(fill_value)
-    kind = dtype_of(dtype) if dtype is not None else _natural(np.asarray(value), value)
-    return _made(arrays.full(shape, value, kind), requires_grad, device)
+    kind = dtype_of(dtype) if dtype is not None else _natural(_array_of(value), value)
+    return _made(arrays.full(shape, number_in("full", value, kind), kind), requires_grad, device)
 
 
 def zeros(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
@@ -325,8 +353,19 @@ def arange(
         start, end = 0, start
     if step == 0:
         raise ValueError("arange: the step must not be 0")
+    start, end, step = (number_to_fill(x, "arange") for x in (start, end, step))
+    if not math.isfinite(start) or not math.isfinite(end):
+        raise ValueError(f"arange: from {start} to {end}; both ends must be finite")
+    if (end - start) * step < 0:
+        raise ValueError(f"arange: steps of {step} from {start} never reach {end}; change the sign of the step")
+    if all(isinstance(x, int) for x in (start, end, step)):
+        start, end = (number_in("arange", x, np.dtype(np.int64)) for x in (start, end))
     values = np.arange(start, end, step)
-    return _made(values.astype(dtype_of(dtype) if dtype is not None else _natural(values, 0)), requires_grad, device)
+    kind = dtype_of(dtype) if dtype is not None else _natural(values, 0.0 if values.dtype.kind == "f" else 0)
+    if values.size:
+        for x in (values[0], values[-1]):
+            number_in("arange", x.item() if hasattr(x, "item") else x, kind)
+    return _made(values.astype(kind), requires_grad, device)
 
 
 def linspace(
@@ -517,7 +556,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     tensor([0., 2.])
     """
     if input is None or other is None:
-        return tuple(Tensor(index) for index in np.nonzero(mapped.elements(condition)))
+        return condition.nonzero(as_tuple=True)
+    need_booleans("where", condition)
     return Tensor._apply(functions.Where, (condition, python_number(input), python_number(other)))
 
 

@@ -20,6 +20,7 @@ from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
 from minigrad.tensors import mapped
 from minigrad.tensors.random import default_generator, draws_floats
+from minigrad.tensors.types import need_booleans, number_in, python_number, value_in
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -44,7 +45,7 @@ class InPlace:
         >>> minigrad.tensor([1.0, 2.0]).add_(10.0, alpha=0.5)
         tensor([6., 7.])
         """
-        return _change(self, "add_", functions.Add, other * alpha if alpha != 1.0 else other)
+        return _change(self, "add_", functions.Add, cast(Any, self)._times("add_", other, alpha))
 
     def sub_(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Subtract other, times alpha.
@@ -52,7 +53,7 @@ class InPlace:
         >>> minigrad.tensor([1.0, 2.0]).sub_(1.0)
         tensor([0., 1.])
         """
-        return _change(self, "sub_", functions.Sub, other * alpha if alpha != 1.0 else other)
+        return _change(self, "sub_", functions.Sub, cast(Any, self)._times("sub_", other, alpha))
 
     def mul_(self, other: Tensor | float) -> Tensor:
         """Multiply by other.
@@ -210,7 +211,10 @@ class InPlace:
         >>> x.masked_fill_(x < 0, 0.0)
         tensor([0., 2.])
         """
-        return _change(self, "masked_fill_", functions.Where, value, mask)
+        need_booleans("masked_fill_", mask)
+        return _change(
+            self, "masked_fill_", functions.Where, value_in("masked_fill_", value, cast(Any, self).dtype), mask
+        )
 
     def uniform_(self, low: float = 0.0, high: float = 1.0, generator: Any = None) -> Tensor:
         """Fill with random numbers, evenly from [low, high).
@@ -275,6 +279,9 @@ class InPlace:
 
 def _values(value: Any, dtype: Any, operation: str) -> Any:
     """Return a number, list or array as an array of a type."""
+    number = python_number(value)
+    if isinstance(number, int | float):
+        return np.asarray(number_in(operation, number, dtype), dtype)
     if value is not None:
         try:
             return np.asarray(value, dtype)

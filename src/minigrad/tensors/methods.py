@@ -13,11 +13,12 @@ from minigrad.backends import arrays, guarded
 from minigrad.tensors import mapped
 from minigrad.tensors.along import ValuesAndIndices
 from minigrad.tensors.comparing import Comparing
-from minigrad.tensors.composed import Composed
+from minigrad.tensors.composed import Composed, in_common, scaled
 from minigrad.tensors.placing import Placing
 from minigrad.tensors.rounding import Rounding
 from minigrad.tensors.selecting import Selecting
 from minigrad.tensors.shapes import Shapes, axes_of, axis_of
+from minigrad.tensors.types import need_booleans, value_in
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -189,7 +190,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([1.0, 2.0]).add(10.0, alpha=2.0)
         tensor([21., 22.])
         """
-        return functions.Add.apply(self, other * alpha if alpha != 1.0 else other)
+        return functions.Add.apply(self, self._times("add", other, alpha))
 
     def sub(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
         """Return self - alpha * other.
@@ -197,7 +198,11 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([1.0, 2.0]).sub(minigrad.tensor([0.5, 0.5]))
         tensor([0.5, 1.5])
         """
-        return functions.Sub.apply(self, other * alpha if alpha != 1.0 else other)
+        return functions.Sub.apply(self, self._times("sub", other, alpha))
+
+    def _times(self, operation: str, other: Any, alpha: float) -> Any:
+        """Return alpha * other, in the type that it has beside this tensor."""
+        return other if alpha == 1 else scaled(operation, in_common((self, other))[1], alpha)
 
     def mul(self, other: Tensor | float) -> Tensor:
         """Return self * other.
@@ -256,6 +261,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> x.where(x > 0, 0.0)
         tensor([0., 2.])
         """
+        need_booleans("where", condition)
         return functions.Where.apply(condition, self, other)
 
     def masked_fill(self, mask: Any, value: Any) -> Tensor:
@@ -265,8 +271,8 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> x.masked_fill(x < 0, 9.0)
         tensor([9., 2.])
         """
-        x = cast(Any, self)
-        return functions.Where.apply(mask, value, x).to(x.dtype)  # the type of x, whatever the value's is
+        need_booleans("masked_fill", mask)
+        return functions.Where.apply(mask, value_in("masked_fill", value, self.dtype), self)
 
     def isnan(self) -> Tensor:
         """Return where elements are nan.
@@ -327,7 +333,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         for axis in axes:
             count *= x._array.shape[axis]
         total = tensor_functions.Sum.apply(x, dim=axes, keepdim=keepdim)
-        return total * (1.0 / count) if count else total / 0.0
+        return total / count
 
     def var(
         self,
@@ -360,7 +366,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         )
         distance = x - x.mean(axes, True)
         total = distance.square().sum(axes, keepdim)
-        return total * (1.0 / count) if count > 0 else total * float("nan")
+        return total / max(count, 0)
 
     def std(
         self,
@@ -428,14 +434,14 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             return whole.apply(x, dim=tuple(range(x.ndim)), keepdim=keepdim)
         axis = axis_of(x, dim, name)
         _refuse_empty(x, (axis,), name)
+        if not x.ndim:
+            return ValuesAndIndices(x.clone(), getattr(x, f"arg{name}")(dim))
         if name == "max":
-            values = tensor_functions.Max.apply(x, dim=axis) if x.ndim else x
-        elif x._array.dtype.kind == "b":
-            values = ~tensor_functions.Max.apply(~x, dim=axis) if x.ndim else x
-        else:
-            values = -tensor_functions.Max.apply(-x, dim=axis) if x.ndim else x
-        indices = getattr(x, f"arg{name}")(dim, keepdim)
-        return ValuesAndIndices(values.unsqueeze(axis) if keepdim and x.ndim else values, indices)
+            values, indices = tensor_functions.Max.apply(x, dim=axis), x.argmax(axis, keepdim)
+            return ValuesAndIndices(values.unsqueeze(axis) if keepdim else values, indices)
+        indices = x.argmin(axis, keepdim=True)  # and not -max(-x): the smallest integer has no negative
+        values = x.gather(axis, indices)
+        return ValuesAndIndices(*((values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))))
 
     def amax(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the largest elements along axes. Equal ones share the gradient.

@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import layout, tensor_functions
 from minigrad.backends import arrays
 from minigrad.errors import IndexingError
+from minigrad.tensors.composed import scaled
 from minigrad.tensors.shapes import Shapes, axis_of
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Placing(Shapes):
         between = [n for size in shape for n in (1, size)]
         wide = [n for count, size in zip(counts, shape, strict=True) for n in (count, size)]
         whole = [count * size for count, size in zip(counts, shape, strict=True)]
-        return self.reshape(*between).expand(*wide).reshape(*whole)
+        return self.reshape(*between).expand(*wide).clone().reshape(*whole)
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Tensor:
         """Return the elements moved along axes; what leaves at one end comes back at the other.
@@ -193,7 +194,7 @@ class Placing(Shapes):
                 f"{self.shape}; the source must have shape {wanted}"
             )
         _check_places("index_add", self, axis, index)
-        values: Any = source if alpha == 1.0 else source * alpha
+        values: Any = source if alpha == 1 else scaled("index_add", source, alpha)
         places = index.reshape(-1, *(1,) * (max(self.ndim, 1) - axis - 1)).expand(*wanted)
         return cast("Tensor", cast(Any, self) + values.scatter_to(self.shape, axis, places))
 

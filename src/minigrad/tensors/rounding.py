@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from minigrad import backends, functions
-from minigrad.backends import arrays
 from minigrad.layout import type_name
 from minigrad.tensors.shapes import Shapes
 from minigrad.tensors.types import python_number
@@ -151,16 +150,6 @@ def _divided(function: type[Elementwise], name: str, a: Any, b: Any) -> Tensor:
                 "minigrad.tensor(...)"
             )
     kinds = [x.dtype.kind if isinstance(x, Shapes) else type(x).__name__[0] for x in (a, b)]
-    if "f" not in kinds:
-        _refuse_zero(name, b)
-        if kinds == ["b", "b"]:  # as integers, which NumPy would make of them too, of a smaller type
-            a, b = (x.long() if isinstance(x, Shapes) else int(x) for x in (a, b))
+    if kinds == ["b", "b"]:  # as integers, which NumPy would make of them too, of a smaller type
+        a, b = (x.long() if isinstance(x, Shapes) else int(x) for x in (a, b))
     return cast("Tensor", function.apply(a, b))
-
-
-def _refuse_zero(name: str, divisor: Any) -> None:
-    if getattr(divisor, "abstract", False):
-        return  # nobody can look at it yet
-    values = arrays.to_host(cast(Any, divisor)._array) if isinstance(divisor, Shapes) else np.asarray(divisor)
-    if values.size and not values.all():
-        raise ZeroDivisionError(f"{name}: integers cannot be divided by 0; convert one of them with .float()")

@@ -10,6 +10,7 @@ from minigrad import tensor_functions
 from minigrad.tensors import mapped
 from minigrad.tensors.along import Along, ValuesAndIndices
 from minigrad.tensors.shapes import axis_of
+from minigrad.tensors.types import need_booleans
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -40,6 +41,7 @@ class Selecting(Along):
         >>> x.masked_select(x > 0)
         tensor([1., 3.])
         """
+        need_booleans("masked_select", mask)
         shape = np.broadcast_shapes(self.shape, tuple(mask.shape))
         return cast(Any, self).expand(*shape)[mask.expand(*shape)]
 

@@ -447,7 +447,7 @@ class Shapes(Types):
         if max(index.ndim, 1) != max(self.ndim, 1):  # a number counts as a vector of one element
             raise ValueError(f"gather: shape {self.shape} with an index of shape {index.shape}; both need as many axes")
         if not self.ndim or not index.ndim:
-            return self.view(-1)[index.view(-1)].view(index.shape) if self.ndim else self.expand(1)[index]
+            return self.reshape(-1)[index.reshape(-1)].view(index.shape)
         return self[tensor_functions._along(index, axis)]
 
     def scatter_to(self, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -162,7 +163,8 @@ class Types:
         """
         this = cast("Tensor", self)
         sizes = shape_to_make((shape,), "full")
-        return this.from_host(arrays.full(sizes, number_to_fill(value), _array(this).dtype))
+        kind = _array(this).dtype
+        return this.from_host(arrays.full(sizes, number_in("new_full", number_to_fill(value), kind), kind))
 
 
 def python_number(value: Any) -> Any:
@@ -188,7 +190,7 @@ def shape_to_make(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def number_to_fill(value: Any) -> float:
+def number_to_fill(value: Any, operation: str = "full") -> float:
     """Return the one number that a tensor is to be filled with, a number of Python's.
 
     Raises:
@@ -196,8 +198,65 @@ def number_to_fill(value: Any) -> float:
     """
     number = value.item() if hasattr(value, "_array") and not value.ndim else python_number(value)
     if not isinstance(number, int | float):
-        raise TypeError(f"full: fills with one number, not {layout.type_name(value)}")
+        wants = "fills with" if operation == "full" else "needs"
+        raise TypeError(f"{operation}: {wants} one number, not {layout.type_name(value)}")
     return number
+
+
+def number_in(operation: str, value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a number of Python's as a tensor of a type holds it; integers cut a fraction off, as in PyTorch.
+
+    Raises:
+        OverflowError: If it is outside of the type's range.
+
+    >>> from minigrad.tensors.types import number_in
+    >>> number_in("full", 2.7, np.dtype(np.int32))
+    2
+    """
+    if dtype.kind == "b":
+        return bool(value)
+    if dtype.kind == "i":
+        limits = np.iinfo(dtype)
+        if not limits.min <= value <= limits.max:
+            raise outside(operation, value, dtype)
+        return int(value)
+    if abs(value) > np.finfo(dtype).max and value not in (math.inf, -math.inf):
+        raise outside(operation, value, dtype)
+    return float(value)
+
+
+def outside(operation: str, value: Any, dtype: np.dtype[Any]) -> OverflowError:
+    """Return the error for a number that a type does not hold."""
+    if dtype.kind == "f":
+        said = value if isinstance(value, float) else f"a whole number of {value.bit_length()} bits"
+        return OverflowError(f"{operation}: {said} is too large for {dtype}")
+    limits = np.iinfo(dtype)
+    return OverflowError(
+        f"{operation}: {value} is outside of {dtype}, which holds whole numbers from {limits.min} to {limits.max}; "
+        "choose a wider type, or floats"
+    )
+
+
+def value_in(operation: str, value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a number or a tensor, which is to be put into a tensor of a type, in that type."""
+    if isinstance(value, Types):
+        return value.to(dtype=dtype)
+    number = python_number(value)
+    return number_in(operation, number, dtype) if isinstance(number, int | float) else number
+
+
+def need_booleans(operation: str, condition: Any) -> None:
+    """Refuse a condition that is no truth value: a number in its place is more often a mistake than meant as one.
+
+    Raises:
+        TypeError: If it is a tensor of another type, or anything else.
+    """
+    if not (condition.dtype.kind == "b" if isinstance(condition, Types) else isinstance(condition, bool)):
+        given = f"a tensor of {condition.dtype}" if isinstance(condition, Types) else layout.type_name(condition)
+        raise TypeError(
+            f"{operation}: a condition is a tensor of booleans, not {given}; compare, as in x > 0, or convert it with "
+            ".bool()"
+        )
 
 
 def _device(name: str) -> str:
