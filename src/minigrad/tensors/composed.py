@@ -78,7 +78,7 @@ class Composed(Shapes):
         if common.kind != "f":
             rest = cast(Any, self).remainder(other)
             return functions.Where.apply(((self < 0) != (rest < 0)) & (rest != 0), rest - other, rest)
-        x = cast(Any, self).to(common)
+        x, other = in_common((self, other))  # abs(other) of the smallest integer would be negative
         rest = functions.Where.apply(x < 0, -x, x).remainder(abs(other))  # and not abs(x), whose slope at 0 is 0
         return functions.Where.apply(x < 0, -rest, rest)
 

@@ -220,7 +220,7 @@ def number_in(operation: str, value: Any, dtype: np.dtype[Any]) -> Any:
         if not limits.min <= value <= limits.max:
             raise outside(operation, value, dtype)
         return int(value)
-    if abs(value) > np.finfo(dtype).max and value not in (math.inf, -math.inf):
+    if abs(value) > float(np.finfo(dtype).max) and value not in (math.inf, -math.inf):
         raise outside(operation, value, dtype)
     return float(value)
 
