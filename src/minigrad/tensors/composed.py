@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from minigrad import functions, layout
 from minigrad.backends import arrays
 from minigrad.tensors.shapes import Shapes, axis_of
@@ -74,10 +76,10 @@ class Composed(Shapes):
         >>> minigrad.tensor([5.0, -5.0]).fmod(3.0)
         tensor([ 2., -2.])
         """
-        common = arrays.promote([x._array if isinstance(x, Shapes) else x for x in (self, other)])
+        common = arrays.promote([cast(Any, x)._array if isinstance(x, Shapes) else x for x in (self, other)])
         if common.kind != "f":
             rest = cast(Any, self).remainder(other)
-            return functions.Where.apply(((self < 0) != (rest < 0)) & (rest != 0), rest - other, rest)
+            return functions.Where.apply(((cast(Any, self) < 0) != (rest < 0)) & (rest != 0), rest - other, rest)
         x, other = in_common((self, other))  # abs(other) of the smallest integer would be negative
         rest = functions.Where.apply(x < 0, -x, x).remainder(abs(other))  # and not abs(x), whose slope at 0 is 0
         return functions.Where.apply(x < 0, -rest, rest)
@@ -90,7 +92,7 @@ class Composed(Shapes):
         """
         x = cast(Any, self)
         from_start, from_end = x + weight * (end - x), end - (end - x) * (1.0 - weight)
-        near_start = abs(weight) < 0.5  # so that a weight of 1 gives the end itself, as in PyTorch
+        near_start = abs(cast(Any, weight)) < 0.5  # so that a weight of 1 gives the end itself, as in PyTorch
         if isinstance(weight, Shapes):
             return functions.Where.apply(near_start, from_start, from_end)
         return from_start if near_start else from_end
@@ -216,7 +218,7 @@ class Composed(Shapes):
 
 def in_common(values: Sequence[Any]) -> list[Any]:
     """Return tensors in the type that a computation on all of them has, and numbers as they are."""
-    common = arrays.promote([x._array if isinstance(x, Shapes) else x for x in values])
+    common = arrays.promote([cast(Any, x)._array if isinstance(x, Shapes) else x for x in values])
     return [x.to(common) if isinstance(x, Shapes) else x for x in values]
 
 
@@ -226,9 +228,11 @@ def scaled(operation: str, x: Any, factor: float) -> Any:
     Raises:
         TypeError: If a factor of integers has a fraction.
     """
-    if factor == 1 or not (isinstance(x, Shapes | int) and isinstance(factor, int | float)):
-        return x if factor == 1 else x * factor
-    kind = x.dtype.kind if isinstance(x, Shapes) else "i"
+    if factor == 1:
+        return x
+    kind = (
+        "f" if isinstance(x, float) or not isinstance(factor, int | float) else getattr(x, "dtype", np.dtype(int)).kind
+    )
     if kind == "f":
         return x * factor
     if kind == "b":

@@ -78,10 +78,13 @@ class Selecting(Along):
         >>> minigrad.tensor([1, 2]).repeat_interleave(2)
         tensor([1, 1, 2, 2])
         """
-        if dim is None:
+        if dim is None or not self.ndim:
+            axis_of(self, dim or 0, "repeat_interleave")
             return cast(Any, self).reshape(-1).repeat_interleave(repeats, 0)
         axis = axis_of(self, dim, "repeat_interleave")
         counts = repeats if isinstance(repeats, int) else cast(Any, repeats)._elements("repeat_interleave")
+        if np.asarray(counts).dtype.kind != "i" or np.ndim(counts) > 1:
+            raise TypeError("repeat_interleave: repeats are one whole number, or a vector of them")
         if np.any(np.asarray(counts) < 0):
             raise ValueError("repeat_interleave: a negative number of repeats")
         places = np.repeat(np.arange(self.shape[axis]), counts)

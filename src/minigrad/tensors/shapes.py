@@ -490,7 +490,7 @@ class Shapes(Types):
         >>> minigrad.arange(6).narrow(0, start=2, length=3)
         tensor([2, 3, 4])
         """
-        axis = axis_of(self, dim, "narrow")
+        axis = layout.normal_axis(dim, self.ndim, "narrow")
         n = self.shape[axis]
         first = start + n if start < 0 else start
         if first < 0 or length < 0 or first + length > n:
@@ -509,7 +509,7 @@ class Shapes(Types):
         >>> [part.shape for part in minigrad.zeros(3, 5).split([1, 4], dim=1)]
         [(3, 1), (3, 4)]
         """
-        axis = axis_of(self, dim, "split")
+        axis = layout.normal_axis(dim, self.ndim, "split")
         n = self.shape[axis]
         if isinstance(split_size, int):
             if split_size < 1:
@@ -528,7 +528,7 @@ class Shapes(Types):
         >>> minigrad.arange(5).chunk(2)
         (tensor([0, 1, 2]), tensor([3, 4]))
         """
-        n = self.shape[axis_of(self, dim, "chunk")]
+        n = self.shape[layout.normal_axis(dim, self.ndim, "chunk")]
         return self.split(-(-n // chunks) if n else [0] * chunks, dim)
 
     def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
@@ -537,7 +537,7 @@ class Shapes(Types):
         >>> minigrad.tensor([[1, 2], [3, 4]]).unbind()
         (tensor([1, 2]), tensor([3, 4]))
         """
-        axis = axis_of(self, dim, "unbind")
+        axis = layout.normal_axis(dim, self.ndim, "unbind")
         return tuple(self.select(axis, i) for i in range(self.shape[axis]))
 
     def item(self) -> Any:

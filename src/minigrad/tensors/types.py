@@ -251,8 +251,9 @@ def need_booleans(operation: str, condition: Any) -> None:
     Raises:
         TypeError: If it is a tensor of another type, or anything else.
     """
-    if not (condition.dtype.kind == "b" if isinstance(condition, Types) else isinstance(condition, bool)):
-        given = f"a tensor of {condition.dtype}" if isinstance(condition, Types) else layout.type_name(condition)
+    kind = _array(condition).dtype if isinstance(condition, Types) else None
+    if not (isinstance(condition, bool) if kind is None else kind.kind == "b"):
+        given = layout.type_name(condition) if kind is None else f"a tensor of {kind}"
         raise TypeError(
             f"{operation}: a condition is a tensor of booleans, not {given}; compare, as in x > 0, or convert it with "
             ".bool()"
