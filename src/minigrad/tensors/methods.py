@@ -437,11 +437,13 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         if not x.ndim:
             return ValuesAndIndices(x.clone(), getattr(x, f"arg{name}")(dim))
         if name == "max":
-            values, indices = tensor_functions.Max.apply(x, dim=axis), x.argmax(axis, keepdim)
-            return ValuesAndIndices(values.unsqueeze(axis) if keepdim else values, indices)
-        indices = x.argmin(axis, keepdim=True)  # and not -max(-x): the smallest integer has no negative
-        values = x.gather(axis, indices)
-        return ValuesAndIndices(*((values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))))
+            values = tensor_functions.Max.apply(x, dim=axis)
+        elif x._array.dtype.kind == "f":
+            values = -tensor_functions.Max.apply(-x, dim=axis)
+        else:  # ~x is -x - 1: the smallest integer has no negative
+            values = ~tensor_functions.Max.apply(~x, dim=axis)
+        indices = getattr(x, f"arg{name}")(dim, keepdim)
+        return ValuesAndIndices(values.unsqueeze(axis) if keepdim else values, indices)
 
     def amax(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
         """Return the largest elements along axes. Equal ones share the gradient.
