@@ -7,6 +7,7 @@ installed, and objects that exist already change too.
 from __future__ import annotations
 
 import importlib
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CellType, FunctionType, TracebackType
@@ -17,10 +18,16 @@ from minigrad import standing_aside
 __all__ = ["Installation", "install", "installed", "reference", "take_out", "written_by_student"]
 
 _MISSING: Any = object()
+_changing = threading.RLock()
 
 
 class Installation:
-    """Objects put into the library; used as a context manager, it takes them out again at the end."""
+    """Objects put into the library; used as a context manager, it takes them out again at the end.
+
+    Of installations of one name the last one that is still there holds, in whatever order they are undone.
+    """
+
+    undone = False
 
     def __init__(self, objects: Mapping[str, Any]) -> None:
         self.names = tuple(objects)
@@ -29,14 +36,15 @@ class Installation:
         self._install()
 
     def _install(self) -> None:
-        _installed.append(self)
-        try:
-            for name, value in self._objects.items():
-                self._put(name, value)
-        except BaseException:
-            self.undo()
-            raise
-        _tell()
+        with _changing:
+            _installed.append(self)
+            try:
+                for name, value in self._objects.items():
+                    self._put(name, value)
+            except BaseException:
+                self._lift()
+                raise
+            _tell()
 
     def _put(self, name: str, value: Any) -> None:
         module_name, _, attribute = name.rpartition(".")
@@ -86,13 +94,16 @@ class Installation:
         else:
             self._undo.append(lambda: setattr(owner, attribute, before))
 
-    def undo(self) -> None:
-        """Put back what was there before."""
+    def _lift(self) -> None:
+        """Put back what was there before this installation, the last one."""
         while self._undo:
             self._undo.pop()()
-        if self in _installed:
-            _installed.remove(self)
+        _installed.remove(self)
         _tell()
+
+    def undo(self) -> None:
+        """Take the objects out; what others have put in since then stays."""
+        take_out([self])
 
     def __enter__(self) -> Installation:
         return self
@@ -150,24 +161,34 @@ def install(objects: Mapping[str, Any]) -> Installation:
 
 def take_out(installations: Sequence[Installation]) -> None:
     """Undo installations; what others have put in since then stays."""
-    everything = list(_installed)
-    for installation in reversed(everything):
-        installation.undo()
-    for installation in everything:
-        if installation not in installations:
-            installation._install()
+    for installation in installations:
+        installation.undone = True
+    _set_aside(installations)
+
+
+def _set_aside(installations: Sequence[Installation]) -> None:
+    """Take installations out of the library: those that came later are taken out too, and put in again."""
+    with _changing:
+        first = next((n for n, each in enumerate(_installed) if each in installations), len(_installed))
+        later = _installed[first:]
+        for installation in reversed(later):
+            installation._lift()
+        for installation in later:
+            if installation not in installations:
+                installation._install()
 
 
 @contextmanager
 def reference() -> Iterator[None]:
     """Take everything that is installed out of the library for the time of a ``with`` block."""
     aside = list(_installed)
-    take_out(aside)
+    _set_aside(aside)
     try:
         yield
     finally:
         for installation in aside:
-            installation._install()
+            if not installation.undone:
+                installation._install()
 
 
 def installed() -> list[str]:

@@ -36,6 +36,7 @@ from minigrad import (
     trees,
 )
 from minigrad.errors import ExerciseNotDone, FunctionError, UnknownExercise
+from minigrad.exercises import installing
 
 pytestmark = pytest.mark.usefixtures("library_as_it_was")
 
@@ -403,20 +404,6 @@ def test_installations_nest():
 def test_installations_of_one_class_nest():
     """A check of an exercise that `use` has installed already: both ends of the nest are as before."""
 
-    def exp_with(factor):
-        class Exp(functions.Elementwise):
-            """Off by a factor."""
-
-            kernel = "exp"
-            saves_output = True
-
-            @staticmethod
-            def backward(ctx, d_output):
-                """Multiply."""
-                return factor * d_output * ctx.saved_values[0]
-
-        return Exp
-
     def slope():
         x = Scalar(0.0)
         x.exp().backward()
@@ -427,6 +414,68 @@ def test_installations_of_one_class_nest():
             assert slope() == 3.0
         assert slope() == 2.0
     assert slope() == 1.0
+
+
+def exp_with(factor):
+    """A class for `functions.Exp` with slopes off by a factor."""
+
+    class Exp(functions.Elementwise):
+        """Off by a factor."""
+
+        kernel = "exp"
+        saves_output = True
+
+        @staticmethod
+        def backward(ctx, d_output):
+            """Multiply."""
+            return factor * d_output * ctx.saved_values[0]
+
+    return Exp
+
+
+def put_in_and_taken_out(seed):
+    """Install functions and a class, undo them in a random order; return what each state gives and should give."""
+    draw = random.Random(seed)
+    there, told = [], []
+    for number in range(2, 14):
+        if there and draw.random() < 0.45:
+            gone = there.pop(draw.randrange(len(there)))
+            with exercises.reference() if draw.random() < 0.3 else contextlib.nullcontext():
+                gone[0].undo()
+        else:
+            names = draw.sample(("operators.add", "operators.inv", "functions.Exp"), draw.randint(1, 2))
+            objects = {
+                name: exp_with(number) if name == "functions.Exp" else lambda *_, n=number: float(n) for name in names
+            }
+            there.append((exercises.install(objects), number, set(names)))
+        told.append((state_of_the_library(), state_by(there)))
+    for installation, *_ in draw.sample(there, len(there)):
+        installation.undo()
+    told.append((state_of_the_library(), state_by([])))
+    return told
+
+
+def state_by(there):
+    """Return what installed objects should give: the last of each name counts."""
+    last = {name: number for _, number, names in there for name in sorted(names)}
+    values = [last.get("operators.add", 3.0), last.get("operators.inv", 0.5), last.get("functions.Exp", 1.0)]
+    return values, sorted(last)
+
+
+def state_of_the_library():
+    """Return a sum, an inverse and a slope, and what is said to be installed."""
+    x = Scalar(0.0)
+    x.exp().backward()
+    return [operators.add(1.0, 2.0), operators.inv(2.0), x.grad], sorted(installing.installed())
+
+
+def test_installations_are_undone_in_any_order():
+    """Of the installations of a name the last one that is there holds, also after `reference`; none leaves a trace."""
+    before = (operators.add, operators.inv, dict(vars(functions.Exp)))
+    for seed in range(60):
+        for found, wanted in put_in_and_taken_out(seed):
+            assert found == wanted, seed
+        assert (operators.add, operators.inv, dict(vars(functions.Exp))) == before
 
 
 def test_for_good_and_undone_twice():
