@@ -11,12 +11,12 @@ This module is the specification. It works with anything that speaks the `Variab
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from minigrad.errors import GraphError
+from minigrad.machine.modes import Mode
 
 __all__ = [
     "Context",
@@ -169,6 +169,7 @@ class _GradMode(threading.local):
 
     def __init__(self) -> None:  # an attribute of the instance is twice as quick as one of the class
         self.enabled = True
+        self.latest: Any = None
 
 
 grad_mode = _GradMode()
@@ -184,16 +185,6 @@ def is_grad_enabled() -> bool:
     return grad_mode.enabled
 
 
-@contextmanager
-def _recording(enabled: bool) -> Iterator[None]:
-    before = grad_mode.enabled
-    grad_mode.enabled = enabled
-    try:
-        yield
-    finally:
-        grad_mode.enabled = before
-
-
 def no_grad(function: Any = None) -> Any:
     """Compute without recording, as a context manager or a decorator; results are constants.
 
@@ -203,11 +194,12 @@ def no_grad(function: Any = None) -> Any:
     >>> y.is_constant()
     True
     """
-    return _recording(False) if function is None else _recording(False)(function)
+    mode = Mode(grad_mode, "enabled", False, "no_grad()")
+    return mode if function is None else mode(function)
 
 
-def enable_grad() -> Any:
-    """Record again inside a `no_grad` block.
+def enable_grad(function: Any = None) -> Any:
+    """Record again inside a `no_grad` block, as a context manager or a decorator.
 
     >>> x = minigrad.Scalar(2.0)
     >>> with minigrad.no_grad(), minigrad.enable_grad():
@@ -215,7 +207,8 @@ def enable_grad() -> Any:
     >>> y.is_constant()
     False
     """
-    return _recording(True)
+    mode = Mode(grad_mode, "enabled", True, "enable_grad()")
+    return mode if function is None else mode(function)
 
 
 def chain_rule(variable: Variable, d_output: Any) -> Iterable[tuple[Variable, Any]]:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
+import threading
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -31,6 +33,7 @@ __all__ = [
     "on_change",
     "replaced",
     "state",
+    "turn",
     "twin",
     "use_twins",
 ]
@@ -42,6 +45,10 @@ _modules: frozenset[str] = frozenset()
 _state = 0
 _states = itertools.count(1)
 _MISSING: Any = object()
+turn = threading.RLock()
+"""Held by the thread that chooses twins, or changes what they are chosen by: classes and tables serve all threads."""
+if hasattr(os, "register_at_fork"):  # no child begins while another thread, which it does not have, holds the lock
+    os.register_at_fork(before=turn.acquire, after_in_parent=turn.release, after_in_child=turn.release)
 EVERYTHING = ("*",)
 """For a twin that stands aside while anything at all is replaced."""
 
@@ -70,7 +77,7 @@ class _Twin(NamedTuple):
 
 _twins: list[_Twin] = []
 _allowed = True
-_listeners: list[Callable[[], None]] = []
+_listeners: list[Callable[[], object]] = []
 
 
 def any_of(*modules: str) -> bool:
@@ -158,24 +165,27 @@ def twin(
     if is_cut(quick):
         return
     place = owner if isinstance(owner, dict) else vars(owner)
-    _twins.append(_Twin(owner, name, place.get(name, _MISSING), quick, unless, when))
-    _twins[-1].choose()
+    with turn:
+        _twins.append(_Twin(owner, name, place.get(name, _MISSING), quick, unless, when))
+        _twins[-1].choose()
 
 
 def choose_twins() -> None:
     """Put quick forms where they may stand now, and specifications everywhere else."""
-    for each in _twins:
-        each.choose()
+    with turn:
+        for each in _twins:
+            each.choose()
 
 
 def use_twins(allowed: bool) -> None:
     """Let quick forms take their places, or none of them: then the library computes as it is written to be read."""
     global _allowed
-    _allowed = allowed
-    choose_twins()
+    with turn:
+        _allowed = allowed
+        choose_twins()
 
 
-def on_change(listener: Callable[[], None]) -> None:
+def on_change(listener: Callable[[], object]) -> None:
     """Call a function whenever other objects are replaced than before."""
     _listeners.append(listener)
 
@@ -193,8 +203,9 @@ def state() -> int:
 def replaced(names: Iterable[str]) -> None:
     """Take note of everything that is replaced now, by dotted names such as ``"autodiff.chain_rule"``."""
     global _modules, _state
-    _modules = frozenset(name.rpartition(".")[0] for name in names)
-    _state = next(_states) if _modules else 0
-    for listener in _listeners:
-        listener()
-    choose_twins()
+    with turn:
+        _modules = frozenset(name.rpartition(".")[0] for name in names)
+        _state = next(_states) if _modules else 0
+        for listener in _listeners:
+            listener()
+        choose_twins()

@@ -371,11 +371,11 @@ def _along(index: Any, dim: int) -> tuple[Any, ...]:
 
 
 twins: dict[type[Function], type[Function]] = {}
-"""The twins that are in use now."""
+"""The twins that are in use now, where the quick way is open."""
 
 for _specified, _twin in ((Sum, _QuickSum), (Permute, _QuickPermute), (View, _QuickView), (Max, _QuickMax)):
     _twin.__name__ = _specified.__name__  # the name of its `grad_fn`
-    standing_aside.twin(twins, _specified, _twin, unless=("tensor_functions",), when=backends.is_quick)
+    standing_aside.twin(twins, _specified, _twin, unless=("tensor_functions",))
 
 
 # --- moving elements about ----------------------------------------------------------------------------------
@@ -940,7 +940,12 @@ class Linear(Function):
         """Multiply and add."""
         x = x if x.dtype.kind == "f" else arrays.cast_to(x, weight.dtype)
         ctx.save_for_backward(x, weight)
-        if x.__class__ is np.ndarray and x.ndim == 2 and x.size + weight.size < arrays.LARGE and backends.choice.quick:
+        if (
+            x.__class__ is np.ndarray
+            and x.ndim == 2
+            and x.size + weight.size < arrays.LARGE
+            and backends.here.choice.quick
+        ):
             out = x @ weight.T
             if bias is not None:
                 out += bias

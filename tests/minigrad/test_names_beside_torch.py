@@ -278,7 +278,7 @@ def test_modules_in_a_dictionary_and_hooks():
 
 
 def test_recording_is_switched_as_in_pytorch():
-    """`set_grad_enabled` works at once and until the end of its block; `inference_mode(False)` changes nothing."""
+    """`set_grad_enabled` works at once and until the end of its block; `inference_mode(False)` records."""
     x = mg.ones(1, requires_grad=True)
     switch = mg.set_grad_enabled(False)
     assert not (x * 2.0).requires_grad

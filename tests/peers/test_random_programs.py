@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
 
+import numpy as np
 import program_ops
 import programs
 import pytest
@@ -70,6 +74,48 @@ def test_programs_agree_on_compiled_kernels(monkeypatch):
         monkeypatch.setattr(module, name, 0)
     wrong = disagreements(range(6), minigrad)
     assert not wrong, "\n\n".join(wrong)
+
+
+def only_values(seed):
+    """Return the values of a program that is not recorded, and whether any of them is."""
+    names = programs.environment(minigrad)
+    with minigrad.no_grad():
+        exec(program(seed).body, names)
+    values = [names[step.name] for step in program(seed).steps if step.op != "leaf"]
+    return [programs.array(x) for x in values], [x.requires_grad for x in values]
+
+
+def everything(seed, backend):
+    """Return what a program gives, recorded and not, on a backend; each run is a block of its own."""
+    with minigrad.backend(backend):
+        results = program(seed).run(minigrad)
+    with minigrad.backend(backend):
+        values, recorded = only_values(seed)
+    assert not any(recorded)
+    return [*(x for field in fields(results) for x in getattr(results, field.name)), *values]
+
+
+@pytest.mark.full("programs run on the readable backend", share=8)
+def test_programs_in_two_threads_give_what_they_give_in_one():
+    """Two threads choose backends, and record or not, each for itself; every digit is as without the other thread."""
+    seeds = range(12)
+    alone = {(seed, name): everything(seed, name) for seed in seeds for name in ("python", "numba")}
+    orders = [
+        [(seed, name) for seed in seeds for name in names] for names in (("python", "numba"), ("numba", "python"))
+    ]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            together = list(pool.map(lambda order: [everything(*each) for each in order], orders))
+    finally:
+        sys.setswitchinterval(before)
+    for order, found in zip(orders, together, strict=True):
+        for job, arrays_of_job in zip(order, found, strict=True):
+            for a, b in zip(arrays_of_job, alone[job], strict=True):
+                np.testing.assert_array_equal(a, b, err_msg=str(job))
+    assert minigrad.backends.chosen() == "numba"
+    assert minigrad.backends.is_quick_in_all_threads()
 
 
 @pytest.mark.full("all random programs are made", share=4)

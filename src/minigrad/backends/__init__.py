@@ -11,22 +11,25 @@ A backend computes on arrays: elementwise expressions, reductions, matrix produc
              and NumPy for all sizes where there is no Numba, as in a browser
     cuda     kernels of `minigrad.cuda_ops`, on a GPU or in Numba's simulator; new tensors are made there
 
-The first choice is "numba", or what ``MINIGRAD_BACKEND`` says. A tensor on the device "cuda" always computes there.
+Each thread has a choice of its own, as with `no_grad`. It begins with "numba", or what ``MINIGRAD_BACKEND`` says. A
+tensor on the device "cuda" always computes there.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from minigrad import standing_aside
+from minigrad.machine.modes import Setting
 from minigrad.machine.packages import is_installed
 
 if TYPE_CHECKING:
@@ -39,10 +42,12 @@ __all__ = [
     "cuda",
     "current",
     "default_float",
+    "floats",
     "get_default_dtype",
+    "here",
     "is_quick",
+    "is_quick_in_all_threads",
     "load",
-    "on_change",
     "quickest",
     "set_default_dtype",
     "without_compiler",
@@ -73,52 +78,73 @@ class Backend(Protocol):
 
 
 class _Choice:
-    """The last choice of a backend. `quick` says whether NumPy and compiled kernels may be used.
+    """What one thread has chosen.
 
-    `compiles` says whether kernels are worth compiling.
-    `state` tells apart what computes values: the backend, and what a student's answers stand in for.
+    Attributes:
+        name: The backend.
+        quick: Whether NumPy and compiled kernels may be used.
+        compiles: Whether kernels are worth compiling.
+        state: Tells apart what computes values: the backend, and what a student's answers stand in for.
     """
 
-    name = os.environ.get("MINIGRAD_BACKEND", "numba")
-    quick = True
-    compiles = True
-    state: tuple[str, int] = (name, 0)
+    __slots__ = ("__weakref__", "compiles", "name", "quick", "state")
+
+    quick: bool
+    state: tuple[str, int]
+
+    def __init__(self) -> None:
+        self.name = _at_first
+        self.compiles = True
+
+    def refresh(self) -> None:
+        """Find out again whether the quick way is open: nothing that computes values is a student's."""
+        self.quick = self.name != "python" and not standing_aside.any_of(
+            "operators", "tensor_data", "tensor_ops", "fast_ops"
+        )
+        self.state = self.name, standing_aside.state()
+
+
+class _Here(threading.local):
+    """The choice of this thread: the switch that `backend` turns."""
+
+    def __init__(self) -> None:
+        self.choice = _Choice()
+        self.latest: Any = None
+        with standing_aside.turn:
+            _choices.add(self.choice)
+            self.choice.refresh()
+
+    @property
+    def name(self) -> str:
+        """The name of the backend."""
+        return self.choice.name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        with standing_aside.turn:
+            self.choice.name = name
+            if _refresh():
+                standing_aside.choose_twins()
+
+
+class _Floats:
+    """The type of new tensors made of Python floats, in all threads."""
+
     dtype = np.dtype(np.float32)
 
 
-choice = _Choice()
-
-
-class _Chosen:
-    """A choice that holds from now on, or until the end of a ``with`` block."""
-
-    def __init__(self, name: str) -> None:
-        self.before = choice.name
-        _choose(name)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        _choose(self.before)
-
-    def __repr__(self) -> str:
-        return f"backend {choice.name!r}"
-
-
-def _choose(name: str) -> None:
-    if name not in NAMES:
-        raise ValueError(f"backend: there is no {name!r}; the backends are {', '.join(map(repr, NAMES))}")
-    if name == "cuda":
-        cuda()  # says now what is missing, not at the first operation
-    choice.name = name
-    _refresh()
+_at_first = os.environ.get("MINIGRAD_BACKEND", "numba")
+if _at_first not in NAMES:
+    raise ValueError(f"MINIGRAD_BACKEND is {_at_first!r}; the backends are {', '.join(map(repr, NAMES))}")
+_choices: weakref.WeakSet[_Choice] = weakref.WeakSet()
+here = _Here()
+floats = _Floats()
 
 
 def backend(name: str) -> Any:
-    """Choose the backend, from now on or, in a ``with`` statement, for its block.
+    """Choose the backend of this thread, from now on or, in a ``with`` statement, for its block.
+
+    The returned object also decorates functions, which then compute there.
 
     Args:
         name: "python", "numba" or "cuda".
@@ -130,7 +156,11 @@ def backend(name: str) -> Any:
     ...     minigrad.tensor([1.0, 2.0]) + 1.0
     tensor([2., 3.])
     """
-    return _Chosen(name)
+    if name not in NAMES:
+        raise ValueError(f"backend: there is no {name!r}; the backends are {', '.join(map(repr, NAMES))}")
+    if name == "cuda":
+        cuda()  # says now what is missing, not at the first operation
+    return Setting(here, "name", name, f"backend {name!r}")
 
 
 def chosen() -> str:
@@ -140,27 +170,30 @@ def chosen() -> str:
     ...     minigrad.backends.chosen()
     'python'
     """
-    return choice.name
+    return here.choice.name
 
 
-def _refresh() -> None:
-    """Find out again whether the quick way is open: nothing that computes values is a student's."""
-    choice.quick = choice.name != "python" and not standing_aside.any_of(
-        "operators", "tensor_data", "tensor_ops", "fast_ops"
-    )
-    choice.state = choice.name, standing_aside.state()
-    for listener in _listeners:
-        listener()
-    standing_aside.choose_twins()
+def _refresh() -> bool:
+    """Find out again which ways are open; return whether another way is open for all threads."""
+    global _all_are_quick
+    for choice in _choices:
+        choice.refresh()
+    before, _all_are_quick = _all_are_quick, _at_first != "python" and all(choice.quick for choice in _choices)
+    return before is not _all_are_quick
 
 
-_listeners: list[Callable[[], None]] = []
+_all_are_quick = _at_first != "python"
 standing_aside.on_change(_refresh)
 
 
-def on_change(listener: Callable[[], None]) -> None:
-    """Call a function whenever the backend was chosen anew, or other exercises are replaced than before."""
-    _listeners.append(listener)
+def is_quick_in_all_threads() -> bool:
+    """Return whether quick forms of methods may stand in their places, which all threads share.
+
+    >>> with minigrad.backend("python"):
+    ...     minigrad.backends.is_quick_in_all_threads()
+    False
+    """
+    return _all_are_quick
 
 
 def is_quick(device: str = "cpu") -> bool:
@@ -170,6 +203,7 @@ def is_quick(device: str = "cpu") -> bool:
     ...     minigrad.backends.is_quick()
     False
     """
+    choice = here.choice
     if device == "cuda":
         return choice.name != "python" and not standing_aside.any_of("operators", "tensor_data", "cuda_ops")
     return choice.quick
@@ -179,6 +213,7 @@ def current(*inputs: Any) -> Any:
     """Return the backend that computes on these arrays."""
     if any(hasattr(x, "to_host") for x in inputs):
         return cuda()
+    choice = here.choice
     if choice.quick:
         return quickest()
     if choice.name != "python" and standing_aside.any_of("fast_ops"):
@@ -188,7 +223,7 @@ def current(*inputs: Any) -> Any:
 
 def quickest() -> Any:
     """Return the backend for large arrays on the CPU: compiled loops, or NumPy where there is no Numba."""
-    return _quickest(choice.compiles)
+    return _quickest(here.choice.compiles)
 
 
 @cache
@@ -201,6 +236,7 @@ def _quickest(compiles: bool) -> Any:
 @contextmanager
 def without_compiler() -> Iterator[None]:
     """Let NumPy compute large arrays too, in a ``with`` statement: where only shapes are asked for."""
+    choice = here.choice
     before, choice.compiles = choice.compiles, False
     try:
         yield
@@ -225,7 +261,7 @@ def default_float() -> Any:
     >>> minigrad.backends.default_float()
     dtype('float32')
     """
-    return choice.dtype
+    return floats.dtype
 
 
 def get_default_dtype() -> Any:
@@ -234,7 +270,7 @@ def get_default_dtype() -> Any:
     >>> minigrad.get_default_dtype()
     dtype('float32')
     """
-    return choice.dtype
+    return floats.dtype
 
 
 def set_default_dtype(dtype: np.dtype[Any]) -> None:
@@ -248,9 +284,4 @@ def set_default_dtype(dtype: np.dtype[Any]) -> None:
     dtype = np.dtype(dtype)
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"set_default_dtype: {dtype} is not a floating-point type; use float32 or float64")
-    choice.dtype = dtype
-
-
-if choice.name not in NAMES:
-    raise ValueError(f"MINIGRAD_BACKEND is {choice.name!r}; the backends are {', '.join(map(repr, NAMES))}")
-_refresh()
+    floats.dtype = dtype

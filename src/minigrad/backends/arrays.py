@@ -188,7 +188,7 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
     array([[3., 4.],
            [6., 8.]])
     """
-    if len(inputs) == 1 and backends.choice.quick:
+    if len(inputs) == 1 and backends.here.choice.quick:
         x = inputs[0]
         if x.__class__ is np.ndarray and x.dtype.kind == "f" and is_small(x.shape, kernel):
             return numpy_forms.evaluate((kernel, ("in", 0)), inputs)
@@ -283,12 +283,12 @@ def reduce(kernel: str, x: Array, axes: tuple[int, ...], keepdims: bool = False)
         wider = kernel in ("add", "mul") and x.dtype.kind in "bi"
         return cast_to(contiguous(x), np.dtype(np.int64) if wider else x.dtype)
     is_float, is_array = x.dtype.kind == "f", x.__class__ is np.ndarray
-    if kernel == "add" and is_array and is_float and x.size < LARGE and backends.choice.quick:
+    if kernel == "add" and is_array and is_float and x.size < LARGE and backends.here.choice.quick:
         # The most frequent case, without detours; who calls it has switched warnings off.
         out = _add_up(x, None if len(axes) == x.ndim else axes, None, None, keepdims)
         return out if out.__class__ is np.ndarray else np.asarray(out)
     dtype = x.dtype if is_float or kernel in ("max", "min") else np.dtype(np.int64)
-    if backends.choice.quick and on_host(x) and (x.size < LARGE or dtype.kind != "f"):
+    if backends.here.choice.quick and on_host(x) and (x.size < LARGE or dtype.kind != "f"):
         return numpy_forms.reduce(kernel, x, axes, keepdims, dtype)
     out = backends.current(x).reduce(kernel, x, axes, dtype)
     if not keepdims:
@@ -306,7 +306,7 @@ def matmul(a: Array, b: Array) -> Array:
     >>> arrays.matmul(np.ones((5, 2, 3)), np.ones((3, 4))).shape
     (5, 2, 4)
     """
-    if backends.choice.quick and on_host(a, b) and (a.size < LARGE and b.size < LARGE):
+    if backends.here.choice.quick and on_host(a, b) and (a.size < LARGE and b.size < LARGE):
         return numpy_forms.matmul(a, b)
     return backends.current(a, b).matmul(a, b)
 

@@ -37,7 +37,8 @@ class _Writer:
             "MISS": MISS,
             "Tensor": Tensor,
             "anywhere": mapped.anywhere,
-            "choice": backends.choice,
+            "floats": backends.floats,
+            "here": backends.here,
             "mode": autodiff.grad_mode,
             "ndarray": np.ndarray,
         }
@@ -155,8 +156,8 @@ def quick_call(
     try:
         if named.children:
             raise _CannotBeQuick
-        writer.miss_if(f"kwargs or anywhere or choice.state != {writer.object(state)}")
-        writer.miss_if(f"choice.dtype is not {writer.object(float_type)}")
+        writer.miss_if(f"kwargs or anywhere or here.choice.state != {writer.object(state)}")
+        writer.miss_if(f"floats.dtype is not {writer.object(float_type)}")
         for n, v in enumerate(program.graph.outputs):
             if not isinstance(v, Var) and not isinstance(v, float | int | str | None):
                 raise _CannotBeQuick

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.backends import choice, default_float
+from minigrad.backends import default_float, here
 from minigrad.graph.capturing import is_object
 from minigrad.graph.program import frozen
 from minigrad.layout import type_name
@@ -141,7 +141,7 @@ def form_of(args: tuple[Any, ...], kwargs: dict[str, Any], static: Places) -> tu
             _check_leaf(path, leaf)
         raise
     tensors = [x for x in leaves if isinstance(x, Tensor)]
-    return Call(structure, specs, default_float(), _device_of(tensors), choice.state), leaves
+    return Call(structure, specs, default_float(), _device_of(tensors), here.choice.state), leaves
 
 
 def objects_of(leaves: Sequence[Any]) -> list[Any]:

@@ -1,1 +1,1 @@
-"""This machine: whether it has a GPU, the one place that imports Numba, and names that wait for their first use."""
+"""This machine: whether it has a GPU, the one place that imports Numba, names that wait, and modes of a thread."""

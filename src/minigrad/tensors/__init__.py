@@ -114,8 +114,9 @@ class Tensor(Methods, InPlace):
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
         if anywhere and (other := mapped.answering((*inputs, *_parts(options)))) is not None:
             return cast(Tensor, other._apply(function, inputs, **options))
-        if function in twins and inputs[0]._array.__class__ is np.ndarray:
-            function = twins[function]
+        quick = twins.get(function)
+        if quick is not None and inputs[0]._array.__class__ is np.ndarray and backends.is_quick():
+            function = quick
         elif issubclass(function, Elementwise):
             return _elementwise(function, inputs)
         if not function.raw:
@@ -874,8 +875,8 @@ def function_of(name: str) -> Callable[..., Any]:
 random.wrap[:] = [Tensor]
 
 for _name, _method in (_ARITHMETIC | _UNARY).items():
-    standing_aside.twin(Tensor, _name, _method, unless=(), when=backends.is_quick)
-standing_aside.twin(Tensor, "sum", _whole_sum(), unless=("tensor_functions",), when=backends.is_quick)
+    standing_aside.twin(Tensor, _name, _method, unless=(), when=backends.is_quick_in_all_threads)
+standing_aside.twin(Tensor, "sum", _whole_sum(), unless=("tensor_functions",), when=backends.is_quick_in_all_threads)
 
 _ones = {dtype: np.ones((), dtype) for dtype in arrays.FLOATS}
 for _one in _ones.values():

@@ -231,7 +231,7 @@ class Recording:
         outputs = [held(y) for y in self.results if isinstance(y, Tensor)]
         nodes, changes_of_nodes = [x for x, _ in pairs], [t for _, t in pairs]
         recorded = grad_mode.enabled and (self.is_outer or any(t.requires_grad for _, t in (*pairs, *numbers)))
-        with autodiff._recording(recorded):
+        with autodiff.enable_grad() if recorded else autodiff.no_grad():
             oldest = min((x._tick for x in nodes), default=0)
             found = iter(forward_mode.push(outputs, nodes, changes_of_nodes, oldest))
             of_numbers = iter(scalars.push(results, numbers))

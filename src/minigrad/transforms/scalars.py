@@ -52,7 +52,7 @@ def pull(roots: Sequence[tuple[Scalar, Any]], wanted: Sequence[Scalar], recorded
         _add(derivatives, root, d)
     found: dict[int, Any] = {}
     mine = set(map(id, wanted))
-    with autodiff._recording(recorded):
+    with autodiff.enable_grad() if recorded else autodiff.no_grad():
         for node in _behind([root for root, _ in roots]):
             if id(node) not in derivatives:
                 continue

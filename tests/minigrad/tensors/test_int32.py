@@ -86,7 +86,7 @@ def loops(request, monkeypatch):
     """Small arrays by NumPy, by loops that Numba compiles, and by the specification."""
     if request.param == "compiled":
         monkeypatch.setattr(backends, "is_quick", lambda *_: False)
-        monkeypatch.setattr(backends.choice, "quick", False)
+        monkeypatch.setattr(backends.here.choice, "quick", False)
     with mg.backend("python" if request.param == "python" else "numba"):
         yield
 
