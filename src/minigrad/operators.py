@@ -11,6 +11,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from opcode import opmap
 from typing import Any
 
 __all__ = [
@@ -107,11 +108,14 @@ FORMS: dict[str, Form] = {}
 """The quick forms by the operator's name; each entry stands below its operator."""
 
 
-def ieee(fallback: Operator) -> Callable[[Operator], Operator]:
-    """Let an operator return what IEEE 754 says where Python raises an error.
+def ieee(fallback: Callable[..., float | None]) -> Callable[[Operator], Operator]:
+    """Let an operator return what IEEE 754 says where Python's arithmetic raises an error.
 
     Args:
-        fallback: Called with the same arguments when Python refuses them; returns the IEEE value.
+        fallback: Called with the same arguments when Python refuses them. Returns the IEEE value; None where the
+            standard has none of its own, so that the error is a mistake in the operator, and stays.
+
+    A ``raise`` statement in the operator is no arithmetic: its error stays too.
     """
 
     def decorate(operator: Operator) -> Operator:
@@ -119,8 +123,11 @@ def ieee(fallback: Operator) -> Callable[[Operator], Operator]:
         def total(*args: float) -> float:
             try:
                 return operator(*args)
-            except (ZeroDivisionError, OverflowError, ValueError):
-                return fallback(*args)
+            except (ZeroDivisionError, OverflowError, ValueError) as error:
+                value = None if _is_raised_by_hand(error) else fallback(*args)
+                if value is None:
+                    raise
+                return value
 
         # `minigrad.exercises.install` wraps a student's operator in the same way.
         total.__dict__["__minigrad_wrap__"] = ieee(fallback)
@@ -129,8 +136,18 @@ def ieee(fallback: Operator) -> Callable[[Operator], Operator]:
     return decorate
 
 
-def _divide_by_zero(x: float, y: float) -> float:
-    """The IEEE quotient x / 0: signed infinity, or nan where x is 0 or nan."""
+def _is_raised_by_hand(error: BaseException) -> bool:
+    """Return whether a ``raise`` statement raised an error, and no operator or function of Python's own."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
+
+
+def _divide_by_zero(x: float, y: float) -> float | None:
+    """The IEEE quotient x / 0: signed infinity, or nan where x is 0 or nan; None where y is not 0."""
+    if y != 0.0:
+        return None
     return math.nan if x == 0.0 or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
 
 
@@ -411,7 +428,7 @@ FORMS["relu"] = Form(
 )
 
 
-@ieee(lambda x: math.inf)
+@ieee(lambda x: math.inf if x > 0.0 else None)
 def exp(x: float) -> float:
     """Return e to the power x."""
     ### BEGIN SOLUTION
@@ -422,7 +439,7 @@ def exp(x: float) -> float:
 FORMS["exp"] = Form(numpy="exp", float_line="exp({0})", is_dear=True)
 
 
-@ieee(lambda x: -math.inf if x == 0.0 else math.nan)
+@ieee(lambda x: -math.inf if x == 0.0 else math.nan if x < 0.0 else None)
 def log(x: float) -> float:
     """Return the natural logarithm of x."""
     ### BEGIN SOLUTION
@@ -452,7 +469,7 @@ def sigmoid(x: float) -> float:
 FORMS["sigmoid"] = Form(numpy="sigmoid", float_line="sigmoid({0})", is_dear=True)
 
 
-@ieee(lambda x: math.nan)
+@ieee(lambda x: math.nan if math.isinf(x) else None)
 def sin(x: float) -> float:
     """Return the sine of x, in radians.
 
@@ -465,7 +482,7 @@ def sin(x: float) -> float:
 FORMS["sin"] = Form(numpy="sin", float_line="math_sin({0})", is_dear=True)
 
 
-@ieee(lambda x: math.nan)
+@ieee(lambda x: math.nan if math.isinf(x) else None)
 def cos(x: float) -> float:
     """Return the cosine of x, in radians.
 
@@ -490,7 +507,7 @@ def tanh(x: float) -> float:
 FORMS["tanh"] = Form(numpy="tanh", float_line="tanh({0})", is_dear=True)
 
 
-@ieee(lambda x: math.nan)
+@ieee(lambda x: math.nan if x < 0.0 else None)
 def sqrt(x: float) -> float:
     """Return the square root of x; nan for a negative x.
 
@@ -580,7 +597,7 @@ def rint(x: float) -> float:
 FORMS["rint"] = Form(numpy="rint")
 
 
-@ieee(lambda x, y: math.nan)
+@ieee(lambda x, y: math.nan if y == 0.0 else None)
 def remainder(x: float, y: float) -> float:
     """Return what is left of x after whole steps of y: between 0 and y, as Python's ``%``; nan for a y of 0.
 
@@ -681,7 +698,7 @@ def log_back(x: float, d: float) -> float:
 FORMS["log_back"] = Form(line="{1} / {0}")
 
 
-@ieee(lambda x, d: -_divide_by_zero(d, x * x))
+@ieee(lambda x, d: _divide_by_zero(-d, x * x))
 def inv_back(x: float, d: float) -> float:
     """Return d times the derivative of 1 / x at x."""
     ### BEGIN SOLUTION

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from registry_samples import ELEMENTWISE, reference
 
 from minigrad import functions, operators
+from minigrad.exercises import install
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.3, -2.5, 1000.0, -1000.0, 1e-300, math.inf, -math.inf, math.nan)
 floats = st.floats(-1e6, 1e6)
@@ -95,6 +96,58 @@ def test_operators_of_two_numbers_follow_ieee(name):
             if not agrees(name, getattr(operators, name)(x, y), TWO[name](np.float64(x), np.float64(y)))
         ]
     assert wrong == []
+
+
+WRAPPED = [name for name, value in vars(operators).items() if "__minigrad_wrap__" in getattr(value, "__dict__", ())]
+MISTAKES = {
+    "a ValueError of Python's own": lambda: float("one"),
+    "a ZeroDivisionError of Python's own": lambda: 1.0 / 0.0,
+    "an OverflowError of Python's own": lambda: math.exp(1000.0),
+}
+
+
+def raises(error):
+    """Raise it, as a student's guard does."""
+    raise error
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+@pytest.mark.parametrize("error", [ValueError, ZeroDivisionError, OverflowError])
+def test_an_error_that_an_operator_raises_itself_is_told(name, error):
+    """A ``raise`` statement in a student's operator is heard, whatever the numbers are: 4, 0, -1, infinity."""
+    both = TWO | {"log_back": 2, "inv_back": 2}
+    inputs = [(x,) if name not in both else (x, y) for x in (4.0, 0.0, -1.0, math.inf) for y in (2.0, 0.0)]
+    with install({f"operators.{name}": lambda *_: raises(error("not so"))}):
+        for numbers in inputs:
+            with pytest.raises(error, match="not so"):
+                getattr(operators, name)(*numbers)
+
+
+@pytest.mark.parametrize("name", [name for name in WRAPPED if name != "pow"])
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_an_operator_is_no_special_value(name, mistake):
+    """Where the standard has an ordinary number, Python's error is the operator's own, and stays."""
+    both = TWO | {"log_back": 2, "inv_back": 2}
+    x = (-2.0, 3.0) if name == "exp" else (2.0, 3.0)
+    wrong = {f"operators.{name}": lambda *_: MISTAKES[mistake]()}
+    with install(wrong), pytest.raises((ValueError, ArithmeticError)):
+        getattr(operators, name)(*(x if name in both else x[:1]))
+
+
+def test_plain_formulas_get_the_values_of_the_standard():
+    """A student's textbook formulas need no guard: poles and overflows are those of the library's own operators."""
+    plain = {
+        "inv": (lambda x: 1.0 / x, (0.0, -0.0)),
+        "exp": (lambda x: math.e**x, (1000.0,)),
+        "log": (lambda x: math.log(x), (0.0, -0.0, -1.0)),
+        "log_back": (lambda x, d: d / x, (0.0, -0.0)),
+        "inv_back": (lambda x, d: -d / x**2, (0.0, -0.0, 1e-200)),
+    }
+    for name, (formula, points) in plain.items():
+        inputs = [(x, d) for x in points for d in (2.0, -3.0, 0.0)] if name.endswith("back") else [(x,) for x in points]
+        wanted = [getattr(operators, name)(*each) for each in inputs]
+        with install({f"operators.{name}": formula}):
+            np.testing.assert_array_equal([getattr(operators, name)(*each) for each in inputs], wanted, err_msg=name)
 
 
 def test_ints_are_numbers_too():
