@@ -231,7 +231,10 @@ def _large_arrays() -> Iterator[Finding]:
     yield Finding("large arrays", f"Numba {numba.__version__}", f"{of}, layer {threads.layer()!r}")
 
 
-def _cache(folder: Path) -> Finding:
+def _cache(folder: Path | None) -> Finding:
+    if folder is None:
+        fix = "set MINIGRAD_CACHE_DIR to a folder of yours: every program compiles its kernels anew"
+        return Finding("compiled kernels", "this user has no home folder to keep them in", ok=False, fix=fix)
     kept = len(list(folder.glob("*"))) if folder.is_dir() else 0
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -93,7 +93,7 @@ def command(folder: Path, browser: bool, port: int | None) -> list[str]:
 def environment(folder: Path, variables: Mapping[str, str]) -> dict[str, str]:
     """Return the variables JupyterLab is started with: it reads the user's own settings, and writes into the folder."""
     home = _home(folder)
-    own = variables.get("JUPYTER_CONFIG_DIR") or str(Path.home() / ".jupyter")
+    own = variables.get("JUPYTER_CONFIG_DIR") or os.path.expanduser("~/.jupyter")  # stays "~" for a user without a home
     paths = [own, *filter(None, [variables.get("JUPYTER_CONFIG_PATH")])]
     return {
         **variables,

@@ -111,6 +111,43 @@ def test_a_folder_that_cannot_be_written_is_a_warning(fresh, monkeypatch):
         compute()
 
 
+def warned(code, **environment):
+    """Return the warnings and results of two kernels, compiled in a process of their own."""
+    program = f"""
+import os, warnings
+{code}
+import numpy as np, minigrad as mg
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    x = mg.ones(300_000)
+    print((x * 2.0 + x).sum().item(), (x - x.exp()).max().item() < 0.0)
+print([str(each.message) for each in caught if "kernels" in str(each.message)])
+"""
+    kept = {name: value for name, value in os.environ.items() if name not in ("MINIGRAD_CACHE_DIR", "XDG_CACHE_HOME")}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=kept | environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.full("kernels are compiled in a process of their own", share=8)
+@pytest.mark.skipif(sys.platform == "win32", reason="homes are found otherwise on Windows")
+def test_a_folder_or_a_home_that_cannot_be_had_is_told_once(tmp_path):
+    """A process says once that it keeps no kernel, however many it compiles, and computes all the same."""
+    closed = tmp_path / "file"
+    closed.write_text("a file where the folder should be")
+    found = warned("", MINIGRAD_CACHE_DIR=str(closed / "kernels"))
+    told = f"minigrad cannot keep compiled kernels in {closed / 'kernels'}: Not a directory; set MINIGRAD_CACHE_DIR"
+    assert found == ["900000.0 True", f"['{told} to a folder of yours']"]
+    no_home = """
+from pathlib import Path
+def none():
+    raise RuntimeError("Could not determine home directory.")
+Path.home = none
+"""
+    told = "minigrad cannot keep compiled kernels: this user has no home folder; set MINIGRAD_CACHE_DIR"
+    assert warned(no_home) == ["900000.0 True", f"['{told} to a folder of yours']"]
+
+
 def test_a_users_function_is_not_kept(fresh):
     """A function is told apart only within its process, so its code stays there."""
     x = np.arange(5.0)

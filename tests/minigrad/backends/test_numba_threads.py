@@ -147,3 +147,15 @@ def test_a_tbb_that_cannot_be_loaded_is_none(tmp_path):
     (tmp_path / "lib" / "libtbb.so.12").write_text("no library")
     code = f"import sys\nsys.prefix = {str(tmp_path)!r}\n" + textwrap.dedent(FIRST_COMES_A_STUDENTS_KERNEL)
     assert run(code).startswith("8.0 ")
+
+
+@pytest.mark.full("a process is started", share=8)
+def test_a_threading_layer_that_is_none_is_told_in_a_sentence():
+    """A misspelt NUMBA_THREADING_LAYER is named with the layers that there are, at the first shared loop."""
+    code = "import minigrad as mg; x = mg.ones(3_000_000); print((x * 2.0 + x).sum().item())"
+    environment = os.environ | {"NUMBA_THREADING_LAYER": "nonsense"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stderr.splitlines()[-1] == (
+        "ValueError: NUMBA_THREADING_LAYER is 'nonsense', which Numba cannot load (The threading layer requested "
+        "'nonsense' is unknown to Numba); unset it, or set it to 'omp', 'tbb' or 'workqueue'"
+    )

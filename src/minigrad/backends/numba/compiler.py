@@ -85,8 +85,12 @@ def kernel(name: str, text: str, make: Callable[[], Callable[..., None]], *, kee
 def _from_disk(name: str, text: str, make: Callable[[], Callable[..., None]]) -> tuple[bytes, str]:
     """Read the object file, or make and write it. A file that cannot be kept is no error."""
     digest = hashlib.sha256((_surroundings() + text).encode()).hexdigest()[:32]
-    path = cache_directory() / f"{name}-{digest}.o"
     symbol = f"minigrad_{digest}"
+    folder = cache_directory()
+    if folder is None:
+        _tell_once(folder, "this user has no home folder")
+        return _compile(make(), symbol)
+    path = folder / f"{name}-{digest}.o"
     image = _read(path)
     if image:
         return image, symbol
@@ -96,8 +100,20 @@ def _from_disk(name: str, text: str, make: Callable[[], Callable[..., None]]) ->
         _write_aside(path, hashlib.sha256(image).digest() + image)
         _write_aside(path.with_suffix(".py"), text.encode())
     except OSError as error:
-        warnings.warn(f"minigrad cannot keep compiled kernels in {path.parent}: {error}", RuntimeWarning, stacklevel=2)
+        _tell_once(folder, error.strerror or str(error))
     return image, symbol
+
+
+def _tell_once(folder: Path | None, why: str) -> None:
+    """Warn that kernels cannot be kept in a folder: once in a process, not for each kernel."""
+    if folder not in _told:
+        _told.add(folder)
+        where = "" if folder is None else f" in {folder}"
+        text = f"minigrad cannot keep compiled kernels{where}: {why}; set MINIGRAD_CACHE_DIR to a folder of yours"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+_told: set[Path | None] = set()
 
 
 def _read(path: Path) -> bytes:
@@ -121,18 +137,20 @@ def _write_aside(path: Path, content: bytes) -> None:
     os.replace(file.name, path)
 
 
-def cache_directory() -> Path:
-    """Return the folder of compiled kernels: ``MINIGRAD_CACHE_DIR``, or one in the user's cache folder."""
+def cache_directory() -> Path | None:
+    """Return the folder of compiled kernels: ``MINIGRAD_CACHE_DIR``, or one in the user's cache folder.
+
+    None for a user without a home, as in a container whose user has no name.
+    """
     chosen = os.environ.get("MINIGRAD_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "minigrad" / "kernels"
+    base = os.environ.get({"win32": "LOCALAPPDATA", "darwin": ""}.get(sys.platform, "XDG_CACHE_HOME"))
+    below = {"win32": "AppData/Local", "darwin": "Library/Caches"}.get(sys.platform, ".cache")
+    try:
+        return (Path(base) if base else Path.home() / below) / "minigrad" / "kernels"
+    except RuntimeError:
+        return None
 
 
 @cache

@@ -73,7 +73,13 @@ def _parallel_for() -> Any:
     from minigrad.machine import _numba
 
     numba: Any = _numba.numba
-    importlib.import_module("numba.np.ufunc.parallel")._launch_threads()
+    try:
+        importlib.import_module("numba.np.ufunc.parallel")._launch_threads()
+    except ValueError as error:
+        raise ValueError(
+            f"NUMBA_THREADING_LAYER is {numba.config.THREADING_LAYER!r}, which Numba cannot load "
+            f"({str(error).splitlines()[0].rstrip('.')}); unset it, or set it to 'omp', 'tbb' or 'workqueue'"
+        ) from None
     module = {"omp": "omppool", "tbb": "tbbpool", "workqueue": "workqueue"}[numba.threading_layer()]
     address = importlib.import_module(f"numba.np.ufunc.{module}").parallel_for
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
