@@ -73,7 +73,7 @@ def before_change(tensor: Tensor, values: Any) -> Tensor:
     Results that were computed from the tensor so far belong to the old history; `_newest_first` finds it by the clock.
     """
     old = tensor._of_array(values)
-    old.requires_grad, old._tick = tensor.requires_grad, tensor._tick
+    old._requires_grad, old._tick = tensor._requires_grad, tensor._tick
     old._fn, old._inputs, old._ctx, old._extra = tensor._fn, tensor._inputs, tensor._ctx, tensor._extra
     tensor._extra = {"before": old}
     renewed[:] = [True]

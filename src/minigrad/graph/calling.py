@@ -100,7 +100,7 @@ class _Writer:
 
     def tensor(self, name: str) -> None:
         """Write the lines that take the array of the next input from a tensor."""
-        self.miss_if(f"{name}.requires_grad and mode.enabled")
+        self.miss_if(f"{name}._requires_grad and mode.enabled")
         self.lines.append(f"{self.inputs[self.count][1]} = {name}._array")
         self.count += 1
 

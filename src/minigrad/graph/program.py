@@ -279,7 +279,7 @@ def compute(
             return [Tensor._apply(op, tensors, **options)._array]
     for x in tensors:
         if isinstance(x, Tensor) and x.dtype.kind == "f":
-            x.requires_grad = True  # so that the context is kept
+            x._requires_grad = True  # so that the context is kept
     with autodiff.enable_grad():
         result = Tensor._apply(op, tensors, **options)
     return [result._array, *[_at(result._ctx, path) for path in saved]]

@@ -146,7 +146,7 @@ class TracedTensor(AbstractTensor):
         self._fn = self._ctx = self._grad = self._extra = None
         self._inputs = ()
         self._tick = next(ticks)
-        self.requires_grad = self._is_own = False
+        self._requires_grad = self._is_own = False
 
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:

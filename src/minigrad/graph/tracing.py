@@ -94,7 +94,7 @@ class Trace:
         result = TracedTensor(self, Var(tuple(shape), array.dtype))
         outputs, saved = [result._var], list[tuple[Any, ...]]()
         if concrete.requires_grad:
-            result.requires_grad, result._fn, result._inputs = True, concrete._fn, tuple(inputs)
+            result._requires_grad, result._fn, result._inputs = True, concrete._fn, tuple(inputs)
             if concrete._ctx is not None:
                 same = {id(x._array): y for x, y in zip(concrete._inputs, inputs, strict=True) if isinstance(x, Tensor)}
                 same |= {id(x): y for x, y in zip(concrete._inputs, inputs, strict=True) if isinstance(x, Tensor)}
@@ -144,7 +144,7 @@ class Trace:
         for x in inputs:
             if isinstance(x, Tensor):
                 zero = Tensor(make((1,) * x.ndim if one else x.shape, x.dtype))
-                zero.requires_grad = x.requires_grad
+                zero._requires_grad = x.requires_grad
                 zeros.append(zero)
             else:
                 zeros.append(x)

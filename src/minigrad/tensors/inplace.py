@@ -390,7 +390,7 @@ def _write_through(tensor: Any, operation: str, values: Any) -> Tensor:
     view.base._put(operation, key, values)
     again = tensor._apply(view.function, (view.base,), **view.options)
     changes.before_change(tensor, tensor._array)
-    tensor._fn, tensor._inputs, tensor._ctx, tensor.requires_grad = again._fn, again._inputs, again._ctx, True
+    tensor._fn, tensor._inputs, tensor._ctx, tensor._requires_grad = again._fn, again._inputs, again._ctx, True
     tensor._tick = next(changes.ticks)
     return cast("Tensor", tensor)
 
@@ -411,5 +411,5 @@ def _record(tensor: Any, function: type[Function], inputs: tuple[Any, ...], befo
     if function.raw:
         ctx = engine.TensorContext(inputs, [getattr(x, "_array", x) for x in inputs], options)
         function.forward(ctx, *ctx.values, **options)
-    tensor._fn, tensor._inputs, tensor._ctx, tensor.requires_grad = function, inputs, ctx, True
+    tensor._fn, tensor._inputs, tensor._ctx, tensor._requires_grad = function, inputs, ctx, True
     tensor._tick = next(changes.ticks)

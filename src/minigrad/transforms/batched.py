@@ -94,7 +94,7 @@ class BatchedTensor(AbstractTensor):
         return twin
 
     @property
-    def requires_grad(self) -> bool:  # type: ignore[override]
+    def _requires_grad(self) -> bool:  # type: ignore[override]
         """Whether the batch is recorded."""
         return self._value.requires_grad
 

@@ -102,7 +102,7 @@ def _of_tensors(
     node = packed.detach()  # newer than what is behind it
     ctx = TensorContext(behind, [x._array for x in behind], {})
     ctx.pull, ctx.push = pull_packed, push_packed
-    node.requires_grad, node._fn, node._inputs, node._ctx = True, _Custom, behind, ctx
+    node._requires_grad, node._fn, node._inputs, node._ctx = True, _Custom, behind, ctx
     return [hidden(y) for y in unpack(node)]
 
 

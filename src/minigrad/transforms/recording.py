@@ -72,7 +72,7 @@ def link(x: Any) -> Any:
     for each in reversed(maps):
         base = expose(base, each.level, each.size)
     node = base.detach()
-    node.requires_grad, node._fn, node._inputs = True, _Input, (base,)
+    node._requires_grad, node._fn, node._inputs = True, _Input, (base,)
     node._ctx = TensorContext((base,), (base._array,), {})
     for each in maps:
         node = hide(node, each.level)
