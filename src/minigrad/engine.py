@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from minigrad.autodiff import Context
+from minigrad.errors import FunctionError
 from minigrad.functions import OUTPUT, saved_pattern
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class TensorContext(Context):
     output: Any = None
     result: Any = None
     tensors = False
+    constants: tuple[Any, ...] = ()
 
     if TYPE_CHECKING:  # a function may keep anything else here, under any name
 
@@ -97,6 +99,29 @@ class TensorContext(Context):
     def needs_input_grad(self) -> tuple[bool, ...]:
         """For each input, whether its gradient is asked for."""
         return tuple([getattr(x, "requires_grad", False) for x in self.inputs])
+
+    def mark_non_differentiable(self, *outputs: Any) -> None:
+        """Let forward's result be a constant."""
+        self.__dict__["constants"] = outputs
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Take PyTorch's switch, without effect: the gradient of a single output is never missing."""
+
+    def mark_dirty(self, *inputs: Any) -> None:
+        """Refuse functions that change their inputs.
+
+        Raises:
+            FunctionError: Always.
+        """
+        raise FunctionError("ctx.mark_dirty: a Function does not change its inputs; return a new tensor from forward")
+
+    def save_for_forward(self, *values: Any) -> None:
+        """Refuse a second list of saved values.
+
+        Raises:
+            FunctionError: Always.
+        """
+        raise FunctionError("ctx.save_for_forward: jvp reads what save_for_backward kept; use that")
 
     def as_variables(self) -> TensorContext:
         """Return the same context with tensors in place of saved arrays, so that a rule itself is recorded."""

@@ -129,11 +129,21 @@ class Function:
         super().__init_subclass__()
         if "backward" in cls.__dict__ and "add_back" not in cls.__dict__:
             cls.add_back = None  # which belongs to the rule that this class replaces
+        if "forward" in cls.__dict__:
+            cls._forward_alone = cls.forward
+        if cls.setup_context is not Function.setup_context and not {"forward", "setup_context"}.isdisjoint(vars(cls)):
+            cls.forward = _in_two_steps(cls)
 
     @staticmethod
     def forward(ctx: Any, *values: Any) -> Any:
         """Compute the result from the inputs' values, and save in ctx what backward will need."""
         raise FunctionError("a Function needs a forward(ctx, *values)")
+
+    _forward_alone: ClassVar[Callable[..., Any]] = forward
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Save in ctx what backward will need, for a class whose ``forward(*values)`` is written without ctx."""
 
     @staticmethod
     def backward(ctx: Any, d_output: Any) -> Any:
@@ -198,6 +208,17 @@ class Function:
                 "return one for each input, in the order of forward's arguments"
             )
         return tuple(0.0 if d is None else d for d in derivatives)  # None: no derivative, as in PyTorch
+
+
+def _in_two_steps(cls: type[Function]) -> Any:
+    """Return a ``forward(ctx, *values)`` of a class that has a forward without ctx, and a `setup_context`."""
+
+    def forward(ctx: Any, *values: Any, **options: Any) -> Any:
+        output = cls._forward_alone(*values, **options)
+        cls.setup_context(ctx, values, output)
+        return output
+
+    return staticmethod(forward)
 
 
 def _check_arity(function: type[Function], given: int, options: dict[str, Any] | None = None) -> None:

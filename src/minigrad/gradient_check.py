@@ -14,6 +14,7 @@ import numpy as np
 from minigrad.backends import arrays
 from minigrad.errors import GradcheckError
 from minigrad.tensors import Tensor
+from minigrad.tensors.creation import cat
 from minigrad.tensors.gradients import grad
 
 __all__ = ["grad_central_difference", "gradcheck", "gradgradcheck"]
@@ -66,7 +67,7 @@ def gradcheck(
     """Compare the gradients of a function with central differences, for a random upstream gradient.
 
     Args:
-        f: A function of tensors that returns a tensor.
+        f: A function of tensors that returns a tensor, or a tuple of them: those that require gradients are compared.
         inputs: What to call it with; float64 where gradients are required, which is where they are compared.
         eps: How far elements move.
         atol: Absolute tolerance.
@@ -87,6 +88,7 @@ def gradcheck(
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     wanted = _wanted(inputs, "gradcheck")
+    f = _with_one_output(f, inputs, "gradcheck")
     output = f(*inputs)
     upstream = Tensor(np.random.default_rng(seed).normal(size=output.shape)).to(output)
     found = grad(output, [inputs[i] for i in wanted], upstream, allow_unused=True)
@@ -111,6 +113,22 @@ def _wanted(inputs: Sequence[Any], name: str) -> list[int]:
     if not wanted:
         raise ValueError(f"{name}: none of the inputs requires gradients")
     return wanted
+
+
+def _with_one_output(f: Callable[..., Any], inputs: Sequence[Any], name: str) -> Callable[..., Tensor]:
+    """Return a function that lines the elements of several outputs up in one tensor."""
+    outputs = f(*inputs)
+    if isinstance(outputs, Tensor):
+        return f
+    places = [k for k, y in enumerate(outputs) if isinstance(y, Tensor) and y.requires_grad]
+    if not places:
+        raise ValueError(f"{name}: none of the outputs depends on an input that requires gradients")
+
+    def joined(*values: Any) -> Tensor:
+        found = f(*values)
+        return cat([found[k].reshape(-1) for k in places])
+
+    return joined
 
 
 def _estimate(f: Callable[..., Tensor], inputs: Sequence[Any], arg: int, upstream: Tensor, eps: float) -> Any:
@@ -174,6 +192,7 @@ def gradgradcheck(
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     wanted = _wanted(inputs, "gradgradcheck")
+    f = _with_one_output(f, inputs, "gradgradcheck")
     random = np.random.default_rng(seed + 1)
     upstream = Tensor(random.normal(size=f(*inputs).shape)).to(inputs[wanted[0]])
     weights = [Tensor(random.normal(size=inputs[i].shape)).to(inputs[i]) for i in wanted]

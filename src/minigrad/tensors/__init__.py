@@ -632,6 +632,8 @@ def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: 
             raise
     if not isinstance(output, Tensor):
         raise FunctionError(f"{function.__name__}.forward returned {type(output).__name__}; it must return a Tensor")
+    if any(each is output for each in ctx.constants):
+        return Tensor(output._array)
     result = _recorded(function, inputs, ctx, output._array)
     if any(saved is output for saved in ctx.saved_values):
         ctx.result = output._array
