@@ -132,7 +132,7 @@ class Function:
         if "forward" in cls.__dict__:
             cls._forward_alone = cls.forward
         if cls.setup_context is not Function.setup_context and not {"forward", "setup_context"}.isdisjoint(vars(cls)):
-            cls.forward = _in_two_steps(cls)
+            cls.forward = _in_two_steps(cls)  # type: ignore[method-assign]
 
     @staticmethod
     def forward(ctx: Any, *values: Any) -> Any:

@@ -96,7 +96,7 @@ class BatchedTensor(AbstractTensor):
     @property
     def _requires_grad(self) -> bool:  # type: ignore[override]
         """Whether the batch is recorded."""
-        return self._value.requires_grad
+        return bool(self._value.requires_grad)
 
     # --- what has no rule of its own: types, places, copies -------------------------------------------------
 
