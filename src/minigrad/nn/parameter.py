@@ -32,6 +32,7 @@ class Parameter(Tensor):
         twin = super().__deepcopy__(memo)
         twin.grad = None  # as in PyTorch: a copy of a network starts without gradients
         return twin
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         return (*super().__reduce_ex__(protocol), self.__dict__ or None)
 
