@@ -711,3 +711,40 @@ def test_negative_powers_by_tensors_of_integers(backend):
         mg.tensor([2, 2]) ** mg.tensor([1, -3])
     with pytest.raises(ValueError, match="pow: an integer to the power -1"):
         2 ** mg.tensor([-1])
+
+
+@pytest.mark.parametrize(
+    ("returned", "error", "text"),
+    [
+        (lambda d: d.sum(), ValueError, r"<lambda> returned shape \(\) for a gradient of shape \(2, 3\)"),
+        (lambda d: d[0], ValueError, r"<lambda> returned shape \(3,\) for a gradient of shape \(2, 3\)"),
+        (lambda d: d.T, ValueError, r"<lambda> returned shape \(3, 2\) for a gradient of shape \(2, 3\)"),
+        (lambda d: 2.0, TypeError, r"<lambda> returned float for a gradient of shape \(2, 3\)"),
+        (lambda d: d.detach().numpy(), TypeError, r"<lambda> returned ndarray for a gradient of shape \(2, 3\)"),
+        (lambda d: d.double(), TypeError, r"<lambda> returned float64 for a gradient of float32"),
+    ],
+)
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("on", ["leaf", "result"])
+def test_a_hook_returns_a_gradient_that_fits(returned, error, text, create_graph, on):
+    """Another shape or type is an error that names the hook, and leaves every gradient as it was."""
+    x = mg.ones(2, 3).requires_grad_()
+    y = x * 2.0
+    (x if on == "leaf" else y).register_hook(returned)
+    with pytest.raises(error, match=text):
+        (y * y).sum().backward(create_graph=create_graph)
+    assert x.grad is None
+
+
+@pytest.mark.parametrize("m", [mg, pytest.param(torch, marks=needs_torch)], ids=["minigrad", "torch"])
+@pytest.mark.parametrize("changed", [lambda y: y.mul_(3.0), lambda y: y.__setitem__(0, 5.0)], ids=["mul_", "assigned"])
+def test_retain_grad_follows_a_change_in_place_and_hooks_do_not(m, changed):
+    """The kept gradient belongs to the changed values; a hook sees that of the values it was registered for."""
+    x = m.tensor([1.0, 2.0], requires_grad=True)
+    y, seen = x * 2.0, []
+    y.retain_grad()
+    y.register_hook(lambda d: seen.append(d.tolist()))
+    changed(y)
+    (y * m.tensor([10.0, 20.0])).sum().backward()
+    assert y.grad.tolist() == [10.0, 20.0]
+    assert seen == ([[0.0, 20.0]] if y.tolist()[0] == 5.0 else [[30.0, 60.0]])

@@ -75,7 +75,11 @@ def before_change(tensor: Tensor, values: Any) -> Tensor:
     old = tensor._of_array(values)
     old._requires_grad, old._tick = tensor._requires_grad, tensor._tick
     old._fn, old._inputs, old._ctx, old._extra = tensor._fn, tensor._inputs, tensor._ctx, tensor._extra
+    extra = tensor._extra or {}
     tensor._extra = {"before": old}
+    if extra.get("retain_grad"):  # it follows the tensor; hooks stay with the values that they were registered for
+        tensor._extra["retain_grad"] = True
+        old._extra = {key: value for key, value in extra.items() if key != "retain_grad"}
     renewed[:] = [True]
     return old
 

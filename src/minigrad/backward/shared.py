@@ -71,10 +71,31 @@ def notice(node: Tensor, d_output: Tensor) -> Tensor:
     for hook in list(extra.get("hooks", {}).values()):
         replacement = hook(d_output)
         if replacement is not None:
+            _check_replacement(hook, replacement, d_output)
             d_output = replacement
     if extra.get("retain_grad") and node._fn is not None:
         node._grad = d_output.clone() if node._grad is None else node._grad + d_output
     return d_output
+
+
+def _check_replacement(hook: Any, replacement: Any, gradient: Tensor) -> None:
+    """Refuse what a hook returned, unless it can take the gradient's place."""
+    name = getattr(hook, "__qualname__", type(hook).__name__)
+    if not hasattr(replacement, "_array"):
+        raise TypeError(
+            f"register_hook: {name} returned {type(replacement).__name__} for a gradient of shape "
+            f"{tuple(gradient.shape)}; a hook returns a Tensor of that shape, or None to leave the gradient as it is"
+        )
+    if tuple(replacement.shape) != tuple(gradient.shape):
+        raise ValueError(
+            f"register_hook: {name} returned shape {tuple(replacement.shape)} for a gradient of shape "
+            f"{tuple(gradient.shape)}; they must be the same"
+        )
+    if replacement.dtype != gradient.dtype:
+        raise TypeError(
+            f"register_hook: {name} returned {replacement.dtype} for a gradient of {gradient.dtype}; they must be the "
+            "same"
+        )
 
 
 def fit_tensor(node: Tensor, d: Any) -> Tensor:
