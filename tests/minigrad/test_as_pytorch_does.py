@@ -748,3 +748,34 @@ def test_retain_grad_follows_a_change_in_place_and_hooks_do_not(m, changed):
     (y * m.tensor([10.0, 20.0])).sum().backward()
     assert y.grad.tolist() == [10.0, 20.0]
     assert seen == ([[0.0, 20.0]] if y.tolist()[0] == 5.0 else [[30.0, 60.0]])
+
+
+VIEWS = {
+    "row": (lambda b: b[0], 8.0, 10.0),
+    "select": (lambda b: b.select(0, 0), 8.0, 10.0),
+    "slice": (lambda b: b[:, :], 10.0, 16.0),
+    "view": (lambda b: b.view(4), 10.0, 16.0),
+    "T": (lambda b: b.T, 10.0, 16.0),
+    "expand": (lambda b: b.expand(2, 2), 10.0, 16.0),
+    "broadcast_to": (lambda b: b.broadcast_to((2, 2)), 10.0, 16.0),
+    "expand_as": (lambda b: b.expand_as(b), 10.0, 16.0),
+    "unsqueeze": (lambda b: b.unsqueeze(0), 10.0, 16.0),
+    "a view of a view": (lambda b: b.flatten().view(2, 2).T[:, 0], 8.0, 10.0),
+}
+
+
+@pytest.mark.parametrize("m", [mg, pytest.param(torch, marks=needs_torch)], ids=["minigrad", "torch"])
+@pytest.mark.parametrize(("take", "by_base", "by_view"), VIEWS.values(), ids=VIEWS)
+def test_a_view_of_a_constant_gets_a_history_with_it(m, take, by_base, by_view):
+    """Whichever of the two a recorded value is written to, both know of it."""
+    b, p = m.zeros(2, 2), m.tensor(1.0, requires_grad=True)
+    view = take(b)
+    b[0] = p
+    (view * 3.0 + p).sum().backward()
+    assert p.grad.item() == by_base
+
+    b, p = m.zeros(2, 2), m.tensor(1.0, requires_grad=True)
+    view = take(b)
+    view += p
+    (b * 3.0 + p).sum().backward()
+    assert p.grad.item() == by_view

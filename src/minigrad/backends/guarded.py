@@ -83,7 +83,7 @@ def has_own_memory(array: Any) -> bool:
     return bool(array.flags.owndata) or hasattr(array.base, "block")
 
 
-def has_other_views(array: Any) -> bool:
-    """Return whether another array may have an array's memory too."""
+def has_other_views(array: Any, known: int = 0) -> bool:
+    """Return whether another array may have an array's memory too, besides a known number of views."""
     base = getattr(array, "base", None)
-    return isinstance(base, np.ndarray) and _references(base) > _ALONE + 1  # the view holds its base
+    return isinstance(base, np.ndarray) and _references(base) > _ALONE + 1 + known  # the view holds its base

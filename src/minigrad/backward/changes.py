@@ -26,10 +26,13 @@ __all__ = [
     "before_change",
     "check_unchanged",
     "find_old_inputs",
+    "known_views",
     "modified",
     "note_change",
+    "note_view",
     "owner_of",
     "refuse_stale_view",
+    "renew_views",
     "renewed",
     "ticks",
     "viewed",
@@ -77,6 +80,8 @@ def before_change(tensor: Tensor, values: Any) -> Tensor:
     old._fn, old._inputs, old._ctx, old._extra = tensor._fn, tensor._inputs, tensor._ctx, tensor._extra
     extra = tensor._extra or {}
     tensor._extra = {"before": old}
+    if "views" in extra:
+        tensor._extra["views"] = extra["views"]
     if extra.get("retain_grad"):  # it follows the tensor; hooks stay with the values that they were registered for
         tensor._extra["retain_grad"] = True
         old._extra = {key: value for key, value in extra.items() if key != "retain_grad"}
@@ -99,6 +104,34 @@ class ViewOf(NamedTuple):
     base: Tensor
     function: type[Function]
     options: dict[str, Any]
+
+
+def note_view(view: Tensor, base: Tensor, function: type[Function], options: dict[str, Any]) -> None:
+    """Remember how a view of a constant was made, so that it gets a history when its base does."""
+    view._extra = {"view_of": ViewOf(base, function, options)}
+    views = base._further().setdefault("views", [])
+    if len(views) >= 64 and not len(views) & (len(views) - 1):  # now and then, so that each view costs little
+        views[:] = [each for each in views if each[0]() is not None]
+    views.append((weakref.ref(view), function, options))
+
+
+def known_views(base: Tensor) -> int:
+    """Return how many living views of a constant, and views of them, get a history with it."""
+    views = [reference() for reference, _, _ in (base._extra or {}).get("views", ())]
+    return sum(1 + known_views(view) for view in views if view is not None)
+
+
+def renew_views(base: Tensor) -> None:
+    """Give the views that were taken of a constant their part in its new history, and their own views theirs."""
+    for reference, function, options in (base._extra or {}).get("views", ()):
+        view = reference()
+        if view is None or owner_of(view._array) is not owner_of(base._array) or (view.requires_grad and not view._fn):
+            continue
+        again = base._apply(function, (base,), **options)
+        before_change(view, view._array)
+        view._fn, view._inputs, view._ctx, view.requires_grad = again._fn, again._inputs, again._ctx, True
+        view._tick = next(ticks)
+        renew_views(view)
 
 
 def viewed(tensor: Tensor) -> Tensor | None:

@@ -22,7 +22,7 @@ import numpy as np
 from minigrad import autodiff, backends, engine, functions, standing_aside, tensor_data, tensor_functions
 from minigrad.autodiff import History, grad_mode
 from minigrad.backends import arrays, guarded, numpy_forms
-from minigrad.backward import shared, walk
+from minigrad.backward import changes, shared, walk
 from minigrad.backward.changes import check_unchanged, ticks
 from minigrad.engine import TensorContext, context_of
 from minigrad.errors import FunctionError, GraphError
@@ -613,6 +613,9 @@ def _recorded(function: Any, inputs: Sequence[Any], ctx: Any, array: Any) -> Ten
                 result._requires_grad = True
                 result._fn, result._inputs, result._ctx = function, tuple(inputs), ctx
                 break
+    is_view = ctx is not None and function in tensor_functions.WRITE_BACK and not inputs[0].requires_grad
+    if is_view and changes.owner_of(array) is changes.owner_of(inputs[0]._array):
+        changes.note_view(result, inputs[0], function, ctx.options)
     return result
 
 

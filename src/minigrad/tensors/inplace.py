@@ -366,7 +366,8 @@ def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
             "it looks at would not know of the change; clone() the view"
         )
         raise GraphError(f"{operation}: {getattr(view.function, 'in_place', said)}")
-    if view is None and (tensor._fn is None or tensor._inputs is None) and guarded.has_other_views(tensor._array):
+    may_be_view = view is None and (tensor._fn is None or tensor._inputs is None)
+    if may_be_view and guarded.has_other_views(tensor._array, changes.known_views(tensor)):
         raise GraphError(
             f"{operation}: this tensor is a view of another, whose history would not know of the change; assign to "
             "the other one, as in x[0] = value, or clone() the view"
@@ -388,6 +389,8 @@ def _write_through(tensor: Any, operation: str, values: Any) -> Tensor:
     view = cast(ViewOf, _view(tensor))
     key, values = tensor_functions.WRITE_BACK[view.function](view.base, values, **view.options)
     view.base._put(operation, key, values)
+    if tensor._tick > view.base._tick:  # a view of what was a constant, which has its part in the new history already
+        return cast("Tensor", tensor)
     again = tensor._apply(view.function, (view.base,), **view.options)
     changes.before_change(tensor, tensor._array)
     tensor._fn, tensor._inputs, tensor._ctx, tensor._requires_grad = again._fn, again._inputs, again._ctx, True
@@ -413,3 +416,4 @@ def _record(tensor: Any, function: type[Function], inputs: tuple[Any, ...], befo
         function.forward(ctx, *ctx.values, **options)
     tensor._fn, tensor._inputs, tensor._ctx, tensor._requires_grad = function, inputs, ctx, True
     tensor._tick = next(changes.ticks)
+    changes.renew_views(tensor)

@@ -10,7 +10,6 @@ import numpy as np
 
 from minigrad import layout, tensor_functions
 from minigrad.backends import arrays
-from minigrad.backward import changes
 from minigrad.errors import GraphError, IndexingError
 from minigrad.tensors import mapped
 from minigrad.tensors.devices import CPU, CUDA, Device
@@ -413,11 +412,7 @@ class Shapes(Types):
             before, chosen = self._keys(key)
             if before is not None:
                 return self[before][chosen]
-        part = tensor_functions.Index.apply(self, key=chosen)
-        if not part.abstract and not cast(Any, self).requires_grad and _looks_at(part._array, _array(self)):
-            view = changes.ViewOf(cast("Tensor", self), tensor_functions.Index, {"key": chosen})
-            part._extra = {"view_of": view}  # for x[0] += what is recorded
-        return part
+        return tensor_functions.Index.apply(self, key=chosen)
 
     def _keys(self, key: Any) -> tuple[Any, Any]:
         """Return two keys of NumPy's for one of ours, to be used one after the other; the first may be None.
@@ -579,13 +574,6 @@ class Shapes(Types):
 
 def _array(x: Any) -> Any:
     return x._array
-
-
-def _looks_at(part: Any, whole: Any) -> bool:
-    """Return whether a part is a view of the whole. NumPy's views have the base of their source."""
-    if whole.__class__ is not np.ndarray:
-        return changes.owner_of(part) is changes.owner_of(whole)
-    return part.base is not None and (part.base is whole or part.base is whole.base)
 
 
 def _selection_first(parts: list[Any], dims: int) -> tuple[Any, Any]:
