@@ -4,7 +4,7 @@ import ast
 import json
 import os
 import re
-import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,7 +14,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-PYTHONS = ("3.11", "3.12", "3.13")
+FIRST_RELEASES = ("3.11.0", "3.12.0", "3.13.0")
+"""The oldest release of each supported Python: a package may ask for a later one."""
+
+RELEASES = (*FIRST_RELEASES, "3.11.99", "3.12.99", "3.13.99")
 
 # Home and work folders of one machine, but not the files that a cheat would look for on any; addresses and options
 # that choose a package index.
@@ -44,10 +47,11 @@ def tracked(root):
     return [file for file in files if file.is_file() and b"\0" not in file.read_bytes()]
 
 
-def specifiers(requirements):
-    """Map the canonical name of each requirement to its version specifier."""
+def specifiers(requirements, **environment):
+    """Map the canonical name of each requirement of this machine, or of the environment given, to its specifier."""
     parsed = [Requirement(line) for line in requirements]
-    return {canonicalize_name(each.name): str(each.specifier) for each in parsed}
+    here = [each for each in parsed if each.marker is None or each.marker.evaluate(environment)]
+    return {canonicalize_name(each.name): str(each.specifier) for each in here}
 
 
 def conda_packages(text):
@@ -65,47 +69,87 @@ def test_environment_names_the_packages_of_pyproject(root, pyproject):
     assert specifiers(conda_packages((root / "environment.yml").read_text())) == wanted
 
 
-def test_constraints_pin_every_dependency_on_every_python(root, pyproject):
+def pinned(root):
+    """Return the requirements of constraints.txt."""
+    lines = (root / "constraints.txt").read_text().splitlines()
+    return [Requirement(line) for line in lines if not line.startswith("#")]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_constraints_pin_every_dependency_on_every_python(root, pyproject, release):
     """Each package of pyproject.toml has exactly one pinned version on each supported Python."""
     project = pyproject["project"]
     extras = project["optional-dependencies"].values()
-    asked = specifiers([*project["dependencies"], *(line for extra in extras for line in extra)])
-    lines = (root / "constraints.txt").read_text().splitlines()
-    pins = [Requirement(line) for line in lines if not line.startswith("#")]
-    for python in PYTHONS:
-        here = [pin for pin in pins if pin.marker is None or pin.marker.evaluate({"python_version": python})]
-        names = [canonicalize_name(pin.name) for pin in here]
-        assert len(names) == len(set(names)), f"two versions of one package on Python {python}"
-        assert set(asked) <= set(names), f"not pinned on Python {python}"
-        for pin in here:
-            (only,) = pin.specifier
-            allowed = Requirement(f"x{asked.get(canonicalize_name(pin.name), '')}").specifier
-            assert only.operator == "=="
-            assert only.version in allowed
+    python = {"python_version": release.rpartition(".")[0], "python_full_version": release}
+    asked = specifiers([*project["dependencies"], *(line for extra in extras for line in extra)], **python)
+    pins = [pin for pin in pinned(root) if pin.marker is None or pin.marker.evaluate(python)]
+    names = [canonicalize_name(pin.name) for pin in pins]
+    assert len(names) == len(set(names)), "two versions of one package"
+    assert set(asked) <= set(names)
+    for pin in pins:
+        (only,) = pin.specifier
+        allowed = Requirement(f"x{asked.get(canonicalize_name(pin.name), '')}").specifier
+        assert only.operator == "=="
+        assert only.version in allowed
 
 
 def test_constraints_hold_nothing_but_pins(root):
-    """constraints.txt has no address, option, path or editable line."""
-    pin = re.compile(r'[\w.-]+==[\w.]+( ; python_version == "3\.\d+"( or python_version == .*)?)?')
+    """constraints.txt has no address, option, path, editable line, build of one machine, or part of torch for GPUs."""
+    pin = re.compile(r"(?!nvidia-|cuda-|triton=)[a-z\d-]+==[\w.]+( ; (\w+ (==|!=|<|>=) '[\w.*]+'|[() ]|and|or)+)?")
     lines = (root / "constraints.txt").read_text().splitlines()
     assert [line for line in lines if not line.startswith("#") and not pin.fullmatch(line)] == []
 
 
-def test_constraints_are_split_where_pythons_differ(root):
-    """scripts/constraints.py writes one line for a shared version, and lines with markers for others."""
-    merge = runpy.run_path(str(root / "scripts" / "constraints.py"))["merge"]
-    assert merge(
-        {
-            "3.11": {"numpy": "1", "rich": "5", "Overrides": "7"},
-            "3.12": {"numpy": "2", "rich": "5"},
-            "3.13": {"numpy": "2", "rich": "5"},
-        }
-    ) == [
-        'numpy==1 ; python_version == "3.11"',
-        'numpy==2 ; python_version == "3.12" or python_version == "3.13"',
-        'Overrides==7 ; python_version == "3.11"',
-        "rich==5",
-    ]
+def ask_the_index(folder, *command):
+    """Return what a command of uv prints that asks the package index; skip the test where no index answers."""
+    hasty = os.environ | {"UV_HTTP_TIMEOUT": "10", "UV_HTTP_RETRIES": "1"}
+    command = [sys.executable, *command]
+    done = subprocess.run(command, cwd=folder, env=hasty, capture_output=True, text=True, timeout=300)
+    if done.returncode == 2 and re.search("Failed to (fetch|download)", done.stderr):
+        pytest.skip(f"no package index answers: {done.stderr.splitlines()[-1].strip()}")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("release", FIRST_RELEASES)
+def test_constraints_fit_the_first_release_of_every_python(root, release):
+    """All extras resolve to wheels for it, and constraints.txt pins each of them but torch's parts for GPUs."""
+    everything = ["pyproject.toml", "--all-extras", "--constraint", "constraints.txt", "--only-binary", ":all:"]
+    # Where nothing is built, uv needs to know no more of a Python than its version: it need not look for one.
+    python = ["--python-version", release, "--python", sys.executable]
+    form = ["--quiet", "--no-header", "--no-annotate"]
+    chosen = ask_the_index(root, "-m", "uv", "pip", "compile", *everything, *python, *form).splitlines()
+    names = {canonicalize_name(Requirement(line).name) for line in chosen}
+    gpu_parts = {name for name in names if re.match(r"nvidia-|cuda-|triton$", name)}
+    assert "torch" in names
+    assert names - gpu_parts <= {canonicalize_name(pin.name) for pin in pinned(root)}
+
+
+def test_constraints_are_what_the_script_writes(root, tmp_path):
+    """Written again, for every Python and system, constraints.txt stays as it is."""
+    names = ("pyproject.toml", "constraints.txt", "scripts/constraints.py")
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(root / name, tmp_path / name)
+    ask_the_index(tmp_path, "scripts/constraints.py")
+    assert (tmp_path / "constraints.txt").read_text() == (root / "constraints.txt").read_text()
+
+
+@pytest.mark.parametrize(("on_path", "used"), [(".venv/bin", "python"), ("own", "uv")])
+def test_the_environment_is_installed_by_pip_or_by_the_users_own_uv(root, tmp_path, on_path, used):
+    """The uv that lies in .venv installs nothing, also where .venv is active: pip has the user's configuration."""
+    for name in ("scripts/environment", ".venv/bin/python", ".venv/bin/uv", "own/uv"):
+        program = tmp_path / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f'#!/bin/sh\necho "{program.name} $*" >> "{tmp_path}/said"\n')
+        program.chmod(0o755)
+    shutil.copy(root / "scripts" / "environment", tmp_path / "scripts")
+    path = f"{tmp_path / on_path}:{Path(sys.executable).parent}:/usr/bin:/bin"
+    command = [tmp_path / "scripts" / "environment", ".[course]"]
+    subprocess.run(command, env={"PATH": path, "PYTHON": sys.executable}, check=True, capture_output=True)
+    said = (tmp_path / "said").read_text().splitlines()
+    (installing,) = (line for line in said if "--editable .[course]" in line)
+    assert installing.startswith(f"{used} ")
 
 
 def test_no_file_names_a_machine_or_a_registry(root, tracked):

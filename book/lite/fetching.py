@@ -161,7 +161,7 @@ def _from_index(requirement: str, kept: Path) -> Path | None:
 def _pinned(name: str) -> str:
     """Return a requirement with the version of constraints.txt."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    same = (line.partition(" ;")[0] for line in lines if line.partition("==")[0].replace("_", "-").lower() == name)
+    same = (line.partition(" ;")[0] for line in lines if line.partition("==")[0] == name)
     return next(same, name)
 
 
