@@ -34,7 +34,9 @@ def choose(options: list[str]) -> None:
     # "3.11" means 3.11.0: where a package asks for a later patch release, uv writes a line for each side of it.
     every_python = ["--universal", "--python-version", first_python(project["requires-python"])]
     form = ["--quiet", "--no-header", "--no-annotate"]
-    command = [sys.executable, "-m", "uv", "pip", "compile", *everything, *every_python, *form, *options]
+    # Else uv would know the certificates of its own alone, and not those of an institution.
+    uv = [sys.executable, "-m", "uv", "--system-certs", "pip", "compile"]
+    command = [*uv, *everything, *every_python, *form, *options]
     if failure := subprocess.run(command, cwd=ROOT, check=False).returncode:
         sys.exit(failure)
 

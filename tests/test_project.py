@@ -117,8 +117,8 @@ def test_constraints_fit_the_first_release_of_every_python(root, release):
     everything = ["pyproject.toml", "--all-extras", "--constraint", "constraints.txt", "--only-binary", ":all:"]
     # Where nothing is built, uv needs to know no more of a Python than its version: it need not look for one.
     python = ["--python-version", release, "--python", sys.executable]
-    form = ["--quiet", "--no-header", "--no-annotate"]
-    chosen = ask_the_index(root, "-m", "uv", "pip", "compile", *everything, *python, *form).splitlines()
+    uv = ["-m", "uv", "--system-certs", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
+    chosen = ask_the_index(root, *uv, *everything, *python).splitlines()
     names = {canonicalize_name(Requirement(line).name) for line in chosen}
     gpu_parts = {name for name in names if re.match(r"nvidia-|cuda-|triton$", name)}
     assert "torch" in names
