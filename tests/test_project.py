@@ -135,14 +135,19 @@ def test_constraints_are_what_the_script_writes(root, tmp_path):
     assert (tmp_path / "constraints.txt").read_text() == (root / "constraints.txt").read_text()
 
 
+def programs(folder, **texts):
+    """Write shell scripts, each of which also notes its name and arguments in the file `said` of the folder."""
+    for name, text in texts.items():
+        program = folder / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f'#!/bin/sh\necho "{program.name} $*" >> "{folder}/said"\n{text}\n')
+        program.chmod(0o755)
+
+
 @pytest.mark.parametrize(("on_path", "used"), [(".venv/bin", "python"), ("own", "uv")])
 def test_the_environment_is_installed_by_pip_or_by_the_users_own_uv(root, tmp_path, on_path, used):
     """The uv that lies in .venv installs nothing, also where .venv is active: pip has the user's configuration."""
-    for name in ("scripts/environment", ".venv/bin/python", ".venv/bin/uv", "own/uv"):
-        program = tmp_path / name
-        program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_text(f'#!/bin/sh\necho "{program.name} $*" >> "{tmp_path}/said"\n')
-        program.chmod(0o755)
+    programs(tmp_path, **{".venv/bin/python": "", ".venv/bin/uv": "", "own/uv": "", "scripts/other": ""})
     shutil.copy(root / "scripts" / "environment", tmp_path / "scripts")
     path = f"{tmp_path / on_path}:{Path(sys.executable).parent}:/usr/bin:/bin"
     command = [tmp_path / "scripts" / "environment", ".[course]"]
@@ -150,6 +155,25 @@ def test_the_environment_is_installed_by_pip_or_by_the_users_own_uv(root, tmp_pa
     said = (tmp_path / "said").read_text().splitlines()
     (installing,) = (line for line in said if "--editable .[course]" in line)
     assert installing.startswith(f"{used} ")
+
+
+@pytest.mark.parametrize("can_be_installed", [True, False])
+def test_a_python_without_venv_gets_it_from_debian(root, tmp_path, can_be_installed):
+    """Where no Python has venv, its Debian package is asked for once; where that does not help, one line says so."""
+    programs(tmp_path, **{"bin/python3": "exit 1", ".venv/bin/python": ""})
+    debian = f'printf "#!/bin/sh\nexit 0\n" > "{tmp_path}/bin/python3"' if can_be_installed else ""
+    programs(tmp_path, **{"scripts/debian-packages": debian})
+    shutil.copy(root / "scripts" / "environment", tmp_path / "scripts")
+    for tool in ("bash", "dirname"):
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+    command = [shutil.which("bash"), tmp_path / "scripts" / "environment", ".[course]"]
+    done = subprocess.run(command, env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True)
+    said = (tmp_path / "said").read_text().splitlines()
+    assert said.count("debian-packages ensurepip=python3-venv") == 1
+    assert any("--editable .[course]" in line for line in said) is can_be_installed
+    assert (done.returncode, done.stderr) == (
+        (0, "") if can_be_installed else (1, "minigrad needs Python 3.11, 3.12 or 3.13 with venv\n")
+    )
 
 
 def test_no_file_names_a_machine_or_a_registry(root, tracked):
