@@ -129,7 +129,7 @@ def renew_views(base: Tensor) -> None:
             continue
         again = base._apply(function, (base,), **options)
         before_change(view, view._array)
-        view._fn, view._inputs, view._ctx, view.requires_grad = again._fn, again._inputs, again._ctx, True
+        view._fn, view._inputs, view._ctx, view._requires_grad = again._fn, again._inputs, again._ctx, True
         view._tick = next(ticks)
         renew_views(view)
 
