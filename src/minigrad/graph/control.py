@@ -111,7 +111,11 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
             def run(values: Sequence[Any]) -> tuple[Any, None]:
                 return fun(*structure.unflatten(with_values(leaves, values))), None
 
-            return lambda: use(Recording(run, only_variables(leaves)))
+            def recorded() -> Recording:
+                with mapped.only(()):  # it was traced outside of the vmaps that run in its rule
+                    return Recording(run, only_variables(leaves))
+
+            return lambda: use(recorded())
 
         return list(cond(pred, of(true_fun), of(false_fun)))
 

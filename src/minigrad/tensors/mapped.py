@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from minigrad.backends import arrays
 from minigrad.errors import BatchingError
 
-__all__ = ["Running", "among", "answering", "anywhere", "draw", "elements", "running", "within"]
+__all__ = ["Running", "among", "answering", "anywhere", "draw", "elements", "only", "running", "within"]
 
 anywhere: list[int] = []
 """Not empty while a vmap or a trace runs in any thread: until then no operation looks for abstract tensors."""
@@ -72,6 +72,16 @@ def within(maps: Sequence[Running]) -> Iterator[None]:
     finally:
         running.maps = before
         del anywhere[len(anywhere) - len(maps) :]
+
+
+@contextmanager
+def only(maps: Sequence[Running]) -> Iterator[None]:
+    """Let no vmaps run but these: as it was when something was computed that is now computed again."""
+    before, running.maps = running.maps, list(maps)
+    try:
+        yield
+    finally:
+        running.maps = before
 
 
 def among(values: Iterable[Any]) -> Any:

@@ -15,7 +15,7 @@ from minigrad.tensors.random import default_generator
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.batching_rules import batch_size, batched, rule_for
 from minigrad.transforms.nodes import with_rules
-from minigrad.transforms.recording import Recording, is_variable
+from minigrad.transforms.recording import Recording, held, is_variable
 from minigrad.transforms.trees import tree_flatten
 
 __all__ = ["Barrier", "checkpoint"]
@@ -57,7 +57,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
                 every[place] = x
             return fun(*structure.unflatten(every), **kwargs), None
 
-        draws = _Draws()
+        draws, maps = _Draws(), tuple(mapped.running.maps)
         with draws.first():
             first = Recording(run, variables)
         if not first.is_outer:
@@ -66,7 +66,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
         wanted, count = [place for place, y in enumerate(first.results) if is_variable(y)], len(first.results)
 
         def again(given: Sequence[Any]) -> Recording:
-            with draws.again():
+            with draws.again(), mapped.only(maps):
                 return Recording(run, _after(given, variables))
 
         def pull(cotangents: list[Any]) -> list[Any]:
@@ -80,7 +80,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
             changes = again(tangents).push(own, [(x, t) for x, t in more if t is not None])
             return [changes[place] for place in wanted]
 
-        return first.tree(with_rules("checkpoint", first.results, variables, pull, push, others))
+        return first.tree(with_rules("checkpoint", first.results, variables, pull, push, others, first.hides))
 
     return recomputed
 
@@ -123,7 +123,7 @@ def _after(given: Sequence[Any], variables: Sequence[Any]) -> Sequence[Any]:
     after = next((d for d in given if d is not None), None)
     if mapped.running.draw is None or after is None:
         return variables
-    return [Barrier.apply(x, after.detach()) for x in variables]
+    return [Barrier.apply(x, held(after).detach()) for x in variables]
 
 
 class _Draws:

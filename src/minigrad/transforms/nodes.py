@@ -41,7 +41,13 @@ _Custom.__name__ = "Custom"  # as messages call it
 
 
 def with_rules(
-    name: str, results: Sequence[Any], inputs: Sequence[Any], pull: Pull, push: Push, others: Sequence[Tensor] = ()
+    name: str,
+    results: Sequence[Any],
+    inputs: Sequence[Any],
+    pull: Pull,
+    push: Push,
+    others: Sequence[Tensor] = (),
+    hides: bool = True,
 ) -> list[Any]:
     """Return results whose derivatives are computed by rules.
 
@@ -52,6 +58,7 @@ def with_rules(
         pull: The rule for reverse mode, of all results that can be differentiated.
         push: The rule for forward mode, likewise.
         others: Tensors that the function took from elsewhere, without hidden axes; the rules count them last.
+        hides: Whether the rules may depend on values that the results do not depend on.
 
     Raises:
         TypeError: If Scalars and tensors are mixed.
@@ -61,13 +68,13 @@ def with_rules(
     kinds = {isinstance(x, Scalar) for x in (*inputs, *variables)}
     if len(kinds) > 1:
         raise TypeError(f"{name}: the function mixes Scalars and tensors; give it one kind")
-    made = (_of_scalars if kinds == {True} else _of_tensors)(variables, inputs, pull, push, others)
+    made = (_of_scalars if kinds == {True} else _of_tensors)(variables, inputs, pull, push, others, hides)
     replaced = dict(zip(places, made, strict=True))
     return [replaced.get(place, y) for place, y in enumerate(results)]
 
 
 def _of_tensors(
-    results: Sequence[Any], inputs: Sequence[Any], pull: Pull, push: Push, others: Sequence[Tensor]
+    results: Sequence[Any], inputs: Sequence[Any], pull: Pull, push: Push, others: Sequence[Tensor], hides: bool
 ) -> list[Any]:
     """Make one node for all results: they lie in it one behind the other."""
     maps = tuple(mapped.running.maps)
@@ -101,7 +108,7 @@ def _of_tensors(
     behind = (*map(shown, inputs), *others)
     node = packed.detach()  # newer than what is behind it
     ctx = TensorContext(behind, [x._array for x in behind], {})
-    ctx.pull, ctx.push = pull_packed, push_packed
+    ctx.pull, ctx.push, ctx.hides = pull_packed, push_packed, hides
     node._requires_grad, node._fn, node._inputs, node._ctx = True, _Custom, behind, ctx
     return [hidden(y) for y in unpack(node)]
 
@@ -130,7 +137,7 @@ def _packing(values: Sequence[Any]) -> tuple[Callable[[Sequence[Any]], Any], Cal
 
 
 def _of_scalars(
-    results: Sequence[Any], inputs: Sequence[Any], pull: Pull, push: Push, others: Sequence[Tensor]
+    results: Sequence[Any], inputs: Sequence[Any], pull: Pull, push: Push, others: Sequence[Tensor], hides: bool
 ) -> list[Any]:
     """Make a node for each result."""
     made = []

@@ -8,7 +8,7 @@ compute is recorded in its turn where an outer transform, or a leaf of the user'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from minigrad import autodiff
@@ -127,6 +127,7 @@ class Recording:
         structure: Their tree.
         aux: What the function returned beside the tree.
         is_outer: Whether something outside this run wants derivatives of the results.
+        hides: Whether a rule takes part that may depend on more than the results do, such as one of the user's.
     """
 
     inputs: list[Any]
@@ -142,17 +143,19 @@ class Recording:
             self.inputs = [link(x) for x in values]
             returned, self.aux = fun(self.inputs)
         self.results, self.structure = tree_flatten(returned)
-        self.is_outer = recorded and self._has_outer()
+        self.hides = False
+        self.is_outer = recorded and self._has_outer([*self.results, *tree_leaves(self.aux)])
+        self._may_be_outer = recorded and self.hides
 
-    def _has_outer(self) -> bool:
-        """Return whether a leaf of the user's, or another transform's input, stands behind the results."""
+    def _has_outer(self, everything: Sequence[Any]) -> bool:
+        """Return whether a leaf of the user's, or another transform's input, stands behind some values."""
         seen = set[int]()
-        everything = [*self.results, *tree_leaves(self.aux)]
         stack = [held(y) for y in everything if isinstance(y, Tensor) and y.requires_grad]
         while stack:
             node = stack.pop()
             if node._tick < self._since or node._fn is None:
                 return True
+            self.hides |= getattr(node._ctx, "hides", False)
             for x in node._inputs or ():
                 if getattr(x, "requires_grad", False) and id(x) not in seen:
                     seen.add(id(x))
@@ -202,9 +205,11 @@ class Recording:
         roots = [(held(y), _with_axes_of(c, y)) for y, c in pairs if isinstance(y, Tensor) and y.requires_grad]
         wanted = [held(x) for x in self.inputs if isinstance(x, Tensor)] + list(more)
         numbers = [(y, c) for y, c in pairs if isinstance(y, Scalar)]
-        recorded = grad_mode.enabled and (self.is_outer or any(c.requires_grad for _, c in (*roots, *numbers)))
+        given = any(c.requires_grad for _, c in (*roots, *numbers))
+        recorded = grad_mode.enabled and (self.is_outer or self._may_be_outer or given)
         on_tensors = recorded or any(y.abstract or c.abstract for y, c in roots)
         found = iter(walk.differentiate(roots, wanted, True, on_tensors, True) if roots else [None] * len(wanted))
+        found = self._without_own(list(found)) if recorded and not (self.is_outer or given) else found
         own = [x for x in self.inputs if isinstance(x, Scalar)]
         of_numbers = iter(scalars.pull(numbers, own, recorded))
         gradients = []
@@ -216,6 +221,12 @@ class Recording:
                 d = _hiding_axes_of(d if recorded else d.detach(), x)
             gradients.append(d)
         return gradients + list(found)
+
+    def _without_own(self, derivatives: list[Any]) -> Iterator[Any]:
+        """Return derivatives that a rule may have computed from values outside: constants where none has."""
+        if self._has_outer([d for d in derivatives if d is not None]):
+            return iter(derivatives)
+        return iter([d if d is None else d.detach() for d in derivatives])
 
     def push(self, tangents: Sequence[Any], more: Sequence[tuple[Tensor, Any]] = ()) -> list[Any]:
         """Return the change of each result for a change of each input; None where it does not change.
@@ -230,11 +241,13 @@ class Recording:
         results = [y for y in self.results if isinstance(y, Scalar)]
         outputs = [held(y) for y in self.results if isinstance(y, Tensor)]
         nodes, changes_of_nodes = [x for x, _ in pairs], [t for _, t in pairs]
-        recorded = grad_mode.enabled and (self.is_outer or any(t.requires_grad for _, t in (*pairs, *numbers)))
+        moved = any(t.requires_grad for _, t in (*pairs, *numbers))
+        recorded = grad_mode.enabled and (self.is_outer or self._may_be_outer or moved)
         with autodiff.enable_grad() if recorded else autodiff.no_grad():
             oldest = min((x._tick for x in nodes), default=0)
             found = iter(forward_mode.push(outputs, nodes, changes_of_nodes, oldest))
             of_numbers = iter(scalars.push(results, numbers))
+        found = self._without_own(list(found)) if recorded and not (self.is_outer or moved) else found
         changes = []
         for y in self.results:
             if isinstance(y, Tensor):
