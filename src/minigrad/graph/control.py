@@ -8,7 +8,7 @@ differentiated there: the gradient of a choice is a choice, that of a scan a sca
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,9 +30,9 @@ from minigrad.layout import type_name
 from minigrad.tensors import Tensor, creation, mapped
 from minigrad.transforms.abstract import AbstractTensor
 from minigrad.transforms.arguments import check_callable
-from minigrad.transforms.batched import BatchedTensor, levels_of
+from minigrad.transforms.batched import BatchedTensor, expose_all, hide_all, levels_of
 from minigrad.transforms.recording import Recording, held
-from minigrad.transforms.trees import tree_flatten, tree_leaves
+from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves
 
 __all__ = ["cond", "fori_loop", "scan", "while_loop"]
 
@@ -221,6 +221,8 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
         goes_on = _one_truth_value(cond_fun(tree.unflatten(carry)))
         outer = innermost([goes_on])  # the first value may be a number where the condition or the step is traced
         if outer is None:
+            if isinstance(goes_on, BatchedTensor) and held(goes_on).abstract:
+                return _while_of_batch(cond_fun, body_fun, carry, tree)
             if not held(goes_on).any() if isinstance(goes_on, BatchedTensor) else not goes_on:
                 return tree.unflatten(carry)
             new, own = tensors_of(body_fun(tree.unflatten(carry)))
@@ -247,6 +249,29 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
         return rule
 
     return tree.unflatten(with_derivatives("while_loop", made, carry, body.behind, refused, refused))
+
+
+def _while_of_batch(cond_fun: Any, body_fun: Any, carry: Sequence[Any], tree: PyTreeDef) -> Any:
+    """Loop in a trace, inside of vmaps, over the examples of all of them at once."""
+    maps = tuple(mapped.running.maps)
+
+    def goes_on(batch: Sequence[Any]) -> Tensor:
+        with mapped.within(maps):
+            condition: Any = _one_truth_value(cond_fun(tree.unflatten([hide_all(x, maps) for x in batch])))
+        return cast(Tensor, expose_all(condition, maps))
+
+    def step(batch: Sequence[Any]) -> list[Any]:
+        condition = hide_all(goes_on(batch), maps)
+        with mapped.within(maps):
+            before = [hide_all(x, maps) for x in batch]
+            new, own = tensors_of(body_fun(tree.unflatten(before)))
+            check_same("while_loop", "the value that body_fun returns", carry, tree, new, own)
+            return [expose_all(x, maps) for x in _where(condition, new, before)]
+
+    batch = [expose_all(x, maps) for x in carry]
+    with mapped.only(()):
+        batch = while_loop(lambda batch: goes_on(batch).any(), step, batch)
+    return tree.unflatten([hide_all(x, maps) for x in batch])
 
 
 def _one_truth_value(x: Any) -> Any:

@@ -269,6 +269,20 @@ def hide(x: Any, level: int) -> BatchedTensor:
     return BatchedTensor(x, level)
 
 
+def expose_all(x: Any, maps: Sequence[mapped.Running]) -> Any:
+    """Return a tensor with the axes of some vmaps in front, the first one's first."""
+    for each in reversed(maps):
+        x = expose(x, each.level, each.size)
+    return x
+
+
+def hide_all(x: Any, maps: Sequence[mapped.Running]) -> Any:
+    """Hide the axes that `expose_all` has shown."""
+    for each in maps:
+        x = hide(x, each.level)
+    return x
+
+
 def _swapped(x: Any) -> Any:
     return x.permute(1, 0, *range(2, x.ndim))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from minigrad.autodiff import Context
@@ -12,7 +13,7 @@ from minigrad.engine import TensorContext
 from minigrad.functions import Function
 from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor, creation, mapped
-from minigrad.transforms.batched import expose, hide
+from minigrad.transforms.batched import expose_all, hide_all
 from minigrad.transforms.recording import is_variable
 
 __all__ = ["with_rules"]
@@ -79,16 +80,7 @@ def _of_tensors(
     """Make one node for all results: they lie in it one behind the other."""
     maps = tuple(mapped.running.maps)
 
-    def shown(x: Any) -> Any:
-        for each in reversed(maps):
-            x = expose(x, each.level, each.size)
-        return x
-
-    def hidden(x: Any) -> Any:
-        for each in maps:
-            x = hide(x, each.level)
-        return x
-
+    shown, hidden = partial(expose_all, maps=maps), partial(hide_all, maps=maps)
     values = [shown(y).detach() for y in results]
     pack, unpack = _packing(values)
 

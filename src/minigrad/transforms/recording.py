@@ -20,7 +20,7 @@ from minigrad.functions import Function
 from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor, creation, mapped
 from minigrad.transforms import scalars
-from minigrad.transforms.batched import BatchedTensor, expose, hide, levels_of
+from minigrad.transforms.batched import BatchedTensor, expose, expose_all, hide, hide_all, levels_of
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 __all__ = ["Recording", "detached", "held", "is_variable", "link", "zeros_like"]
@@ -67,16 +67,12 @@ def link(x: Any) -> Any:
     """
     if isinstance(x, Scalar):
         return scalars.link(x, _Input)
-    base = x
     maps = mapped.running.maps
-    for each in reversed(maps):
-        base = expose(base, each.level, each.size)
+    base = expose_all(x, maps)
     node = base.detach()
     node._requires_grad, node._fn, node._inputs = True, _Input, (base,)
     node._ctx = TensorContext((base,), (base._array,), {})
-    for each in maps:
-        node = hide(node, each.level)
-    return node
+    return hide_all(node, maps)
 
 
 def held(x: Any) -> Any:
