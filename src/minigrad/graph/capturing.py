@@ -8,8 +8,10 @@ code: variables of functions around it, globals that its code names, attributes 
 The guard is a generated function, which takes a tenth of a microsecond for each value:
 
     def guard(x0):                             # x0 is the function
-        x1 = x0.__closure__[0].cell_contents   # weight
-        if x1.__class__ is not Tensor or x1._array.shape != (3,) or x1._array.dtype is not k2: return None
+        x1 = x0.__closure__[0].cell_contents   # a tensor, which the graph takes as it is now
+        if not (x1.__class__ is k2 and (a := x1._array).__class__ is k3 and ...): return None
+        x2 = x0.__globals__["scale"]           # a number
+        if not (x2 is k4 or same(x2, k4)): return None
         return (x1,)
 """
 
@@ -246,8 +248,8 @@ class _Walk:
         kind, dtype = self.constant(type(x)), self.constant(x.dtype)
         memory = self.constant(type(x._array))
         self._unless(
-            f"{name}.__class__ is {kind} and (a := {name}._array).__class__ is {memory} and a.shape == {tuple(x.shape)} "
-            f"and a.dtype == {dtype}"
+            f"{name}.__class__ is {kind} and (a := {name}._array).__class__ is {memory} "
+            f"and a.shape == {tuple(x.shape)} and a.dtype == {dtype}"
         )
         self.tensors.append((name, x))
         self._leaf(path, ("tensor", tuple(x.shape), x.dtype))
@@ -392,13 +394,10 @@ class _Walk:
         return attribute in self._names or self._any_name
 
 
-_NEVER_CALLED = {
-    "__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__annotations__", "__slots__", "__init__", "__new__", "__repr__", "__str__", "__del__", "__init_subclass__", "__class_getitem__", "__reduce__",
-    "__reduce_ex__", "__getstate__", "__setstate__", "__copy__", "__deepcopy__", "__static_attributes__",
-    "__firstlineno__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__abstractmethods__",
-    "__parameters__", "__orig_bases__", "__match_args__", "__dataclass_fields__", "__dataclass_params__", "__format__",
-    "__sizeof__", "__dir__", "__hash__",
-}  # fmt: skip
+_NEVER_CALLED = frozenset(
+    ["__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__", "__class_getitem__", "__copy__", "__dataclass_fields__", "__dataclass_params__", "__deepcopy__", "__del__", "__dict__", "__dir__", "__doc__", "__firstlineno__", "__format__", "__getstate__", "__hash__", "__init__", "__init_subclass__", "__match_args__", "__module__", "__new__", "__orig_bases__", "__parameters__", "__qualname__", "__reduce__", "__reduce_ex__", "__repr__", "__setstate__", "__sizeof__", "__slots__", "__static_attributes__", "__str__", "__weakref__"]
+)
+"""Names of classes that Python has, and that no operation on an object calls."""
 
 
 def _plain_function(value: Any) -> Any:

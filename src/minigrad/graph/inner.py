@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from minigrad.autodiff import grad_mode
-from minigrad.backward.changes import ticks
 from minigrad.graph.passes import draws
 from minigrad.graph.program import Graph, Var
 from minigrad.graph.traced import TracedTensor, refuse

@@ -166,7 +166,7 @@ class Jitted(Generic[Result]):
             return self._fun(*args, **kwargs)
         entry, held = self._found(call, leaves)
         if entry is None:
-            if self._misses >= MOST and len(list(self._all())) >= MOST:
+            if len(list(self._all())) >= MOST:
                 return self._fun(*args, **kwargs)
             entry = self._trace(call, leaves)
             held = self._held(entry, leaves) or ()
@@ -206,8 +206,8 @@ class Jitted(Generic[Result]):
         name = getattr(self._fun, "__name__", type(self._fun).__name__)
         _warn(
             f"{name} has been traced for {MANY} forms of arguments, which takes longer than running it: "
-            f"{' and '.join(new[:2])}; give tensors of one shape, {advice}; from {MOST} forms on the function itself is "
-            "called for any other"
+            f"{' and '.join(new[:2])}; give tensors of one shape, {advice}; from {MOST} graphs on the function itself "
+            "is called for any other form"
         )
 
     def _held(self, entry: _Entry, leaves: Sequence[Any]) -> tuple[Tensor, ...] | None:
@@ -347,7 +347,8 @@ class Jitted(Generic[Result]):
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """Say in one sentence whether a call would trace the function again, and why.
 
-        It may be a new form of the arguments, or something that the function captures. `jit.explain(f, ...)` is the same.
+        The reason is a new form of the arguments, or a change in what the function captures. `jit.explain(f, ...)` is
+        the same.
 
         >>> f = minigrad.jit(lambda x: x + 1.0)
         >>> f.explain(minigrad.zeros(2))

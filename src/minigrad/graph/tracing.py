@@ -335,7 +335,7 @@ def trace(fun: Callable[..., Any], *args: Any) -> Graph:
 def traced(
     fun: Callable[..., Any], leaves: Sequence[Any], structure: PyTreeDef, device: str = "cpu"
 ) -> tuple[Graph, Trace]:
-    """Return the graph of a function for a device, and its trace. What the trace has from outside has no value there."""
+    """Return the graph of a function for a device, and its trace. The graph lacks what the trace has from outside."""
     run = Trace(device=device)
     return traced_in(run, fun, leaves, structure), run
 
