@@ -377,9 +377,9 @@ class _Walk:
                 continue
             inside = self.constant(vars(each))
             for attribute, value in list(vars(each).items()):
-                if not self._may_be_used(attribute, is_called):
-                    continue
                 function = _plain_function(value)
+                if not self._may_be_used(attribute, function, is_called):
+                    continue
                 if is_ours:
                     self.found |= _names_in(function.__code__) if isinstance(function, types.FunctionType) else set()
                     continue
@@ -388,16 +388,17 @@ class _Walk:
                     place if function is value else f"plain_function({place})", f"{each.__name__}.{attribute}", function
                 )
 
-    def _may_be_used(self, attribute: str, is_called: bool) -> bool:
+    def _may_be_used(self, attribute: str, value: Any, is_called: bool) -> bool:
         if attribute.startswith("__") and attribute.endswith("__"):  # Python itself calls it
-            return (attribute not in _NEVER_CALLED) or (is_called and attribute == "__init__")
+            if not isinstance(value, types.FunctionType):
+                return False
+            return attribute not in _OF_EVERY_OBJECT or (is_called and attribute == "__init__")
         return attribute in self._names or self._any_name
 
 
-_NEVER_CALLED = frozenset(
-    ["__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__", "__class_getitem__", "__copy__", "__dataclass_fields__", "__dataclass_params__", "__deepcopy__", "__del__", "__dict__", "__dir__", "__doc__", "__firstlineno__", "__format__", "__getstate__", "__hash__", "__init__", "__init_subclass__", "__match_args__", "__module__", "__new__", "__orig_bases__", "__parameters__", "__qualname__", "__reduce__", "__reduce_ex__", "__repr__", "__setstate__", "__sizeof__", "__slots__", "__static_attributes__", "__str__", "__weakref__"]
-)
-"""Names of classes that Python has, and that no operation on an object calls."""
+_COMPARISONS = {"__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"}
+_OF_EVERY_OBJECT = frozenset(dir(object)) - _COMPARISONS - {"__getattribute__"}
+"""Methods that every object has and that no operation on one calls."""
 
 
 def _plain_function(value: Any) -> Any:

@@ -51,6 +51,22 @@ def test_a_second_process_does_not_compile(fresh, monkeypatch):
     compute()
 
 
+def test_the_folder_is_bounded(fresh, monkeypatch):
+    """A program that asks for a new kernel in each of its runs does not fill the disk: the oldest go."""
+    monkeypatch.setattr(compiler, "MOST_KEPT", 2)
+    monkeypatch.setattr(compiler, "_writes", iter([1, 1, 1, 64]))
+    x = np.arange(10.0)
+    made = []
+    for n in range(4):
+        made.append(set(fresh.glob("*.o")))
+        assert len(made[-1]) == n
+        NumbaBackend().elementwise(("mul", A, ("const", 3.0 + n)), [x], np.float64)
+        for path in fresh.glob("*.o"):
+            os.utime(path, (path.stat().st_mtime - 10.0,) * 2)
+    assert len(list(fresh.glob("*.o"))) == len(list(fresh.glob("*.py"))) == 2
+    assert not made[2] & set(fresh.glob("*.o"))
+
+
 def test_each_function_is_compiled_once_and_none_to_machine_code_of_its_own(fresh, monkeypatch):
     """Neither the places of a loop's arrays, nor how often it is called, make Numba compile it again."""
     from numba.core import event

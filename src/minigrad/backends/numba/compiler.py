@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import itertools
 import os
 import sys
 import tempfile
 import threading
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -53,6 +55,11 @@ class Kernel:
 
 
 _lock = threading.RLock()
+
+
+MOST_KEPT = 4096
+"""Kernels that a folder may keep, about 40 MB: a program may ask for a new one in each of its runs."""
+_writes = itertools.count()
 
 
 def _after_fork() -> None:
@@ -99,9 +106,20 @@ def _from_disk(name: str, text: str, make: Callable[[], Callable[..., None]]) ->
         path.parent.mkdir(parents=True, exist_ok=True)
         _write_aside(path, hashlib.sha256(image).digest() + image)
         _write_aside(path.with_suffix(".py"), text.encode())
+        if next(_writes) % 64 == 0:
+            _drop_oldest(folder)
     except OSError as error:
         _tell_once(folder, error.strerror or str(error))
     return image, symbol
+
+
+def _drop_oldest(folder: Path) -> None:
+    """Delete the kernels that were made first, where a folder has more than it may keep."""
+    with suppress(FileNotFoundError):  # another process deletes them too
+        kept = sorted(folder.glob("*.o"), key=lambda path: path.stat().st_mtime)
+        for path in kept[:-MOST_KEPT]:
+            path.unlink()
+            path.with_suffix(".py").unlink()
 
 
 def _tell_once(folder: Path | None, why: str) -> None:
