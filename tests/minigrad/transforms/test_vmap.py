@@ -280,7 +280,7 @@ REFUSED = {
     "NumPy's exp": (lambda x: np.exp(x), "numpy.exp: functions of NumPy take no Tensor"),
     "range": (lambda x: list(range(x[0].long())), "an index that is a batched tensor has no one value"),
     "mask": (lambda x: x[x > 0], "a mask of booleans may select another number of elements"),
-    "nonzero": (lambda x: mg.where(x > 0), "asks for the elements of a batched tensor"),
+    "nonzero": (lambda x: mg.where(x > 0), "nonzero depends on the elements, which are unknown here"),
     "tensor of": (
         lambda x: mg.tensor([x[0], x[1]]),
         r"tensor\(\) copies numbers, .*; join tensors with minigrad.stack",
