@@ -56,10 +56,10 @@ def is_object(value: Any) -> bool:
     >>> is_object(minigrad.nn.ReLU()), is_object("relu"), is_object(minigrad.relu)
     (True, False, False)
     """
-    kind = type(value)
+    kind: Any = type(value)
     if isinstance(value, _PLAIN + _FIXED + (type, types.FunctionType, types.ModuleType, Tensor, Scalar)):
         return False
-    return kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__
+    return bool(kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__)
 
 
 class Captured:
@@ -135,7 +135,7 @@ class Captured:
 
 
 def _same(x: Any, y: Any) -> bool:
-    return frozen(x, {}) == frozen(y, {})
+    return bool(frozen(x, {}) == frozen(y, {}))
 
 
 def _same_array(x: Any, y: Any) -> bool:

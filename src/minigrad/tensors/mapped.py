@@ -75,13 +75,14 @@ def within(maps: Sequence[Running]) -> Iterator[None]:
 
 
 @contextmanager
-def only(maps: Sequence[Running]) -> Iterator[None]:
-    """Let no vmaps run but these: as it was when something was computed that is now computed again."""
-    before, running.maps = running.maps, list(maps)
+def only(maps: Sequence[Running], branch: Any = None) -> Iterator[None]:
+    """Let no vmaps and no branch run but these: as it was when something was computed that is now computed again."""
+    before = running.maps, running.branch
+    running.maps, running.branch = list(maps), branch
     try:
         yield
     finally:
-        running.maps = before
+        running.maps, running.branch = before
 
 
 def among(values: Iterable[Any]) -> Any:

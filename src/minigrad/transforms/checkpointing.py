@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from minigrad.autodiff import grad_mode
+from minigrad.backward.changes import ticks
+from minigrad.errors import FunctionError
 from minigrad.functions import Function
 from minigrad.scalar import Scalar
 from minigrad.tensors import mapped
@@ -57,17 +59,24 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
                 every[place] = x
             return fun(*structure.unflatten(every), **kwargs), None
 
-        draws, maps = _Draws(), tuple(mapped.running.maps)
+        draws, around = _Draws(), (tuple(mapped.running.maps), mapped.running.branch)
         with draws.first():
             first = Recording(run, variables)
         if not first.is_outer:
             return first.returned()[0]
-        others = first.closed_over()
+        others, ended = first.closed_over(), next(ticks)
+        known = set(map(id, others))
         wanted, count = [place for place, y in enumerate(first.results) if is_variable(y)], len(first.results)
 
         def again(given: Sequence[Any]) -> Recording:
-            with draws.again(), mapped.only(maps):
-                return Recording(run, _after(given, variables))
+            with draws.again(), mapped.only(*around):
+                second = Recording(run, _after(given, variables))
+            if any(id(x) not in known and not first.since <= x._tick < ended for x in second.closed_over()):
+                raise FunctionError(
+                    f"checkpoint: {getattr(fun, '__name__', type(fun).__name__)} takes another value from outside now, "
+                    "when it is computed again, than it did at first; hand the value in as an argument"
+                )
+            return second
 
         def pull(cotangents: list[Any]) -> list[Any]:
             second, every = again(cotangents), [None] * count

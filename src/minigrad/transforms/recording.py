@@ -122,6 +122,7 @@ class Recording:
         results: The leaves of what the function returned, on the graph of the inputs.
         structure: Their tree.
         aux: What the function returned beside the tree.
+        since: The clock's reading when the run began: what is older comes from outside.
         is_outer: Whether something outside this run wants derivatives of the results.
         hides: Whether a rule takes part that may depend on more than the results do, such as one of the user's.
     """
@@ -133,7 +134,7 @@ class Recording:
 
     def __init__(self, fun: Callable[..., Any], values: Sequence[Any]) -> None:
         """Run a function of a list of values; it returns a tree, and anything beside it."""
-        self._since = next(ticks)
+        self.since = next(ticks)
         recorded = grad_mode.enabled
         with autodiff.enable_grad():
             self.inputs = [link(x) for x in values]
@@ -149,7 +150,7 @@ class Recording:
         stack = [held(y) for y in everything if isinstance(y, Tensor) and y.requires_grad]
         while stack:
             node = stack.pop()
-            if node._tick < self._since or node._fn is None:
+            if node._tick < self.since or node._fn is None:
                 return True
             self.hides |= getattr(node._ctx, "hides", False)
             for x in node._inputs or ():
@@ -181,7 +182,7 @@ class Recording:
             node = stack.pop()
             if id(node) in own:
                 continue
-            if node._tick < self._since or node._fn is None:
+            if node._tick < self.since or node._fn is None:
                 found[id(node)] = node
                 continue
             for x in node._inputs:

@@ -10,6 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import nn
+from minigrad.errors import FunctionError
 from minigrad.func import functional_call
 from minigrad.graph import cond, fori_loop, scan, while_loop
 from minigrad.graph.jitting import MOST
@@ -127,6 +128,39 @@ def test_a_checkpoint_that_captures_what_it_is_also_given(outer):
         plain = transform(lambda x: (lambda y: x.sum() * y.sin() * x)(x.sin()))(X)
         found = outer(transform(lambda x: f(lambda y: x.sum() * y.sin() * x)(x.sin())))(X)
         np.testing.assert_allclose(found, plain, rtol=1e-12)
+
+
+def test_a_checkpoint_in_a_branch():
+    """Computed again it is in the same branch of a choice under vmap."""
+
+    def f(wrap):
+        def loss(x):
+            def first(y):
+                return wrap(lambda z: (y * x + z * x).sin())(y * 2.0) * (x * y)
+
+            return cond(x > 0.0, first, lambda y: y, x * 3.0)
+
+        return grad(lambda x: vmap(loss)(x).sum())(X)
+
+    np.testing.assert_allclose(f(checkpoint), f(lambda g: g), rtol=1e-12)
+
+
+def test_a_checkpoint_that_captures_another_value_when_it_is_computed_again():
+    """Its gradient would be that of another function, or of itself: a sentence says so."""
+    box = Box()
+
+    @checkpoint
+    def f(x):
+        return x * box.scale
+
+    def twice(x):
+        box.scale = x
+        y = f(x)
+        box.scale = y
+        return f(y)
+
+    with pytest.raises(FunctionError, match="checkpoint: f takes another value from outside now, when it is computed"):
+        grad(twice)(mg.tensor(2.0))
 
 
 @pytest.mark.parametrize("transform", [jacfwd, jacrev], ids=["jacfwd", "jacrev"])
