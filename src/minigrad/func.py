@@ -48,10 +48,16 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     return lambda *args, **kwargs: both(*args, **kwargs)[::-1]
 
 
-def jvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
     """Return the value of a function, and its change for a change of its arguments.
+
+    Args:
+        func: A function of trees that returns a tree of tensors.
+        primals: Its arguments.
+        tangents: Their changes.
+        has_aux: Whether the function returns its value with something else, which is then returned third.
 
     >>> minigrad.func.jvp(lambda x: x**2, (minigrad.tensor(3.0),), (minigrad.tensor(1.0),))
     (tensor(9.), tensor(6.))
     """
-    return transforms.jvp(func, primals, tangents)
+    return transforms.jvp(func, primals, tangents, has_aux)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minigrad import training
 from minigrad.data.collating import default_collate, default_convert
 from minigrad.data.dataset import Dataset, in_one_go
 from minigrad.data.samplers import BatchSampler
+from minigrad.machine.missing import missing
 from minigrad.tensors import creation
 
 __all__ = ["DataLoader"]
@@ -97,6 +98,11 @@ class DataLoader:
         self.worker_init_fn = worker_init_fn
         self.in_batches = batch_sampler is not None or batch_size is not None
         self.collate_fn = collate_fn or (default_collate if self.in_batches else default_convert)
+
+    if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("minigrad.data.DataLoader", name, self)
 
     def __len__(self) -> int:
         return len(self._order())

@@ -196,6 +196,7 @@ class TracedTensor(AbstractTensor):
 
     def to(self, *args: Any, **options: Any) -> Tensor:
         """Return the tensor with another type."""
+        args, copies = types.switches_apart(args)
         given = [*args, options.get("device"), options.get("dtype")]
         named = [x for x in given if isinstance(x, str) and not hasattr(np, x)]
         if any(types._device(x) != self.device for x in (*named, *[x.device for x in args if isinstance(x, Tensor)])):
@@ -203,7 +204,8 @@ class TracedTensor(AbstractTensor):
         kinds = [x.dtype if isinstance(x, Tensor) else x for x in given if x is not None and x not in named]
         wanted = np.dtype(kinds[-1]) if kinds else self.dtype
         if wanted == self.dtype or (wanted.kind == "f" and self.dtype.kind == "f"):
-            return super().to(wanted)
+            result = super().to(wanted)
+            return result.clone() if result is self and (copies or options.get("copy")) else result
         return self._call("to", dtype=wanted)
 
     def __invert__(self) -> Tensor:
@@ -217,7 +219,9 @@ class TracedTensor(AbstractTensor):
         sizes = layout.view_shape(self.shape, layout.sizes_of(shape, "view"))
         return cast(Tensor, tensor_functions.View.apply(self, shape=tuple(sizes)))
 
-    reshape = view
+    def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
+        """Return the same elements with another shape."""
+        return self.view(*sizes) if shape is None else self.view(*sizes, shape)
 
     def expand(self, *sizes: Any) -> Tensor:
         """Return a view in which axes of size 1 repeat."""

@@ -1,16 +1,19 @@
-"""What is said of a name that is not there: PyTorch's names get a sentence, others Python's own words.
+"""What is said of a name or keyword that is not there: PyTorch's get a sentence, others Python's own words.
 
-`torch_names.txt` lists the names of PyTorch that minigrad leaves out; `scripts/torch_names.py` writes it. It is read
-when such a name is first asked for.
+`torch_names.txt` lists the names of PyTorch that minigrad leaves out, and the keywords of functions that it has, as
+`minigrad.sum(out)`; `scripts/torch_names.py` writes it. It is read when such a name is first asked for. Python itself
+refuses a keyword, and its words name the function and the keyword: only functions that are called through another
+(`minigrad.tensors.function_of`) can add what to do, as a wrapper for every call would cost each operation its time.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["missing"]
+__all__ = ["missing", "refused"]
 
 LIST = Path(__file__).with_name("torch_names.txt")
 
@@ -28,6 +31,10 @@ def left_out() -> dict[str, str]:
     return {name: advice for name, _, advice in pairs}
 
 
+def _instead(advice: str) -> str:
+    return f"; use {advice}" if advice else ': see "What is left out" in docs/library/pytorch.md'
+
+
 def missing(place: str, name: str, owner: object) -> AttributeError:
     """Return the error for a name that a module or a class does not have.
 
@@ -43,6 +50,23 @@ def missing(place: str, name: str, owner: object) -> AttributeError:
     if advice is None:
         what = f"module {place!r}" if isinstance(owner, ModuleType) else f"{type(owner).__name__!r} object"
         return AttributeError(f"{what} has no attribute {name!r}", name=name, obj=owner)
-    instead = f"; use {advice}" if advice else ': see "What is left out" in docs/library/pytorch.md'
     # Without its name Python suggests none: x.prod for x.cumprod would be no help.
-    return AttributeError(f"torch's {name} is not in minigrad{instead}", obj=owner)
+    return AttributeError(f"torch's {name} is not in minigrad{_instead(advice)}", obj=owner)
+
+
+def refused(called: str, error: TypeError) -> TypeError:
+    """Return the error for a keyword that a function does not take.
+
+    Args:
+        called: The function, such as "minigrad.sum".
+        error: Python's own. It is returned as it is, unless it is about a keyword that PyTorch's function has.
+
+    >>> error = TypeError("Methods.exp() got an unexpected keyword argument 'out'")
+    >>> print(minigrad.machine.missing.refused("minigrad.exp", error))
+    exp: torch's keyword out is not in minigrad; use out.copy_(minigrad.exp(...))
+    """
+    found = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    advice = left_out().get(f"{called}({found[1]})") if found else None
+    if found is None or advice is None:
+        return error
+    return TypeError(f"{called.rpartition('.')[2]}: torch's keyword {found[1]} is not in minigrad{_instead(advice)}")

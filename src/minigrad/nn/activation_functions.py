@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from minigrad.functions import where
 from minigrad.tensors import Tensor, creation, need_tensors, several
 
 __all__ = [
+    "changed",
     "cosine_similarity",
     "elu",
     "gelu",
@@ -50,12 +51,30 @@ def same_floats(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return x if first == kind else x.to(kind), y if second == kind else y.to(kind)
 
 
-def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """Keep positive elements, and multiply the others by a small slope.
+def changed(name: str, input: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+    """Give a tensor the values of a function of it, and return it: what ``inplace=True`` asks for.
+
+    The function gets a copy, as rules of differentiation may need the values that are overwritten.
+
+    Args:
+        name: Of the operation.
+        input: Floats; as for every change in place, no leaf that requires gradients.
+        function: Returns a tensor of the same shape.
+    """
+    need_tensors(name, input)
+    if input.dtype.kind != "f":
+        raise TypeError(f"{name}: inplace=True puts floats into a tensor of {input.dtype}; convert it with .float()")
+    return input.copy_(function(input.clone()))
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """Keep positive elements, and multiply the others by a small slope; inplace changes the input itself.
 
     >>> minigrad.nn.functional.leaky_relu(minigrad.tensor([-1.0, 2.0]), 0.1)
     tensor([-0.1,  2.0])
     """
+    if inplace:
+        return changed("leaky_relu", input, lambda x: leaky_relu(x, negative_slope))
     x = _floats("leaky_relu", input)
     return where(x > 0.0, x, x * negative_slope)  # type: ignore[no-any-return]
 
@@ -79,23 +98,27 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return where(positive, x, x.masked_fill(positive, 0.0) * column)  # type: ignore[no-any-return]
 
 
-def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """Keep positive elements, and give alpha * (e^x - 1) for the others.
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Keep positive elements, and give alpha * (e^x - 1) for the others; inplace changes the input itself.
 
     >>> minigrad.nn.functional.elu(minigrad.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
+    if inplace:
+        return changed("elu", input, lambda x: elu(x, alpha))
     x = _floats("elu", input)
     # Behind a large x, e^x would be infinite, and its gradient 0 times that.
     return where(x > 0.0, x, alpha * (x.masked_fill(x > 0.0, 0.0).exp() - 1.0))  # type: ignore[no-any-return]
 
 
-def silu(input: Tensor) -> Tensor:
-    """Compute x * sigmoid(x), also called swish.
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Compute x * sigmoid(x), also called swish; inplace changes the input itself.
 
     >>> minigrad.nn.functional.silu(minigrad.tensor([-1.0, 2.0]))
     tensor([-0.2689,  1.7616])
     """
+    if inplace:
+        return changed("silu", input, silu)
     x = _floats("silu", input)
     return x * x.sigmoid()
 
@@ -128,24 +151,28 @@ def logsigmoid(input: Tensor) -> Tensor:
     return where(positive, -(-high).exp().log1p(), low - low.exp().log1p())  # type: ignore[no-any-return]
 
 
-def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """Move every element into [min_val, max_val]. At and behind the bounds, the gradient is 0.
+
+    With inplace, the input itself is changed.
 
     >>> minigrad.nn.functional.hardtanh(minigrad.tensor([-3.0, 0.5]))
     tensor([-1.0,  0.5])
     """
+    if inplace:
+        return changed("hardtanh", input, lambda x: hardtanh(x, min_val, max_val))
     x = _floats("hardtanh", input)
     inside = (x > min_val) == (x < max_val)  # or nan, for which neither holds
     return where(inside, x, x.detach().clamp(min_val, max_val))  # type: ignore[no-any-return]
 
 
-def relu6(input: Tensor) -> Tensor:
-    """Move every element into [0, 6].
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Move every element into [0, 6]; inplace changes the input itself.
 
     >>> minigrad.nn.functional.relu6(minigrad.tensor([-1.0, 2.0, 8.0]))
     tensor([0., 2., 6.])
     """
-    return hardtanh(input, 0.0, 6.0)
+    return hardtanh(input, 0.0, 6.0, inplace)
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:

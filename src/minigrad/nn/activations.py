@@ -12,13 +12,24 @@ __all__ = ["GELU", "LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh"]
 class ReLU(Module):
     """Keeps positive elements, and replaces the others by 0.
 
+    Args:
+        inplace: Whether to change the input itself.
+
     >>> minigrad.nn.ReLU()(minigrad.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
 
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
     def forward(self, input: Tensor) -> Tensor:
         """Return relu of each element."""
-        return functional.relu(input)
+        return functional.relu(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return whether the input is changed."""
+        return "inplace=True" if self.inplace else ""
 
 
 class Sigmoid(Module):
@@ -48,13 +59,24 @@ class Tanh(Module):
 class GELU(Module):
     """x times the probability that a standard normal number is below x.
 
+    Args:
+        approximate: "tanh" approximates that probability by a tanh.
+
     >>> minigrad.nn.GELU()(minigrad.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.1587,  0.0000,  0.8413])
     """
 
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
     def forward(self, input: Tensor) -> Tensor:
         """Return gelu of each element."""
-        return functional.gelu(input)
+        return functional.gelu(input, self.approximate)
+
+    def extra_repr(self) -> str:
+        """Return the approximation, if there is one."""
+        return "" if self.approximate == "none" else f"approximate={self.approximate!r}"
 
 
 class _AlongAxis(Module):

@@ -54,6 +54,7 @@ class MultiheadAttention(Module):
         num_heads: int,
         dropout: float = 0.0,
         bias: bool = True,
+        *,
         batch_first: bool = False,
         dtype: DTypeLike | None = None,
     ) -> None:
@@ -218,7 +219,7 @@ class TransformerEncoderLayer(Module):
             raise ValueError(f"TransformerEncoderLayer: activation is {activation!r}; it must be 'relu' or 'gelu'")
         self.activation = named[activation] if isinstance(activation, str) else activation
         self.norm_first = norm_first
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first, dtype)
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
         self.linear1 = Linear(d_model, dim_feedforward, bias, dtype)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, dtype)

@@ -19,6 +19,7 @@ from minigrad import backends, standing_aside, tensor_functions
 from minigrad.functions import Function
 from minigrad.machine.first_use import first_use
 from minigrad.nn.activation_functions import (
+    changed,
     cosine_similarity,
     elu,
     gelu,
@@ -461,6 +462,7 @@ def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
+    *,
     ignore_index: int = -100,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
@@ -494,7 +496,7 @@ def cross_entropy(
         return nll_loss_of_each("cross_entropy", scores, target, weight, ignore_index, reduction)
     # A class's library may lack logsoftmax until lesson 09: lessons before it train with the quick form all the same.
     if not is_quick() and not standing_aside.is_cut(logsoftmax):
-        return nll_loss(log_softmax(input, dim), target, weight, ignore_index, reduction)
+        return nll_loss(log_softmax(input, dim), target, weight, ignore_index=ignore_index, reduction=reduction)
     rows, places, factors = rows_and_targets("cross_entropy", input, target, weight, ignore_index, reduction)
     loss = CrossEntropy.apply(rows, target=places, factors=factors, reduction=reduction)
     return loss.view(*target.shape) if reduction == "none" else loss  # type: ignore[no-any-return]
@@ -526,13 +528,14 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     ### END SOLUTION
 
 
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Replace whole channels by 0 with probability p, and multiply the others by 1 / (1 - p).
 
     Args:
         input: Of shape (batch, channels, height, width).
         p: The probability, in [0, 1].
         training: False returns the input as it is.
+        inplace: Whether to change the input itself.
 
     >>> minigrad.nn.functional.dropout2d(minigrad.ones(1, 1, 1, 2), 0.5, training=False)
     tensor([[[[1., 1.]]]])
@@ -542,18 +545,20 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         raise ValueError(f"dropout2d: an input of shape {tuple(input.shape)}; it needs 4 axes, or 3 without batch")
     if not training:
         return input
+    if inplace:
+        return changed("dropout2d", input, lambda x: dropout2d(x, p))
     kept = dropout(creation.ones(*input.shape[:-2], 1, 1, dtype=input.dtype, device=input.device), p, True)
     return input * kept
 
 
-def relu(input: Tensor) -> Tensor:
-    """Keep positive elements, and replace the others by 0.
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Keep positive elements, and replace the others by 0; inplace changes the input itself.
 
     >>> minigrad.nn.functional.relu(minigrad.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
     need_tensors("relu", input)
-    return input.relu()
+    return input.relu_() if inplace else input.relu()
 
 
 def sigmoid(input: Tensor) -> Tensor:

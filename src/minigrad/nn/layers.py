@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import DTypeLike
 
 from minigrad.nn import checking, functional, init
-from minigrad.nn.activation_functions import MODES
+from minigrad.nn.activation_functions import MODES, changed
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
@@ -248,6 +248,7 @@ class Dropout(Module):
 
     Args:
         p: The probability, in [0, 1].
+        inplace: Whether to change the input itself.
 
     >>> layer = minigrad.nn.Dropout(p=0.5)
     >>> _ = layer.eval()
@@ -255,10 +256,10 @@ class Dropout(Module):
     tensor([1., 1., 1.])
     """
 
-    def __init__(self, p: float = 0.5) -> None:
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         checking.check_probability("Dropout", p)
-        self.p = p
+        self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the input, with holes while training.
@@ -267,6 +268,8 @@ class Dropout(Module):
         >>> set(kept.tolist()) == {0.0, 2.0}
         True
         """
+        if self.inplace and self.training:
+            return changed("dropout", input, lambda x: functional.dropout(x, self.p))
         return functional.dropout(input, self.p, self.training)
 
     def extra_repr(self) -> str:
@@ -275,7 +278,7 @@ class Dropout(Module):
         >>> minigrad.nn.Dropout(p=0.1)
         Dropout(p=0.1)
         """
-        return f"p={self.p}"
+        return f"p={self.p}, inplace=True" if self.inplace else f"p={self.p}"
 
 
 class Dropout2d(Dropout):
@@ -283,6 +286,7 @@ class Dropout2d(Dropout):
 
     Args:
         p: The probability, in [0, 1].
+        inplace: Whether to change the input itself.
 
     >>> minigrad.nn.Dropout2d(p=0.5).eval()(minigrad.ones(1, 1, 1, 2))
     tensor([[[[1., 1.]]]])
@@ -290,7 +294,7 @@ class Dropout2d(Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the input, with channels of zeros while training."""
-        return functional.dropout2d(input, self.p, self.training)
+        return functional.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Unflatten(Module):

@@ -252,6 +252,7 @@ def nll_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
+    *,
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:

@@ -6,8 +6,9 @@ import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from minigrad.machine.missing import missing
 from minigrad.tensors import Tensor
 from minigrad.tensors.inplace import refuse_from_outside
 
@@ -53,6 +54,11 @@ class Optimizer:
         listed = _listed(params, type(self).__name__)
         for group in listed if isinstance(listed[0], dict) else [{"params": listed}]:
             self.add_param_group(group)
+
+    if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("minigrad.optim.Optimizer", name, self)
 
     def add_param_group(self, param_group: Group) -> None:
         """Add parameters with settings of their own.

@@ -28,7 +28,7 @@ from minigrad.engine import TensorContext, context_of
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Elementwise, Function
 from minigrad.layout import type_name
-from minigrad.machine.missing import missing
+from minigrad.machine.missing import missing, refused
 from minigrad.tensor_data import TensorData
 from minigrad.tensor_functions import twins
 from minigrad.tensors import mapped, random
@@ -815,11 +815,11 @@ def _whole_sum() -> Any:
     specified, function, add_up = Methods.sum, tensor_functions._QuickSum, np.add.reduce
 
     @functools.wraps(specified)
-    def quick(self: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Tensor:
+    def quick(self: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Tensor:
         x = self._array
-        some = dim is not None or axis is not None or keepdim
+        some = dim is not None or axis is not None or keepdim or dtype is not None
         if some or anywhere or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
-            return specified(self, dim, keepdim, axis=axis)
+            return specified(self, dim, keepdim, axis=axis, dtype=dtype)
         axes = ALL_AXES[x.ndim]
         ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
         ctx.shape, ctx.dim, ctx.keepdim = x.shape, axes, False
@@ -875,6 +875,10 @@ def need_tensors(operation: str, *values: Any) -> None:
             raise TypeError(f"{operation}: needs a Tensor, not {type_name(value)}; {_CONVERT}")
 
 
+_OF_NUMBERS: dict[str, Callable[[Tensor, Any], Tensor]] = {"pow": Tensor.__rpow__, "remainder": Tensor.__rmod__}
+"""The functions whose first argument may be a number, and the second a tensor."""
+
+
 def function_of(name: str) -> Callable[..., Any]:
     """Return a method as a function: ``exp(x)`` for ``x.exp()``.
 
@@ -886,8 +890,15 @@ def function_of(name: str) -> Callable[..., Any]:
     @functools.wraps(getattr(Tensor, name))
     def function(input: Tensor, *args: Any, **options: Any) -> Any:
         if not isinstance(input, Tensor):
+            if name in _OF_NUMBERS and args and isinstance(args[0], Tensor):
+                return _OF_NUMBERS[name](args[0], input)
             raise TypeError(f"{name}: needs a Tensor, not {type_name(input)}; {_CONVERT}")
-        return getattr(input, name)(*args, **options)  # looked up late: quick twins come and go
+        try:
+            return getattr(input, name)(*args, **options)  # looked up late: quick twins come and go
+        except TypeError as error:
+            if not options or error.__traceback__.tb_next is not None:  # it was raised further in
+                raise
+            raise refused(f"minigrad.{name}", error) from None
 
     return function
 

@@ -63,7 +63,13 @@ class Along(Shapes):
         x = cast(Any, self) if kind is None else self.to(dtype=kind)
         return tensor_functions.CumSum.apply(x, dim=axis) if self.ndim else x.clone()
 
-    def norm(self, p: float | str = 2, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+    def norm(
+        self,
+        p: float | str = 2,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        dtype: DTypeLike | None = None,
+    ) -> Tensor:
         """Return the p-norm of the elements, all of them or along axes: (sum of abs(x)^p)^(1/p).
 
         Args:
@@ -71,6 +77,7 @@ class Along(Shapes):
                 of them, minus infinity the smallest, 0 counts what is not 0.
             dim: An axis or several; None takes all.
             keepdim: Whether these axes stay, with size 1.
+            dtype: The type to convert to first.
 
         Returns:
             A tensor without the axes. Where the norm is 0 its gradient is 0, as in PyTorch.
@@ -83,6 +90,8 @@ class Along(Shapes):
         >>> x.norm(), x.norm(1), x.norm(float("inf"))
         (tensor(5.), tensor(7.), tensor(4.))
         """
+        if dtype is not None:
+            return self.to(dtype=dtype).norm(p, dim, keepdim)
         x = cast(Any, self)
         if not self.is_floating_point():
             raise TypeError(f"norm: a tensor of {self.dtype} has no norm of its type; convert it with .float()")

@@ -97,7 +97,7 @@ class Composed(Shapes):
             return functions.Where.apply(near_start, from_start, from_end)
         return from_start if near_start else from_end
 
-    def addcmul(self, tensor1: Tensor, tensor2: Tensor, value: float = 1.0) -> Tensor:
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: float = 1.0) -> Tensor:
         """Return self + value * tensor1 * tensor2.
 
         >>> minigrad.ones(2).addcmul(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]), value=0.5)
@@ -106,7 +106,7 @@ class Composed(Shapes):
         x, (tensor1, tensor2) = cast(Any, self), in_common((self, tensor1, tensor2))[1:]
         return x + scaled("addcmul", tensor1, value) * tensor2
 
-    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, value: float = 1.0) -> Tensor:
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: float = 1.0) -> Tensor:
         """Return self + value * tensor1 / tensor2.
 
         >>> minigrad.ones(2).addcdiv(minigrad.tensor([1.0, 2.0]), minigrad.tensor([2.0, 4.0]))
@@ -127,7 +127,7 @@ class Composed(Shapes):
             raise ValueError(f"mv: {self.shape} times {tuple(getattr(vec, 'shape', ()))}; needs a matrix and a vector")
         return cast(Any, self).matmul(vec)
 
-    def addmm(self, mat1: Tensor, mat2: Tensor, beta: float = 1.0, alpha: float = 1.0) -> Tensor:
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0) -> Tensor:
         """Return beta * self + alpha * the product of two matrices.
 
         >>> minigrad.ones(1).addmm(minigrad.eye(2), minigrad.eye(2))
@@ -196,7 +196,13 @@ class Composed(Shapes):
         """
         return self.transpose(axis0, axis1)
 
-    swapdims = swapaxes
+    def swapdims(self, dim0: int, dim1: int) -> Tensor:
+        """Return a view with two axes exchanged: `transpose`.
+
+        >>> minigrad.zeros(2, 3, 4).swapdims(0, 2).shape
+        (4, 3, 2)
+        """
+        return self.transpose(dim0, dim1)
 
     def ravel(self) -> Tensor:
         """Return the elements as a vector.
@@ -206,14 +212,14 @@ class Composed(Shapes):
         """
         return self.reshape(-1)
 
-    def tile(self, *dims: Any) -> Tensor:
+    def tile(self, *counts: Any, dims: Any = None) -> Tensor:
         """Return copies side by side: `repeat`, where numbers that are missing in front are 1.
 
         >>> minigrad.tensor([[1, 2]]).tile(2)
         tensor([[1, 2, 1, 2]])
         """
-        counts = tuple(layout.sizes_of(dims, "tile"))
-        return cast(Any, self).repeat(*(1,) * (self.ndim - len(counts)), *counts)
+        numbers = tuple(layout.sizes_of(counts if dims is None else (*counts, dims), "tile"))
+        return cast(Any, self).repeat(*(1,) * (self.ndim - len(numbers)), *numbers)
 
 
 def in_common(values: Sequence[Any]) -> list[Any]:

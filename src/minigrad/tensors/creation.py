@@ -21,6 +21,7 @@ from minigrad.tensors.types import (
     outside,
     python_number,
     shape_to_make,
+    sizes_given,
 )
 
 __all__ = [
@@ -221,7 +222,7 @@ def as_tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = No
 _shared_types = frozenset(map(np.dtype, (np.float32, np.float64, np.int32, np.int64, np.bool_)))
 
 
-def from_numpy(array: Any) -> Tensor:
+def from_numpy(ndarray: Any) -> Tensor:
     """Return a tensor that shares memory with a NumPy array.
 
     Raises:
@@ -234,24 +235,24 @@ def from_numpy(array: Any) -> Tensor:
     >>> x
     tensor([1., 9.], dtype=float64)
     """
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"from_numpy: needs a NumPy array, not {type(array).__name__}")
-    if array.dtype not in _shared_types:
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"from_numpy: needs a NumPy array, not {type(ndarray).__name__}")
+    if ndarray.dtype not in _shared_types:
         raise TypeError(
-            f"from_numpy: cannot share an array of {array.dtype}; convert it to one of the types of tensors"
+            f"from_numpy: cannot share an array of {ndarray.dtype}; convert it to one of the types of tensors"
         )
-    result = Tensor(array)
+    result = Tensor(ndarray)
     _ = result._tensor  # which refuses strides that tensors cannot have
     return result
 
 
-def from_dlpack(source: Any) -> Tensor:
+def from_dlpack(ext_tensor: Any) -> Tensor:
     """Return a tensor that shares memory with an array of another library, by the DLPack protocol.
 
     >>> minigrad.from_dlpack(np.array([1.0, 2.0]))
     tensor([1., 2.], dtype=float64)
     """
-    return from_numpy(np.from_dlpack(source))
+    return from_numpy(np.from_dlpack(ext_tensor))
 
 
 def full(
@@ -275,63 +276,103 @@ def full(
     return _made(arrays.full(shape, number_in("full", value, kind), kind), requires_grad, device)
 
 
-def zeros(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Return zeros.
+def zeros(
+    *sizes: Any,
+    size: Any = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return zeros, in a shape given as numbers, in a tuple, or by name.
 
     >>> minigrad.zeros(2, 3)
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    return full(shape_to_make(size, "zeros"), 0, kind, device, requires_grad)
+    return full(sizes_given(sizes, size, "zeros"), 0, kind, device, requires_grad)
 
 
-def ones(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Return ones.
+def ones(
+    *sizes: Any,
+    size: Any = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return ones, in a shape given as numbers, in a tuple, or by name.
 
     >>> minigrad.ones((2, 2))
     tensor([[1., 1.],
             [1., 1.]])
     """
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    return full(shape_to_make(size, "ones"), 1, kind, device, requires_grad)
+    return full(sizes_given(sizes, size, "ones"), 1, kind, device, requires_grad)
 
 
-def empty(*size: Any, dtype: DTypeLike | None = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Return a tensor with arbitrary values.
+def empty(
+    *sizes: Any,
+    size: Any = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor with arbitrary values, in a shape given as numbers, in a tuple, or by name.
 
     >>> minigrad.empty(2, 3).shape
     (2, 3)
     """
     kind = dtype_of(dtype) if dtype is not None else backends.default_float()
-    return _made(arrays.empty(shape_to_make(size, "empty"), kind), requires_grad, device)
+    return _made(arrays.empty(sizes_given(sizes, size, "empty"), kind), requires_grad, device)
 
 
-def full_like(like: Tensor, fill_value: Any, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
-    """Return one value everywhere, in another tensor's shape, type and device.
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return one value everywhere, in another tensor's shape, and in its type and device unless others are given.
 
     >>> minigrad.full_like(minigrad.tensor([1, 2]), 9)
     tensor([9, 9])
     """
-    return full(like.shape, fill_value, dtype or like.dtype, like.device, requires_grad)
+    need_tensors("full_like", input)
+    return full(input.shape, fill_value, dtype or input.dtype, device or input.device, requires_grad)
 
 
-def zeros_like(like: Tensor, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
-    """Return zeros in another tensor's shape, type and device.
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return zeros in another tensor's shape, and in its type and device unless others are given.
 
     >>> minigrad.zeros_like(minigrad.tensor([[1.0, 2.0]]))
     tensor([[0., 0.]])
     """
-    return full_like(like, 0, dtype, requires_grad)
+    need_tensors("zeros_like", input)
+    return full_like(input, 0, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def ones_like(like: Tensor, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
-    """Return ones in another tensor's shape, type and device.
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return ones in another tensor's shape, and in its type and device unless others are given.
 
     >>> minigrad.ones_like(minigrad.tensor([[1.0, 2.0]]))
     tensor([[1., 1.]])
     """
-    return full_like(like, 1, dtype, requires_grad)
+    need_tensors("ones_like", input)
+    return full_like(input, 1, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def arange(
@@ -387,14 +428,21 @@ def linspace(
     return _made(np.linspace(start, end, steps).astype(kind), requires_grad, device)
 
 
-def eye(n: int, m: int | None = None, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
+def eye(
+    n: int,
+    m: int | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Return the identity matrix of n rows and m columns (by default n).
 
     >>> minigrad.eye(2)
     tensor([[1., 0.],
             [0., 1.]])
     """
-    return _made(np.eye(n, m, dtype=dtype_of(dtype) if dtype is not None else backends.default_float()), False, device)
+    kind = dtype_of(dtype) if dtype is not None else backends.default_float()
+    return _made(np.eye(n, m, dtype=kind), requires_grad, device)
 
 
 def _random(name: str, values: Tensor, dtype: DTypeLike | None, device: str | None, requires_grad: bool) -> Tensor:
@@ -406,7 +454,8 @@ def _random(name: str, values: Tensor, dtype: DTypeLike | None, device: str | No
 
 
 def rand(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: Generator | None = None,
     dtype: DTypeLike | None = None,
     device: str | None = None,
@@ -418,7 +467,7 @@ def rand(
     >>> x.shape, bool((x >= 0).all()), bool((x < 1).all())
     ((2, 3), True, True)
     """
-    made = (generator or default_generator).uniform(0.0, 1.0, shape_to_make(size, "rand"))
+    made = (generator or default_generator).uniform(0.0, 1.0, sizes_given(sizes, size, "rand"))
     result = _random("rand", made, dtype, device, requires_grad)
     if result.abstract:
         return result.minimum(1.0 - 2.0**-24) if result.dtype == np.float32 else result
@@ -428,7 +477,8 @@ def rand(
 
 
 def randn(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: Generator | None = None,
     dtype: DTypeLike | None = None,
     device: str | None = None,
@@ -439,32 +489,70 @@ def randn(
     >>> minigrad.randn(2, 3).shape
     (2, 3)
     """
-    made = (generator or default_generator).normal(0.0, 1.0, shape_to_make(size, "randn"))
+    made = (generator or default_generator).normal(0.0, 1.0, sizes_given(sizes, size, "randn"))
     return _random("randn", made, dtype, device, requires_grad)
 
 
-def rand_like(like: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return `rand` in another tensor's shape, type and device.
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `rand` in another tensor's shape, and in its type and device unless others are given.
 
     >>> minigrad.rand_like(minigrad.zeros(2, 3)).shape
     (2, 3)
     """
-    draws_floats("rand_like", like.dtype)
-    return rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
+    need_tensors("rand_like", input)
+    kind = input.dtype if dtype is None else dtype_of(dtype)
+    draws_floats("rand_like", kind)
+    where = device or input.device
+    return rand(input.shape, generator=generator, dtype=kind, device=where, requires_grad=requires_grad)
 
 
-def randn_like(like: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return `randn` in another tensor's shape, type and device.
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `randn` in another tensor's shape, and in its type and device unless others are given.
 
     >>> minigrad.randn_like(minigrad.zeros(2, 3)).shape
     (2, 3)
     """
-    draws_floats("randn_like", like.dtype)
-    return randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)
+    need_tensors("randn_like", input)
+    kind = input.dtype if dtype is None else dtype_of(dtype)
+    draws_floats("randn_like", kind)
+    where = device or input.device
+    return randn(input.shape, generator=generator, dtype=kind, device=where, requires_grad=requires_grad)
 
 
-def randint(low: int, high: Any = None, size: Any = None, generator: Generator | None = None) -> Tensor:
+def randint(
+    low: int = 0,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Return random integers from low to high - 1. ``randint(high, size)`` starts at 0.
+
+    Args:
+        low: The smallest.
+        high: One more than the largest.
+        size: The shape.
+        generator: Where random numbers come from. None takes the default generator.
+        dtype: The type, int64 by default.
+        device: "cpu" or "cuda".
+        requires_grad: Whether the tensor, of floats then, is a leaf that backward gives a gradient.
 
     >>> x = minigrad.randint(1, 7, (5,))
     >>> x.dtype, set(x.tolist()) <= {1, 2, 3, 4, 5, 6}
@@ -472,23 +560,39 @@ def randint(low: int, high: Any = None, size: Any = None, generator: Generator |
     """
     if size is None:
         low, high, size = 0, low, high
-    if size is None:
+    elif high is None:  # randint(high, size=(2,))
+        low, high = 0, low
+    if size is None or high is None:
         raise TypeError("randint: the size is missing; call randint(high, size) or randint(low, high, size)")
     if not low < high:
         raise ValueError(
             f"randint: no integer is at least {low} and less than {high}; call randint(high, size) or "
             "randint(low, high, size)"
         )
-    return (generator or default_generator).integers(low, high, shape_to_make((size,), "randint"))
+    drawn = (generator or default_generator).integers(low, high, shape_to_make((size,), "randint"))
+    return _as_asked(drawn, dtype, device, requires_grad)
 
 
-def randperm(n: int, generator: Generator | None = None) -> Tensor:
+def _as_asked(x: Tensor, dtype: DTypeLike | None, device: str | None, requires_grad: bool) -> Tensor:
+    """Return a new tensor in another type and place, and as a leaf, if that is asked for."""
+    x = x if dtype is None and device is None else x.to(dtype=dtype, device=device)
+    return x.requires_grad_() if requires_grad else x
+
+
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Return the numbers from 0 to n - 1 in random order.
 
     >>> sorted(minigrad.randperm(4).tolist())
     [0, 1, 2, 3]
     """
-    return (generator or default_generator).permutation(n)
+    return _as_asked((generator or default_generator).permutation(n), dtype, device, requires_grad)
 
 
 # --- functions of several tensors ---------------------------------------------------------------------------

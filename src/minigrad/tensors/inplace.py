@@ -39,7 +39,7 @@ class InPlace:
 
     __slots__ = ()
 
-    def add_(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
+    def add_(self, other: Tensor | float, *, alpha: float = 1.0) -> Tensor:
         """Add other, times alpha.
 
         >>> minigrad.tensor([1.0, 2.0]).add_(10.0, alpha=0.5)
@@ -47,7 +47,7 @@ class InPlace:
         """
         return _change(self, "add_", functions.Add, cast(Any, self)._times("add_", other, alpha))
 
-    def sub_(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
+    def sub_(self, other: Tensor | float, *, alpha: float = 1.0) -> Tensor:
         """Subtract other, times alpha.
 
         >>> minigrad.tensor([1.0, 2.0]).sub_(1.0)
@@ -63,21 +63,23 @@ class InPlace:
         """
         return _change(self, "mul_", functions.Mul, other)
 
-    def div_(self, other: Tensor | float) -> Tensor:
-        """Divide by other.
+    def div_(self, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+        """Divide by other, and round as in `div`.
 
         >>> minigrad.tensor([1.0, 2.0]).div_(4.0)
         tensor([0.25, 0.50])
         """
+        if rounding_mode is not None:
+            return self.copy_(cast(Any, self).detach().div(other, rounding_mode=rounding_mode))
         return _change(self, "div_", functions.Div, other)
 
-    def pow_(self, other: Tensor | float) -> Tensor:
-        """Raise to the power other.
+    def pow_(self, exponent: Tensor | float) -> Tensor:
+        """Raise to a power.
 
         >>> minigrad.tensor([2.0, 3.0]).pow_(2)
         tensor([4., 9.])
         """
-        return _change(self, "pow_", functions.Pow, other)
+        return _change(self, "pow_", functions.Pow, exponent)
 
     def neg_(self) -> Tensor:
         """Change every sign.
@@ -159,13 +161,13 @@ class InPlace:
         """
         return self.copy_(cast(Any, self).detach().floor())
 
-    def round_(self) -> Tensor:
-        """Replace every element by the nearest whole number.
+    def round_(self, *, decimals: int = 0) -> Tensor:
+        """Replace every element by the nearest whole number, or keep some decimals.
 
         >>> minigrad.tensor([0.6, 1.5]).round_()
         tensor([1., 2.])
         """
-        return self.copy_(cast(Any, self).detach().round())
+        return self.copy_(cast(Any, self).detach().round(decimals=decimals))
 
     def clamp_(self, min: float | None = None, max: float | None = None) -> Tensor:
         """Move every element into [min, max].
@@ -194,8 +196,12 @@ class InPlace:
         """
         return self._put("fill_", (...,), value)
 
-    def copy_(self, other: Any) -> Tensor:
+    def copy_(self, other: Any, non_blocking: bool = False) -> Tensor:
         """Set every element to that of another tensor, which may broadcast and have another type.
+
+        Args:
+            other: The tensor, or numbers.
+            non_blocking: Taken, and without effect: the copy is complete when this returns.
 
         >>> x = minigrad.zeros(2, 2)
         >>> x.copy_(minigrad.tensor([1, 2]))

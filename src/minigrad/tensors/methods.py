@@ -184,7 +184,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         return cast(Any, self) ** exponent
 
-    def add(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
+    def add(self, other: Tensor | float, *, alpha: float = 1.0) -> Tensor:
         """Return self + alpha * other.
 
         >>> minigrad.tensor([1.0, 2.0]).add(10.0, alpha=2.0)
@@ -192,7 +192,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         return functions.Add.apply(self, self._times("add", other, alpha))
 
-    def sub(self, other: Tensor | float, alpha: float = 1.0) -> Tensor:
+    def sub(self, other: Tensor | float, *, alpha: float = 1.0) -> Tensor:
         """Return self - alpha * other.
 
         >>> minigrad.tensor([1.0, 2.0]).sub(minigrad.tensor([0.5, 0.5]))
@@ -212,13 +212,19 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         return functions.Mul.apply(self, other)
 
-    def div(self, other: Tensor | float) -> Tensor:
+    def div(self, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
         """Return self / other.
+
+        Args:
+            other: A number or a tensor that broadcasts.
+            rounding_mode: "floor" rounds down, as `floor_divide`, "trunc" towards 0; such a result is a constant.
 
         >>> minigrad.tensor([1.0, 2.0]).div(4.0)
         tensor([0.25, 0.50])
         """
-        return functions.Div.apply(self, other)
+        if rounding_mode is None:
+            return functions.Div.apply(self, other)
+        return cast(Any, self)._rounded_quotient(other, rounding_mode)
 
     def maximum(self, other: Tensor | float) -> Tensor:
         """Return the larger element of each pair; nan where one is nan.
@@ -300,13 +306,16 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     # --- reductions -----------------------------------------------------------------------------------------
 
-    def sum(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
+    def sum(
+        self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, dtype: DTypeLike | None = None
+    ) -> Tensor:
         """Add up the elements, all of them or along axes.
 
         Args:
             dim: An axis or several. None takes all, () none.
             keepdim: Whether these axes stay, with size 1.
             axis: NumPy's name for dim, which every reduction takes.
+            dtype: The type to convert to first, and that of the result.
 
         >>> x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
         >>> x.sum(), x.sum(dim=0)
@@ -317,16 +326,22 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "sum")
         x = cast(Any, self)
+        if dtype is not None:
+            return cast("Tensor", x.to(dtype=dtype).sum(dim, keepdim).to(dtype=dtype))
         return tensor_functions.Sum.apply(x, dim=axes_of(x, dim, "sum"), keepdim=keepdim)
 
-    def mean(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
+    def mean(
+        self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, dtype: DTypeLike | None = None
+    ) -> Tensor:
         """Return the mean of the elements, all of them or along axes. It is nan where there are none.
+
+        The arguments are those of `sum`.
 
         >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).mean(dim=0)
         tensor([2., 3.])
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "mean")
-        x = cast(Any, self)
+        x = cast(Any, self if dtype is None else cast(Any, self).to(dtype=dtype))
         _refuse_integers(x, "mean")
         axes = axes_of(x, dim, "mean")
         count = 1
@@ -347,7 +362,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """Return the variance: the mean squared distance from the mean.
 
         Args:
-            dim: An axis or several. None takes all.
+            dim: An axis or several. None takes all. A single truth value is taken for unbiased, as in PyTorch.
             unbiased: Whether to divide by n - 1 instead of n.
             keepdim: Whether these axes stay, with size 1.
             correction: What to take from n, in place of unbiased.
@@ -358,6 +373,8 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         (tensor(1.6667), tensor(1.25))
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "var")
+        if isinstance(dim, bool):  # x.var(False), as in PyTorch
+            dim, unbiased = None, dim
         x = cast(Any, self)
         _refuse_integers(x, "var")
         axes = axes_of(x, dim, "var")
@@ -390,14 +407,18 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             return variance.sqrt()
         return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
 
-    def prod(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
-        """Multiply the elements, all of them or along axes.
+    def prod(
+        self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, dtype: DTypeLike | None = None
+    ) -> Tensor:
+        """Multiply the elements, all of them or along axes. The arguments are those of `sum`.
 
         >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).prod(dim=1)
         tensor([ 2., 12.])
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "prod")
         x = cast(Any, self)
+        if dtype is not None:
+            return cast("Tensor", x.to(dtype=dtype).prod(dim, keepdim).to(dtype=dtype))
         return tensor_functions.Prod.apply(x, dim=axes_of(x, dim, "prod"), keepdim=keepdim)
 
     def max(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Any:
@@ -580,7 +601,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     # --- products -------------------------------------------------------------------------------------------
 
-    def dot(self, other: Tensor) -> Tensor:
+    def dot(self, tensor: Tensor) -> Tensor:
         """Return the sum of the products of two vectors' elements.
 
         Raises:
@@ -589,7 +610,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([1.0, 2.0]).dot(minigrad.tensor([3.0, 4.0]))
         tensor(11.)
         """
-        a, b = cast(Any, self), cast(Any, other)
+        a, b = cast(Any, self), cast(Any, tensor)
         if a.ndim != 1 or b.ndim != 1 or a.shape != b.shape:
             raise ValueError(f"dot: {a.shape} and {b.shape}; both must be vectors of one length")
         products = a * b
@@ -623,22 +644,22 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             a, b = a.to(common), b.to(common)
         return tensor_functions.MatMul.apply(a, b)
 
-    def mm(self, other: Tensor) -> Tensor:
+    def mm(self, mat2: Tensor) -> Tensor:
         """Multiply two matrices.
 
         >>> minigrad.eye(2).mm(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
         tensor([[1., 2.],
                 [3., 4.]])
         """
-        return self._matmul_of(2, "mm", other)
+        return self._matmul_of(2, "mm", mat2)
 
-    def bmm(self, other: Tensor) -> Tensor:
+    def bmm(self, mat2: Tensor) -> Tensor:
         """Multiply two batches of matrices, of one batch size.
 
         >>> minigrad.zeros(5, 2, 3).bmm(minigrad.zeros(5, 3, 4)).shape
         (5, 2, 4)
         """
-        return self._matmul_of(3, "bmm", other)
+        return self._matmul_of(3, "bmm", mat2)
 
     def _matmul_of(self, rank: int, name: str, other: Tensor) -> Tensor:
         a, b = cast(Any, self), cast(Any, other)

@@ -206,7 +206,9 @@ class Placing(Shapes):
         """
         return cast("Tensor", cast(Any, self).copy_(self.index_add(dim, index, source, alpha)))
 
-    def scatter(self, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
+    def scatter(
+        self, dim: int, index: Tensor, src: Tensor | float | None = None, *, value: float | None = None
+    ) -> Tensor:
         """Return the tensor with values at given places along an axis: ``out[index[i][j]][j] = src[i][j]`` for axis 0.
 
         Args:
@@ -214,15 +216,19 @@ class Placing(Shapes):
             index: int64, with as many axes. Along the others it is no larger than this tensor.
             src: A number, or a tensor of this tensor's type, no smaller than index. Of several values for one place the
                 last one stays.
+            value: PyTorch's other name for a src that is a number.
 
         Raises:
-            TypeError: If the types differ.
+            TypeError: If the types differ, or src and value are both given, or neither.
             ValueError: If the shapes do not match.
 
         >>> minigrad.zeros(2, 3).scatter(1, minigrad.tensor([[2], [0]]), 1.0)
         tensor([[0., 0., 1.],
                 [1., 0., 0.]])
         """
+        if (src is None) == (value is None):
+            raise TypeError("scatter: give src, a tensor or a number, or a number as value")
+        src = value if src is None else src
         x, values = cast(Any, self), cast(Any, src)
         axis = axis_of(self, dim, "scatter")
         if not isinstance(src, Shapes):
@@ -235,14 +241,16 @@ class Placing(Shapes):
             return cast("Tensor", cast(Any, batched).put_along(x, axis, index, values))
         return tensor_functions.IndexPut.apply(x, values, key=tensor_functions._along(index, axis))
 
-    def scatter_(self, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
+    def scatter_(
+        self, dim: int, index: Tensor, src: Tensor | float | None = None, *, value: float | None = None
+    ) -> Tensor:
         """Put values at given places along an axis, see `scatter`.
 
         >>> minigrad.zeros(2, 3).scatter_(1, minigrad.tensor([[2], [0]]), 1.0)
         tensor([[0., 0., 1.],
                 [1., 0., 0.]])
         """
-        return cast("Tensor", cast(Any, self).copy_(self.scatter(dim, index, src)))
+        return cast("Tensor", cast(Any, self).copy_(self.scatter(dim, index, src, value=value)))
 
     def scatter_add(self, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """Return the tensor with values added at given places along an axis; one that is named twice gets both.

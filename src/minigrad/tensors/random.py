@@ -10,7 +10,9 @@ import numpy as np
 
 from minigrad import layout
 from minigrad.errors import TraceError
+from minigrad.machine.missing import missing
 from minigrad.tensors import mapped
+from minigrad.tensors.devices import Device
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -26,14 +28,32 @@ class Generator:
 
     Args:
         seed: Any integer that is not negative. None takes one that differs each time.
+        device: Of PyTorch, which may stand first, too. Numbers are made on the CPU, and put where tensors are wanted.
 
     >>> stream = minigrad.Generator(seed=0)
     >>> stream.uniform(0.0, 1.0, (2,)).shape
     (2,)
     """
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: Any = None, device: str | None = None) -> None:
+        if isinstance(seed, str):  # torch.Generator("cpu")
+            seed, device = device, seed
+        self._device = Device(device or "cpu")
         self._random = np.random.default_rng(None if seed is None else _seed(seed))
+
+    if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("minigrad.Generator", name, self)
+
+    @property
+    def device(self) -> Device:
+        """The device that was named.
+
+        >>> minigrad.Generator(device="cpu").device
+        'cpu'
+        """
+        return self._device
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of a seed, and return the generator.

@@ -102,6 +102,16 @@ class Rounding(Shapes):
         """
         return _divided(functions.Remainder, "remainder", self, other)
 
+    def _rounded_quotient(self, other: Any, mode: str) -> Tensor:
+        """Return self / other, rounded: `div` with a rounding mode."""
+        if mode == "floor":
+            return self.floor_divide(other)
+        if mode != "trunc":
+            raise ValueError(f"div: rounding_mode is {mode!r}; it must be None, 'floor' or 'trunc'")
+        x = cast(Any, self)
+        of_floats = "f" in (self.dtype.kind, getattr(getattr(other, "dtype", None), "kind", "")) or type(other) is float
+        return (x / other).trunc() if of_floats else (x - x.fmod(other)).floor_divide(other)
+
     def __floordiv__(self, other: Any) -> Tensor:
         return _operate(functions.FloorDivide, "floor_divide", self, other)
 

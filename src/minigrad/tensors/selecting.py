@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from minigrad import tensor_functions
 from minigrad.tensors import mapped
@@ -203,14 +204,19 @@ class Selecting(Along):
         kind = np.int64 if factors is None else factors.dtype if factors.dtype.kind == "f" else np.float64
         return cast("Tensor", cast(Any, self).from_host(counts.astype(kind)))
 
-    def cumprod(self, dim: int) -> Tensor:
+    def cumprod(self, dim: int, dtype: DTypeLike | None = None) -> Tensor:
         """Return the running products along an axis: element i is the product of the elements up to i.
+
+        Args:
+            dim: The axis.
+            dtype: The type to convert to first. None makes int64 of booleans and integers.
 
         >>> minigrad.tensor([1.0, 2.0, 3.0]).cumprod(0)
         tensor([1., 2., 6.])
         """
         axis = axis_of(self, dim, "cumprod")
-        x = cast(Any, self) if self.dtype.kind == "f" else cast(Any, self).long()
+        kind = np.int64 if dtype is None and self.dtype.kind in "bi" else dtype
+        x = cast(Any, self if kind is None else cast(Any, self).to(dtype=kind))
         size, reach = (self.shape[axis] if self.ndim else 1), 1
         out = x.clone()
         while reach < size:  # after each round an element has the product of twice as many

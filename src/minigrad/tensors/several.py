@@ -125,18 +125,22 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple(x.expand(*shape) for x in tensors)
 
 
-def searchsorted(sorted_sequence: Tensor, input: Any, right: bool = False) -> Tensor:
+def searchsorted(sorted_sequence: Tensor, input: Any, *, right: bool = False, side: str | None = None) -> Tensor:
     """Return where numbers would be put into a sorted vector: how many of its elements are smaller.
 
     Args:
         sorted_sequence: A vector in order.
         input: A tensor of any shape, or a number.
         right: Whether elements that are equal count as smaller.
+        side: NumPy's word for it: "left" or "right".
 
     >>> minigrad.searchsorted(minigrad.tensor([1.0, 3.0, 5.0]), minigrad.tensor([0.5, 3.0, 9.0]))
     tensor([0, 1, 3])
     """
     need_tensors("searchsorted", sorted_sequence)
+    if side not in (None, "left", "right") or (side == "left" and right):
+        raise ValueError(f"searchsorted: side is {side!r}, with right={right}; it must be 'left' or 'right'")
+    right = right or side == "right"
     if sorted_sequence.ndim != 1:
         raise ValueError(
             f"searchsorted: a sequence of shape {sorted_sequence.shape}; it must be a vector: go through the rows"
@@ -149,7 +153,16 @@ def searchsorted(sorted_sequence: Tensor, input: Any, right: bool = False) -> Te
 # --- chances ------------------------------------------------------------------------------------------------
 
 
-def normal(mean: Any, std: Any = 1.0, size: Any = None, generator: Generator | None = None) -> Tensor:
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Return random numbers from normal distributions.
 
     Args:
@@ -157,6 +170,9 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, generator: Generator | N
         std: The standard deviation, likewise.
         size: The shape, where both are numbers.
         generator: Where random numbers come from. None takes the default generator.
+        dtype: Of the result.
+        device: "cpu" or "cuda".
+        requires_grad: Whether the result is a leaf that backward gives a gradient.
 
     >>> minigrad.normal(0.0, 1.0, size=(2, 3)).shape
     (2, 3)
@@ -165,22 +181,28 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, generator: Generator | N
     if bool(of_tensors) == (size is not None):
         raise TypeError("normal: give size with two numbers, and without it tensors of means or deviations")
     shape = size if size is not None else broadcast_shapes(*of_tensors)
-    return creation.randn(shape, generator=generator) * std + mean
+    drawn = creation.randn(shape, generator=generator, dtype=dtype, device=device) * std + mean
+    return drawn.detach().requires_grad_() if requires_grad else drawn
 
 
-def bernoulli(input: Tensor, generator: Generator | None = None) -> Tensor:
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """Return 1 with the probability that each element gives, else 0, in the tensor's type.
+
+    Args:
+        input: The probabilities.
+        p: One probability for all, in their place: then input gives shape and type alone.
+        generator: Where random numbers come from. None takes the default generator.
 
     >>> minigrad.bernoulli(minigrad.tensor([0.0, 1.0]))
     tensor([0., 1.])
     """
     need_tensors("bernoulli", input)
     drawn = (generator or default_generator).uniform(0.0, 1.0, input.shape)
-    return (drawn < input.detach()).to(input.dtype)
+    return (drawn < (input.detach() if p is None else p)).to(input.dtype)
 
 
 def multinomial(
-    input: Tensor, num_samples: int, replacement: bool = False, generator: Generator | None = None
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
     """Draw places by chance, each with a probability in proportion to its element.
 

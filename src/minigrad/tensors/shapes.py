@@ -223,13 +223,17 @@ class Shapes(Types):
             cast(Any, self)._tensor.view(*new_shape)  # which says where strides do not allow it
         return tensor_functions.View.apply(self, shape=new_shape)
 
-    def reshape(self, *shape: Any) -> Tensor:
+    def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
         """Return the elements, in row-major order, with another shape: a view where strides allow it, else a copy.
+
+        The shape is given as numbers, in a tuple, or by name.
 
         >>> minigrad.arange(6).reshape(2, 3).T.reshape(6)
         tensor([0, 3, 1, 4, 2, 5])
         """
-        new_shape = layout.view_shape(self.shape, layout.sizes_of(shape, "reshape"))
+        new_shape = layout.view_shape(
+            self.shape, layout.sizes_of(sizes if shape is None else (*sizes, shape), "reshape")
+        )
         array = _array(self)
         if isinstance(array, np.ndarray) and array.flags.c_contiguous:
             return tensor_functions.View.apply(self, shape=new_shape)
@@ -281,13 +285,13 @@ class Shapes(Types):
         axis = layout.normal_axis(dim, self.ndim, "unflatten")
         return self.reshape(*self.shape[:axis], *sizes, *self.shape[axis + 1 :])
 
-    def permute(self, *order: Any) -> Tensor:
-        """Return a view whose axis i is axis ``order[i]`` of this tensor.
+    def permute(self, *order: Any, dims: Any = None) -> Tensor:
+        """Return a view whose axis i is axis ``order[i]`` of this tensor; the order may also be given by name.
 
         >>> minigrad.zeros(2, 3, 4).permute(2, 0, 1).shape
         (4, 2, 3)
         """
-        given = layout.sizes_of(order, "permute")
+        given = layout.sizes_of(order if dims is None else (*order, dims), "permute")
         axes = [layout.normal_axis(axis, self.ndim, "permute") for axis in given]
         if sorted(axes) != list(range(self.ndim)):
             raise ValueError(f"permute: {tuple(given)} is not an order of the {self.ndim} axes of shape {self.shape}")
@@ -377,13 +381,13 @@ class Shapes(Types):
         """
         return self.expand(*other.shape)
 
-    def broadcast_to(self, *sizes: Any) -> Tensor:
-        """Return a view expanded to a shape: NumPy's name for `expand`.
+    def broadcast_to(self, *sizes: Any, size: Any = None) -> Tensor:
+        """Return a view expanded to a shape, given as numbers, in a tuple, or by name: NumPy's name for `expand`.
 
         >>> minigrad.zeros(3).broadcast_to(4, 3).shape
         (4, 3)
         """
-        return self.expand(*sizes)
+        return self.expand(*sizes) if size is None else self.expand(*sizes, size)
 
     def flip(self, *axes: Any, dims: Any = None) -> Tensor:
         """Return a copy with the elements in reverse order along some axes, given as numbers, in a list, or by name.
@@ -556,8 +560,11 @@ class Shapes(Types):
         """
         return mapped.elements(self).tolist()
 
-    def numpy(self) -> Any:
+    def numpy(self, *, force: bool = False) -> Any:
         """Return the NumPy array that shares this tensor's memory (on the CPU).
+
+        Args:
+            force: Whether a tensor that requires gradients gives its array all the same, as after `detach`.
 
         Raises:
             GraphError: If the tensor requires gradients, which the array would not know of.
@@ -567,7 +574,7 @@ class Shapes(Types):
         >>> x
         tensor([3., 0.])
         """
-        if cast(Any, self).requires_grad:
+        if cast(Any, self).requires_grad and not force:
             raise GraphError("numpy: this tensor requires gradients; use detach().numpy()")
         return mapped.elements(self)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +16,16 @@ from minigrad.backends import arrays
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["DTYPES", "Types", "dtype_of", "number_to_fill", "python_number", "shape_to_make"]
+__all__ = [
+    "DTYPES",
+    "Types",
+    "dtype_of",
+    "number_to_fill",
+    "python_number",
+    "shape_to_make",
+    "sizes_given",
+    "switches_apart",
+]
 
 DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.int32, np.int64, np.bool_)))
 
@@ -42,19 +52,30 @@ class Types:
             return cast("Tensor", cast(Any, self)._of_array(arrays.contiguous(_array(self))))
         return tensor_functions.Clone.apply(self)
 
-    def to(self, *args: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
+    def to(
+        self,
+        *args: Any,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        non_blocking: builtins.bool = False,
+        copy: builtins.bool = False,
+    ) -> Tensor:
         """Return the tensor with another type or on another device, or itself if nothing changes.
 
         Args:
-            *args: A dtype, a device ("cpu" or "cuda"), or another tensor to be like.
+            *args: A dtype, a device ("cpu" or "cuda"), or another tensor to be like; then non_blocking and copy.
             dtype: The type.
             device: The device.
+            non_blocking: Taken, and without effect: the tensor is complete when this returns.
+            copy: Whether to copy also where nothing changes.
 
         >>> minigrad.tensor([1.7, -1.7]).to(minigrad.int64)
         tensor([ 1, -1])
         >>> minigrad.tensor([1, 2]).to("cpu").device
         'cpu'
         """
+        if args and args[-1].__class__ is bool:
+            args, copy = switches_apart(args)
         for given in args:
             if hasattr(given, "_array"):
                 dtype, device = given.dtype, given.device
@@ -66,10 +87,15 @@ class Types:
         if device is not None and _device(device) != x.device:
             moved = tensor_functions.ToDevice.apply(x, device=_device(device))
             x = moved
-        return cast("Tensor", x if dtype is None else _cast(x, dtype))
+        result = x if dtype is None else _cast(x, dtype)
+        return cast("Tensor", result.clone() if copy and result is self else result)
 
-    def type(self, dtype: DTypeLike | None = None) -> Any:
+    def type(self, dtype: DTypeLike | None = None, non_blocking: builtins.bool = False) -> Any:
         """Return the tensor with another type, or without an argument the name of its type.
+
+        Args:
+            dtype: The type.
+            non_blocking: Taken, and without effect.
 
         >>> minigrad.tensor([1, 2]).type()
         'int64'
@@ -134,37 +160,74 @@ class Types:
         """
         return self.to(device="cpu")
 
-    def cuda(self) -> Tensor:
-        """Return the tensor on the CUDA device."""
-        return self.to(device="cuda")
+    def cuda(self, device: Any = None, non_blocking: builtins.bool = False) -> Tensor:
+        """Return the tensor on the CUDA device.
 
-    def new_zeros(self, *shape: Any) -> Tensor:
-        """Return zeros of this tensor's type and device.
+        Args:
+            device: None, or "cuda"; a number is taken, as of the only one.
+            non_blocking: Taken, and without effect: the tensor is complete when this returns.
+        """
+        return self.to(device="cuda" if device is None or isinstance(device, builtins.int) else device)
+
+    def new_zeros(
+        self,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return zeros of this tensor's type and device, or of others. The arguments are those of `zeros`.
 
         >>> minigrad.tensor([1, 2]).new_zeros(3)
         tensor([0, 0, 0])
         """
-        return self.new_full(layout.sizes_of(shape, "new_zeros"), 0.0)
+        shape = sizes_given(sizes, size, "new_zeros")
+        return self.new_full(shape, 0.0, dtype=dtype, device=device, requires_grad=requires_grad)
 
-    def new_ones(self, *shape: Any) -> Tensor:
-        """Return ones of this tensor's type and device.
+    def new_ones(
+        self,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return ones of this tensor's type and device, or of others. The arguments are those of `ones`.
 
         >>> minigrad.tensor([1, 2]).new_ones(2, 2)
         tensor([[1, 1],
                 [1, 1]])
         """
-        return self.new_full(layout.sizes_of(shape, "new_ones"), 1.0)
+        shape = sizes_given(sizes, size, "new_ones")
+        return self.new_full(shape, 1.0, dtype=dtype, device=device, requires_grad=requires_grad)
 
-    def new_full(self, shape: Sequence[Any], value: Any) -> Tensor:
-        """Return one value everywhere, with this tensor's type and device.
+    def new_full(
+        self,
+        size: Sequence[Any],
+        fill_value: Any,
+        *,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return one value everywhere, with this tensor's type and device, or with others.
 
         >>> minigrad.tensor([1.0]).new_full((2,), 4)
         tensor([4., 4.])
         """
         this = cast("Tensor", self)
-        sizes = shape_to_make((shape,), "full")
-        kind = _array(this).dtype
-        return this.from_host(arrays.full(sizes, number_in("new_full", number_to_fill(value), kind), kind))
+        kind = _array(this).dtype if dtype is None else dtype_of(dtype)
+        shape = shape_to_make((size,), "full")
+        made = this.from_host(arrays.full(shape, number_in("new_full", number_to_fill(fill_value), kind), kind))
+        made = made if device is None else made.to(device=device)
+        return made.requires_grad_() if requires_grad else made
+
+
+def switches_apart(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
+    """Return the arguments of `Tensor.to` without those for non_blocking and copy, and the latter's value."""
+    switches = [given for given in args[-2:] if isinstance(given, bool)]
+    return args[: len(args) - len(switches)], switches[1:] == [True]
 
 
 def python_number(value: Any) -> Any:
@@ -180,6 +243,11 @@ def python_number(value: Any) -> Any:
     if isinstance(number, np.bool_ | np.floating):
         return float(number)
     return number.item() if isinstance(number, np.number) else number
+
+
+def sizes_given(sizes: tuple[Any, ...], size: Any, operation: str) -> tuple[int, ...]:
+    """Return the shape of a new tensor, given as numbers, as one sequence, or by name."""
+    return shape_to_make(sizes if size is None else (*sizes, size), operation)
 
 
 def shape_to_make(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:

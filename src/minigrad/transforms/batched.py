@@ -148,7 +148,9 @@ class BatchedTensor(AbstractTensor):
         sizes = layout.view_shape(self.shape, layout.sizes_of(shape, "view"))
         return self._with(self._value.reshape(self._value.shape[0], *sizes))
 
-    reshape = view
+    def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
+        """Return the same elements with another shape."""
+        return self.view(*sizes) if shape is None else self.view(*sizes, shape)
 
     def expand(self, *sizes: Any) -> Tensor:
         """Return a view in which axes of size 1 repeat."""

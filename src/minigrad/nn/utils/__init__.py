@@ -24,6 +24,7 @@ def clip_grad_norm_(
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """Scale all gradients, in place, so that the norm of all their elements is at most max_norm.
 
@@ -32,6 +33,7 @@ def clip_grad_norm_(
         max_norm: The largest norm allowed.
         norm_type: The p of the norm. Infinity takes the largest absolute value.
         error_if_nonfinite: Whether a norm that is nan or infinite is an error.
+        foreach: Taken, and without effect: PyTorch's choice between two routines of the same values.
 
     Returns:
         The norm before.
@@ -63,8 +65,13 @@ def clip_grad_norm_(
     return creation.tensor(total, dtype=gradients[0].dtype if gradients else None)
 
 
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of all gradients, in place, to the range from -clip_value to clip_value.
+
+    Args:
+        parameters: Whose gradients are limited.
+        clip_value: The largest absolute value.
+        foreach: Taken, and without effect, as in `clip_grad_norm_`.
 
     >>> x = minigrad.tensor([0.0, 0.0], requires_grad=True)
     >>> x.grad = minigrad.tensor([3.0, -0.5])
