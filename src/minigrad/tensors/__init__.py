@@ -896,7 +896,7 @@ def function_of(name: str) -> Callable[..., Any]:
         try:
             return getattr(input, name)(*args, **options)  # looked up late: quick twins come and go
         except TypeError as error:
-            if not options or error.__traceback__.tb_next is not None:  # it was raised further in
+            if not options or cast(Any, error).__traceback__.tb_next is not None:  # it was raised further in
                 raise
             raise refused(f"minigrad.{name}", error) from None
 

@@ -374,7 +374,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         dim = dim if axis is None else _by_numpys_name(dim, axis, "var")
         if isinstance(dim, bool):  # x.var(False), as in PyTorch
-            dim, unbiased = None, dim
+            unbiased, dim = dim, None
         x = cast(Any, self)
         _refuse_integers(x, "var")
         axes = axes_of(x, dim, "var")
