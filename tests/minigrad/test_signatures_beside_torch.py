@@ -123,6 +123,7 @@ SAME = {
     "prod(dim, dtype)": lambda m, x, y, n: n.prod(1, dtype=m.int32),
     "cumprod(dtype)": lambda m, x, y, n: n.cumprod(1, dtype=m.float64),
     "norm(dtype)": lambda m, x, y, n: x.norm(2, 1, dtype=m.float64),
+    "norm(None)": lambda m, x, y, n: x.norm(None, 1),
     "div floor": lambda m, x, y, n: m.div(x, y, rounding_mode="floor"),
     "div trunc": lambda m, x, y, n: x.div(y, rounding_mode="trunc"),
     "div floor of integers": lambda m, x, y, n: n.div(4, rounding_mode="floor"),

@@ -65,7 +65,7 @@ class Along(Shapes):
 
     def norm(
         self,
-        p: float | str = 2,
+        p: float | str | None = 2,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
         dtype: DTypeLike | None = None,
@@ -73,8 +73,8 @@ class Along(Shapes):
         """Return the p-norm of the elements, all of them or along axes: (sum of abs(x)^p)^(1/p).
 
         Args:
-            p: The order. 2 and "fro" give the length of a vector, 1 the sum of absolute values, infinity the largest
-                of them, minus infinity the smallest, 0 counts what is not 0.
+            p: The order. 2, "fro" and None give the length of a vector, 1 the sum of absolute values, infinity the
+                largest of them, minus infinity the smallest, 0 counts what is not 0.
             dim: An axis or several; None takes all.
             keepdim: Whether these axes stay, with size 1.
             dtype: The type to convert to first.
@@ -97,7 +97,7 @@ class Along(Shapes):
             raise TypeError(f"norm: a tensor of {self.dtype} has no norm of its type; convert it with .float()")
         if isinstance(p, str) and p != "fro":
             raise ValueError(f"norm: p is {p!r}; it must be a number or 'fro'")
-        order, axes = (2.0 if p == "fro" else float(p)), axes_of(self, dim, "norm")
+        order, axes = (2.0 if p is None or p == "fro" else float(p)), axes_of(self, dim, "norm")
         if math.isinf(order):
             return cast("Tensor", x.abs().amax(axes, keepdim) if order > 0 else x.abs().amin(axes, keepdim))
         if order == 0.0:
