@@ -115,7 +115,7 @@ def _described(obj: Any, tensors: dict[int, tuple[int, Tensor]], where: str) -> 
     )
 
 
-def load(f: str | os.PathLike[str] | IO[bytes], map_location: str | None = None, weights_only: bool = True) -> Any:
+def load(f: str | os.PathLike[str] | IO[bytes], map_location: str | None = None, *, weights_only: bool = True) -> Any:
     """Read what `save` has written. What was a parameter, or asked for gradients, does so again.
 
     Args:
