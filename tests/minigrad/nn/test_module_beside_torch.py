@@ -118,7 +118,10 @@ def test_a_path_that_leads_nowhere_says_where_it_ends():
         ("parameter", "Net has no attribute 'parameter'; did you mean 'parameters' or 'get_parameter'?"),
         ("zzz", "Net has no attribute 'zzz'"),
         ("_frist", "Net has no attribute '_frist'"),
-        ("share_memory", 'torch\'s share_memory is not in minigrad: see "What is left out" in docs/library/pytorch.md'),
+        (
+            "get_extra_state",
+            'torch\'s get_extra_state is not in minigrad: see "What is left out" in docs/library/pytorch.md',
+        ),
         ("type", "torch's type is not in minigrad; use module.to(dtype)"),
     ],
 )
