@@ -173,7 +173,7 @@ class BatchedTensor(AbstractTensor):
         parts = key if isinstance(key, tuple) else (key,)
         top = max((each for each in (x, *parts) if isinstance(each, BatchedTensor)), key=lambda each: each._level)
         level, size = top._level, top._value.shape[0]
-        mine = [isinstance(each, BatchedTensor) for each in parts]
+        mine = [isinstance(each, AbstractTensor) for each in parts]  # one that a trace computes is repeated for all
         held = [expose(each, level, size) if own else each for each, own in zip(parts, mine, strict=True)]
         value = cast(Any, x)._value if _has(x, level) else x
         return BatchedTensor(indexing.take_each(value, _has(x, level), held, mine), level)
