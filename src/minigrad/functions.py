@@ -124,22 +124,22 @@ class Function:
     """True: forward gets the arrays of tensors, and backward may too. False: both get tensors."""
     add_back: ClassVar[Callable[[Any, Any, Any], bool] | None] = None
     """Adds to an array what backward would return, given ctx, d_output and the array; False: it could not."""
+    _forward_alone: ClassVar[Callable[..., Any]]
+    """Of a class with a `setup_context`: its forward as it was written, without ctx."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "backward" in cls.__dict__ and "add_back" not in cls.__dict__:
             cls.add_back = None  # which belongs to the rule that this class replaces
-        if "forward" in cls.__dict__:
-            cls._forward_alone = cls.forward
         if cls.setup_context is not Function.setup_context and not {"forward", "setup_context"}.isdisjoint(vars(cls)):
+            if "forward" in vars(cls) or not hasattr(cls, "_forward_alone"):
+                cls._forward_alone = cls.forward
             cls.forward = _in_two_steps(cls)  # type: ignore[method-assign]
 
     @staticmethod
     def forward(ctx: Any, *values: Any) -> Any:
         """Compute the result from the inputs' values, and save in ctx what backward will need."""
         raise FunctionError("a Function needs a forward(ctx, *values)")
-
-    _forward_alone: ClassVar[Callable[..., Any]] = forward
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
