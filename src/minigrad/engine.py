@@ -8,16 +8,17 @@ A rule never has to sum its gradient to an input's shape; the backward pass does
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from minigrad.autodiff import Context
-from minigrad.errors import FunctionError
-from minigrad.functions import OUTPUT, saved_pattern
+from minigrad.autodiff import Context, grad_mode
+from minigrad.errors import FunctionError, GraphError
+from minigrad.functions import OUTPUT, Function, saved_pattern
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["TensorContext", "accumulate_grad", "context_of", "elementwise_context", "unbroadcast"]
+__all__ = ["During", "TensorContext", "accumulate_grad", "context_of", "elementwise_context", "unbroadcast"]
 
 
 def unbroadcast(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -68,6 +69,15 @@ def accumulate_grad(leaf: Tensor, gradient: Tensor) -> None:
     ### END SOLUTION
 
 
+@dataclass(frozen=True)
+class During:
+    """When a function's forward on tensors ran, by the clock of `minigrad.backward.changes`."""
+
+    function: str
+    begun: int
+    ended: int
+
+
 class TensorContext(Context):
     """The values that a function of tensors hands from forward to backward.
 
@@ -84,6 +94,7 @@ class TensorContext(Context):
     result: Any = None
     tensors = False
     constants: tuple[Any, ...] = ()
+    during: During | None = None
 
     if TYPE_CHECKING:  # a function may keep anything else here, under any name
 
@@ -128,6 +139,9 @@ class TensorContext(Context):
         if self.tensors:
             return self
         twin = self._with([self._variable_of(value) for value in self.saved_values])
+        if self.during is not None:
+            kept = {key: self._without_history(value) for key, value in self.__dict__.items() if key != "saved_values"}
+            twin.__dict__.update(kept)
         twin.__dict__["tensors"] = True
         return twin
 
@@ -140,15 +154,69 @@ class TensorContext(Context):
         if saved is getattr(self.output, "_array", None) or saved is self.result:
             return self.output
         if hasattr(saved, "chain_rule"):
-            return saved
+            return self._without_history(saved)
         like = self.output if self.output is not None else self.inputs[0]
         return like.from_host(saved)  # a constant: an index, a mask
+
+    def _without_history(self, value: Any) -> Any:
+        """Give what a forward on tensors made and kept a history that ends with an error.
+
+        Forward is not recorded, so such a value would pass for a constant when the rule is differentiated.
+        """
+        if not hasattr(value, "chain_rule") or self.during is None or not grad_mode.enabled:
+            return value
+        during = self.during
+        if value is self.output or not during.begun < value._tick < during.ended or value.dtype.kind != "f":
+            return value
+        wanted = [x for x in self.inputs if getattr(x, "requires_grad", False)]
+        return _MadeInForward.apply(value, *wanted, of=during.function) if wanted else value
 
     def _with(self, saved: Iterable[Any]) -> TensorContext:
         twin = TensorContext.__new__(TensorContext)
         twin.__dict__.update(self.__dict__)
         twin.saved_values = tuple(saved)
         return twin
+
+
+class _MadeInForward(Function):
+    """What a forward on tensors made and kept: which derivative it has was not recorded."""
+
+    raw = True
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, *inputs: Any, of: str) -> Any:
+        """Return the value."""
+        return a
+
+    @staticmethod
+    def backward(ctx: Any, d_output: Any) -> Any:
+        """Refuse: a term of the second derivative would be missing.
+
+        Raises:
+            GraphError: Always.
+        """
+        raise GraphError(_unknown(ctx))
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        """Refuse likewise.
+
+        Raises:
+            GraphError: Always.
+        """
+        raise GraphError(_unknown(ctx))
+
+
+_MadeInForward.__name__ = "MadeInForward"  # as graphs call it
+
+
+def _unknown(ctx: Any) -> str:
+    shape = tuple(ctx.inputs[0].shape)
+    return (
+        f"{ctx.options['of']}.backward: it uses a value of shape {shape} that forward computed and kept, whose own "
+        "derivative is unknown, so a second derivative would lack a term; save inputs or the output and compute the "
+        "value from them in backward, or save a mask as booleans"
+    )
 
 
 def elementwise_context(result: Tensor) -> TensorContext:

@@ -35,8 +35,13 @@ def push(outputs: Sequence[Tensor], inputs: Sequence[Tensor], tangents: Sequence
         if any(t is not None for t in given):
             if node._ctx is None:  # elementwise: a change is repeated wherever its input was
                 given = [t if t is None else t.expand(*node.shape) for t in given]
-            changes[id(node)] = fit_tensor(node, node._fn.jvp(context_of(node), *given))
+            changes[id(node)] = fit_tensor(node, node._fn.jvp(_context(node), *given))
     return [changes.get(id(y)) for y in outputs]
+
+
+def _context(node: Tensor) -> Any:
+    ctx = context_of(node)
+    return ctx if node._fn.raw else ctx.as_variables()  # a forward on tensors saved tensors
 
 
 def jvp(output: Tensor, inputs: Sequence[Tensor], tangents: Sequence[Tensor]) -> Tensor:

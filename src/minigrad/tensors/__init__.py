@@ -627,6 +627,7 @@ def _parts(options: dict[str, Any]) -> Iterable[Any]:
 def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
     """Run a function whose forward takes and returns tensors."""
     ctx = TensorContext(inputs, [getattr(x, "_array", x) for x in inputs], options)
+    begun = next(ticks)
     with autodiff.no_grad():
         try:
             output = function.forward(ctx, *inputs, **options)
@@ -638,6 +639,7 @@ def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: 
     if any(each is output for each in ctx.constants):
         return Tensor(output._array)
     result = _recorded(function, inputs, ctx, output._array)
+    ctx.during = engine.During(function.__name__, begun, result._tick)
     if any(saved is output for saved in ctx.saved_values):
         ctx.result = output._array
         ctx.saved_values = tuple([output._array if saved is output else saved for saved in ctx.saved_values])

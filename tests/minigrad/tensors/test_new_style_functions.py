@@ -105,3 +105,77 @@ def test_gradients_of_several_outputs_are_checked(check):
         getattr(mg.autograd, check)(lambda x: (x**3, x.detach() * x * x), (x,))
     with pytest.raises(ValueError, match="none of the outputs depends on an input that requires gradients"):
         getattr(mg.autograd, check)(lambda x: (x.detach(), x.argmax()), (x,))
+
+
+def cube_that_keeps(what):
+    """A function of tensors whose rule uses the square of its input, kept in one of several ways."""
+
+    class Cube(mg.Function):
+        @staticmethod
+        def forward(ctx, a):
+            square = a * a
+            output = square * a
+            kept = {"square": square, "view": a.detach(), "input": a, "output": output}.get(what, a)
+            ctx.save_for_backward(a, kept)
+            if what == "attribute":
+                ctx.square = square
+            return output
+
+        @staticmethod
+        def backward(ctx, d):
+            a, kept = ctx.saved_tensors
+            if what == "output":
+                return d * 3.0 * kept / a
+            square = kept if what == "square" else ctx.square if what == "attribute" else kept * kept
+            return d * 3.0 * square
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return Cube.backward(ctx, tangent)
+
+    return Cube
+
+
+SECOND_DERIVATIVES = {
+    "grad of grad": lambda f: mg.func.grad(lambda y: mg.func.grad(lambda x: f(x).sum())(y).sum()),
+    "reverse over forward": lambda f: mg.func.grad(lambda y: mg.func.jvp(f, (y,), (mg.ones(2),))[1].sum()),
+    "forward over reverse": lambda f: lambda x: mg.func.jvp(mg.func.grad(lambda y: f(y).sum()), (x,), (mg.ones(2),))[1],
+    "hessian": lambda f: lambda x: mg.func.hessian(lambda y: f(y).sum())(x).sum(dim=0),
+}
+
+
+@pytest.mark.parametrize("second", SECOND_DERIVATIVES.values(), ids=SECOND_DERIVATIVES)
+@pytest.mark.parametrize("what", ["square", "view", "attribute", "input", "output"])
+def test_a_second_derivative_needs_a_rule_of_inputs_and_output(what, second):
+    """What forward made and kept has no recorded derivative: the first derivative is right, the second refused."""
+    cube = cube_that_keeps(what)
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    (first,) = mg.autograd.grad(cube.apply(x).sum(), x, create_graph=True)
+    assert first.tolist() == [3.0, 12.0]
+    assert mg.autograd.jvp(cube.apply(x), x, mg.ones(2)).tolist() == [3.0, 12.0]
+    if what in ("input", "output"):
+        assert second(cube.apply)(x.detach()).tolist() == [6.0, 12.0]
+        return
+    with pytest.raises(mg.errors.GraphError, match=r"Cube\.backward: it uses a value of shape \(2,\) that forward"):
+        second(cube.apply)(x.detach())
+
+
+def test_a_mask_of_booleans_and_tensors_from_elsewhere_are_constants():
+    """A rule may use what has no derivative: booleans that forward made, and tensors that it did not make."""
+    factor = mg.tensor([5.0, 7.0])
+
+    class SquareOfPositive(mg.Function):
+        @staticmethod
+        def forward(ctx, a):
+            ctx.save_for_backward(a, a > 0.0, factor)
+            return mg.where(a > 0.0, a * a, 0.0) * factor
+
+        @staticmethod
+        def backward(ctx, d):
+            a, mask, by = ctx.saved_tensors
+            return mg.where(mask, d * 2.0 * a * by, 0.0)
+
+    x = mg.tensor([-1.0, 2.0], requires_grad=True)
+    (first,) = mg.autograd.grad(SquareOfPositive.apply(x).sum(), x, create_graph=True)
+    assert first.tolist() == [0.0, 28.0]
+    assert mg.autograd.grad(first.sum(), x)[0].tolist() == [0.0, 14.0]
