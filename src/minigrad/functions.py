@@ -122,6 +122,8 @@ class Function:
     differentiable: ClassVar[bool] = True
     raw: ClassVar[bool] = False
     """True: forward gets the arrays of tensors, and backward may too. False: both get tensors."""
+    crosswise: ClassVar[bool] = False
+    """True: forward saves its first inputs, and the gradient of each is made of the others: a product's."""
     add_back: ClassVar[Callable[[Any, Any, Any], bool] | None] = None
     """Adds to an array what backward would return, given ctx, d_output and the array; False: it could not."""
     _forward_alone: ClassVar[Callable[..., Any]]

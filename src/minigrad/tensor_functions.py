@@ -879,6 +879,7 @@ class MatMul(Function):
     """The matrix product: (..., n, k) by (..., k, m), leading axes broadcast."""
 
     raw = True
+    crosswise = True
 
     @staticmethod
     def forward(ctx: TensorContext, a: Any, b: Any) -> Any:
@@ -934,6 +935,7 @@ class Linear(Function):
     """x W^T + b, the linear layer: x of shape (..., k), W of (m, k), b of (m,) or none."""
 
     raw = True
+    crosswise = True
 
     @staticmethod
     def forward(ctx: TensorContext, x: Any, weight: Any, bias: Any = None) -> Any:

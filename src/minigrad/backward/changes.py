@@ -36,6 +36,7 @@ __all__ = [
     "renewed",
     "ticks",
     "viewed",
+    "was_changed",
 ]
 
 ticks = itertools.count(1)
@@ -168,15 +169,18 @@ def as_used(x: Any, tick: float) -> Any:
     return x
 
 
+def was_changed(result: Tensor, value: Any) -> bool:
+    """Return whether a value that a result was computed from, an array or a tensor, was changed after that."""
+    return modified.get(id(owner_of(getattr(value, "_array", value))), 0) > result._tick
+
+
 def check_unchanged(result: Tensor, saved: Iterable[Any]) -> None:
     """Raise an error if a value that a result's rule needs was changed after it was used."""
     if last_change[0] < result._tick:
         return
     for value in saved:
-        if hasattr(value, "dtype"):
-            array = getattr(value, "_array", value)
-            if modified.get(id(owner_of(array)), 0) > result._tick:
-                raise GraphError(
-                    f"backward: {result._fn.__name__} needs a value of shape {tuple(array.shape)} that was changed in "
-                    "place after it was used; use an operation that makes a new tensor, or clone() before the change"
-                )
+        if hasattr(value, "dtype") and was_changed(result, value):
+            raise GraphError(
+                f"backward: {result._fn.__name__} needs a value of shape {tuple(value.shape)} that was changed in "
+                "place after it was used; use an operation that makes a new tensor, or clone() before the change"
+            )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minigrad import functions, standing_aside
-from minigrad.backward.steps import rules
+from minigrad.backward.steps import output_serves, rules
 from minigrad.functions import Function
 
 if TYPE_CHECKING:
@@ -83,6 +83,10 @@ def _log(d: Array, result: Tensor) -> Sequence[Array | None]:
 def _relu(d: Array, result: Tensor) -> Sequence[Array | None]:
     # A comparison with the input: the output may have been changed in place, and the rule does not save it.
     return (np.where(result._inputs[0]._array <= 0.0, d.dtype.type(0), d),)
+
+
+# Where the output is 0, or nan, so was the input cut off, or nan.
+standing_aside.twin(output_serves, functions.ReLU, True, unless=("functions",))
 
 
 @_rule_of(functions.Sigmoid)

@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad import autodiff, standing_aside
 from minigrad.backends import arrays
-from minigrad.backward.changes import check_unchanged, last_change
+from minigrad.backward.changes import check_unchanged, last_change, was_changed
 from minigrad.backward.tracing import Symbol
 from minigrad.engine import context_of
 from minigrad.functions import OUTPUT, Function, saved_pattern
@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     from minigrad.operators import Expression
     from minigrad.tensors import Tensor
 
-__all__ = ["rules", "step_as_written", "step_on_arrays", "step_on_tensors"]
+__all__ = ["output_serves", "rules", "step_as_written", "step_on_arrays", "step_on_tensors", "usable"]
 
 Rules = dict[type[Function], Callable[..., Any]]
 
 rules: Rules = {}
 """Quick twins of rules, by function: `minigrad.backward.quick_rules` declares them."""
+
+output_serves: dict[type[Function], bool] = {}
+"""Functions whose rule gives the same for the output as for the input that it saves."""
 
 _traced: dict[tuple[type[Function], int], Any] = {}
 standing_aside.on_change(_traced.clear)
@@ -49,7 +52,7 @@ def step_on_arrays(result: Tensor, d_output: Any) -> Sequence[Any]:
     if ctx is not None:
         if not function.raw:
             return step_as_written(result, d_output)
-        check_unchanged(result, ctx.saved_values)
+        usable(result, ctx.saved_values)
         derivatives: Any = function.backward(ctx, d_output)
         return derivatives if derivatives.__class__ is tuple else (derivatives,)
     small = d_output.size < arrays.LARGE_AND_DEAR
@@ -58,13 +61,46 @@ def step_on_arrays(result: Tensor, d_output: Any) -> Sequence[Any]:
         return rule(d_output, result)  # type: ignore[no-any-return]
     values = [getattr(x, "_array", x) for x in inputs]
     places = saved_pattern(function, len(inputs))
-    saved = tuple([result._array if place == OUTPUT else values[place] for place in places])
-    check_unchanged(result, saved)
-    if rule is not None:
+    as_saved = tuple([result._array if place == OUTPUT else values[place] for place in places])
+    saved = usable(result, as_saved, result._array)
+    if rule is not None and saved is as_saved:
         return rule(d_output, result)  # type: ignore[no-any-return]
     if small or d_output.dtype.kind != "f":
         return function._backward(_with_count(saved, inputs), d_output)  # type: ignore[no-any-return]
     return _fused_step(result, d_output, saved)
+
+
+def usable(result: Tensor, saved: tuple[Any, ...], output: Any = None) -> tuple[Any, ...]:
+    """Return the values that a result's rule may be given, as none that a wanted gradient uses was changed.
+
+    Args:
+        result: The result.
+        saved: What its function saved.
+        output: The result as the rule would be given it, for rules that it serves in place of an input.
+
+    Raises:
+        GraphError: If one was changed in place after it was used.
+    """
+    if last_change[0] < result._tick:
+        return saved
+    needed = [saved[place] for place in _needed(result, len(saved))]
+    if output is not None and result._fn in output_serves and not was_changed(result, output):
+        return (output,) if any(was_changed(result, value) for value in needed) else saved
+    check_unchanged(result, needed)
+    return saved
+
+
+def _needed(result: Tensor, saved: int) -> Sequence[int]:
+    """Return which of the values that a function saved the gradients of its inputs use that are wanted."""
+    function, inputs = result._fn, result._inputs
+    wanted = [getattr(x, "requires_grad", False) for x in inputs]
+    if function.crosswise:
+        return [place for place in range(saved) if any(wanted[:place] + wanted[place + 1 : saved])]
+    expressions = _expressions(function, len(inputs), saved) if result._ctx is None else None
+    if expressions is None:
+        return range(saved)
+    used = [each[1] for each, wants in zip(expressions, wanted, strict=True) if wants and each is not None]
+    return sorted({place - 1 for places in used for place in places if place})
 
 
 class _Counted(_Saved):
@@ -153,5 +189,5 @@ def step_as_written(result: Tensor, d_output: Any) -> Sequence[Any]:
 def step_on_tensors(result: Tensor, d_output: Tensor) -> Sequence[Any]:
     """Return the gradients, tensors, of a result's inputs, recorded if recording is on."""
     ctx = context_of(result)
-    check_unchanged(result, ctx.saved_values)
+    ctx.saved_values = usable(result, ctx.saved_values, result)
     return result._fn._backward(ctx, d_output)  # type: ignore[no-any-return]

@@ -68,6 +68,7 @@ class Conv2d(Function):
     """Sums of windows times weights: x of (n, c, h, w), weights of (o, c / groups, kh, kw), a bias of (o,) or none."""
 
     raw = True
+    crosswise = True
 
     @staticmethod
     def forward(ctx: TensorContext, x: Any, weight: Any, bias: Any = None, windows: Windows = PLAIN) -> Any:
@@ -106,6 +107,7 @@ class ConvInput(Function):
     """The transpose of `Conv2d` in its input: from the outputs' shape back to the image's."""
 
     raw = True
+    crosswise = True
 
     @staticmethod
     def forward(ctx: TensorContext, d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
@@ -133,6 +135,7 @@ class ConvWeight(Function):
     """The transpose of `Conv2d` in its weights: from the outputs' shape back to the weights'."""
 
     raw = True
+    crosswise = True
 
     @staticmethod
     def forward(ctx: TensorContext, d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:

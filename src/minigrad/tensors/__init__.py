@@ -22,8 +22,8 @@ import numpy as np
 from minigrad import autodiff, backends, engine, functions, standing_aside, tensor_data, tensor_functions
 from minigrad.autodiff import History, grad_mode
 from minigrad.backends import arrays, guarded, numpy_forms
-from minigrad.backward import changes, shared, walk
-from minigrad.backward.changes import check_unchanged, ticks
+from minigrad.backward import changes, shared, steps, walk
+from minigrad.backward.changes import ticks
 from minigrad.engine import TensorContext, context_of
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Elementwise, Function
@@ -182,7 +182,7 @@ class Tensor(Methods, InPlace):
         """Return each input that is not constant, with its gradient in the input's shape and type."""
         if self._extra is not None:
             d_output = shared.notice(self, d_output)
-        check_unchanged(self, context_of(self).saved_values)
+        steps.usable(self, context_of(self).saved_values)
         pairs = autodiff.chain_rule(self, d_output)
         return [(x, shared.own_gradient(x, d)) for x, d in cast(Any, pairs)]
 
