@@ -31,6 +31,7 @@ from minigrad.backward.shared import (
     wrong_shape,
 )
 from minigrad.backward.steps import step_as_written, step_on_arrays, step_on_tensors
+from minigrad.errors import GraphError
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 with suppress(ImportError):  # an edition for students leaves out the twins, which give answers away
     from minigrad.backward import quick_rules as quick_rules
 
-__all__ = ["differentiate", "run"]
+__all__ = ["accumulate", "differentiate", "run", "wanted_in"]
 
 _ways = {"back": specification.run}
 
@@ -65,6 +66,40 @@ def differentiate(
     """
     back = _ways["back"] if backends.is_quick() else specification.run
     return back(roots, wanted, retain_graph, create_graph, ends_there)
+
+
+def accumulate(
+    roots: Sequence[tuple[Tensor, Tensor]],
+    inputs: Tensor | Sequence[Tensor] | None,
+    retain_graph: bool,
+    create_graph: bool,
+) -> None:
+    """Add gradients to the ``grad`` of all leaves, or of some tensors alone; the rest is as in `differentiate`."""
+    if inputs is None:
+        differentiate(roots, None, retain_graph, create_graph)
+        return
+    wanted = list({id(x): x for x in wanted_in("backward", inputs)}.values())
+    found = differentiate(roots, wanted, retain_graph, create_graph)
+    with autodiff.enable_grad() if create_graph else autodiff.no_grad():
+        for x, gradient in zip(wanted, found, strict=True):
+            if gradient is not None and not x.retains_grad:  # such a result has got it by the way
+                engine.accumulate_grad(x, gradient)
+
+
+def wanted_in(operation: str, inputs: Tensor | Sequence[Tensor]) -> list[Tensor]:
+    """Return the tensors whose gradients are asked for.
+
+    Raises:
+        ValueError: If there are none.
+        GraphError: If one does not require gradients.
+    """
+    wanted: list[Tensor] = [inputs] if hasattr(inputs, "chain_rule") else list(inputs)
+    if not wanted:
+        raise ValueError(f"{operation}: inputs has no tensors; give those whose gradients you want")
+    for i, x in enumerate(wanted):
+        if not x.requires_grad:
+            raise GraphError(f"{operation}: input {i} does not require gradients")
+    return wanted
 
 
 def run(

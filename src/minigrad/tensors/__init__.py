@@ -238,13 +238,20 @@ class Tensor(Methods, InPlace):
         """
         return None if self._fn is None else GradFn(self)
 
-    def backward(self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False) -> None:
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Tensor | Sequence[Tensor] | None = None,
+    ) -> None:
         """Add the gradient of this tensor to the ``grad`` of every leaf that it depends on.
 
         Args:
             gradient: The gradient to start from, in this tensor's shape. It may be omitted for a single element.
             retain_graph: True keeps the graph for another pass; by default as create_graph.
             create_graph: True records the pass itself, so that the gradients can be differentiated again.
+            inputs: The tensors, leaves or results on the way, that alone are given a gradient; None for all leaves.
 
         Raises:
             GraphError: If nothing here requires gradients, the graph was freed, or a value that a rule needs was
@@ -258,7 +265,7 @@ class Tensor(Methods, InPlace):
         """
         start = self._start(gradient, "backward")
         keep = create_graph if retain_graph is None else retain_graph
-        walk.differentiate([(self, start)], None, keep, create_graph)
+        walk.accumulate([(self, start)], inputs, keep, create_graph)
 
     def _start(self, gradient: Any, operation: str) -> Tensor:
         """Return the gradient to start from, checked."""
