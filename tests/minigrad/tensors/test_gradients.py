@@ -119,7 +119,7 @@ def test_one_gradient_to_start_from_for_each_output():
 def test_what_is_said_of_wrong_arguments():
     """The sentences name the argument, and what it should be."""
     x, _, _ = leaves(mg)
-    with pytest.raises(ValueError, match="grad: 1 gradients to start from for 2 outputs; give one for each"):
+    with pytest.raises(ValueError, match="grad: 1 gradients to start from for 2 outputs; give one each"):
         mg.autograd.grad([x * 2.0, x * 5.0], x, mg.ones(2))
     for start in (mg.ones(2), mg.ones(3, 3), mg.ones(0, 2), None):
         with pytest.raises(ValueError, match=r"is_grads_batched .* output's shape \(2,\) behind a first axis"):
