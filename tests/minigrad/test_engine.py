@@ -959,3 +959,19 @@ def test_a_further_gradient_leaves_the_earlier_one_as_it_was():
     earlier = leaf.grad
     engine.accumulate_grad(leaf, mg.full((3,), 2.0))
     assert (earlier.tolist(), leaf.grad.tolist()) == ([1.0] * 3, [3.0] * 3)
+
+
+@pytest.mark.parametrize("backend", ["numba", "python"])
+def test_a_pass_through_a_view_does_not_hide_that_it_is_stale(backend):
+    """A view that an earlier pass went through, or another path of the same one, is refused as before."""
+    with mg.backend(backend):
+        x = leaf(1.0, 2.0)
+        base = x * 1.0
+        view = base[:]
+        before = view * 3.0
+        base.mul_(2.0)
+        before.sum().backward(retain_graph=True)
+        assert x.grad.tolist() == [3.0, 3.0]
+        for result in (view * 5.0, before + view * 5.0, view * 5.0 + before):
+            with pytest.raises(GraphError, match="take the view again after the change"):
+                result.sum().backward(retain_graph=True)

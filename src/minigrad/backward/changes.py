@@ -93,6 +93,8 @@ def before_change(tensor: Tensor, values: Any) -> Tensor:
 def find_old_inputs(node: Tensor) -> None:
     """Give a result the inputs that it was computed from, where they have got new histories since."""
     if any(getattr(x, "_tick", 0) > node._tick for x in node._inputs):
+        if (base := viewed(node)) is not None:  # which a later use of the view is compared with
+            node._extra = {**(node._extra or {}), "looks_at": base}
         node._inputs = tuple([as_used(x, node._tick) for x in node._inputs])
     for x in node._inputs:
         if getattr(x, "_fn", None) is not None:
@@ -139,7 +141,10 @@ def viewed(tensor: Tensor) -> Tensor | None:
     """Return the input whose memory a result looks at; None where it has memory of its own."""
     if tensor._ctx is None or not tensor._inputs:  # an elementwise result is always new
         return None
-    before = (tensor._extra or {}).get("before")
+    extra = tensor._extra or {}
+    if "looks_at" in extra:
+        return cast("Tensor", extra["looks_at"])
+    before = extra.get("before")
     if before is not None and any(x is before for x in tensor._inputs):  # it was assigned to: its memory is its own
         return None
     owner = owner_of(tensor._array)
