@@ -184,9 +184,9 @@ class _MadeInForward(Function):
     raw = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, *inputs: Any, of: str) -> Any:
-        """Return the value."""
-        return a
+    def forward(ctx: Any, *values: Any, of: str = "") -> Any:
+        """Return the first value; the others are inputs of the function named `of`."""
+        return values[0]
 
     @staticmethod
     def backward(ctx: Any, d_output: Any) -> Any:

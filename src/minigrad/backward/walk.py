@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -93,7 +93,7 @@ def wanted_in(operation: str, inputs: Tensor | Sequence[Tensor]) -> list[Tensor]
         ValueError: If there are none.
         GraphError: If one does not require gradients.
     """
-    wanted: list[Tensor] = [inputs] if hasattr(inputs, "chain_rule") else list(inputs)
+    wanted = cast("list[Tensor]", [inputs] if hasattr(inputs, "chain_rule") else list(inputs))
     if not wanted:
         raise ValueError(f"{operation}: inputs has no tensors; give those whose gradients you want")
     for i, x in enumerate(wanted):
