@@ -18,7 +18,7 @@ from minigrad.functions import OUTPUT, Function, saved_pattern
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["During", "TensorContext", "accumulate_grad", "context_of", "elementwise_context", "unbroadcast"]
+__all__ = ["During", "TensorContext", "accumulate_grad", "context_of", "elementwise_context", "made_in_forward", "unbroadcast"]
 
 
 def unbroadcast(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -168,14 +168,29 @@ class TensorContext(Context):
         during = self.during
         if value is self.output or not during.begun < value._tick < during.ended or value.dtype.kind != "f":
             return value
-        wanted = [x for x in self.inputs if getattr(x, "requires_grad", False)]
-        return _MadeInForward.apply(value, *wanted, of=during.function) if wanted else value
+        return made_in_forward(value, [x for x in self.inputs if getattr(x, "requires_grad", False)], during)
 
     def _with(self, saved: Iterable[Any]) -> TensorContext:
         twin = TensorContext.__new__(TensorContext)
         twin.__dict__.update(self.__dict__)
         twin.saved_values = tuple(saved)
         return twin
+
+
+def made_in_forward(value: Any, wanted: Sequence[Any], during: During) -> Any:
+    """Return a value that forward made and kept, with a history that ends with an error.
+
+    Args:
+        value: A tensor without a history.
+        wanted: The inputs of the function that want gradients.
+        during: When forward ran.
+    """
+    if not wanted or value.dtype.kind != "f":
+        return value
+    node, behind = value.detach(), (value, *wanted)
+    node._requires_grad, node._fn, node._inputs = True, _MadeInForward, behind
+    node._ctx = TensorContext(behind, [x._array for x in behind], {"of": during.function})
+    return node
 
 
 class _MadeInForward(Function):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import backends, standing_aside
+from minigrad import backends, engine, standing_aside
 from minigrad.backends import arrays, guarded
 from minigrad.backward import changes
 from minigrad.errors import TraceError
@@ -100,13 +100,20 @@ class Trace:
                 same |= {id(x): y for x, y in zip(concrete._inputs, inputs, strict=True) if isinstance(x, Tensor)}
                 same |= {id(zeros[id(x)]): x for x in known} | {id(array): result}
                 same |= {id(x): None for x in _arrays_in(options)}
-                result._ctx = self._context(concrete._ctx, same, outputs, saved)
+                result._ctx = self._context(concrete._ctx, inputs, same, outputs, saved)
                 result._ctx.options = options  # for rules that apply the function again, with the places that it had
         given = _exchanged(options, variables)
         self.equations.append(Equation(function, operands, given, tuple(outputs), tuple(saved)))
         return result
 
-    def _context(self, ctx: Any, same: dict[int, Any], outputs: list[Var], saved: list[tuple[Any, ...]]) -> Any:
+    def _context(
+        self,
+        ctx: Any,
+        inputs: Sequence[Any],
+        same: dict[int, Any],
+        outputs: list[Var],
+        saved: list[tuple[Any, ...]],
+    ) -> Any:
         """Return a context with traced tensors in place of arrays that depend on the inputs."""
 
         def traced(x: Any, path: tuple[Any, ...]) -> Any:
@@ -117,14 +124,15 @@ class Trace:
                         return x if same[known] is None else same[known]
                 outputs.append(Var(array.shape, array.dtype))
                 saved.append(path)
-                same[id(array)] = TracedTensor(self, outputs[-1])
+                made = TracedTensor(self, outputs[-1])
+                same[id(array)] = made if ctx.during is None else engine.made_in_forward(made, wanted, ctx.during)
                 return same[id(array)]
             if type(x) in (tuple, list):
                 return type(x)([traced(each, (*path, n)) for n, each in enumerate(x)])
             return x
 
-        twin = ctx._with(ctx.saved_values)
-        fixed = ("inputs", "values", "options", "output", "result")
+        twin, wanted = ctx._with(ctx.saved_values), [x for x in inputs if getattr(x, "requires_grad", False)]
+        fixed = ("inputs", "values", "options", "output", "result", "constants", "during")
         for name, value in list(twin.__dict__.items()):
             if name not in fixed:
                 twin.__dict__[name] = traced(value, (name,))
