@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -16,9 +17,6 @@ __all__ = ["Effort"]
 
 _AGAIN = 0.5
 """Seconds after which it is said again, to code that takes every error for its own."""
-
-_open: list[Effort] = []
-"""Those whose blocks are running, each inside of the one before."""
 
 
 class Effort:
@@ -54,21 +52,19 @@ class Effort:
                 self.left = 0.0
                 raise self._ended()
 
+        clock = time.process_time()
         handler = signal.signal(signal.SIGVTALRM, ring)
         outer, _ = signal.setitimer(signal.ITIMER_VIRTUAL, begun, _AGAIN)
-        _open.append(self)
         try:
             try:
                 yield
             finally:
                 running = False
         finally:
-            left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
             signal.signal(signal.SIGVTALRM, handler)
-            _open.remove(self)
-            self.left = min(self.left, left)
+            # What the alarm has left is some milliseconds too much each time that it is set: they would add up.
+            used = time.process_time() - clock
+            self.left = min(self.left, max(0.0, begun - used))
             if outer:
-                rest = outer - begun + self.left
-                if rest <= 0 and _open:
-                    _open[-1].left = 0.0  # its block may end before the clock rings
-                signal.setitimer(signal.ITIMER_VIRTUAL, max(1e-3, rest), _AGAIN)
+                signal.setitimer(signal.ITIMER_VIRTUAL, max(1e-3, outer - used), _AGAIN)

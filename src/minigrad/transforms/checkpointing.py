@@ -64,14 +64,14 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
             first = Recording(run, variables)
         if not first.is_outer:
             return first.returned()[0]
-        others, ended = first.closed_over(), next(ticks)
+        others, began, ended = first.closed_over(), first.since, next(ticks)  # the graph of the first run is not kept
         known = set(map(id, others))
         wanted, count = [place for place, y in enumerate(first.results) if is_variable(y)], len(first.results)
 
         def again(given: Sequence[Any]) -> Recording:
             with draws.again(), mapped.only(*around):
                 second = Recording(run, _after(given, variables))
-            if any(id(x) not in known and not first.since <= x._tick < ended for x in second.closed_over()):
+            if any(id(x) not in known and not began <= x._tick < ended for x in second.closed_over()):
                 raise FunctionError(
                     f"checkpoint: {getattr(fun, '__name__', type(fun).__name__)} takes another value from outside now, "
                     "when it is computed again, than it did at first; hand the value in as an argument"
