@@ -18,7 +18,15 @@ from minigrad.functions import OUTPUT, Function, saved_pattern
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["During", "TensorContext", "accumulate_grad", "context_of", "elementwise_context", "made_in_forward", "unbroadcast"]
+__all__ = [
+    "During",
+    "TensorContext",
+    "accumulate_grad",
+    "context_of",
+    "elementwise_context",
+    "made_in_forward",
+    "unbroadcast",
+]
 
 
 def unbroadcast(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -339,8 +339,6 @@ class _Walk:
     def _attributes(self, name: str, path: str, value: Any, contents: Mapping[str, Any]) -> None:
         """Visit the attributes of an object that code may read."""
         wanted = self._wanted(value, contents)
-        if not wanted and not isinstance(value, Module):
-            return
         inside = f"d{self._count}_{len(self.lines)}"
         self.lines.append(f"{inside} = {name}.__dict__")
         if not isinstance(value, types.ModuleType | type) and "_captures" not in vars(type(value)):
@@ -376,6 +374,8 @@ class _Walk:
             if not is_ours and _is_of_a_library(sys.modules.get(each.__module__)):
                 continue
             inside = self.constant(vars(each))
+            if not is_ours:  # one more attribute may hide that of another class
+                self._unless(f"len({inside}) == {len(vars(each))}")
             for attribute, value in list(vars(each).items()):
                 function = _plain_function(value)
                 if not self._may_be_used(attribute, function, is_called):

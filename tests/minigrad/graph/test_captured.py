@@ -278,6 +278,23 @@ def test_surroundings_that_change(monkeypatch):
     settings["names"].pop()
 
 
+def test_an_attribute_that_hides_that_of_the_class():
+    """An object without attributes of its own gets one and loses it again, and so does its class."""
+
+    class Derived(Constants):
+        pass
+
+    box = Derived()
+    quick = mg.jit(lambda x: x * box.factor)
+    assert quick(mg.ones(1)).item() == 3.0
+    box.factor = 5.0
+    assert quick(mg.ones(1)).item() == 5.0
+    del box.factor
+    assert quick(mg.ones(1)).item() == 3.0
+    Derived.factor = 7.0
+    assert quick(mg.ones(1)).item() == 7.0
+
+
 def test_what_a_function_changes_itself_is_no_reason_to_trace_again():
     """A list that the function appends to grows at a trace, not at each call."""
     calls, box = [], Box()
