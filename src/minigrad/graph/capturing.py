@@ -91,9 +91,12 @@ class Captured:
 
         >>> from minigrad.graph.capturing import Captured
         >>> calls = []
-        >>> before = Captured(lambda x: calls.append(x))
+        >>> def fun(x):
+        ...     calls.append(x)
+        ...
+        >>> before = Captured(fun)
         >>> calls.append(1)
-        >>> Captured(lambda x: calls.append(x)).changed_since(before)
+        >>> Captured(fun).changed_since(before)
         frozenset({'calls'})
         """
         old, new = before.leaves, self.leaves

@@ -65,10 +65,10 @@ def captured_differences(now: Captured, known: Captured) -> list[str]:
 
     >>> from minigrad.graph.capturing import Captured
     >>> from minigrad.graph.explaining import captured_differences
-    >>> settings = 2.0
-    >>> known = Captured(lambda x: x * settings)
+    >>> settings, fun = 2.0, lambda x: x * settings
+    >>> known = Captured(fun)
     >>> settings = 5.0
-    >>> captured_differences(Captured(lambda x: x * settings), known)
+    >>> captured_differences(Captured(fun), known)
     ['settings is 5.0, and was 2.0']
     """
     paths = [path for path in {**known.leaves, **now.leaves} if known.leaves.get(path) != now.leaves.get(path)]
