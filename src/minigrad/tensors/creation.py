@@ -100,8 +100,7 @@ def tensor(data: Any, dtype: DTypeLike | None = None, device: str | None = None,
         _refuse_outside(array, kind)
     elif array.dtype == object:
         array = np.array([number_in("tensor", x, kind) for x in array.flat]).reshape(array.shape)
-    with guarded.ieee():
-        return _made(np.array(array, kind, order="C"), requires_grad, device)
+    return _made(guarded.call(np.array, array, kind, order="C"), requires_grad, device)
 
 
 def _refuse_outside(array: Any, kind: np.dtype[Any]) -> None:
