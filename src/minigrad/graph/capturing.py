@@ -254,6 +254,10 @@ class _Walk:
             f"{name}.__class__ is {kind} and (a := {name}._array).__class__ is {memory} "
             f"and a.shape == {tuple(x.shape)} and a.dtype == {dtype}"
         )
+        if "requires_grad" in self._names:
+            self._unless(f"{name}._requires_grad is {x._requires_grad}")
+        if "grad" in self._names:
+            self._later(f"{name}._grad", f"{path}.grad", x._grad)
         self.tensors.append((name, x))
         self._leaf(path, ("tensor", tuple(x.shape), x.dtype))
 
@@ -274,6 +278,8 @@ class _Walk:
             self._later(f"{name}.__closure__[{n}].cell_contents", variable, value)
         if is_ours:
             return
+        for attribute in self._named([each for each in vars(fun) if not each.startswith("__")]):
+            self._later(f"{name}.__dict__[{attribute!r}]", f"{path}.{attribute}", vars(fun)[attribute])
         wrapped = vars(fun).get("__wrapped__")
         if wrapped is not None:
             self._later(f"{name}.__wrapped__", path, wrapped)
@@ -346,6 +352,8 @@ class _Walk:
         self.lines.append(f"{inside} = {name}.__dict__")
         if not isinstance(value, types.ModuleType | type) and "_captures" not in vars(type(value)):
             self._unless(f"len({inside}) == {len(contents)}")
+        if isinstance(value, Module):  # a container goes through its parts in their order
+            self._unless(f"list({inside}['_modules']) == {self.constant(list(contents['_modules']))}")
         for attribute in wanted:
             self._later(f"{inside}[{attribute!r}]", f"{path}.{attribute}" if path else attribute, contents[attribute])
 

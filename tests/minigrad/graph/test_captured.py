@@ -295,6 +295,40 @@ def test_an_attribute_that_hides_that_of_the_class():
     assert quick(mg.ones(1)).item() == 7.0
 
 
+def test_gradients_marks_and_orders_that_change():
+    """The gradient of a captured tensor, whether it wants one, a function's attribute, the order of parts."""
+    w = mg.ones(1, requires_grad=True)
+    (w * 2.0).sum().backward()
+    parts = nn.ModuleDict({"a": nn.Linear(1, 1), "b": nn.ReLU()})
+
+    def helper(x):
+        return x * helper.scale
+
+    def f(x):
+        for part in parts.values():
+            x = part(x)
+        return helper(x) - w.grad if w.requires_grad else helper(x)
+
+    helper.scale = 1.0
+    quick, x = mg.jit(f), mg.ones(1) * -3.0
+
+    def add_up():
+        w.grad = None
+        (w * 5.0).sum().backward()
+
+    changes = [
+        add_up,
+        lambda: setattr(helper, "scale", 4.0),
+        lambda: parts.update({"a": parts.pop("a")}),
+        lambda: w.requires_grad_(False),
+    ]
+    with mg.no_grad():
+        for change in (lambda: None, *changes):
+            with mg.enable_grad():
+                change()
+            assert quick(x).tolist() == f(x).tolist() == quick(x).tolist()
+
+
 def test_what_a_function_changes_itself_is_no_reason_to_trace_again():
     """A list that the function appends to grows at a trace, not at each call."""
     calls, box = [], Box()
