@@ -121,7 +121,7 @@ OF_CLASSES = {
     },
     "minigrad.optim.Optimizer": {},
 }
-# What to do without a keyword: of one function of a place, or wherever it is met.
+# Advice for a keyword that is left out: of one function, as "max(other)", or of every function that lacks it.
 KEYWORDS = {
     "dropout(inplace)": "x.copy_(minigrad.nn.functional.dropout(x, p))",
     "from_dlpack(copy)": "minigrad.from_dlpack(...).clone()",

@@ -63,7 +63,7 @@ class Effort:
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
             signal.signal(signal.SIGVTALRM, handler)
-            # What the alarm has left is some milliseconds too much each time that it is set: they would add up.
+            # The alarm gains some milliseconds each time that it is set, which would add up; the clock does not.
             used = time.process_time() - clock
             self.left = min(self.left, max(0.0, begun - used))
             if outer:

@@ -202,7 +202,7 @@ def made_in_forward(value: Any, wanted: Sequence[Any], during: During) -> Any:
 
 
 class _MadeInForward(Function):
-    """What a forward on tensors made and kept: which derivative it has was not recorded."""
+    """A value that a forward on tensors made and kept, so that its derivative was not recorded."""
 
     raw = True
 

@@ -78,7 +78,7 @@ class Backend(Protocol):
 
 
 class _Choice:
-    """What one thread has chosen.
+    """The choice of one thread.
 
     Attributes:
         name: The backend.

@@ -160,7 +160,6 @@ class _Walk:
         self.found: set[str] = set()
         self.lines: list[str] = []
         self.scope: dict[str, Any] = {
-            "Tensor": Tensor,
             "host": arrays.to_host,
             "plain_function": _plain_function,
             "same": _same,
