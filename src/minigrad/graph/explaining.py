@@ -71,15 +71,19 @@ def captured_differences(now: Captured, known: Captured) -> list[str]:
     >>> captured_differences(Captured(fun), known)
     ['settings is 5.0, and was 2.0']
     """
-    paths = [path for path in {**known.leaves, **now.leaves} if known.leaves.get(path) != now.leaves.get(path)]
-    found = [f"{path} is {_held(now.leaves.get(path))}, and was {_held(known.leaves.get(path))}" for path in paths]
+    pairs = [
+        (path, now.leaves.get(place), known.leaves.get(place))
+        for place, (path, _) in {**known.leaves, **now.leaves}.items()
+    ]
+    found = [f"{path} is {_held(new)}, and was {_held(old)}" for path, new, old in pairs if new != old]
     return found or ["a tensor whose elements the function looks at has changed"]
 
 
-def _held(what: Any) -> str:
+def _held(leaf: tuple[str, Any] | None) -> str:
     """Return in words what a function captures in a place."""
-    if what is None:
+    if leaf is None:
         return "not there"
+    _, what = leaf
     kind, *rest = what
     if kind in ("tensor", "value"):
         return _shown(what)

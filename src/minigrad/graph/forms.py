@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.backends import default_float, here
-from minigrad.graph.capturing import is_object
+from minigrad.graph.capturing import holds_more, is_object
 from minigrad.graph.program import frozen
 from minigrad.layout import type_name
 from minigrad.scalar import Scalar
@@ -146,8 +145,7 @@ def form_of(args: tuple[Any, ...], kwargs: dict[str, Any], static: Places) -> tu
 
 def objects_of(leaves: Sequence[Any]) -> list[Any]:
     """Return the leaves of a call, without their boxes, that a graph depends on by what they hold."""
-    values = [x.value if isinstance(x, Static) else x for x in leaves]
-    return [x for x in values if is_object(x) or isinstance(x, types.FunctionType | types.MethodType)]
+    return [x for x in (x.value if isinstance(x, Static) else x for x in leaves) if holds_more(x)]
 
 
 def _with_static(args: tuple[Any, ...], kwargs: dict[str, Any], static: Places) -> tuple[Any, Any]:

@@ -262,7 +262,7 @@ class Jitted(Generic[Result]):
         used |= {v for v in graph.outputs if isinstance(v, Var)}
         inputs = tuple([v for v in graph.inputs if v in used or v not in graph.captured])
         graph = replace(graph, inputs=inputs, captured=graph.captured & used)
-        guard = captured.guard([x for v, x in outside if v in used], list(run.read.values()))
+        guard = captured.guard([x for v, x in outside if v in used], list(run.read.values()), run.is_outside)
         donated = self._places_of_donated(call.structure, leaves)
         entry = _Entry(graph, captured, guard, donated, call.device)
         self._entries.setdefault(call, []).append(entry)
