@@ -76,7 +76,7 @@ def captured_differences(now: Captured, known: Captured) -> list[str]:
         for place, (path, _) in {**known.leaves, **now.leaves}.items()
     ]
     found = [f"{path} is {_held(new)}, and was {_held(old)}" for path, new, old in pairs if new != old]
-    return found or ["a tensor whose elements the function looks at has changed"]
+    return found or ["a tensor whose elements the function looks at has changed, or what the function itself changes"]
 
 
 def _held(leaf: tuple[str, Any] | None) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 from minigrad import backends
 from minigrad.autodiff import grad_mode
 from minigrad.graph.calling import MISS, quick_call
-from minigrad.graph.capturing import Captured
+from minigrad.graph.capturing import Captured, Guard, Own
 from minigrad.graph.compiled import Program
 from minigrad.graph.explaining import captured_differences, differences
 from minigrad.graph.forms import Call, Places, Static, form_of, objects_of, paths_of, places_of, refused_structure
@@ -40,8 +40,6 @@ MANY = 32
 MOST = 128
 """Graphs of a function; where a call needs another one, the function itself is called."""
 
-Guard = Callable[..., tuple[Tensor, ...] | None]
-
 
 class CacheInfo(NamedTuple):
     """What the cache of a jitted function has done.
@@ -64,12 +62,19 @@ class _Entry:
     """
 
     def __init__(
-        self, graph: Graph, captured: Captured, guard: Guard | None, donated: Sequence[int], device: str
+        self,
+        graph: Graph,
+        captured: Captured,
+        guard: Guard | None,
+        owner: tuple[int, ...],
+        donated: Sequence[int],
+        device: str,
     ) -> None:
         self.graph = graph
         self.device = device
         self.captured = captured
         self.guard = guard
+        self.owner = owner
         self.donated = donated
         self.has_quick_call = False
         self._run: Callable[..., Sequence[Any]] | None = None
@@ -143,7 +148,8 @@ class Jitted(Generic[Result]):
         self._donated = donated
         self._quick: list[Callable[[Any, Any], Any]] = []
         self._entries: dict[Call, list[_Entry]] = {}
-        self._hits = self._misses = 0
+        self._own = Own()
+        self._hits = self._misses = self._forgotten = 0
         functools.update_wrapper(self, fun, updated=())
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -166,11 +172,11 @@ class Jitted(Generic[Result]):
             return self._fun(*args, **kwargs)
         entry, held = self._found(call, leaves)
         if entry is None:
-            if len(list(self._all())) >= MOST:
+            if self._count() >= MOST:
                 return self._fun(*args, **kwargs)
             entry = self._trace(call, leaves)
-            held = self._held(entry, leaves) or ()
-            if len(list(self._all())) == MANY:
+            held = self._now(entry, *objects_of(leaves)) or ()
+            if self._count() == MANY:
                 self._say_many(call, entry, paths_of(args, kwargs, self._static))
         else:
             self._hits += 1
@@ -193,10 +199,16 @@ class Jitted(Generic[Result]):
         """Go through all graphs."""
         return (entry for several in self._entries.values() for entry in several)
 
+    def _count(self) -> int:
+        """Return the number of graphs, with those that something outside has made untrue."""
+        return len(list(self._all())) + self._forgotten
+
     def _say_many(self, call: Call, entry: _Entry, paths: Sequence[str]) -> None:
         """Warn that nearly each call seems to be traced, and say what was new at the last one."""
         several = self._entries[call]
-        if len(several) > 1:
+        if self._forgotten:
+            new, advice = ["what it changes itself is changed outside of it too"], "and such a value as an argument"
+        elif len(several) > 1:
             new = captured_differences(entry.captured, several[-2].captured)
             advice = "and what changes in its surroundings as an argument"
         else:
@@ -210,9 +222,13 @@ class Jitted(Generic[Result]):
             "is called for any other form"
         )
 
-    def _held(self, entry: _Entry, leaves: Sequence[Any]) -> tuple[Tensor, ...] | None:
+    def _now(self, entry: _Entry, *objects: Any) -> tuple[Tensor, ...] | None:
         """Return the captured tensors that a graph takes now; None if something else that it depends on has changed."""
-        return () if entry.guard is None else entry.guard(self._fun, *objects_of(leaves))
+        if self._own.places and not (
+            entry.owner in ((), self._own.owner(objects)) and self._own.holds(self._fun, objects)
+        ):
+            return None
+        return () if entry.guard is None else entry.guard(self._fun, *objects)
 
     def _found(self, call: Call, leaves: Sequence[Any]) -> tuple[_Entry | None, tuple[Tensor, ...]]:
         """Return what a call runs, and the captured tensors; None and nothing if it is new."""
@@ -221,7 +237,7 @@ class Jitted(Generic[Result]):
         except TypeError:
             raise refused_structure(call.structure) from None
         for entry in several:
-            held = self._held(entry, leaves)
+            held = self._now(entry, *objects_of(leaves))
             if held is not None:
                 return entry, held
         return None, ()
@@ -235,7 +251,7 @@ class Jitted(Generic[Result]):
         """Compile a graph, and remember how to call it quickly."""
         entry.has_quick_call = True
         if entry.program is not None:
-            guard = None if entry.guard is None else partial(entry.guard, self._fun)
+            guard = None if entry.guard is None and not self._own.places else partial(self._now, entry)
             quick = quick_call(entry.program, call.structure, leaves, call.float_type, call.state, guard)
             self._quick = [each for each in (quick, *self._quick) if each is not None][:MOST_QUICK]
 
@@ -248,13 +264,18 @@ class Jitted(Generic[Result]):
         if call.device == "both":
             raise ValueError("jit: tensors on different devices have no graph; move some with .to(device)")
         opened.__name__ = getattr(self._fun, "__name__", type(self._fun).__name__)
-        objects = [(f"argument object {n}", x) for n, x in enumerate(objects_of(leaves))]
+        objects = objects_of(leaves)
+        self._forget(objects)
         before = Captured(self._fun, objects)
         graph, run = traced(opened, leaves, call.structure, call.device)
         captured = Captured(self._fun, objects)
-        side_effects = captured.changed_since(before)
-        if side_effects:  # what the function itself changes, once, while it is traced: a list that it appends to
-            captured = Captured(self._fun, objects, side_effects)
+        if self._own.add(captured.changed_since(before)):
+            self._quick.clear()
+            for entry in self._all():
+                entry.has_quick_call = False
+        if self._own.places:  # once, while it is traced: a list that it appends to
+            captured = captured.without(self._own.places, self._fun, objects)
+            self._own.note(self._fun, objects)
         outside = tuple(run.outside.values())
         held = [v for v, _ in outside]
         graph = optimize(replace(graph, inputs=(*graph.inputs, *held), captured=frozenset(held)))
@@ -264,10 +285,22 @@ class Jitted(Generic[Result]):
         graph = replace(graph, inputs=inputs, captured=graph.captured & used)
         guard = captured.guard([x for v, x in outside if v in used], list(run.read.values()), run.is_outside)
         donated = self._places_of_donated(call.structure, leaves)
-        entry = _Entry(graph, captured, guard, donated, call.device)
+        entry = _Entry(graph, captured, guard, self._own.owner(objects), donated, call.device)
         self._entries.setdefault(call, []).append(entry)
         self._misses += 1
         return entry
+
+    def _forget(self, objects: Sequence[Any]) -> None:
+        """Forget the graphs that are not true any more, since what the function changes itself was changed outside."""
+        if self._own.holds(self._fun, objects):
+            return
+        owner = self._own.owner(objects)
+        is_all = not self._own.holds_of_function(self._fun)
+        before = len(list(self._all()))
+        for call, several in list(self._entries.items()):
+            self._entries[call] = [each for each in several if not is_all and each.owner != owner]
+        self._quick.clear()
+        self._forgotten += before - len(list(self._all()))
 
     def _places_of_donated(self, structure: PyTreeDef, leaves: Sequence[Any]) -> list[int]:
         """Return which inputs of the graph, by number, belong to donated arguments."""
@@ -342,7 +375,8 @@ class Jitted(Generic[Result]):
         """
         self._entries.clear()
         self._quick.clear()
-        self._hits = self._misses = 0
+        self._own = Own()
+        self._hits = self._misses = self._forgotten = 0
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """Say in one sentence whether a call would trace the function again, and why.
@@ -373,7 +407,8 @@ class Jitted(Generic[Result]):
         if not self._entries:
             return "The function would be traced: it was not called yet."
         if call in self._entries:
-            now = Captured(self._fun, [(f"argument object {n}", x) for n, x in enumerate(objects_of(leaves))])
+            objects = objects_of(leaves)
+            now = Captured(self._fun, objects).without(self._own.places, self._fun, objects)
             nearest = captured_differences(now, self._entries[call][-1].captured)
         else:
             found = [(known.structure != call.structure, differences(call, known, paths)) for known in self._entries]

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import dis
 import functools
+import os
 import sys
+import sysconfig
 import types
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["globals_of", "is_of_a_library", "names_in", "names_libraries_gradient"]
+__all__ = ["globals_of", "is_of_a_library", "names_in", "names_libraries_gradient", "reads_any_name"]
+
+_PYTHONS = os.path.realpath(sysconfig.get_paths()["stdlib"])
+_BY_ANY_NAME = {"vars", "__dict__", "__getattribute__", "asdict", "astuple", "getmembers", "attrgetter", "methodcaller"}
+"""Names of code that may read attributes whose names it does not have."""
+_BY_A_WORD = {"getattr", "hasattr"}
+"""Functions that may do so where the name is no word in the code."""
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
-def is_of_a_library(module: types.ModuleType | None) -> bool:
+def is_of_a_library(module: Any) -> bool:
     """Return whether a module is Python's, this library's, or another installed one: their variables stay."""
-    if module is None:
+    if not isinstance(module, types.ModuleType):
         return False
-    top = module.__name__.split(".")[0]
-    path = str(getattr(module, "__file__", None) or "")
+    top = vars(module).get("__name__", "").split(".")[0]
+    path = str(vars(module).get("__file__") or _PYTHONS)
     is_installed = "site-packages" in path or "dist-packages" in path
-    return top in sys.stdlib_module_names - {"__main__"} or top == "minigrad" or is_installed
+    is_pythons = top in sys.stdlib_module_names - {"__main__"} and os.path.realpath(path).startswith(_PYTHONS)
+    return top == "minigrad" or is_installed or is_pythons
 
 
 def _all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -43,17 +53,41 @@ def names_in(code: types.CodeType) -> frozenset[str]:
 
 
 @functools.lru_cache(4096)
+def reads_any_name(code: types.CodeType) -> bool:
+    """Return whether code may read attributes whose names it does not have, as in ``getattr(x, f"k{1}")``.
+
+    >>> from minigrad.graph.names import reads_any_name
+    >>> reads_any_name((lambda x: getattr(x, "scale", 1.0)).__code__)
+    False
+    >>> reads_any_name((lambda x, n: getattr(x, f"scale{n}")).__code__)
+    True
+    """
+    if names_in(code) & _BY_ANY_NAME:
+        return True
+    for each in _all_codes(code):
+        steps = list(dis.get_instructions(each))
+        for n, step in enumerate(steps):
+            if step.opname in _LOADS and step.argval in _BY_A_WORD:
+                # The word is loaded just before the call, or before a default that is a constant or a variable.
+                ends = (m for m in range(n, len(steps)) if steps[m].opname in ("CALL", "CALL_FUNCTION", "PRECALL"))
+                last = steps[n : next(ends, n)][-2:]
+                if not any(x.opname == "LOAD_CONST" and isinstance(x.argval, str) for x in last):
+                    return True
+    return False
+
+
+@functools.lru_cache(4096)
 def globals_of(code: types.CodeType) -> tuple[frozenset[str], tuple[tuple[int, str], ...]]:
     """Return the global variables that code reads, and the modules that it imports, with the number of dots."""
-    loads = ("LOAD_GLOBAL", "LOAD_NAME")
     variables, imported = set(), []
     for each in _all_codes(code):
         before: list[Any] = [None, None]
         for instruction in dis.get_instructions(each):
-            if instruction.opname in loads:
+            if instruction.opname in _LOADS:
                 variables.add(instruction.argval)
             elif instruction.opname == "IMPORT_NAME":
-                imported.append((before[-2] or 0, instruction.argval))
+                level, parts = before[-2] or 0, instruction.argval.split(".")
+                imported += [(level, ".".join(parts[: n + 1])) for n in range(len(parts))]
             before = [before[-1], instruction.argval]
     return frozenset(variables), tuple(imported)
 
@@ -69,7 +103,7 @@ def _owners_of_gradients(code: types.CodeType) -> frozenset[str]:
                 if instruction.argval == "grad":
                     found.add(owner)
             else:
-                owner = instruction.argval if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME") else ""
+                owner = instruction.argval if instruction.opname in _LOADS else ""
         if "grad" in each.co_consts:
             found.add("")
     return frozenset(found)

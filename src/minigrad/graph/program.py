@@ -342,14 +342,16 @@ def frozen(x: Any, names: dict[Var, Any]) -> Any:
         return type(x).__name__, tuple(frozen(each, names) for each in x)
     if isinstance(x, dict):
         return tuple((name, frozen(each, names)) for name, each in x.items())
-    if isinstance(x, slice):
-        return "slice", x.start, x.stop, x.step
+    if isinstance(x, slice | range):
+        return type(x).__name__, *(frozen(each, names) for each in (x.start, x.stop, x.step))
     if isinstance(x, Graph):
         return "graph", x._form()
     if isinstance(x, np.ndarray):
         return "array", x.shape, x.dtype, x.tobytes()
     if isinstance(x, float | np.floating):
         return type(x), float(x).hex()
+    if isinstance(x, complex | np.complexfloating):
+        return type(x), float(x.real).hex(), float(x.imag).hex()
     try:
         hash(x)
     except TypeError:

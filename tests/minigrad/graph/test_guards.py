@@ -38,6 +38,7 @@ def check(fun, *changes, arguments=(), **options):
         change()
         for _ in range(2):
             assert quick(X, *arguments).tolist() == fun(X, *arguments).tolist()
+    quick(X, *arguments)  # the function itself may have changed what it counts
     known = quick.cache_info()
     for _ in range(2):
         quick(X, *arguments)
@@ -467,3 +468,156 @@ def test_gradients_that_nobody_reads():
         quick(X)
         layer(X).sum().backward()
     assert quick.cache_info() == (1, 1, 1)
+
+
+class Trainer:
+    """What a loop keeps beside the model."""
+
+    def __init__(self):
+        self.layer, self.scale, self.epoch, self.losses = nn.Linear(3, 1).requires_grad_(False), 2.0, 0, []
+
+
+def test_what_other_code_counts():
+    """A layer in reach does not make every attribute of every object a reason to trace again."""
+    trainer = Trainer()
+    quick = mg.jit(lambda x: trainer.layer(x) * getattr(trainer, "scale", 1.0))
+    for n in range(5):
+        quick(X)
+        trainer.epoch += 1
+        trainer.losses.append(n)
+    assert quick.cache_info() == (4, 1, 1)
+
+
+@pytest.mark.parametrize("way", ["the function", "an argument"])
+def test_what_function_and_others_change(way):
+    """A list that both append to: each answer is that of the function, and two instances are two answers."""
+
+    class Filled(Box):
+        def __call__(self, x):
+            if not self.held:
+                self.held.append(2.0)
+            self.count += 1
+            return x * self.held[0]
+
+    first, second = Filled(held=[], count=0), Filled(held=[7.0], count=0)
+    quick = mg.jit(lambda box, x: box(x))
+    runs = {"the function": (mg.jit(first), mg.jit(second)), "an argument": (lambda x: quick(first, x), None)}[way]
+    other = runs[1] or (lambda x: quick(second, x))
+
+    def see(of_first, of_second):
+        for _ in range(2):
+            assert (runs[0](X)[0].item(), other(X)[0].item()) == (of_first, of_second)
+
+    see(2.0, 7.0)
+    first.held[0] = 5.0
+    see(5.0, 7.0)
+    second.held.clear()
+    see(5.0, 2.0)
+
+
+def test_what_another_thread_changes_during_a_trace():
+    """It is not taken for something that the function itself does at each trace."""
+    box = Box(k=2.0)
+
+    def fun(x):
+        if box.k == 2.0 and len(box.__dict__) == 1:
+            box.k = 3.0  # as another thread might
+        return x * box.k
+
+    quick = mg.jit(fun)
+    quick(X)
+    box.k = 50.0
+    assert quick(X)[0].item() == quick(X)[0].item() == 50.0
+
+
+class Word(str):
+    """A word with a number of its own."""
+
+    k = 2.0
+
+
+def test_more_kinds_of_surroundings(monkeypatch):
+    """Library modules by another name, attributes of jitted functions, order and identity of parts, odd values."""
+    library = types.ModuleType("library")
+    library.sqrt = lambda x: 7.0
+    box = Box(lib=np, a=nn.Linear(3, 1, bias=False), b=nn.Linear(3, 1, bias=False), word=Word("a"), slots=Slots())
+    both = nn.ModuleList([box.a, box.b]).requires_grad_(False)
+    values = {"set": {1}, "range": range(0, 3, 2), "number": 0j, "key": {1: 2.0}}
+
+    @mg.jit
+    def scaled(x):
+        return x * scaled.scale
+
+    scaled.scale = 2.0
+    quick = mg.jit(lambda x: scaled(x))
+    assert quick(X)[0].item() == 2.0
+    scaled.scale = 5.0
+    assert quick(X)[0].item() == 5.0
+    check(lambda x: x * float(box.lib.sqrt(4.0)), lambda: setattr(box, "lib", library))
+    check(lambda x: x * sum(p.sum() for p in both.parameters()), lambda: setattr(box.a, "weight", box.b.weight))
+    check(lambda x: x * box.word.k, lambda: setattr(box.word, "k", 3.0))
+    check(lambda x: x * next(iter(values["set"])), lambda: values.update(set={1.5}), lambda: values.update(set={True}))
+    check(lambda x: x * values["range"].stop, lambda: values.update(range=range(0, 4, 2)))
+    check(lambda x: x * float(str(values["number"]).count("-")), lambda: values.update(number=-0j))
+    check(lambda x: x * next(iter(values["key"])), lambda: values.update(key={1.0: 2.0}))
+
+    def in_order(x):
+        for p in both[0].parameters():
+            x = x * 2.0 + p.sum()
+        return x
+
+    both[0].bias = nn.Parameter(mg.ones(1), requires_grad=False)
+
+    def exchange():
+        weight = both[0].weight
+        del both[0].weight
+        both[0].weight = weight
+
+    check(in_order, exchange)
+
+
+def test_special_methods(monkeypatch):
+    """One that the class gets later, one that is no plain function, that of a metaclass, a private slot."""
+
+    class Meta(type):
+        def __getitem__(cls, key):
+            return scale
+
+    class Private(metaclass=Meta):
+        __slots__ = ("__k",)
+
+        def __init__(self):
+            self.__k = 2.0
+
+        def set(self, k):
+            self.__k = k
+
+        def by(self, x):
+            return x * self.__k
+
+        def twice(self, x, n):
+            return x * n * scale
+
+        __call__ = functools.partialmethod(twice, n=2.0)
+
+    private = Private()
+    check(private.by, lambda: private.set(5.0))
+    check(lambda x: private(x), lambda: monkeypatch.setitem(globals(), "scale", 3.0))
+    check(lambda x: x * Private["a"], lambda: monkeypatch.setitem(globals(), "scale", 4.0))
+    check(lambda x: x * (2.0 if private else 3.0), lambda: setattr(Private, "__bool__", lambda self: False))
+
+
+def test_objects_that_refuse_to_be_looked_at():
+    """Attributes that raise are no reason for the function not to run."""
+
+    class Refusing:
+        k = 2.0
+
+        def __getattr__(self, name):
+            raise KeyError(name)
+
+    refusing = Refusing()
+    check(lambda x: x * refusing.k, lambda: setattr(refusing, "k", 3.0))
+    refusing_module = types.ModuleType("refusing")
+    refusing_module.__getattr__ = lambda name: {}[name]
+    check(lambda x: x * 2.0 if refusing_module else x)
