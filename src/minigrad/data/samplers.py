@@ -17,6 +17,8 @@ __all__ = [
     "WeightedRandomSampler",
 ]
 
+_AT_ONCE = 4096  # numbers of examples that are drawn together where each may come again
+
 
 class Sampler:
     """An order of examples. Every subclass writes ``__iter__``, and ``__len__`` if its loader is to have a length.
@@ -80,12 +82,15 @@ class RandomSampler(Sampler):
         return self.num_samples
 
     def __iter__(self) -> Iterator[int]:
-        n, order = len(self.data_source), list[int]()
-        if self.replacement:
-            order = creation.randint(0, n, (self.num_samples,), generator=self.generator).tolist()
-        while n and len(order) < self.num_samples:
-            order += creation.randperm(n, generator=self.generator).tolist()
-        return iter(order[: self.num_samples])
+        n, left = len(self.data_source), self.num_samples
+        while n and left > 0:  # a part at a time: a loader that never ends asks for 10 ** 10 examples
+            size = min(left, _AT_ONCE if self.replacement else n)
+            if self.replacement:
+                part = creation.randint(0, n, (size,), generator=self.generator)
+            else:
+                part = creation.randperm(n, generator=self.generator)[:size]
+            yield from part.tolist()
+            left -= size
 
 
 class SubsetRandomSampler(Sampler):

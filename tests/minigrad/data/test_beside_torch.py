@@ -287,6 +287,18 @@ def test_a_sampler_without_end():
         assert [shown(batch)[2][2] for batch in itertools.islice(loader, 3)] == [[1, 4], [9, 1], [4, 9]]
 
 
+@pytest.mark.parametrize("replacement", [True, False])
+def test_a_sampler_for_a_loader_that_never_ends(replacement):
+    """10 ** 10 examples are drawn as they are asked for: together they would fill 75 GB."""
+    for m in (mg, torch):
+        data = data_of(m)
+        sampler = data.RandomSampler(range(10), replacement=replacement, num_samples=10**10)
+        drawn = list(itertools.islice(iter(sampler), 5000))
+        assert (set(drawn), len(drawn)) == (set(range(10)), 5000)
+        assert all(isinstance(number, int) for number in drawn)
+        assert len(next(iter(data.DataLoader(range(10), 4, sampler=sampler)))) == 4
+
+
 def test_samplers_by_chance():
     """The seed decides; without replacement each example comes once before any comes again."""
 
@@ -300,6 +312,7 @@ def test_samplers_by_chance():
     assert len(twice) == 25
     again = drawn(3, replacement=True, num_samples=1000)
     assert set(again) == set(range(10))
+    assert len(again) == 1000
     weighted = list(mg.data.WeightedRandomSampler([1.0, 3.0], 4000, generator=mg.Generator(0)))
     assert 0.72 < sum(weighted) / 4000 < 0.78
     assert sorted(mg.data.WeightedRandomSampler([1.0, 3.0, 1.0], 3, replacement=False)) == [0, 1, 2]
