@@ -88,6 +88,8 @@ class Module(plain.Module):
     if not TYPE_CHECKING:  # of `minigrad.module`, for mypy
 
         def __getattr__(self, name: str) -> Any:
+            if name in self.__dict__:  # asked by hand: module.__getattr__("layer_1")
+                return self.__dict__[name]
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # a property that has failed: with its own error
             if name.startswith("_"):

@@ -111,6 +111,19 @@ def test_a_path_that_leads_nowhere_says_where_it_ends():
         network(mg).get_buffer("mean")
 
 
+def test_a_name_made_at_run_time_may_be_asked_by_hand():
+    """Networks of many levels write ``self.__setattr__(f"level_{i}", ...)``, and ask ``__getattr__`` likewise."""
+    for m in LIBRARIES:
+        net = network(m)
+        net.__setattr__("level_1", m.nn.Linear(2, 2))
+        net.register_buffer("level_2", m.ones(1))
+        net.__setattr__("level_3", m.nn.Parameter(m.ones(1)))
+        for name in ("level_1", "level_2", "level_3"):
+            assert net.__getattr__(name) is getattr(net, name)
+        with pytest.raises(AttributeError):
+            net.__getattr__("level_4")
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
