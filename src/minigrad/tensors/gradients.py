@@ -19,7 +19,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    *,  # PyTorch's next argument by position, only_inputs, has no effect there
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -32,6 +32,7 @@ def grad(
         grad_outputs: The gradient to start from for each output; None for outputs of one element.
         retain_graph: True keeps the graph for another pass; by default as create_graph.
         create_graph: True records the pass itself, so that the gradients can be differentiated again.
+        only_inputs: PyTorch's name for what always holds: no other tensor gets a gradient.
         allow_unused: Whether an input that no output depends on has the gradient None, or is an error; by default as
             materialize_grads.
         is_grads_batched: Whether grad_outputs have a first axis more: a pass is run for each of its places.
@@ -43,7 +44,7 @@ def grad(
 
     Raises:
         GraphError: If an input is not behind the outputs, or the graph cannot be differentiated.
-        ValueError: If there are no inputs, or grad_outputs do not fit the outputs.
+        ValueError: If there are no inputs, grad_outputs do not fit the outputs, or only_inputs is False.
 
     >>> x = minigrad.tensor([3.0], requires_grad=True)
     >>> minigrad.autograd.grad(x**2, [x])
@@ -53,6 +54,10 @@ def grad(
     """
     results = [outputs] if isinstance(outputs, Tensor) else list(outputs)
     wanted = walk.wanted_in("grad", inputs)
+    if not only_inputs:
+        raise ValueError(
+            "grad: only_inputs=False has no effect in PyTorch; for the gradients of other tensors use backward"
+        )
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True makes zeros of gradients that allow_unused=False refuses")
     starts = _starts("grad", results, grad_outputs)

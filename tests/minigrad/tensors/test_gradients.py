@@ -128,5 +128,16 @@ def test_what_is_said_of_wrong_arguments():
         (x * x).sum().backward(inputs=[])
     with pytest.raises(GraphError, match="backward: input 0 does not require gradients"):
         (x * x).sum().backward(inputs=[mg.ones(2)])
-    with pytest.raises(TypeError, match="positional"):  # PyTorch's only_inputs stands there
-        mg.autograd.grad((x * x).sum(), x, None, None, False, True)
+    with pytest.raises(ValueError, match=r"grad: only_inputs=False has no effect in PyTorch; .* use backward"):
+        mg.autograd.grad((x * x).sum(), x, only_inputs=False)
+
+
+def test_grad_takes_pytorchs_arguments_in_their_order():
+    """Its sixth one, only_inputs, says what always holds; penalties of gradients name it."""
+    for m in (mg, torch):
+        x = m.tensor([3.0], requires_grad=True)
+        (named,) = m.autograd.grad(outputs=(x * x).sum(), inputs=x, create_graph=True, only_inputs=True)
+        (placed, none) = m.autograd.grad(
+            (x * x).sum(), (x, m.ones(1, requires_grad=True)), None, None, False, True, True
+        )
+        assert (named.item(), placed.item(), none) == (6.0, 6.0, None)
