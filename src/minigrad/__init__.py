@@ -102,6 +102,7 @@ _lazy_names = {
     "cat": "tensors.creation",
     "check": "checks",
     "concat": "tensors.creation",
+    "concatenate": "tensors.creation",
     "dstack": "tensors.several",
     "einsum": "tensors.einsum",
     "empty": "tensors.creation",

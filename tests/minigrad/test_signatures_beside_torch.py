@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import itertools
 import pickle
 import re
 
@@ -170,6 +171,11 @@ SAME = {
     "normal(dtype)": lambda m, x, y, n: m.normal(1.0, 0.0, (2,), dtype=m.float64, requires_grad=True),
     "rand_like(dtype)": lambda m, x, y, n: m.rand_like(n, dtype=m.float64) * 0.0,
     "randn(size)": lambda m, x, y, n: m.randn(size=(2, 3), generator=m.Generator(device="cpu").manual_seed(1)) * 0.0,
+    "squeeze(axis)": lambda m, x, y, n: x[:1].squeeze(axis=0),
+    "take_along_dim(axis)": lambda m, x, y, n: x.take_along_dim(x.argsort(axis=1), 1),
+    "cat(axis)": lambda m, x, y, n: m.cat([x, y], axis=1),
+    "concatenate(axis)": lambda m, x, y, n: m.concatenate([x, y], axis=-1),
+    "stack(axis)": lambda m, x, y, n: m.stack([x, y], axis=2),
     "Generator": lambda m, x, y, n: m.rand(2, generator=m.Generator("cpu")) * 0.0,
 }
 
@@ -181,6 +187,44 @@ def test_keywords_give_pytorchs_values(name):
     assert (tuple(theirs.shape), str(theirs.dtype)) == (ours.shape, f"torch.{ours.dtype}")
     assert theirs.requires_grad == ours.requires_grad
     np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-6)
+
+
+# Arguments that stand before dim.
+BEFORE_DIM = {"chunk": (2,), "kthvalue": (2,), "repeat_interleave": (2,), "topk": (2,)}
+
+
+def _along_an_axis():
+    """Return the functions of tensors that have a dim which no argument follows that must be given."""
+    found = []
+    for name in sorted(dir(mg.Tensor)):
+        if name[0] != "_" and callable(getattr(mg.Tensor, name)) and hasattr(torch, name):
+            dim = inspect.signature(getattr(mg.Tensor, name)).parameters.get("dim")
+            found += [name] if dim is not None and dim.default is not dim.empty else []
+    return found
+
+
+def _called(function, value, name, named):
+    """Return the shapes and values of what a function returns."""
+    found = function(value, *BEFORE_DIM.get(name, ()), **named)
+    return [(tuple(x.shape), x.tolist()) for x in (found if isinstance(found, tuple | list) else [found])]
+
+
+def test_numpys_names_are_taken_where_pytorch_takes_them():
+    """`axis` for dim and `keepdims` for keepdim, which PyTorch's own signatures do not show; of every function."""
+    seen = set()
+    options = {"axis": 0}, {"axis": -1}, {"axis": 1, "keepdims": True}, {"dim": 0, "keepdims": True}
+    for name, named, value in itertools.product(_along_an_axis(), options, (X, X > 0.0)):
+        try:
+            theirs = _called(getattr(torch, name), torch.tensor(value), name, named)
+        except (TypeError, RuntimeError):  # not of this function, or not of booleans
+            continue
+        ours = _called(getattr(mg, name), mg.tensor(value), name, named)
+        assert _called(getattr(mg.Tensor, name), mg.tensor(value), name, named) == ours
+        assert [shape for shape, _ in theirs] == [shape for shape, _ in ours], (name, named)
+        for (_, a), (_, b) in zip(theirs, ours, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, err_msg=f"{name} {named}")
+        seen.add(name)
+    assert {"sum", "argmax", "cumprod", "cumsum", "sort", "median", "unsqueeze", "unbind", "chunk"} <= seen
 
 
 @pytest.mark.parametrize(
@@ -271,6 +315,20 @@ def test_functions_say_what_to_do_without_a_keyword(call, sentence):
     with pytest.raises(TypeError) as caught:
         call(mg.tensor(X))
     assert str(caught.value) == sentence
+
+
+def test_one_axis_by_two_names_is_refused():
+    """As in PyTorch, instead of taking one of them."""
+    for call in (
+        lambda x: x.sum(0, axis=1),
+        lambda x: x.softmax(0, axis=1),
+        lambda x: x.cumsum(0, axis=1),
+        lambda x: x.sort(0, axis=1),
+        lambda x: x.unbind(1, axis=0),
+        lambda x: mg.stack([x, x], 1, axis=0),
+    ):
+        with pytest.raises(TypeError, match=r"dim is . and axis is .; they are two names for one thing, give one"):
+            call(mg.tensor(X))
 
 
 def test_other_type_errors_keep_their_words():

@@ -824,11 +824,19 @@ def _whole_sum() -> Any:
     specified, function, add_up = Methods.sum, tensor_functions._QuickSum, np.add.reduce
 
     @functools.wraps(specified)
-    def quick(self: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Tensor:
+    def quick(
+        self: Tensor,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        axis: Any = None,
+        keepdims: bool = False,
+        dtype: Any = None,
+    ) -> Tensor:
         x = self._array
-        some = dim is not None or axis is not None or keepdim or dtype is not None
+        some = dim is not None or axis is not None or keepdim or keepdims or dtype is not None
         if some or anywhere or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
-            return specified(self, dim, keepdim, axis=axis, dtype=dtype)
+            return specified(self, dim, keepdim or keepdims, axis=axis, dtype=dtype)
         axes = ALL_AXES[x.ndim]
         ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
         ctx.shape, ctx.dim, ctx.keepdim = x.shape, axes, False

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from minigrad import tensor_functions
 from minigrad.tensors import mapped
-from minigrad.tensors.shapes import Shapes, axes_of, axis_of
+from minigrad.tensors.shapes import Shapes, axes_of, axis_of, by_numpys_name
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -41,12 +41,13 @@ class Along(Shapes):
 
     __slots__ = ()
 
-    def cumsum(self, dim: int, dtype: DTypeLike | None = None) -> Tensor:
+    def cumsum(self, dim: int | None = None, dtype: DTypeLike | None = None, *, axis: int | None = None) -> Tensor:
         """Return the running sums along an axis: element i is the sum of the elements up to i.
 
         Args:
             dim: The axis.
             dtype: The type to convert to first. None makes int64 of booleans and integers.
+            axis: NumPy's name for dim.
 
         Returns:
             A tensor of the same shape.
@@ -58,7 +59,7 @@ class Along(Shapes):
         tensor([[1., 2.],
                 [4., 6.]])
         """
-        axis = axis_of(self, dim, "cumsum")
+        axis = axis_of(self, dim if axis is None else by_numpys_name(dim, axis, "cumsum"), "cumsum")
         kind = np.int64 if dtype is None and self.dtype.kind in "bi" else dtype
         x = cast(Any, self) if kind is None else self.to(dtype=kind)
         return tensor_functions.CumSum.apply(x, dim=axis) if self.ndim else x.clone()
@@ -109,13 +110,16 @@ class Along(Shapes):
         powers = _off_zero(x.abs(), lambda size: size**order) if order > 0 else x.abs() ** order
         return _off_zero(powers.sum(axes, keepdim), lambda total: total ** (1.0 / order))
 
-    def sort(self, dim: int = -1, descending: bool = False, stable: bool = False) -> ValuesAndIndices:
+    def sort(
+        self, dim: int = -1, descending: bool = False, stable: bool = False, *, axis: int | None = None
+    ) -> ValuesAndIndices:
         """Return the elements in order along an axis, and where they were.
 
         Args:
             dim: The axis.
             descending: Whether the largest comes first. nan counts as larger than any number.
             stable: Equal elements keep their order in any case.
+            axis: NumPy's name for dim.
 
         Returns:
             values: A tensor of the same shape; its gradient goes back to where the elements were.
@@ -129,19 +133,24 @@ class Along(Shapes):
         >>> values, indices
         (tensor([[1., 2., 3.]]), tensor([[1, 2, 0]]))
         """
-        axis = axis_of(self, dim, "sort")
+        axis = axis_of(self, dim if axis is None else by_numpys_name(dim, axis, "sort", -1), "sort")
         indices = self._order(axis, descending)
         return ValuesAndIndices(self.gather(axis, indices), indices)
 
-    def argsort(self, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    def argsort(
+        self, dim: int = -1, descending: bool = False, stable: bool = False, *, axis: int | None = None
+    ) -> Tensor:
         """Return where the elements stand that `sort` would put first, second, ... along an axis.
 
         >>> minigrad.tensor([3.0, 1.0, 2.0]).argsort(descending=True)
         tensor([0, 2, 1])
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "argsort", -1)
         return self._order(axis_of(self, dim, "argsort"), descending)
 
-    def topk(self, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesAndIndices:
+    def topk(
+        self, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, axis: int | None = None
+    ) -> ValuesAndIndices:
         """Return the k largest elements along an axis, and where they are.
 
         Args:
@@ -149,6 +158,7 @@ class Along(Shapes):
             dim: The axis.
             largest: False gives the smallest ones.
             sorted: They come in order in any case: the most extreme one first.
+            axis: NumPy's name for dim.
 
         Raises:
             ValueError: If there are fewer than k elements.
@@ -157,6 +167,7 @@ class Along(Shapes):
         >>> values, indices
         (tensor([5., 3.]), tensor([1, 2]))
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "topk", -1)
         axis = axis_of(self, dim, "topk")
         size = self.shape[axis] if self.ndim else 1
         if not 0 <= k <= size:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from minigrad import functions
-from minigrad.tensors.shapes import Shapes
+from minigrad.tensors.shapes import Shapes, by_numpys_name
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -122,12 +122,15 @@ class Comparing(Shapes):
         near = same | ((far <= y.abs() * rtol + atol) & finite)
         return near | (x.isnan() & y.isnan()) if equal_nan else near
 
-    def count_nonzero(self, dim: int | Sequence[int] | None = None) -> Tensor:
+    def count_nonzero(
+        self, dim: int | Sequence[int] | None = None, *, axis: int | Sequence[int] | None = None
+    ) -> Tensor:
         """Return how many elements are not 0, of all of them or along axes.
 
         >>> minigrad.tensor([[0.0, 1.0], [2.0, 3.0]]).count_nonzero(dim=1)
         tensor([1, 2])
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "count_nonzero")
         return cast(Any, self).bool().sum(dim)
 
     def nonzero(self, as_tuple: bool = False) -> Any:

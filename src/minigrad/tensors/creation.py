@@ -13,6 +13,7 @@ from minigrad import backends, functions, layout, tensor_functions
 from minigrad.backends import arrays, guarded
 from minigrad.tensors import Tensor, mapped, need_tensors
 from minigrad.tensors.random import Generator, default_generator, draws_floats
+from minigrad.tensors.shapes import by_numpys_name
 from minigrad.tensors.types import (
     dtype_of,
     need_booleans,
@@ -30,6 +31,7 @@ __all__ = [
     "as_tensor",
     "cat",
     "concat",
+    "concatenate",
     "default_generator",
     "empty",
     "eye",
@@ -597,12 +599,13 @@ def randperm(
 # --- functions of several tensors ---------------------------------------------------------------------------
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Return tensors one behind the other along an axis.
 
     Args:
         tensors: At least one. The shapes may differ along that axis only.
         dim: The axis.
+        axis: NumPy's name for dim.
 
     >>> a, b = minigrad.zeros(1, 2), minigrad.ones(1, 2)
     >>> minigrad.cat([a, b])
@@ -611,19 +614,20 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     >>> minigrad.cat([a, b], dim=1)
     tensor([[0., 0., 1., 1.]])
     """
+    dim = dim if axis is None else by_numpys_name(dim, axis, "cat", 0)
     parts = _parts(tensors, dim, "cat")
     if not parts:
         raise ValueError("cat: needs at least one tensor")
-    axis = layout.normal_axis(dim, parts[0].ndim, "cat")
+    along = layout.normal_axis(dim, parts[0].ndim, "cat")
     for part in parts[1:]:
-        others = [[n for i, n in enumerate(p.shape) if i != axis] for p in (parts[0], part)]
+        others = [[n for i, n in enumerate(p.shape) if i != along] for p in (parts[0], part)]
         if part.ndim != parts[0].ndim or others[0] != others[1]:
             raise ValueError(f"cat: {parts[0].shape} and {part.shape}; all sizes but that of axis {dim} must match")
     common = arrays.promote([part._array for part in parts])
-    return Tensor._apply(tensor_functions.Cat, [part.to(dtype=common) for part in parts], dim=axis)
+    return Tensor._apply(tensor_functions.Cat, [part.to(dtype=common) for part in parts], dim=along)
 
 
-concat = cat
+concat = concatenate = cat
 
 
 def _parts(tensors: Any, dim: Any, operation: str) -> list[Tensor]:
@@ -637,13 +641,14 @@ def _parts(tensors: Any, dim: Any, operation: str) -> list[Tensor]:
     return parts
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Return tensors of one shape side by side along a new axis.
 
     >>> minigrad.stack([minigrad.zeros(2), minigrad.ones(2)])
     tensor([[0., 0.],
             [1., 1.]])
     """
+    dim = dim if axis is None else by_numpys_name(dim, axis, "stack", 0)
     parts = _parts(tensors, dim, "stack")
     for part in parts[1:]:
         if part.shape != parts[0].shape:

@@ -17,7 +17,7 @@ from minigrad.tensors.composed import Composed, in_common, scaled
 from minigrad.tensors.placing import Placing
 from minigrad.tensors.rounding import Rounding
 from minigrad.tensors.selecting import Selecting
-from minigrad.tensors.shapes import Shapes, axes_of, axis_of
+from minigrad.tensors.shapes import Shapes, axes_of, axis_of, by_numpys_name
 from minigrad.tensors.types import need_booleans, value_in
 
 if TYPE_CHECKING:
@@ -307,7 +307,13 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
     # --- reductions -----------------------------------------------------------------------------------------
 
     def sum(
-        self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, dtype: DTypeLike | None = None
+        self,
+        dim: Axes = None,
+        keepdim: bool = False,
+        *,
+        axis: Axes = None,
+        keepdims: bool = False,
+        dtype: DTypeLike | None = None,
     ) -> Tensor:
         """Add up the elements, all of them or along axes.
 
@@ -315,6 +321,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             dim: An axis or several. None takes all, () none.
             keepdim: Whether these axes stay, with size 1.
             axis: NumPy's name for dim, which every reduction takes.
+            keepdims: NumPy's name for keepdim.
             dtype: The type to convert to first, and that of the result.
 
         >>> x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -324,14 +331,21 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         tensor([[3.],
                 [7.]])
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "sum")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "sum")
+        keepdim = keepdim or keepdims
         x = cast(Any, self)
         if dtype is not None:
             return cast("Tensor", x.to(dtype=dtype).sum(dim, keepdim).to(dtype=dtype))
         return tensor_functions.Sum.apply(x, dim=axes_of(x, dim, "sum"), keepdim=keepdim)
 
     def mean(
-        self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, dtype: DTypeLike | None = None
+        self,
+        dim: Axes = None,
+        keepdim: bool = False,
+        *,
+        axis: Axes = None,
+        keepdims: bool = False,
+        dtype: DTypeLike | None = None,
     ) -> Tensor:
         """Return the mean of the elements, all of them or along axes. It is nan where there are none.
 
@@ -340,7 +354,8 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).mean(dim=0)
         tensor([2., 3.])
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "mean")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "mean")
+        keepdim = keepdim or keepdims
         x = cast(Any, self if dtype is None else cast(Any, self).to(dtype=dtype))
         _refuse_integers(x, "mean")
         axes = axes_of(x, dim, "mean")
@@ -358,6 +373,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         *,
         correction: int | None = None,
         axis: Axes = None,
+        keepdims: bool = False,
     ) -> Tensor:
         """Return the variance: the mean squared distance from the mean.
 
@@ -367,12 +383,14 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             keepdim: Whether these axes stay, with size 1.
             correction: What to take from n, in place of unbiased.
             axis: NumPy's name for dim, which every reduction takes.
+            keepdims: NumPy's name for keepdim.
 
         >>> x = minigrad.tensor([1.0, 2.0, 3.0, 4.0])
         >>> x.var(), x.var(unbiased=False)
         (tensor(1.6667), tensor(1.25))
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "var")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "var")
+        keepdim = keepdim or keepdims
         if isinstance(dim, bool):  # x.var(False), as in PyTorch
             unbiased, dim = dim, None
         x = cast(Any, self)
@@ -393,13 +411,15 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         *,
         correction: int | None = None,
         axis: Axes = None,
+        keepdims: bool = False,
     ) -> Tensor:
         """Return the square root of the variance.
 
         >>> minigrad.tensor([1.0, 3.0]).std(unbiased=False)
         tensor(1.)
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "std")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "std")
+        keepdim = keepdim or keepdims
         _refuse_integers(self, "std")
         variance = self.var(dim, unbiased, keepdim, correction=correction)
         constant = variance == 0.0  # there, the gradient is 0 and not that of the square root, as in PyTorch
@@ -408,20 +428,27 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
 
     def prod(
-        self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, dtype: DTypeLike | None = None
+        self,
+        dim: Axes = None,
+        keepdim: bool = False,
+        *,
+        axis: Axes = None,
+        keepdims: bool = False,
+        dtype: DTypeLike | None = None,
     ) -> Tensor:
         """Multiply the elements, all of them or along axes. The arguments are those of `sum`.
 
         >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).prod(dim=1)
         tensor([ 2., 12.])
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "prod")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "prod")
+        keepdim = keepdim or keepdims
         x = cast(Any, self)
         if dtype is not None:
             return cast("Tensor", x.to(dtype=dtype).prod(dim, keepdim).to(dtype=dtype))
         return tensor_functions.Prod.apply(x, dim=axes_of(x, dim, "prod"), keepdim=keepdim)
 
-    def max(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Any:
+    def max(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, keepdims: bool = False) -> Any:
         """Return the largest element, or along an axis the largest elements and the indices of the first of them.
 
         Without dim, equal elements share the gradient. With dim, the first one gets it.
@@ -433,17 +460,19 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> values, indices
         (tensor([5., 7.]), tensor([1, 0]))
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "max")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "max")
+        keepdim = keepdim or keepdims
         return self._extreme("max", tensor_functions.Amax, dim, keepdim)
 
-    def min(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Any:
+    def min(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, keepdims: bool = False) -> Any:
         """Return the smallest element, or along an axis the smallest elements and the indices of the first of them.
 
         >>> values, indices = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).min(dim=1)
         >>> values, indices
         (tensor([1., 2.]), tensor([0, 1]))
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "min")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "min")
+        keepdim = keepdim or keepdims
         return self._extreme("min", tensor_functions.Amin, dim, keepdim)
 
     def _extreme(self, name: str, whole: Any, dim: Any, keepdim: bool) -> Any:
@@ -466,47 +495,55 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         indices = getattr(x, f"arg{name}")(dim, keepdim)
         return ValuesAndIndices(values.unsqueeze(axis) if keepdim else values, indices)
 
-    def amax(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
+    def amax(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
         """Return the largest elements along axes. Equal ones share the gradient.
 
         >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).amax(dim=0)
         tensor([7., 5.])
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "amax")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "amax")
+        keepdim = keepdim or keepdims
         x = cast(Any, self)
         axes = axes_of(x, dim, "amax")
         _refuse_empty(x, axes, "amax")
         return tensor_functions.Amax.apply(x, dim=axes, keepdim=keepdim)
 
-    def amin(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
+    def amin(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
         """Return the smallest elements along axes. Equal ones share the gradient.
 
         >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).amin(dim=0)
         tensor([1., 2.])
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "amin")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "amin")
+        keepdim = keepdim or keepdims
         x = cast(Any, self)
         axes = axes_of(x, dim, "amin")
         _refuse_empty(x, axes, "amin")
         return tensor_functions.Amin.apply(x, dim=axes, keepdim=keepdim)
 
-    def argmax(self, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
+    def argmax(
+        self, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False
+    ) -> Tensor:
         """Return where the largest element is, the first of equal ones: in the flattened tensor, or along an axis.
 
         >>> x = minigrad.tensor([[1.0, 5.0], [7.0, 2.0]])
         >>> x.argmax(), x.argmax(dim=0)
         (tensor(2), tensor([1, 0]))
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "argmax")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "argmax")
+        keepdim = keepdim or keepdims
         return self._where_extreme("argmax", dim, keepdim)
 
-    def argmin(self, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
+    def argmin(
+        self, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False
+    ) -> Tensor:
         """Return where the smallest element is, the first of equal ones: in the flattened tensor, or along an axis.
 
         >>> minigrad.tensor([[1.0, 5.0], [7.0, 2.0]]).argmin(dim=1)
         tensor([0, 1])
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "argmin")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "argmin")
+        keepdim = keepdim or keepdims
         return self._where_extreme("argmin", dim, keepdim)
 
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
@@ -518,22 +555,24 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
         return cast("Tensor", x.from_host(np.asarray(getattr(np, name)(array, axis=axis, keepdims=keepdim))))
 
-    def any(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
+    def any(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
         """Return whether an element is not 0.
 
         >>> minigrad.tensor([[0, 1], [0, 0]]).any(dim=1)
         tensor([ True, False])
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "any")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "any")
+        keepdim = keepdim or keepdims
         return self._truth(np.any, dim, keepdim, "any")
 
-    def all(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
+    def all(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
         """Return whether no element is 0.
 
         >>> minigrad.tensor([[1, 1], [1, 0]]).all(dim=1)
         tensor([ True, False])
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "all")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "all")
+        keepdim = keepdim or keepdims
         return self._truth(np.all, dim, keepdim, "all")
 
     def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
@@ -542,13 +581,16 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         result = form(array, axis=axes_of(x, dim, operation), keepdims=keepdim)
         return cast("Tensor", x.from_host(np.asarray(result)))
 
-    def logsumexp(self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None) -> Tensor:
+    def logsumexp(
+        self, dim: Axes = None, keepdim: bool = False, *, axis: Axes = None, keepdims: bool = False
+    ) -> Tensor:
         """Return log(e^x1 + e^x2 + ...) along axes, without overflow.
 
         >>> minigrad.tensor([1000.0, 1000.0]).logsumexp(0)
         tensor(1000.6932)
         """
-        dim = dim if axis is None else _by_numpys_name(dim, axis, "logsumexp")
+        dim = dim if axis is None else by_numpys_name(dim, axis, "logsumexp")
+        keepdim = keepdim or keepdims
         x = _float(self)
         if not x.numel():
             return x.exp().sum(dim, keepdim).log()
@@ -565,7 +607,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
                 [0.1192, 0.8808]])
         """
         x = _float(self) if dtype is None else cast(Any, self).to(dtype=dtype)
-        axis = axis_of(x, dim if axis is None else axis, "softmax")
+        axis = axis_of(x, dim if axis is None else by_numpys_name(dim, axis, "softmax", -1), "softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0 + 1.0
         if standing_aside.is_cut(tensor_functions.Softmax.forward):
@@ -579,7 +621,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         tensor([-0.6931, -0.6931])
         """
         x = _float(self) if dtype is None else cast(Any, self).to(dtype=dtype)
-        axis = axis_of(x, dim if axis is None else axis, "log_softmax")
+        axis = axis_of(x, dim if axis is None else by_numpys_name(dim, axis, "log_softmax", -1), "log_softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0
         if standing_aside.is_cut(tensor_functions.LogSoftmax.forward):
@@ -696,13 +738,6 @@ def _logsumexp_by_log_softmax(x: Any, axes: Sequence[int], keepdim: bool) -> Ten
     largest = rows.argmax(-1, keepdim=True)  # of all elements the one that is no infinity, if there is any
     result = (rows - rows.log_softmax(-1)).gather(-1, largest).squeeze(-1)
     return result.view(*[1 if axis in axes else n for axis, n in enumerate(x.shape)]) if keepdim else result
-
-
-def _by_numpys_name(dim: Any, axis: Any, operation: str) -> Any:
-    """Return the axis that was given by NumPy's name, which PyTorch takes too."""
-    if dim is not None:
-        raise TypeError(f"{operation}: dim is {dim} and axis is {axis}; they are two names for one thing, give one")
-    return axis
 
 
 def _refuse_integers(x: Any, operation: str) -> None:

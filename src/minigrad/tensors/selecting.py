@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 from minigrad import tensor_functions
 from minigrad.tensors import mapped
 from minigrad.tensors.along import Along, ValuesAndIndices
-from minigrad.tensors.shapes import axis_of
+from minigrad.tensors.shapes import axis_of, by_numpys_name
 from minigrad.tensors.types import need_booleans
 
 if TYPE_CHECKING:
@@ -46,18 +46,20 @@ class Selecting(Along):
         shape = np.broadcast_shapes(self.shape, tuple(mask.shape))
         return cast(Any, self).expand(*shape)[mask.expand(*shape)]
 
-    def take_along_dim(self, indices: Tensor, dim: int | None = None) -> Tensor:
+    def take_along_dim(self, indices: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
         """Return the elements at given places along an axis: `gather`, with broadcasting along the other axes.
 
         Args:
             indices: int64, with as many axes; such as `argsort` returns them.
             dim: The axis. None takes places in the flattened tensor.
+            axis: NumPy's name for dim.
 
         >>> x = minigrad.tensor([[3.0, 1.0], [5.0, 9.0]])
         >>> x.take_along_dim(x.argsort(dim=1), dim=1)
         tensor([[1., 3.],
                 [5., 9.]])
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "take_along_dim")
         if dim is None:
             return self.reshape(-1).gather(0, indices.reshape(-1))
         axis = axis_of(self, dim, "take_along_dim")
@@ -69,16 +71,18 @@ class Selecting(Along):
         own[axis], other[axis] = self.shape[axis], indices.shape[axis]
         return self.expand(*own).gather(axis, indices.expand(*other))
 
-    def repeat_interleave(self, repeats: int | Tensor, dim: int | None = None) -> Tensor:
+    def repeat_interleave(self, repeats: int | Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
         """Return each slice along an axis several times, one behind the other.
 
         Args:
             repeats: How often: one number, or int64 of shape (slices,).
             dim: The axis. None takes the elements of the flattened tensor.
+            axis: NumPy's name for dim.
 
         >>> minigrad.tensor([1, 2]).repeat_interleave(2)
         tensor([1, 1, 2, 2])
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "repeat_interleave")
         if dim is None or not self.ndim:
             axis_of(self, dim or 0, "repeat_interleave")
             return cast(Any, self).reshape(-1).repeat_interleave(repeats, 0)
@@ -116,7 +120,9 @@ class Selecting(Along):
         shape = [-1 if n == axis else 1 for n in range(self.ndim)]
         return cast("Tensor", cast(Any, self).from_host(mask.reshape(shape)))
 
-    def kthvalue(self, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+    def kthvalue(
+        self, k: int, dim: int = -1, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False
+    ) -> ValuesAndIndices:
         """Return the k-th smallest element along an axis, counted from 1, and where it is.
 
         Raises:
@@ -125,13 +131,16 @@ class Selecting(Along):
         >>> minigrad.tensor([3.0, 1.0, 2.0]).kthvalue(2)
         ValuesAndIndices(values=tensor(2.), indices=tensor(2))
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "kthvalue", -1)
         axis = axis_of(self, dim, "kthvalue")
         size = self.shape[axis] if self.ndim else 1
         if not 1 <= k <= size:
             raise ValueError(f"kthvalue: k is {k}, but axis {dim} of shape {self.shape} has size {size}")
-        return self._ranked(axis, k - 1, keepdim)
+        return self._ranked(axis, k - 1, keepdim or keepdims)
 
-    def median(self, dim: int | None = None, keepdim: bool = False) -> Any:
+    def median(
+        self, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False
+    ) -> Any:
         """Return the middle element, of two middle ones the smaller, or along an axis the elements and their places.
 
         It is nan where an element is nan.
@@ -140,6 +149,8 @@ class Selecting(Along):
         >>> x.median(), x.median(dim=1).indices
         (tensor(2.), tensor([3]))
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "median")
+        keepdim = keepdim or keepdims
         if dim is None:
             return self.reshape(-1).median(0).values
         axis = axis_of(self, dim, "median")
@@ -204,17 +215,18 @@ class Selecting(Along):
         kind = np.int64 if factors is None else factors.dtype if factors.dtype.kind == "f" else np.float64
         return cast("Tensor", cast(Any, self).from_host(counts.astype(kind)))
 
-    def cumprod(self, dim: int, dtype: DTypeLike | None = None) -> Tensor:
+    def cumprod(self, dim: int | None = None, dtype: DTypeLike | None = None, *, axis: int | None = None) -> Tensor:
         """Return the running products along an axis: element i is the product of the elements up to i.
 
         Args:
             dim: The axis.
             dtype: The type to convert to first. None makes int64 of booleans and integers.
+            axis: NumPy's name for dim.
 
         >>> minigrad.tensor([1.0, 2.0, 3.0]).cumprod(0)
         tensor([1., 2., 6.])
         """
-        axis = axis_of(self, dim, "cumprod")
+        axis = axis_of(self, dim if axis is None else by_numpys_name(dim, axis, "cumprod"), "cumprod")
         kind = np.int64 if dtype is None and self.dtype.kind in "bi" else dtype
         x = cast(Any, self if kind is None else cast(Any, self).to(dtype=kind))
         size, reach = (self.shape[axis] if self.ndim else 1), 1

@@ -35,6 +35,23 @@ def axis_of(x: Any, dim: Any, operation: str) -> int:
     return layout.normal_axis(dim, max(x._array.ndim, 1), operation)
 
 
+def by_numpys_name(dim: Any, axis: Any, operation: str, default: Any = None) -> Any:
+    """Return the axis that was given by NumPy's name, which PyTorch takes too.
+
+    Args:
+        dim: What was given by PyTorch's name, or the default.
+        axis: What was given by NumPy's.
+        operation: What wants the axis, for the error message.
+        default: What dim is where it was not given.
+
+    Raises:
+        TypeError: If it was given by both names.
+    """
+    if dim != default:
+        raise TypeError(f"{operation}: dim is {dim} and axis is {axis}; they are two names for one thing, give one")
+    return axis
+
+
 def axes_of(x: Any, dim: Any, operation: str) -> tuple[int, ...]:
     """Return axes counted from the front and sorted. None gives all of them.
 
@@ -338,23 +355,24 @@ class Shapes(Types):
         """
         return self.transpose(-1, -2)
 
-    def squeeze(self, dim: Any = None) -> Tensor:
+    def squeeze(self, dim: Any = None, *, axis: Any = None) -> Tensor:
         """Return a view without axes of size 1: all of them, or those in dim that have it.
 
         >>> x = minigrad.zeros(1, 3, 1)
         >>> x.squeeze().shape, x.squeeze(0).shape
         ((3,), (3, 1))
         """
-        axes = axes_of(self, dim, "squeeze")
+        axes = axes_of(self, dim if axis is None else by_numpys_name(dim, axis, "squeeze"), "squeeze")
         return self.view([n for axis, n in enumerate(self.shape) if axis not in axes or n != 1])
 
-    def unsqueeze(self, dim: int) -> Tensor:
+    def unsqueeze(self, dim: int | None = None, *, axis: int | None = None) -> Tensor:
         """Return a view with a new axis of size 1 before axis dim.
 
         >>> x = minigrad.zeros(3)
         >>> x.unsqueeze(0).shape, x.unsqueeze(-1).shape
         ((1, 3), (3, 1))
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "unsqueeze")
         axis = layout.normal_axis(dim, self.ndim + 1, "unsqueeze")
         shape = list(self.shape)
         shape.insert(axis, 1)
@@ -521,21 +539,23 @@ class Shapes(Types):
         ends = np.cumsum(split_size).tolist()
         return tuple(self.narrow(axis, end - size, size) for size, end in zip(split_size, ends, strict=True))
 
-    def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    def chunk(self, chunks: int, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
         """Cut into at most that many views of equal size along an axis. The last may be smaller.
 
         >>> minigrad.arange(5).chunk(2)
         (tensor([0, 1, 2]), tensor([3, 4]))
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "chunk", 0)
         n = self.shape[layout.normal_axis(dim, self.ndim, "chunk")]
         return self.split(-(-n // chunks) if n else [0] * chunks, dim)
 
-    def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
+    def unbind(self, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
         """Return all slices along an axis, without that axis.
 
         >>> minigrad.tensor([[1, 2], [3, 4]]).unbind()
         (tensor([1, 2]), tensor([3, 4]))
         """
+        dim = dim if axis is None else by_numpys_name(dim, axis, "unbind", 0)
         axis = layout.normal_axis(dim, self.ndim, "unbind")
         return tuple(self.select(axis, i) for i in range(self.shape[axis]))
 
