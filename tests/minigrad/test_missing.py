@@ -38,6 +38,19 @@ def script(root):
             "torch's column_stack is not in minigrad; use minigrad.stack(tensors, 1) or minigrad.cat(tensors, 1)",
         ),
         (lambda: mg.float16, "torch's float16 is not in minigrad; use minigrad.float32"),
+        (
+            lambda: mg.backends.cudnn,
+            "torch's cudnn is not in minigrad; use the script without it: it tunes PyTorch's own kernels",
+        ),
+        (lambda: mg.cuda.amp, "torch's amp is not in minigrad; use float32 throughout, and leave amp out"),
+        (
+            lambda: mg.cuda.memory_allocated,
+            'torch\'s memory_allocated is not in minigrad: see "What is left out" in docs/library/pytorch.md',
+        ),
+        (
+            lambda: mg.autograd.Variable,
+            "torch's Variable is not in minigrad; use the tensor itself, which has requires_grad",
+        ),
         (lambda: mg.ones(2, 2).exp2(), "torch's exp2 is not in minigrad; use 2.0 ** x"),
         (
             lambda: mg.ones(2).histc(),

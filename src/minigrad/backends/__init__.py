@@ -19,16 +19,18 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
 from minigrad import standing_aside
+from minigrad.machine.missing import missing
 from minigrad.machine.modes import Setting
 from minigrad.machine.packages import is_installed
 
@@ -52,6 +54,11 @@ __all__ = [
     "set_default_dtype",
     "without_compiler",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing(__name__, name, sys.modules[__name__])
+
 
 NAMES = ("python", "numba", "cuda")
 

@@ -110,8 +110,9 @@ def _described(obj: Any, tensors: dict[int, tuple[int, Tensor]], where: str) -> 
     if isinstance(obj, list | tuple):
         items = [_described(item, tensors, f"{where}[{index}]") for index, item in enumerate(obj)]
         return ["tuple" if isinstance(obj, tuple) else "list", items]
+    instead = ", as its state_dict() is one" if hasattr(obj, "state_dict") else ""
     raise TypeError(
-        f"save: {where} is a {type(obj).__name__}; tensors, numbers, strings, lists and dictionaries can be"
+        f"save: {where} is a {type(obj).__name__}; tensors, numbers, strings, lists and dictionaries can be{instead}"
     )
 
 

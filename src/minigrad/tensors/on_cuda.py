@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from typing import NoReturn
+
 from minigrad.machine import cuda_choice
+from minigrad.machine.missing import missing
 from minigrad.tensors import creation
 
 __all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all", "synchronize"]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("minigrad.cuda", name, sys.modules[__name__])
 
 
 def is_available() -> bool:

@@ -117,6 +117,15 @@ def test_files_of_all_kinds(tmp_path):
     assert len(stream.parts) == 1
 
 
+def test_a_whole_module_is_refused_with_what_to_save(tmp_path):
+    """Scripts write ``torch.save(model, path)``: a file here holds no code, so the state is what can be written."""
+    model = mg.nn.Linear(1, 1)
+    for whole in (model, mg.optim.SGD(model.parameters(), lr=0.1), {"model": model}):
+        with pytest.raises(TypeError, match=r"lists and dictionaries can be, as its state_dict\(\) is one$"):
+            mg.save(whole, tmp_path / "whole")
+    assert not (tmp_path / "whole").exists()
+
+
 @pytest.mark.parametrize("f", [io.StringIO(), 7, None, b"state"])
 def test_what_is_no_file(f):
     """A file for text, and what is neither file nor path, is refused in one sentence."""
