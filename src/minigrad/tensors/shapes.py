@@ -365,7 +365,7 @@ class Shapes(Types):
         axes = axes_of(self, dim if axis is None else by_numpys_name(dim, axis, "squeeze"), "squeeze")
         return self.view([n for axis, n in enumerate(self.shape) if axis not in axes or n != 1])
 
-    def unsqueeze(self, dim: int | None = None, *, axis: int | None = None) -> Tensor:
+    def unsqueeze(self, dim: Any = None, *, axis: int | None = None) -> Tensor:
         """Return a view with a new axis of size 1 before axis dim.
 
         >>> x = minigrad.zeros(3)
