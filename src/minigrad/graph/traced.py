@@ -312,7 +312,7 @@ _IN_PLACE = (name for kind in (InPlace, Placing) for name in vars(kind) if name.
 for _name in (*_IN_PLACE, "__setitem__"):
     _REFUSED[_name] = f"{_name} changes a traced tensor in place; use the operation that makes a new tensor"
 _CHANGED = "`+=` and its kin change a traced tensor in place; write x = x + y"
-_REFUSED |= dict.fromkeys(("__isub__", "__imul__", "__itruediv__", "__ipow__"), _CHANGED)
+_REFUSED |= dict.fromkeys((name for name in vars(InPlace) if name[:3] == "__i" and name != "__iadd__"), _CHANGED)
 
 
 def _refused(message: str) -> Callable[..., Any]:

@@ -466,10 +466,23 @@ class Tensor(Methods, InPlace):
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
+    def __lshift__(self, other: object) -> Tensor:
+        raise TypeError("<<: tensors cannot be shifted; use x * 2**n")
+
+    def __rshift__(self, other: object) -> Tensor:
+        raise TypeError(">>: tensors cannot be shifted; use x // 2**n")
+
+    __rlshift__, __rrshift__ = __lshift__, __rshift__
+
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
         value = mapped.elements(other) if isinstance(other, Tensor) else other
-        if "f" in (self._array.dtype.kind, getattr(getattr(value, "dtype", None), "kind", "")):
+        if not isinstance(value, int | float | np.generic | _ndarray):
+            return cast(Tensor, NotImplemented)
+        own, kind = self._array.dtype.kind, "i" if isinstance(value, int) else np.asarray(value).dtype.kind
+        if "f" in (own, kind):
             raise TypeError(f"{sign}: only tensors of booleans or integers can be combined")
+        if own == "i" and isinstance(value, int):
+            value = number_in(sign, value, self._array.dtype)
         return self.from_host(form(mapped.elements(self), value))
 
     __hash__ = object.__hash__  # two tensors of the same values are two tensors

@@ -70,8 +70,24 @@ class InPlace:
         tensor([0.25, 0.50])
         """
         if rounding_mode is not None:
-            return self.copy_(cast(Any, self).detach().div(other, rounding_mode=rounding_mode))
+            return self._constant("div_", cast(Any, self).detach().div(other, rounding_mode=rounding_mode))
         return _change(self, "div_", functions.Div, other)
+
+    def floor_divide_(self, other: Tensor | float) -> Tensor:
+        """Divide by other, and take the largest whole number that is not above the quotient: ``self //= other``.
+
+        >>> minigrad.tensor([5.0, -5.0]).floor_divide_(3.0)
+        tensor([ 1., -2.])
+        """
+        return self._constant("floor_divide_", cast(Any, self).detach().floor_divide(other))
+
+    def remainder_(self, other: Tensor | float) -> Tensor:
+        """Keep what is left after whole steps of other, with the sign of other: ``self %= other``.
+
+        >>> minigrad.tensor([5.0, -5.0]).remainder_(3.0)
+        tensor([2., 1.])
+        """
+        return _change(self, "remainder_", functions.Remainder, other)
 
     def pow_(self, exponent: Tensor | float) -> Tensor:
         """Raise to a power.
@@ -282,6 +298,26 @@ class InPlace:
     def __ipow__(self, other: Tensor | float) -> Tensor:
         return self.pow_(other)
 
+    def __imod__(self, other: Tensor | float) -> Tensor:
+        return self.remainder_(other)
+
+    def __ifloordiv__(self, other: Tensor | float) -> Tensor:
+        return self.floor_divide_(other)
+
+    def __iand__(self, other: Any) -> Tensor:
+        return self._constant("&=", cast(Any, self) & other)
+
+    def __ior__(self, other: Any) -> Tensor:
+        return self._constant("|=", cast(Any, self) | other)
+
+    def __ixor__(self, other: Any) -> Tensor:
+        return self._constant("^=", cast(Any, self) ^ other)
+
+    def _constant(self, operation: str, result: Any) -> Tensor:
+        """Replace the values by those of an operation that has no derivative."""
+        _need_fit(cast(Any, self), operation, result)
+        return self.copy_(result)
+
 
 def _values(value: Any, dtype: Any, operation: str) -> Any:
     """Return a number, list or array as an array of a type."""
@@ -306,13 +342,7 @@ def _change(tensor: Any, operation: str, function: type[Function], *others: Any)
     inputs = (others[1], others[0], tensor) if function is functions.Where else (tensor, *others)
     with autodiff.no_grad():
         result = function.apply(*inputs)
-    if result.shape != tensor.shape:
-        raise ValueError(
-            f"{operation}: the result has shape {result.shape}, but a tensor of shape {tensor.shape} keeps its shape; "
-            "use the operation that makes a new tensor"
-        )
-    if "biuf".index(result._array.dtype.kind) > "biuf".index(tensor._array.dtype.kind):
-        raise TypeError(f"{operation}: a result of {result._array.dtype} cannot be kept in {tensor._array.dtype}")
+    _need_fit(tensor, operation, result)
     position = next(i for i, x in enumerate(inputs) if x is tensor)
     keeps = recorded and position in functions.saved_pattern(cast(Any, function), len(inputs))
     before = arrays.contiguous(tensor._array) if keeps else tensor._array
@@ -320,6 +350,17 @@ def _change(tensor: Any, operation: str, function: type[Function], *others: Any)
     if recorded:
         _record(tensor, function, inputs, before)
     return cast("Tensor", tensor)
+
+
+def _need_fit(tensor: Any, operation: str, result: Any) -> None:
+    """Refuse a result that a tensor cannot keep in its place."""
+    if result.shape != tensor.shape:
+        raise ValueError(
+            f"{operation}: the result has shape {result.shape}, but a tensor of shape {tensor.shape} keeps its shape; "
+            "use the operation that makes a new tensor"
+        )
+    if "biuf".index(result._array.dtype.kind) > "biuf".index(tensor._array.dtype.kind):
+        raise TypeError(f"{operation}: a result of {result._array.dtype} cannot be kept in {tensor._array.dtype}")
 
 
 def _overwrite(tensor: Any, values: Any) -> None:

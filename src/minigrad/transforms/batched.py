@@ -312,7 +312,7 @@ def _in_place(name: str) -> Any:
     return method
 
 
-_CHANGES = "add sub mul div pow neg exp sqrt tanh sigmoid relu clamp masked_fill"
+_CHANGES = "add sub mul div pow remainder neg abs exp log sqrt square tanh sigmoid relu clamp masked_fill"
 for _name in _CHANGES.split():
     setattr(BatchedTensor, f"{_name}_", _in_place(f"{_name}_"))
 

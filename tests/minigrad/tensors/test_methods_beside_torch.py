@@ -1,6 +1,8 @@
 """Methods of the modules rounding, along, placing and einsum, beside PyTorch: values, types and derivatives."""
 
 import math
+import operator
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -445,6 +447,13 @@ def test_places_may_differ_from_example_to_example():
         ),
         (lambda: mg.ones(3).scatter_add(0, mg.tensor([0]), 1.0), TypeError, "scatter_add: the source must be a Tensor"),
         (lambda: mg.einsum("ij,jk", mg.ones(2, 2)), ValueError, "names 2 tensors, and 1 are given"),
+        (lambda: mg.tensor([1]) & 1.5, TypeError, "&: only tensors of booleans or integers can be combined"),
+        (lambda: mg.tensor([1]).int() ^ 2**40, OverflowError, r"\^: 1099511627776 is outside of int32"),
+        (lambda: mg.tensor([1]) << 2, TypeError, r"<<: tensors cannot be shifted; use x \* 2\*\*n"),
+        (lambda: 2 >> mg.tensor([1]), TypeError, r">>: tensors cannot be shifted; use x // 2\*\*n"),
+        (lambda: operator.ior(mg.tensor([True]), 2), TypeError, "|=: a result of int64 cannot be kept in bool"),
+        (lambda: operator.ifloordiv(mg.tensor([5]), 2.5), TypeError, "floor_divide_: a result of float32"),
+        (lambda: operator.imod(mg.ones(1), mg.ones(2)), ValueError, r"remainder_: the result has shape \(2,\)"),
         (lambda: mg.einsum("i", mg.ones(2, 2)), ValueError, "'i' names 1 axes of a tensor that has 2"),
         (lambda: mg.einsum("i?", mg.ones(2, 2)), ValueError, "'\\?' is no letter"),
         (
@@ -463,3 +472,43 @@ def test_wrong_arguments_get_one_sentence(compute, error, message):
     with pytest.raises(error, match=message) as caught:
         compute()
     assert "\n" not in str(caught.value)
+
+
+IN_PLACE = [
+    name
+    for name in dir(operator)
+    if re.match("__i(?!nv|ndex)", name) and hasattr(torch.Tensor, name)  # not __inv__, __invert__ and __index__
+]
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+@pytest.mark.parametrize("of_floats", [False, True])
+def test_operators_in_place_change_the_tensor_itself_as_in_torch(name, of_floats):
+    """`row &= 3` changes the matrix whose row it is, or raises: without such a method Python computes `row = row & 3`."""
+    results = []
+    for library in (torch, mg):
+        whole = library.tensor([[5, 6], [7, 9]])
+        whole = whole.float() if of_floats else whole
+        row = whole[0]
+        try:
+            result = getattr(operator, name)(row, 3)
+        except (TypeError, RuntimeError, NotImplementedError):
+            results.append("refused")
+        else:
+            assert result is row
+            results.append(whole.tolist())
+    assert results[1] in (results[0], "refused" if "shift" in name else results[0])
+
+
+def test_the_rest_kept_in_place_has_the_derivative_of_the_rest():
+    """`y %= b` records what `y % b` records, also through a view of y."""
+    slopes = []
+    for library in (torch, mg):
+        x = library.tensor([5.0, -7.5], requires_grad=True)
+        b = library.tensor([3.0], requires_grad=True)
+        y = x * 1.0
+        row = y[:1]
+        row %= b
+        (y * library.tensor([2.0, 3.0])).sum().backward()
+        slopes.append((x.grad.tolist(), b.grad.tolist(), y.tolist()))
+    assert slopes[1] == slopes[0]
