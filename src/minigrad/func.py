@@ -6,6 +6,7 @@ slopes = vmap(grad(loss), in_dims=(None, 0, 0))(params, x, y)    # a gradient fo
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,8 @@ def vmap(
 
     Args:
         func: A function of trees that returns a tree of tensors.
-        in_dims: Which axis of each argument counts the examples; None for what all examples share.
+        in_dims: Which axis of each argument counts the examples; None for what all examples share. Keyword arguments
+            are shared.
         out_dims: Where this axis stands in the results.
         randomness: What random functions draw: "different" numbers for each example, the "same" for all, or an "error".
 
@@ -35,7 +37,15 @@ def vmap(
     >>> minigrad.func.vmap(minigrad.dot, in_dims=(0, None))(rows, vector)
     tensor([21., 43.])
     """
-    return transforms.vmap(func, in_dims, out_dims, randomness=randomness)
+    mapped = transforms.vmap(func, in_dims, out_dims, randomness=randomness)
+
+    @functools.wraps(mapped)
+    def with_shared_options(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            return mapped(*args)
+        return transforms.vmap(functools.partial(func, **kwargs), in_dims, out_dims, randomness=randomness)(*args)
+
+    return with_shared_options
 
 
 def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:

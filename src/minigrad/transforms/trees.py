@@ -195,7 +195,13 @@ def register_pytree_node(
                 f"tree: flatten_func of {nodetype.__name__} returned {type(parts).__name__}; it must return a pair: "
                 "the children, and what else the object holds"
             )
-        children, rest = tuple(parts[0]), parts[1]
+        children, rest = parts
+        if not isinstance(children, Iterable):
+            raise TypeError(
+                f"tree: flatten_func of {nodetype.__name__} returned {type(children).__name__} as the children; give a "
+                "tuple of them"
+            )
+        children = tuple(children)
         return children, rest, _places(children)
 
     _KINDS[nodetype] = _Kind(take_apart, lambda rest, children: unflatten_func(rest, tuple(children)))

@@ -122,6 +122,10 @@ def test_custom_nodes_go_through_every_transform():
     register_pytree_node(halved, lambda x: 3, lambda _, __: halved())
     with pytest.raises(TypeError, match="flatten_func of Halved returned int; it must return a pair: the children"):
         tree_leaves([halved()])
+    third = type("Third", (), {})
+    register_pytree_node(third, lambda x: (3, None), lambda _, __: third())
+    with pytest.raises(TypeError, match="flatten_func of Third returned int as the children; give a tuple of them"):
+        tree_leaves([third()])
 
 
 @pytest.mark.parametrize("kind", [dict, Pair, Layer, list, tuple])
