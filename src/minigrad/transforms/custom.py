@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 from minigrad.autodiff import grad_mode
-from minigrad.errors import FunctionError
+from minigrad.errors import FunctionError, GraphError
 from minigrad.layout import type_name
 from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor, creation
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.nodes import with_rules
-from minigrad.transforms.recording import Recording, detached, is_variable, zeros_like
+from minigrad.transforms.recording import Recording, detached, held, is_variable, zeros_like
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves, unlike
 
 __all__ = ["custom_jvp", "custom_vjp", "stop_gradient"]
@@ -121,6 +123,30 @@ class _Custom:
         return FunctionError(f"{self._kind}: {self._name} has no derivative rule yet; give it one with {method}")
 
 
+class _Transposed(threading.local):
+    """The changes of arguments in which rules are being transposed, in this thread."""
+
+    changes: tuple[Any, ...] = ()
+
+
+_transposed = _Transposed()
+
+
+def _depends(values: Sequence[Any], changes: Sequence[Any]) -> bool:
+    """Return whether one of some values was computed from one of some changes."""
+    wanted, seen = {id(held(x)) for x in changes}, set[int]()
+    stack = [held(x) for x in values] if wanted else []
+    while stack:
+        node = stack.pop()
+        if id(node) in wanted:
+            return True
+        if id(node) not in seen:
+            seen.add(id(node))
+            with suppress(GraphError):  # a graph that was freed is older than the changes
+                stack += node.parents
+    return False
+
+
 class custom_jvp(_Custom):  # noqa: N801 (JAX's name)
     """A function whose derivative is computed by a rule of yours, in both modes.
 
@@ -184,8 +210,8 @@ class custom_jvp(_Custom):  # noqa: N801 (JAX's name)
         if self._rule is None:
             raise self._no_rule("defjvp")
         split = _Split(args, self.nondiff_argnums)
-        if not split.is_wanted():
-            return self.fun(*args)
+        if not split.is_wanted() or _depends(split.variables, _transposed.changes):
+            return self.fun(*args)  # in a change that is transposed stands a linear function: its rule would not end
         leaves, structure = tree_flatten(self._value(split))
         wanted = [place for place, y in enumerate(leaves) if is_variable(y)]
 
@@ -203,8 +229,15 @@ class custom_jvp(_Custom):  # noqa: N801 (JAX's name)
 
         def pull(cotangents: list[Any]) -> list[Any]:
             # The change of the result is linear in those of the arguments: its transpose, taken at zeros.
-            run = Recording(lambda changes: (push(list(changes)), None), [zeros_like(x) for x in split.variables])
-            return run.pull(cotangents)
+            def change(changes: Sequence[Any]) -> tuple[Any, Any]:
+                before = _transposed.changes
+                _transposed.changes = (*before, *changes)
+                try:
+                    return push(list(changes)), None
+                finally:
+                    _transposed.changes = before
+
+            return Recording(change, [zeros_like(x) for x in split.variables]).pull(cotangents)
 
         return structure.unflatten(with_rules("custom_jvp", leaves, split.variables, pull, push))
 

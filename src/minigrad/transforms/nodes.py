@@ -66,6 +66,8 @@ def with_rules(
     """
     places = [place for place, y in enumerate(results) if is_variable(y)]
     variables = [results[place] for place in places]
+    if not variables:
+        return list(results)
     kinds = {isinstance(x, Scalar) for x in (*inputs, *variables)}
     if len(kinds) > 1:
         raise TypeError(f"{name}: the function mixes Scalars and tensors; give it one kind")

@@ -110,3 +110,65 @@ def test_transforms_agree(peer, f, x):
     for name, value in wanted.items():
         assert found[name].shape == value.shape, name
         np.testing.assert_allclose(found[name], value, rtol=1e-9, atol=1e-9 * np.abs(value).max(), err_msg=name)
+
+
+def test_keyword_arguments_of_vmap_are_shared_in_torch_and_mapped_in_jax(peer):
+    """`minigrad.func.vmap` and `minigrad.vmap` follow PyTorch, `minigrad.transforms.vmap` follows JAX."""
+    here = (mg.func.vmap, mg.vmap) if peer.lib is torch else (mg.transforms.vmap,)
+    rows = B.reshape(-1, 1) * np.arange(1.0, 1.0 + len(B))
+    wanted = peer.array(peer.vmap(lambda x, scale: x * scale)(peer.tensor(rows), scale=peer.tensor(rows)))
+    for vmap in here:
+        found = vmap(lambda x, scale: x * scale)(mg.tensor(rows), scale=mg.tensor(rows))
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12)
+
+
+def _rule_of_itself(custom_jvp):
+    """A linear function whose rule applies it to the change."""
+    f = custom_jvp(lambda x: -2.0 * x)
+    f.defjvp(lambda primals, tangents: (f(*primals), f(*tangents)))
+    return f
+
+
+def _rules_of_each_other(custom_jvp):
+    """Two linear functions, each of which is the other's rule."""
+    f, g = custom_jvp(lambda x: 3.0 * x), custom_jvp(lambda x: 3.0 * x)
+    f.defjvp(lambda primals, tangents: (f(*primals), g(*tangents)))
+    g.defjvp(lambda primals, tangents: (g(*primals), f(*tangents)))
+    return f
+
+
+def _rule_with_value_and_itself(custom_jvp):
+    """The value keeps its rule where it stands in a change that is transposed; the change is divided as it is."""
+    divide, cube = custom_jvp(lambda x, y: x / y), custom_jvp(lambda x: x**3)
+    divide.defjvp(lambda at, by: (divide(*at), divide(by[0], at[1]) - divide(divide(*at) * by[1], at[1])))
+    cube.defjvp(lambda at, by: (cube(*at), divide(by[0] * 3.0 * cube(*at), at[0])))
+    return cube
+
+
+@pytest.mark.parametrize("make", [_rule_of_itself, _rules_of_each_other, _rule_with_value_and_itself])
+def test_a_rule_may_apply_itself_to_changes(make):
+    """In reverse mode too, to any order, as in JAX; the rule of such a change used to call itself for ever."""
+    theirs, x, t = jax(), 1.5, 0.25
+    found = []
+    for lib, custom_jvp, number in (
+        (mg.transforms, mg.transforms.custom_jvp, lambda v: mg.tensor(v, dtype=mg.float64)),
+        (theirs, pytest.importorskip("jax").custom_jvp, theirs.tensor),
+    ):
+        f, at, by, rows = make(custom_jvp), number(x), number(t), number([0.5, 1.5, -2.0])
+        slope = lib.grad(f)
+        found.append(
+            [
+                np.asarray(each.detach().numpy() if isinstance(each, mg.Tensor) else each)
+                for each in (
+                    slope(at),
+                    lib.grad(slope)(at),
+                    lib.grad(lib.grad(slope))(at),
+                    lib.jvp(slope, (at,), (by,))[1],
+                    lib.jacfwd(lib.jacfwd(f))(at),
+                    lib.vmap(slope)(rows),
+                    lib.grad(lambda x, f=f, lib=lib: lib.vmap(f)(x).sum())(rows),
+                )
+            ]
+        )
+    for ours, wanted in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12)
