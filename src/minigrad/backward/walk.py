@@ -116,7 +116,8 @@ def run(
     before = grad_mode.enabled
     grad_mode.enabled = create_graph
     try:
-        walk = (_RecordedWalk if create_graph else _Walk)(roots, wanted, ends_there)
+        on_tensors = create_graph or any(start.abstract for _, start in roots)
+        walk = (_RecordedWalk if on_tensors else _Walk)(roots, wanted, ends_there)
         guarded.call(walk.go, roots)
         if wanted is None:
             guarded.call(walk.accumulate)

@@ -141,3 +141,48 @@ def test_grad_takes_pytorchs_arguments_in_their_order():
             (x * x).sum(), (x, m.ones(1, requires_grad=True)), None, None, False, True, True
         )
         assert (named.item(), placed.item(), none) == (6.0, 6.0, None)
+
+
+RESULTS = {
+    "square": lambda m, x, w: x**2,
+    "product": lambda m, x, w: x * w + x,
+    "matrix product": lambda m, x, w: m.outer(w, w) @ x,
+    "softmax": lambda m, x, w: x.softmax(0),
+    "sum along an axis": lambda m, x, w: m.outer(x, w).cumsum(0).sum(1),
+    "index": lambda m, x, w: x[m.tensor([0, 0, 1])],
+    "large": lambda m, x, w: (m.ones(20_000, 1, dtype=m.float64) * x).exp().sum(0),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("inside", [False, True])
+def test_gradients_to_start_from_may_be_mapped_or_traced(name, inside):
+    """`vmap` and `jit` of autograd.grad and of backward, as in PyTorch's docstring of vmap: the graph is outside."""
+    wanted = None
+    for m in (torch, mg) if torch else (mg,):
+        x, w = (m.tensor(values, dtype=m.float64, requires_grad=True) for values in ([1.0, 2.0], [3.0, 4.0]))
+        y = RESULTS[name](m, x, w)
+        starts = m.tensor([[1.0, 0.5, 2.0], [0.0, 1.0, -1.0]], dtype=m.float64)[:, : y.shape[0]]
+
+        def pull(start, m=m, x=x, w=w, y=y):
+            result = RESULTS[name](m, x, w) if inside else y
+            return m.autograd.grad(result, (x, w), start, retain_graph=True, materialize_grads=True)
+
+        found = [each.tolist() for each in m.vmap(pull)(starts)]
+        wanted = found if wanted is None else wanted
+        for mine, theirs in zip(found, wanted, strict=True):
+            for row, each in zip(mine, theirs, strict=True):
+                assert row == pytest.approx(each, rel=1e-6)
+    one_by_one = [mg.jit(pull)(start) for start in starts]
+    for place in (0, 1):
+        for row, each in zip(wanted[place], one_by_one, strict=True):
+            assert each[place].tolist() == pytest.approx(row, rel=1e-6)
+    if not inside:
+
+        def back(start):
+            x.grad = None
+            y.backward(start, retain_graph=True)
+            return x.grad
+
+        for row, each in zip(mg.vmap(back)(starts).tolist(), wanted[0], strict=True):
+            assert row == pytest.approx(each, rel=1e-6)

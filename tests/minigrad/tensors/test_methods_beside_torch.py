@@ -484,7 +484,7 @@ IN_PLACE = [
 @pytest.mark.parametrize("name", IN_PLACE)
 @pytest.mark.parametrize("of_floats", [False, True])
 def test_operators_in_place_change_the_tensor_itself_as_in_torch(name, of_floats):
-    """`row &= 3` changes the matrix whose row it is, or raises: without such a method Python computes `row = row & 3`."""
+    """`row &= 3` changes the matrix whose row it is, or raises; without a method Python computes `row = row & 3`."""
     results = []
     for library in (torch, mg):
         whole = library.tensor([[5, 6], [7, 9]])
