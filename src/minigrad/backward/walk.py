@@ -116,8 +116,11 @@ def run(
     before = grad_mode.enabled
     grad_mode.enabled = create_graph
     try:
-        on_tensors = create_graph or any(start.abstract for _, start in roots)
-        walk = (_RecordedWalk if on_tensors else _Walk)(roots, wanted, ends_there)
+        kind = _RecordedWalk if create_graph else _Walk
+        for _, start in roots:
+            if start.abstract:  # mapped or traced: there is no array to start from
+                kind = _RecordedWalk
+        walk = kind(roots, wanted, ends_there)
         guarded.call(walk.go, roots)
         if wanted is None:
             guarded.call(walk.accumulate)

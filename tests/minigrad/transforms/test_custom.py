@@ -287,3 +287,13 @@ def test_a_node_is_newer_than_what_is_behind_it():
     x, w = mg.ones(2, 3), mg.ones(3)
     f = vmap(checkpoint(lambda w, x: (w * x).sum()), (None, 0))
     assert grad(lambda w: f(w, x).sum())(w).tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("result", [lambda x: None, lambda x: x > 0.0, lambda x: (x.shape, [])])
+def test_a_function_with_a_rule_may_return_nothing_to_differentiate(result):
+    """Its rule is never asked, and what stands beside it is differentiated, as in JAX."""
+    by_jvp, by_vjp = mg.transforms.custom_jvp(result), mg.transforms.custom_vjp(result)
+    by_jvp.defjvp(lambda primals, tangents: pytest.fail("there is no change"))
+    by_vjp.defvjp(lambda x: (result(x), x), lambda x, slope: pytest.fail("there is no gradient"))
+    for f in (by_jvp, by_vjp):
+        assert grad(lambda x, f=f: (f(x), x.square().sum())[1])(mg.tensor([1.0, 3.0])).tolist() == [2.0, 6.0]
