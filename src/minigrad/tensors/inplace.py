@@ -316,7 +316,7 @@ class InPlace:
     def _constant(self, operation: str, result: Any) -> Tensor:
         """Replace the values by those of an operation that has no derivative."""
         _need_fit(cast(Any, self), operation, result)
-        return self.copy_(result)
+        return self._put(operation, (...,), result)
 
 
 def _values(value: Any, dtype: Any, operation: str) -> Any:
