@@ -46,6 +46,7 @@ from autograder.common.marker import marker, named_on
 from autograder.course import Course, CourseError, Exercise, Lesson
 from autograder.course.loading import DEFAULT_COURSE, load_course
 from autograder.library import MINIGRAD
+from autograder.results import Graded
 
 __all__ = ["BuildReport", "BuiltFile", "BuiltLesson", "build", "build_lesson", "course_json"]
 
@@ -55,7 +56,7 @@ LONGEST_CELL = 15
 RESERVED = ("BEGIN SOLUTION", "END SOLUTION", "BEGIN HIDDEN TESTS", "END HIDDEN TESTS", "BEGIN MARK SCHEME")
 """nbgrader acts on these wherever it meets them."""
 
-VerifyPoints = Callable[[Exercise, str], float]
+VerifyPoints = Callable[[Exercise, str], Graded]
 """Returns the points that the text of a solution cell earns in an exercise."""
 
 
@@ -147,6 +148,7 @@ def build(
     texts = _texts(course, lessons, others)
     kept = tuple(_put_aside(path) for path in texts if course.notebooks in path.parents and is_worked_in(path))
     files = tuple(BuiltFile(path, write(path, text)) for path, text in texts.items())
+    files += tuple(BuiltFile(to, write(to, path.read_bytes())) for to, path in _data_files(course).items())
     totals = {built.lesson.name: _points(built.student) for built in lessons}
     drafts = {name: sum(each.points for each in course.of_assignment(name)) for name in course.drafts}
     return BuildReport(files, tuple(_remove_stale(course, texts)), kept, totals, course.path, drafts)
@@ -391,17 +393,17 @@ def _check_totals(course: Course, built: BuiltLesson) -> None:
 
 def _check_points(source: ExerciseSource, verify_points: VerifyPoints) -> None:
     exercise = source.exercise
-    earned = verify_points(exercise, source.stub_cell)
+    earned = verify_points(exercise, source.stub_cell).earned
     if earned > 0:
         raise CourseError(
             f"course.toml: [[exercise]] {exercise.id}: the stub earns {earned} points; "
             "make its hidden tests ask for something that an unwritten answer cannot give"
         )
-    earned = verify_points(exercise, source.reference_cell)
-    if earned < exercise.points:
+    graded = verify_points(exercise, source.reference_cell)
+    if graded.earned < exercise.points:
         raise CourseError(
-            f"course.toml: [[exercise]] {exercise.id}: the reference earns {earned} of {exercise.points} points; "
-            "correct the reference or its hidden tests"
+            f"course.toml: [[exercise]] {exercise.id}: the reference earns {graded.earned:g} of {exercise.points} "
+            f"points ({graded.lost}); correct the reference or its hidden tests"
         )
 
 
@@ -419,6 +421,17 @@ def _texts(course: Course, lessons: list[BuiltLesson], others: Mapping[str, Mapp
     if hints is not None:
         texts[course.catalogue.with_name("hints.json")] = hints
     return texts
+
+
+def _data_files(course: Course) -> dict[Path, Path]:
+    """Return the files that stand beside notebooks, by where their copies belong: nbgrader's source, and notebooks."""
+    found = {}
+    for assignment in course.assignments:
+        folder = course.data_of(assignment)
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            for beside in (course.directory / "source" / assignment, course.notebooks):
+                found[beside / path.relative_to(folder)] = path
+    return found
 
 
 def _put_aside(path: Path) -> Path:

@@ -47,7 +47,7 @@ def pack_course(course: Course, hidden: Path) -> bytes:
 def _files(course: Course, hidden: Path) -> dict[Path, Path]:
     """The files to pack, by their places in the parcel."""
     found = {Path(COURSE, course.path.name): course.path, SEEN: hidden.parent / SEEN}
-    folders = {Path(COURSE, name): course.directory / name for name in ("lessons", "source", "masters")}
+    folders = {Path(COURSE, name): course.directory / name for name in ("lessons", "data", "source", "masters")}
     library = Path(COURSE)
     if not course.library.in_lessons:
         library = Path("src", course.library.package)

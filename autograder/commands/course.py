@@ -15,6 +15,7 @@ from autograder.commands.showing import console_of, number, steps
 from autograder.course import CourseError, Exercise
 from autograder.course.loading import find_course, load_course
 from autograder.library import MINIGRAD
+from autograder.results import Graded
 
 __all__ = ["build", "demo", "edition"]
 
@@ -50,11 +51,11 @@ def build(
             steps("stubs and references", 2 * len(loaded.exercises)) as step,
         ):
 
-            def points(exercise: Exercise, text: str) -> float:
+            def points(exercise: Exercise, text: str) -> Graded:
                 step.at(exercise.id)
-                earned = judge.points(exercise, text)
+                graded = judge.grade_text(exercise, text, points_only=True)
                 step.advance()
-                return earned
+                return graded
 
             report = build_course(place, verify_points=points, hidden=hidden)
     _put_dates(place)

@@ -23,7 +23,7 @@ from autograder.common.aside import PREFIX, lock, unlock
 __all__ = ["copy", "put", "rewrite", "write"]
 
 
-def write(path: Path, text: str) -> bool:
+def write(path: Path, content: str | bytes) -> bool:
     """Write a file aside and rename it into place; leave it alone if it says the same already.
 
     At every moment there is the old file or the new one, whole, also after a crash of the machine.
@@ -31,7 +31,7 @@ def write(path: Path, text: str) -> bool:
     Returns:
         Whether the file changed.
     """
-    content = text.encode()
+    content = content.encode() if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == content:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)

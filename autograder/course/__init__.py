@@ -194,6 +194,20 @@ class Course:
         """The directory of hidden tests."""
         return self.authored / "hidden"
 
+    def data(self, exercise: Exercise) -> Path:
+        """Return the folder of the files that stand beside an exercise's notebook; it is missing where there are none.
+
+        The build puts copies beside the notebooks, and a sandbox has them in its working folder.
+        """
+        return self.data_of(self._lesson(exercise).assignment)
+
+    def data_of(self, assignment: str) -> Path:
+        """Return the folder of the files that stand beside the notebooks of an assignment."""
+        return self.directory / "data" / assignment
+
+    def _lesson(self, exercise: Exercise) -> Lesson:
+        return {**self.lessons, **self.draft_lessons}[exercise.lesson]
+
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise of that id.
 

@@ -13,12 +13,13 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 from autograder.common.python_text import parses
 from autograder.course import Assignment, Course, CourseError, Exercise, Lesson, module_of, split_object
-from autograder.course.tables import DOTTED, LESSON, MODULE, NAME, PACKAGE, Table
+from autograder.course.tables import DISTRIBUTION, DOTTED, LESSON, MODULE, NAME, PACKAGE, Table
 from autograder.library import MINIGRAD, Library, library_named
 
 __all__ = ["DEFAULT_COURSE", "find_course", "load_course", "parse_course"]
@@ -122,7 +123,7 @@ def _library(top: Table) -> Library:
     if "library" not in top.keys():  # noqa: SIM118 - a table of the file, not a dict
         return MINIGRAD
     table = top.table("library")
-    library = library_named(table.name("package", PACKAGE))
+    library = replace(library_named(table.name("package", PACKAGE)), requires=table.names("requires", DISTRIBUTION, []))
     table.close()
     return library
 
@@ -364,6 +365,14 @@ def _check_tree(course: Course) -> None:
     """Refuse a course that names objects or packages which do not exist, and a draft that is out already."""
     source = course.source
     file = course.path.name
+    for name in course.library.requires:
+        try:
+            distribution(name)
+        except PackageNotFoundError as error:
+            raise CourseError(
+                f"{file}: [library]: 'requires' names {name!r}, which is not installed here; install it where the "
+                "grader is, or correct the name"
+            ) from error
     for lesson in course.draft_lessons.values():
         _check_not_built(course, lesson)
     for assignment in (*course.assignments.values(), *course.drafts.values()):

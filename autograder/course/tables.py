@@ -9,8 +9,9 @@ from typing import Any
 
 from autograder.common.errors import GraderError
 
-__all__ = ["DOTTED", "LESSON", "MODULE", "NAME", "PACKAGE", "CourseError", "Table"]
+__all__ = ["DISTRIBUTION", "DOTTED", "LESSON", "MODULE", "NAME", "PACKAGE", "CourseError", "Table"]
 
+DISTRIBUTION = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?")
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -114,6 +115,7 @@ _KINDS: dict[type, str] = {
     dt.date: "a date, such as 2027-02-15",
 }
 _PATTERNS = {
+    DISTRIBUTION: "the name of a distribution, such as 'pandas'",
     NAME: "letters, digits, '_' and '-' only",
     PACKAGE: "the name of a package, such as 'minigrad'",
     LESSON: "two digits, a letter where a lesson has two parts, and a name in lower case, such as '03_backprop'",

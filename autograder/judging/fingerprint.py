@@ -69,6 +69,7 @@ class Fingerprint:
             "limits": asdict(self.limits(exercise)),
             "uses": list(exercise.uses),
             "library": asdict(self._course.library),
+            "data": self._data_hash(exercise),
         }
 
     def of_cells(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes) -> dict[str, Any]:
@@ -94,6 +95,11 @@ class Fingerprint:
         """Return the name of an exercise's edition, and the hash of what its results of today follow from."""
         edition = edition_name(self._course, graded_without(self._course, exercise))
         return edition, content_hash(self.follows(exercise, edition))
+
+    def _data_hash(self, exercise: Exercise) -> dict[str, str]:
+        folder = self._course.data(exercise)
+        files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+        return {path.relative_to(folder).as_posix(): hash_files([path]) for path in files}
 
     def _tests_hash(self, exercise: Exercise) -> str:
         if exercise.id not in self._tests:

@@ -99,7 +99,7 @@ class Judge:
         self._groups = {each.id: tuple(each.groups) for each in course.exercises.values()}
         self._masters: dict[str, nbformat.NotebookNode] = {}
         self._tests: dict[str, WarmTests] = {}
-        self._sandboxes = Sandboxes(isolation, course.library)
+        self._sandboxes = Sandboxes(isolation, course)
         self._pack = partial(pack_probe, library=course.library)
         self._apart = 0.0  # seconds of this submission that count against no limit
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from autograder.course import Exercise
-from autograder.library import Library
+from autograder.course import Course, Exercise
 from autograder.sandbox import Limits, Sandbox
 
 __all__ = ["WARM", "Sandboxes"]
@@ -20,11 +19,11 @@ class Sandboxes:
 
     Args:
         isolation: Their kind.
-        library: The course's library.
+        course: The course.
     """
 
-    def __init__(self, isolation: str, library: Library) -> None:
-        self._isolation, self._library = isolation, library
+    def __init__(self, isolation: str, course: Course) -> None:
+        self._isolation, self._course = isolation, course
         self._warm: dict[str, Sandbox] = {}  # the last one used is the last one here
 
     def of(self, exercise: Exercise, edition: Path, limits: Limits) -> Sandbox:
@@ -33,8 +32,9 @@ class Sandboxes:
         if box is None:
             while len(self._warm) >= WARM:
                 self._warm.pop(next(iter(self._warm))).close()
-            preload = _preloaded(exercise, self._library.package)
-            box = Sandbox(edition, limits, isolation=self._isolation, preload=preload, library=self._library)
+            library, data = self._course.library, self._course.data(exercise)
+            preload = _preloaded(exercise, library.package)
+            box = Sandbox(edition, limits, isolation=self._isolation, preload=preload, library=library, data=data)
             box.warm()
         self._warm[exercise.id] = box
         return box

@@ -10,7 +10,7 @@ of them, and a test keeps the two copies the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["CATALOGUE", "CUT", "IN_LESSONS", "MINIGRAD", "Library", "library_named"]
 
@@ -33,6 +33,7 @@ class Library:
         silent: The package's functions that do nothing while an answer is graded, as ``name`` or ``module.name``.
         watching: Its packages that watch a student's code: each question imports them anew.
         refusal: The statements that take the place of a cut answer, with ``{exercise}`` where its id belongs.
+        requires: Installed distributions that students' code may use besides those that every sandbox shows.
     """
 
     package: str
@@ -41,6 +42,7 @@ class Library:
     silent: tuple[str, ...] = ()
     watching: tuple[str, ...] = ()
     refusal: tuple[str, ...] = ('raise NotImplementedError("{exercise}")',)
+    requires: tuple[str, ...] = field(default=(), compare=False)  # a course's own, whatever library it is about
 
 
 MINIGRAD = Library(

@@ -231,7 +231,7 @@ class Verifier:
         naming = [verdict for verdict in failed if verdict.misconception == slug]
         rejected = dict.fromkeys(_function(verdict.test) for verdict in naming)
         if not rejected:
-            by = _few([f"{v.test} ({v.misconception or v.failure or 'no name'})" for v in failed], ", ")
+            by = _few([f"{v.test} ({v.misconception or v.failure or 'no name'})" for v in failed])
             problems.append(f"{where}: no test rejects it as {slug!r}" + (f"; rejected by {by}" if by else ""))
         saw = tuple((verdict.test, essence(verdict.reason)) for verdict in failed)
         drawn = [verdict for verdict in naming if verdict.example and verdict.example.picture]
@@ -334,10 +334,10 @@ def _function(test: str) -> str:
     return test.partition("[")[0]
 
 
-def _few(texts: Sequence[str], separator: str) -> str:
+def _few(texts: Sequence[str]) -> str:
     """The first texts of many."""
-    rest = f"{separator}and {len(texts) - 3} more" if len(texts) > 3 else ""
-    return separator.join(texts[:3]) + rest
+    rest = f", and {len(texts) - 3} more" if len(texts) > 3 else ""
+    return ", ".join(texts[:3]) + rest
 
 
 def _docstring(text: str) -> str:
@@ -351,9 +351,7 @@ def _right(name: str, graded: Graded) -> list[str]:
     """Problems of an answer that should earn every point."""
     if graded.full and not graded.notes:
         return []
-    failed = [f"{v.test}: {v.reason}" for v in graded.verdicts if not v.passed]
-    why = _few([part for part in (graded.reason, *graded.notes, *failed) if part], "; ")
-    return [f"{name} earns {graded.earned:g} of {graded.points:g} points: {why}"]
+    return [f"{name} earns {graded.earned:g} of {graded.points:g} points: {graded.lost}"]
 
 
 def verify(

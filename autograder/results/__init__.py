@@ -135,6 +135,14 @@ class Graded:
         return all(group.earned == group.points for group in self.groups)
 
     @property
+    def lost(self) -> str:
+        """Why an answer that is right does not earn every point: what was seen, in at most three parts."""
+        failed = [f"{verdict.test}: {verdict.reason}" for verdict in self.verdicts if not verdict.passed]
+        parts = [part for part in (self.reason, *self.notes, *failed) if part]
+        rest = f"; and {len(parts) - 3} more" if len(parts) > 3 else ""
+        return "; ".join(parts[:3]) + rest
+
+    @property
     def failures(self) -> tuple[Verdict, ...]:
         """The failed tests as a report shows them: first those whose misconception is known to fit.
 

@@ -1,6 +1,7 @@
-"""The installed packages that a sandbox shows: what a student's code may use, and what that needs; the same everywhere.
+"""The installed packages that a sandbox shows: what a student's code may use, and what that needs.
 
-What else a machine has installed, an answer in other words among it, is not there.
+It is the same on every machine, but for what a course requires besides. What else a machine has installed, an answer in
+other words among it, is not there.
 """
 
 from collections.abc import Iterator
@@ -17,12 +18,15 @@ ALLOWED = ("numpy", "numba", "matplotlib", "cloudpickle", "ipython", "anywidget"
 
 
 @cache
-def packages() -> tuple[tuple[Path, str], ...]:
+def packages(requires: tuple[str, ...] = ()) -> tuple[tuple[Path, str], ...]:
     """Files and folders of the allowed packages, and where each belongs in a folder of packages.
 
     What is required and not installed is left out, as Python would.
+
+    Args:
+        requires: Distributions that a course requires besides.
     """
-    found, to_do, seen = dict[str, Path](), list(ALLOWED), set[str]()
+    found, to_do, seen = dict[str, Path](), [*ALLOWED, *requires], set[str]()
     while to_do:
         name = to_do.pop()
         try:

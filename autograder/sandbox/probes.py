@@ -11,11 +11,18 @@ import cloudpickle
 
 from autograder.library import MINIGRAD, Library
 from autograder.sandbox.model import ProbeError
+from autograder.sandbox.packages import packages
 
 __all__ = ["ALLOWED_MODULES", "pack_probe"]
 
 ALLOWED_MODULES = frozenset({"functools", "itertools", "math", "numpy", "operator", "random"})
-_IMPORTABLE = ALLOWED_MODULES | {"numba"}  # a compiler only in the sandbox, not beside the tests
+_IN_THE_SANDBOX = frozenset(
+    {
+        *("collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "fractions", "io", "json"),
+        *("numba", "re", "sqlite3", "statistics", "string", "time", "types", "typing"),
+    }
+)
+"""Modules that a probe may import where it runs; beside the tests they would be imported without need."""
 _NAME = "observe"
 _MOST_PACKED = 1000
 _PACKED: dict[tuple[types.CodeType, str, int, str], tuple[dict[str, Any], bytes]] = {}
@@ -46,8 +53,13 @@ def pack_probe(fn: Callable[..., Any], library: Library = MINIGRAD) -> bytes:
     if kept is None or kept[0] is not fn.__globals__:
         if len(_PACKED) >= _MOST_PACKED:
             _PACKED.clear()
-        kept = _PACKED[key] = (fn.__globals__, _pack(fn, code, _IMPORTABLE | {library.package}))
+        kept = _PACKED[key] = (fn.__globals__, _pack(fn, code, _importable(library)))
     return kept[1]
+
+
+def _importable(library: Library) -> frozenset[str]:
+    own = {library.package, *(place for _, place in packages(library.requires) if place.isidentifier())}
+    return ALLOWED_MODULES | _IN_THE_SANDBOX | (own if library.requires else {library.package})
 
 
 def _pack(fn: types.FunctionType, code: types.CodeType, importable: Collection[str]) -> bytes:

@@ -47,6 +47,7 @@ class Sandbox:
         isolation: "auto", or a name that `choose` knows; "none" is used only if it is asked for.
         preload: Modules to import once, before any session, besides numpy, cloudpickle and the library.
         library: The library in the edition.
+        data: Folder of files that each session finds in its working folder, anew each time.
         forks: False to run without fork, as where the system has none; for isolation "none" only.
 
     Raises:
@@ -62,13 +63,14 @@ class Sandbox:
         preload: Iterable[str] = (),
         library: Library = MINIGRAD,
         forks: bool = True,
+        data: Path | None = None,
     ) -> None:
         self.edition = Path(edition).resolve()
         self.limits = limits or Limits()
         self.isolation: Isolation = choose(isolation)
         self.preload = tuple(preload)
         self.library = library
-        self.forks = forks
+        self.forks, self.data = forks, data
         self.busy = False
         self._warm: Warm | None = None
 
@@ -91,7 +93,13 @@ class Sandbox:
         if self._warm is None:
             backend = backend_of(self.isolation)
             self._warm = Warm(
-                backend, self.edition, self.limits, preload=self.preload, library=self.library, forks=self.forks
+                backend,
+                self.edition,
+                self.limits,
+                preload=self.preload,
+                library=self.library,
+                forks=self.forks,
+                data=self.data,
             )
         return self._warm
 

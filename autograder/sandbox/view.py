@@ -69,38 +69,43 @@ class View:
             self.aside.close()
 
 
-def make_view(edition: Path, package: str) -> View:
+def make_view(edition: Path, package: str, requires: tuple[str, ...] = (), data: Path | None = None) -> View:
     """A view of an edition: a copy that any user can read, in a new folder with the package `inside` beside it.
 
     Args:
         edition: Folder that holds the package.
         package: Its name; empty to show nothing of the edition.
+        requires: Distributions to show besides those that every sandbox shows.
+        data: Folder of files that each session finds in its working folder; it may be missing.
 
     Raises:
-        OSError: if there is none.
+        OSError: if there is no edition.
     """
     remove_stale()
+    shown = packages(requires)
     aside = Aside(Path(tempfile.gettempdir()), _PREFIX)
     home = aside.folder
     try:
         (home / "edition").mkdir()
         if package:
             shutil.copytree(edition / package, home / "edition" / package)
-        shutil.copytree(Path(__file__).parent / "inside", home / "inside")
+        if data is not None and data.is_dir():
+            shutil.copytree(data, home / "inside" / "data")
+        shutil.copytree(Path(__file__).parent / "inside", home / "inside", dirs_exist_ok=True)
         (home / "scratch").mkdir()
         for folder, _, files in os.walk(home):
             # The folder itself stays closed: only what is shown of it can be reached.
             os.chmod(folder, 0o700 if Path(folder) == home else 0o755)
             for name in files:
                 os.chmod(Path(folder, name), 0o644)
-        for installed, place in packages():
+        for installed, place in shown:
             (home / "site" / place).parent.mkdir(exist_ok=True)
             (home / "site" / place).symlink_to(installed)
     except OSError:
         aside.close()
         raise
     python = Path(sys.executable).resolve()
-    return View(home / "edition", aside, python, _libraries(), packages(), _hidden())
+    return View(home / "edition", aside, python, _libraries(), shown, _hidden())
 
 
 @cache

@@ -51,6 +51,7 @@ class Warm:
         preload: Modules to import besides numpy, cloudpickle and the library.
         library: The library; None to try the isolation only, and to import nothing.
         forks: Whether to fork for sessions and observations, where the system can.
+        data: Folder of files that each session finds in its working folder.
 
     Raises:
         SandboxUnavailable: if it does not start.
@@ -65,8 +66,9 @@ class Warm:
         preload: Iterable[str] = (),
         library: Library | None = MINIGRAD,
         forks: bool = True,
+        data: Path | None = None,
     ) -> None:
-        self._view = _see(edition, library.package if library else "")
+        self._view = _see(edition, library, data)
         try:
             self._launch = backend.start(self._view, limits)
         except OSError as error:
@@ -201,8 +203,8 @@ class Warm:
         self._view.clear()
 
 
-def _see(edition: Path, package: str) -> View:
+def _see(edition: Path, library: Library | None, data: Path | None) -> View:
     try:
-        return make_view(edition, package)
+        return make_view(edition, library.package, library.requires, data) if library else make_view(edition, "")
     except OSError as error:
         raise SandboxUnavailable(f"no edition of the library can be read at {edition}: {error}") from error

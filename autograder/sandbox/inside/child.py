@@ -17,6 +17,7 @@ from typing import Any
 from . import wire
 from .cells import CellRunner, OutputLimit, TimeLimit, capture, describe, is_not_done, one_line, silence, time_limit
 from .compiling import hurry
+from .files import lay_out
 from .patience import COMPILING, Patience, waited
 
 __all__ = ["Child"]
@@ -64,6 +65,7 @@ class Child:
     def serve(self) -> None:
         """Run the cells, then answer until the grader is done."""
         try:
+            lay_out()
             self._run_cells()
             self._reply({"missing": self._install()})
             hurry()

@@ -1,9 +1,21 @@
-"""Empty a folder that a student's code has filled, however it did so."""
+"""The folder that a student's code works in: what lies there at first, and how it is emptied afterwards."""
 
 import contextlib
 import os
+import shutil
 
-__all__ = ["empty"]
+__all__ = ["empty", "lay_out"]
+
+_DATA = os.path.join(os.path.dirname(__file__), "data")
+
+
+def lay_out() -> None:
+    """Copy the course's files, those that stand beside the notebook, into the working folder."""
+    for folder, _, files in os.walk(_DATA):
+        there = os.path.relpath(folder, _DATA)
+        os.makedirs(there, exist_ok=True)
+        for name in files:  # contents alone: a sandbox may change no modes
+            shutil.copyfile(os.path.join(folder, name), os.path.join(there, name))
 
 
 def empty(folder: str) -> None:

@@ -17,6 +17,7 @@ from autograder.building.slicing import slice_exercise
 from autograder.common import files
 from autograder.course import CourseError
 from autograder.course.loading import load_course
+from autograder.results import Graded, GroupScore
 
 
 @pytest.fixture
@@ -418,12 +419,18 @@ def test_totals_that_differ_are_refused(small, monkeypatch):
     assert "worth 7 points, but course.toml gives its exercises 5" in sentence
 
 
+def marked(exercise, earned):
+    """What is said of an answer that earns some points."""
+    groups = (GroupScore("all", exercise.points, earned),)
+    return Graded(exercise.id, exercise.points, groups, reason="the cell ended with NameError")
+
+
 def test_a_stub_that_earns_a_point_is_refused(small):
     """The hook that marks an answer sees every stub; none may earn anything."""
 
     def mark(exercise, cell):
         generous = exercise.id == "numbers.clamp"
-        return exercise.points if "NotImplementedError" not in cell else 0.5 * generous
+        return marked(exercise, exercise.points if "NotImplementedError" not in cell else 0.5 * generous)
 
     assert "numbers.clamp: the stub earns 0.5 points" in refusal(small, verify_points=mark)
 
@@ -432,9 +439,10 @@ def test_a_reference_that_loses_a_point_is_refused(small):
     """The hook that marks an answer sees every reference; all must earn everything."""
 
     def mark(exercise, cell):
-        return 0 if "NotImplementedError" in cell else 2
+        return marked(exercise, 0 if "NotImplementedError" in cell else 2)
 
-    assert "numbers.pair: the reference earns 2 of 3 points" in refusal(small, verify_points=mark)
+    sentence = refusal(small, verify_points=mark)
+    assert "numbers.pair: the reference earns 2 of 3 points (the cell ended with NameError); correct" in sentence
 
 
 def test_a_course_whose_answers_are_marked_well_is_built(small):
@@ -443,7 +451,7 @@ def test_a_course_whose_answers_are_marked_well_is_built(small):
 
     def mark(exercise, cell):
         asked.append(exercise.id)
-        return 0 if "NotImplementedError" in cell else exercise.points
+        return marked(exercise, 0 if "NotImplementedError" in cell else exercise.points)
 
     assert small.build(verify_points=mark).written
     assert asked == [e for e in small.load().exercises for _ in range(2)]

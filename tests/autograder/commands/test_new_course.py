@@ -8,6 +8,8 @@ from autograder.building.slicing import slice_exercise
 from autograder.cli import app
 from autograder.course.loading import load_course
 from autograder.gradebook.settings import load_app
+from autograder.judging.fingerprint import Fingerprint
+from autograder.judging.judge import Judge
 from autograder.proof.verify import verify
 
 
@@ -36,6 +38,79 @@ def test_a_new_course_has_the_exchange_that_course_toml_names(tmp_path):
     toml = course / "course.toml"
     toml.write_text(toml.read_text().replace("seed = 1", 'exchange = "/srv/exchange"\nseed = 1'))
     assert load_app(course, "week1").config.Exchange.root == "/srv/exchange"
+
+
+LESSON = '''\
+# %% [markdown]
+# # A lesson with data
+
+# %% tags=["setup"]
+import yaml
+
+# %%
+# exercise: first.middle
+def middle(low: float, high: float) -> float:
+    """Return the number halfway between two numbers."""
+    ### BEGIN SOLUTION
+    with open("days/scale.yaml") as file:
+        scale = yaml.safe_load(file)["scale"]
+    return scale * (low + high)
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+assert middle(1, 4) == 2.5
+'''
+
+
+@pytest.fixture
+def with_data(tmp_path):
+    """A course whose answers use a package of its own, and a file that stands beside the notebook."""
+    course = tmp_path / "stats"
+    run("new", "course", str(course))
+    (course / "lessons/01_first.py").write_text(LESSON)
+    (course / "data/week1/days").mkdir(parents=True)
+    (course / "data/week1/days/scale.yaml").write_text("scale: 0.5")
+    toml = course / "course.toml"
+    toml.write_text(toml.read_text().replace('package = "none"', 'requires = ["pyyaml"]\npackage = "none"'))
+    return course
+
+
+def earned(course, answer):
+    """Return the points of an answer in a course's only exercise."""
+    loaded = load_course(course)
+    with Judge(loaded, hidden=loaded.hidden) as judge:
+        return judge.points(loaded.exercise("first.middle"), answer)
+
+
+def test_a_course_with_data_and_a_package_of_its_own(with_data):
+    """Both are in the sandbox; the file is copied beside the notebooks, and is as it was for the next student."""
+    report = build(with_data)
+    for beside in ("source/week1", "notebooks"):
+        assert (with_data / beside / "days/scale.yaml").read_text() == "scale: 0.5"
+    assert with_data / "notebooks/days/scale.yaml" in [each.path for each in report.files]
+    course = load_course(with_data)
+    (checked,) = verify(course, hidden=course.hidden, answers=course.authored)
+    assert checked.problems == ()
+    reference = slice_exercise(course, "first.middle").reference_cell
+    spoiled = 'open("days/scale.yaml", "w").write("scale: 3")\n' + reference
+    assert [earned(with_data, answer) for answer in (spoiled, reference)] == [0, 2]
+
+
+def test_another_file_is_another_mark(with_data):
+    """What is kept of a result is not used after a change of the data."""
+    course = load_course(with_data)
+    before = Fingerprint(course, course.hidden, "auto", 1.0).state("01_first")
+    (with_data / "data/week1/days/scale.yaml").write_text("scale: 2")
+    assert Fingerprint(course, course.hidden, "auto", 1.0).state("01_first") != before
+
+
+def test_a_package_that_is_not_installed(with_data):
+    """The sentence says where it is named and what to do."""
+    toml = with_data / "course.toml"
+    toml.write_text(toml.read_text().replace("pyyaml", "no-such-package"))
+    code, output = run("build", "--course", str(with_data))
+    assert code == 2 and "'requires' names 'no-such-package', which is not installed here; install it" in output
 
 
 @pytest.mark.parametrize(
