@@ -76,7 +76,8 @@ class BuildReport:
         files: Every file that belongs to the course's generated part.
         removed: Notebooks of an earlier build that no lesson makes any more.
         kept: Student notebooks that someone had worked in, under the names that they have now.
-        totals: Points of each lesson.
+        totals: Points of each lesson that hidden tests give.
+        by_hand: Those that a person gives besides.
         course: The file that was built from.
         drafts: Points of each assignment that is still being written, of which nothing was built.
     """
@@ -87,6 +88,7 @@ class BuildReport:
     totals: Mapping[str, float]
     course: Path
     drafts: Mapping[str, float] = field(default_factory=dict)
+    by_hand: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def written(self) -> list[Path]:
@@ -151,7 +153,8 @@ def build(
     files += tuple(BuiltFile(to, write(to, path.read_bytes())) for to, path in _data_files(course).items())
     totals = {built.lesson.name: _points(built.student) for built in lessons}
     drafts = {name: sum(each.points for each in course.of_assignment(name)) for name in course.drafts}
-    return BuildReport(files, tuple(_remove_stale(course, texts)), kept, totals, course.path, drafts)
+    by_hand = {built.lesson.name: _points(built.student, by_hand=True) for built in lessons}
+    return BuildReport(files, tuple(_remove_stale(course, texts)), kept, totals, course.path, drafts, by_hand)
 
 
 def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseSource]) -> BuiltLesson:
@@ -374,10 +377,10 @@ def _check_leaks(course: Course, built: BuiltLesson, notebook: Notebook, answers
             )
 
 
-def _points(notebook: Notebook) -> float:
-    """The points that hidden tests give; a person gives the points of questions beside them."""
-    tested = (cell for cell in notebook.cells if not is_answer(cell))
-    points: list[float] = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in tested]
+def _points(notebook: Notebook, by_hand: bool = False) -> float:
+    """The points that hidden tests give; or those that a person gives, for answers to questions."""
+    cells = (cell for cell in notebook.cells if is_answer(cell) == by_hand)
+    points: list[float] = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in cells]
     return sum(points)
 
 

@@ -288,7 +288,8 @@ def _tell(progress: Progress, submissions: int, problems: Sequence[str], seconds
     what = f"{number(submissions, 'submission')}, {number(notebooks, 'notebook')}"
     console.print(f"{what} in {seconds:.1f} s{each}")
     console.print(
-        f"notebooks: {counts['full']} with full points, {counts['partial']} with some, {counts['zero']} with none"
+        f"notebooks, by the tests: {counts['full']} with full points, {counts['partial']} with some, "
+        f"{counts['zero']} with none"
     )
     if counts["kept"]:
         console.print(f"{number(counts['kept'], 'notebook')} had been graded before")

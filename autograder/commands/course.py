@@ -67,7 +67,8 @@ def build(
     for path in report.removed:
         console.print(f"[yellow]removed[/yellow]  {escape(short(path))}")
     for lesson, worth in report.totals.items():
-        console.print(f"{lesson}: {worth:g} points")
+        by_hand = report.by_hand[lesson]
+        console.print(f"{lesson}: {worth:g} points" + (f", and {by_hand:g} that a person gives" if by_hand else ""))
     for assignment, worth in report.drafts.items():
         console.print(f"{assignment}: {worth:g} points, a draft: no notebooks, nothing to release")
     written = number(len(report.written), "file")

@@ -147,7 +147,7 @@ def _distribution(title: str, marks: Distribution, everyone: int) -> Html:
     nothing = sum(share == 0 for share in marks.shares)
     missing = everyone - len(marks.shares)
     said = [
-        f"{_students(len(marks.shares))}, {format_points(marks.points)} points",
+        f"{_students(len(marks.shares))}, {format_points(marks.points)} points by tests",
         f"mean {marks.mean:.0%}, median {marks.median:.0%}",
         f"{full} with all points, {nothing} with none",
     ]

@@ -11,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manglings_of_answers import FIRST, MANGLINGS, SAID, SECOND, SOLUTION, at
 from small_course import SmallCourse
+from typer.testing import CliRunner
 
 from autograder.building.notebooks import dump, is_worked_in, new_notebook, question_cells, student_version
 from autograder.building.questions import Question, heading, is_answer, split_questions
+from autograder.cli import app
 from autograder.course import CourseError
 from autograder.grafting.graft import graft
 from autograder.grafting.grafted import grade_id_of
@@ -82,10 +84,13 @@ def test_nbgrader_releases_the_same_notebook(small, root):
 
 def test_questions_do_not_count_in_the_lessons_total(small):
     """What a person gives stands beside what hidden tests give."""
-    before = small.build().totals
+    before = small.build()
+    said = CliRunner().invoke(app, ["build", "--quick", "--course", str(small.root / "course")]).output
+    assert "00_numbers: 5 points, and 2 that a person gives\n01_shapes: 2.5 points\n" in said
     small.lesson.write_text(small.lesson.read_text().replace(":points: 2\n", ""))
     after = small.build()
-    assert before == after.totals == {"00_numbers": 5, "01_shapes": 2.5}
+    assert before.totals == after.totals == {"00_numbers": 5, "01_shapes": 2.5}
+    assert (before.by_hand["00_numbers"], after.by_hand["00_numbers"]) == (2, 0)
     answer = next(cell for cell in notebook_of(small).cells if is_answer(cell))
     assert answer.metadata.nbgrader.points == 0
     assert any("it brings no points" in cell.source for cell in notebook_of(small).cells)
