@@ -15,7 +15,7 @@ from minigrad.backward import changes
 from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Several, Var, frozen
-from minigrad.graph.traced import LEFT, Draw, TracedTensor, refuse
+from minigrad.graph.traced import LEFT, Draw, TracedTensor, function_of, refuse
 from minigrad.tensors import Tensor, _check_shapes, mapped
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
@@ -58,11 +58,10 @@ class Trace:
         """Return whether a value is a tensor that was made before the trace began, or shows one's memory."""
         return isinstance(x, Tensor) and (x._tick < self.since or id(x) in self._shown)
 
-    def show(self, x: Tensor, base: Tensor) -> Tensor:
-        """Take note that a new tensor has the memory of another one, perhaps from outside, and return it."""
+    def note_shared(self, x: Tensor, base: Any) -> None:
+        """Take note that a new tensor has the memory of another one, which may come from outside."""
         if self.is_outside(base):
             self._shown[id(x)] = x, self._owner(base)
-        return x
 
     def _owner(self, x: Tensor) -> Tensor:
         return self._shown[id(x)][1] if id(x) in self._shown else x
@@ -73,9 +72,17 @@ class Trace:
             x = self._owner(x)
             self.read[id(x)] = x
 
+    def standing_for(self, x: Tensor) -> TracedTensor:
+        """Return a traced tensor that stands for one from outside."""
+        return TracedTensor(self, self.operand(x))
+
     def _apply(self, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Add an equation about tensors from outside alone."""
         return self.emit(function, inputs, options)
+
+    def _call(self, method: str, x: Any, **options: Any) -> Tensor:
+        """Add an equation that calls a method of a tensor from outside."""
+        return self.emit(function_of(method), (x,), options)
 
     def emit(self, function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
         """Add an equation, and return its result."""
