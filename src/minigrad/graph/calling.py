@@ -14,7 +14,7 @@ import numpy as np
 from minigrad import autodiff, backends
 from minigrad.graph.capturing import is_object
 from minigrad.graph.compiled import Program
-from minigrad.graph.forms import Static
+from minigrad.graph.forms import Call, Static
 from minigrad.graph.program import Var
 from minigrad.tensors import Tensor, mapped
 from minigrad.transforms.trees import PyTreeDef
@@ -81,7 +81,7 @@ class _Writer:
     def _leaf(self, name: str, leaf: Any) -> None:
         if isinstance(leaf, Tensor):
             self.miss_if(f"{name}.__class__ is not Tensor")
-            self.tensor(name)
+            self.tensor(name, leaf.requires_grad)
             v, given = self.inputs[self.count - 1]
             dtype = self.object(v.dtype)
             wrong = f"{given}.__class__ is not ndarray or {given}.shape != {v.shape} or {given}.dtype is not {dtype}"
@@ -98,9 +98,9 @@ class _Writer:
         known = self.object(value)
         self.miss_if(f"{name}.__class__ is not {type(value).__name__} or {name} != {known}")
 
-    def tensor(self, name: str) -> None:
-        """Write the lines that take the array of the next input from a tensor."""
-        self.miss_if(f"{name}._requires_grad and mode.enabled")
+    def tensor(self, name: str, wants: bool) -> None:
+        """Write the lines that take the array of the next input from a tensor, which wants gradients or not."""
+        self.miss_if(f"not {name}._requires_grad" if wants else f"{name}._requires_grad")
         self.lines.append(f"{self.inputs[self.count][1]} = {name}._array")
         self.count += 1
 
@@ -110,13 +110,13 @@ class _Writer:
             strides = self.object(np.empty(v.shape, v.dtype).strides if 0 not in v.shape else None)
             self.lines.append(f"if {given}.strides != {strides}: {given} = rows({given})")
 
-    def captured(self, guard: Any) -> None:
+    def captured(self, guard: Any, wanting: Sequence[bool]) -> None:
         """Write the lines that ask a guard for the captured tensors, which are the rest of the inputs."""
         self.lines.append(f"held = {self.object(guard)}({', '.join(self.objects)})")
         self.miss_if("held is None")
         for n, (v, given) in enumerate(self.inputs[self.count :]):
             self.lines.append(f"captured_{n} = held[{n}]")
-            self.tensor(f"captured_{n}")
+            self.tensor(f"captured_{n}", wanting[n])
             self.in_rows(v, given)
 
     def close(self, structure: PyTreeDef, results: list[str]) -> str:
@@ -138,26 +138,28 @@ class _Writer:
 
 
 def quick_call(
-    program: Program, structure: PyTreeDef, leaves: Sequence[Any], float_type: Any, state: Any, guard: Any
+    program: Program, call: Call, leaves: Sequence[Any], guard: Any, wanting: Sequence[bool], mode: bool | None
 ) -> Callable[[Any, Any], Any] | None:
     """Return a function of positional and keyword arguments that runs a program; None for forms it cannot be quick for.
 
     Args:
         program: The program.
-        structure: The tree of the arguments: positional ones, named ones.
-        leaves: Its leaves, in this form.
-        float_type: The default type of floats for which it was traced.
-        state: The backend, and what stood in the library.
+        call: The form of the calls that the function serves.
+        leaves: The leaves of the arguments, in this form.
         guard: Takes the objects among the leaves, and returns the captured tensors, or None for a call of another
             program; None where nothing is captured.
+        wanting: For each captured tensor whether it wants gradients.
+        mode: Whether gradients must be on; None where it does not matter.
     """
     writer = _Writer(program, program.scope())
-    positional, named = structure.children
+    positional, named = call.structure.children
     try:
         if named.children:
             raise _CannotBeQuick
-        writer.miss_if(f"kwargs or anywhere or here.choice.state != {writer.object(state)}")
-        writer.miss_if(f"floats.dtype is not {writer.object(float_type)}")
+        writer.miss_if(f"kwargs or anywhere or here.choice.state != {writer.object(call.state)}")
+        writer.miss_if(f"floats.dtype is not {writer.object(call.float_type)}")
+        if mode is not None:
+            writer.miss_if(f"mode.enabled is not {mode}")
         for n, v in enumerate(program.graph.outputs):
             if not isinstance(v, Var) and not isinstance(v, float | int | str | None):
                 raise _CannotBeQuick
@@ -165,7 +167,7 @@ def quick_call(
                 writer.scope[f"result_{n}"] = v
         writer.open(positional, "args", list(leaves))
         if guard is not None:
-            writer.captured(guard)
+            writer.captured(guard, wanting)
         results = [
             f"Tensor({name})" if isinstance(v, Var) else f"result_{n}"
             for n, (v, name) in enumerate(zip(program.graph.outputs, program.results, strict=True))

@@ -61,15 +61,37 @@ class _Entry:
     """A graph, the program that it was compiled to, and what it depends on beside the form of a call.
 
     The graph's inputs are the tensors among the arguments, and then those that the guard returns.
+
+    Args:
+        graph: The graph.
+        captured: What the function captures.
+        guard: Returns the captured tensors; None where there are none.
+        wanting: For each captured tensor whether it wants gradients.
+        donated: Which inputs are donated.
+        device: Where the graph runs.
+        mode: Whether gradients were on at the trace; None if no tensor that the function uses wants any.
+        records: Whether the function's result has a history, so that the function itself is called.
     """
 
     def __init__(
-        self, graph: Graph, captured: Captured, guard: Guard | None, donated: Sequence[int], device: str
+        self,
+        graph: Graph,
+        captured: Captured,
+        guard: Guard | None,
+        wanting: Sequence[bool],
+        donated: Sequence[int],
+        device: str,
+        *,
+        mode: bool | None,
+        records: bool,
     ) -> None:
         self.graph = graph
         self.device = device
         self.captured = captured
         self.guard = guard
+        self.wanting = list(wanting)
+        self.mode = mode
+        self.records = records
         self.donated = donated
         self.has_quick_call = False
         self._run: Callable[..., Sequence[Any]] | None = None
@@ -174,7 +196,7 @@ class Jitted(Generic[Result]):
                 self._say_many(call, entry, paths_of(args, kwargs, self._static))
         else:
             self._hits += 1
-        if grad_mode.enabled and any(x.requires_grad for x in held):
+        if entry.records or (grad_mode.enabled and any(x.requires_grad for x in held)):
             return self._fun(*args, **kwargs)
         given = [x._array for x in (*tensors, *held)]
         if call.device == "cuda":
@@ -212,7 +234,11 @@ class Jitted(Generic[Result]):
 
     def _held(self, entry: _Entry, leaves: Sequence[Any]) -> tuple[Tensor, ...] | None:
         """Return the captured tensors that a graph takes now; None if something else that it depends on has changed."""
-        return () if entry.guard is None else entry.guard(self._fun, *objects_of(leaves))
+        held = () if entry.guard is None else entry.guard(self._fun, *objects_of(leaves))
+        if held is None or [x.requires_grad for x in held] != entry.wanting:
+            return None
+        is_recorded = grad_mode.enabled and any(entry.wanting)  # then the function itself is called
+        return held if entry.mode in (None, grad_mode.enabled) or is_recorded else None
 
     def _found(self, call: Call, leaves: Sequence[Any]) -> tuple[_Entry | None, tuple[Tensor, ...]]:
         """Return what a call runs, and the captured tensors; None and nothing if it is new."""
@@ -236,7 +262,7 @@ class Jitted(Generic[Result]):
         entry.has_quick_call = True
         if entry.program is not None:
             guard = None if entry.guard is None else partial(entry.guard, self._fun)
-            quick = quick_call(entry.program, call.structure, leaves, call.float_type, call.state, guard)
+            quick = quick_call(entry.program, call, leaves, guard, entry.wanting, entry.mode)
             self._quick = [each for each in (quick, *self._quick) if each is not None][:MOST_QUICK]
 
     def _trace(self, call: Call, leaves: Sequence[Any]) -> _Entry:
@@ -262,9 +288,20 @@ class Jitted(Generic[Result]):
         used |= {v for v in graph.outputs if isinstance(v, Var)}
         inputs = tuple([v for v in graph.inputs if v in used or v not in graph.captured])
         graph = replace(graph, inputs=inputs, captured=graph.captured & used)
-        guard = captured.guard([x for v, x in outside if v in used], list(run.read.values()), run.is_outside)
-        donated = self._places_of_donated(call.structure, leaves)
-        entry = _Entry(graph, captured, guard, donated, call.device)
+        taken = [x for v, x in outside if v in used]
+        guard = captured.guard(taken, list(run.read.values()), run.is_outside)
+        wanting = [x.requires_grad for x in taken]
+        tensors = [x for x in (*leaves, *(x for _, x in outside)) if isinstance(x, Tensor)]
+        entry = _Entry(
+            graph,
+            captured,
+            guard,
+            wanting,
+            self._places_of_donated(call.structure, leaves),
+            call.device,
+            mode=grad_mode.enabled if any(x.requires_grad for x in tensors) else None,
+            records=run.records,
+        )
         self._entries.setdefault(call, []).append(entry)
         self._misses += 1
         return entry
@@ -368,6 +405,8 @@ class Jitted(Generic[Result]):
             return "The function itself is called: its tensors are on different devices."
         if grad_mode.enabled and any(x.requires_grad for x in held):
             return "The function itself is called: a tensor that it captures wants gradients."
+        if entry is not None and entry.records:
+            return "The function itself is called: its result has a history, for a backward pass."
         if entry is not None:
             return "The graph is there: a call with these arguments runs it."
         if not self._entries:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import backends, engine, standing_aside
+from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded
 from minigrad.backward import changes
 from minigrad.errors import TraceError
@@ -39,6 +40,7 @@ class Trace:
         captured: The tensors of the traces around it that it uses, and the values that stand for them.
         outside: Of a trace that is inside of no other: the tensors that are older and that it uses, likewise.
         read: The older tensors whose elements the function has asked for, while it was traced.
+        records: Whether the function has returned a tensor with a history, which no result of a graph has.
     """
 
     def __init__(self, parent: Trace | None = None, device: str = "cpu") -> None:
@@ -53,6 +55,7 @@ class Trace:
         self._constants: dict[int, Constant] = {}
         self._older: list[Constant] = []
         self.is_running = True
+        self.records = False
 
     def is_outside(self, x: Any) -> bool:
         """Return whether a value is a tensor that was made before the trace began, or shows one's memory."""
@@ -362,7 +365,9 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
     for x in leaves:
         if isinstance(x, Tensor | np.ndarray):
             inputs.append(Var(tuple(x.shape), x.dtype))
-        given.append(TracedTensor(run, inputs[-1]) if isinstance(x, Tensor | np.ndarray) else x)
+            x, wants = TracedTensor(run, inputs[-1]), getattr(x, "requires_grad", False)
+            x._requires_grad = wants and not grad_mode.enabled  # for a function that asks, or records all the same
+        given.append(x)
     here = mapped.running
     before = here.draw, here.maps, here.since, here.refuse, here.trace
     here.draw, here.maps, here.since, here.refuse = run.draw, [], run.since, refuse
@@ -377,6 +382,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
                 f"trace: {_name_of(fun)} returns no tensor ({_shown(returned)}); return tensors or trees of them"
             )
         outputs = tuple(run.operand(y) for y in results)
+        run.records = any(isinstance(y, Tensor) and y.requires_grad and not y.is_leaf for y in results)
     finally:
         mapped.anywhere.pop()
         here.draw, here.maps, here.since, here.refuse, here.trace = before

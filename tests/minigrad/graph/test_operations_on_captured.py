@@ -11,7 +11,7 @@ import minigrad as mg
 from minigrad import nn
 from minigrad.errors import TraceError
 from minigrad.nn import functional
-from minigrad.transforms import vmap
+from minigrad.transforms import grad, vmap
 
 
 @pytest.fixture(autouse=True)
@@ -270,3 +270,49 @@ def test_an_operator_of_tensors_of_two_maps():
     for sign in (lambda x, y: x & y, lambda x, y: x | y, lambda x, y: x ^ y):
         found = vmap(lambda y, sign=sign: vmap(lambda x: sign(x, y))(inner))(outer)
         assert found.tolist() == sign(inner.unsqueeze(0), outer.unsqueeze(1)).tolist()
+
+
+LEAF = mg.tensor([1.0, 2.0, 4.0], requires_grad=True)
+
+
+def recorded_all_the_same(x):
+    """Return a product with a history, whatever the mode is."""
+    with mg.enable_grad():
+        return x * LEAF
+
+
+def derived(x):
+    """Return a derivative, which has no history in any mode."""
+    return grad(lambda v: (v * v * LEAF.detach()).sum())(x)
+
+
+ASKING = {
+    "of a result": lambda x: (x * 1.0, (LEAF * 1.0).requires_grad),
+    "of an argument": lambda x: (x * 1.0, x.requires_grad),
+    "of a result of an argument": lambda x: (x * 1.0, (x * 1.0).requires_grad),
+    "of a part": lambda x: (x * 1.0, LEAF[:2].requires_grad, LEAF.detach().requires_grad),
+    "of what enable_grad records": lambda x: (x * 1.0, recorded_all_the_same(x).requires_grad),
+    "what enable_grad records": recorded_all_the_same,
+    "a derivative": derived,
+    "nothing": lambda x: x * LEAF,
+}
+
+
+@pytest.mark.parametrize("quick_way", [False, True])
+@pytest.mark.parametrize("name", ASKING)
+def test_who_wants_gradients(name, quick_way):
+    """With gradients on and off in turn, for arguments that want them and that do not."""
+    fun = ASKING[name]
+    quick = mg.jit(fun)
+
+    def marks(result):
+        results = result if isinstance(result, tuple) else (result,)
+        return [(plain(y), y.requires_grad) if isinstance(y, mg.Tensor) else y for y in results]
+
+    with mg.backend("numba" if quick_way else "python"):
+        for _ in range(2):
+            for mode in (False, True, False, False):
+                for x in (Y, Y.clone().requires_grad_()):
+                    with mg.set_grad_enabled(mode):
+                        assert marks(quick(x)) == marks(fun(x)), (mode, x.requires_grad)
+    assert quick.cache_info().misses <= 4
