@@ -70,9 +70,10 @@ class _Writer:
             raise _CannotBeQuick
         self.miss_if(f"{name}.__class__ is not {kind.__name__} or len({name}) != {count}")
         below = [f"{name}_{n}" for n in range(count)]
-        if kind is dict:
-            for key, each in zip(structure.rest, below, strict=True):
-                self.lines.append(f"{each} = {name}.get({self.object(key)}, MISS)")
+        if kind is dict and count:
+            keys = structure.rest
+            self.miss_if(f"list({name}) != {self.object(list(keys.order))}")
+            self.lines.append(f"{', '.join(keys.with_values(below).values())}, = {name}.values()")
         elif count:
             self.lines.append(f"{', '.join(below)}, = {name}")
         for child, each in zip(structure.children, below, strict=True):
@@ -131,9 +132,8 @@ class _Writer:
         if structure.kind is list:
             return f"[{', '.join(below)}]"
         if structure.kind is dict:
-            return (
-                f"{{{', '.join(f'{self.object(k)}: {each}' for k, each in zip(structure.rest, below, strict=True))}}}"
-            )
+            items = structure.rest.with_values(below).items()
+            return f"{{{', '.join(f'{self.object(key)}: {each}' for key, each in items)}}}"
         raise _CannotBeQuick
 
 

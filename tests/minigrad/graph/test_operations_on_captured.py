@@ -1,4 +1,4 @@
-"""Every operation on a captured tensor: after a change the jitted function answers as the function itself does."""
+"""A jitted function answers as the function itself does: operations on captured tensors, gradients, order of keys."""
 
 import copy
 import inspect
@@ -10,8 +10,9 @@ import pytest
 import minigrad as mg
 from minigrad import nn
 from minigrad.errors import TraceError
+from minigrad.graph import cond, fori_loop, scan
 from minigrad.nn import functional
-from minigrad.transforms import grad, vmap
+from minigrad.transforms import checkpoint, grad, vmap
 
 
 @pytest.fixture(autouse=True)
@@ -316,3 +317,55 @@ def test_who_wants_gradients(name, quick_way):
                     with mg.set_grad_enabled(mode):
                         assert marks(quick(x)) == marks(fun(x)), (mode, x.requires_grad)
     assert quick.cache_info().misses <= 4
+
+
+# --- arguments ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("quick_way", [False, True])
+def test_the_order_of_keys(quick_way):
+    """A function sees the keys of a dictionary, and of named arguments, in the caller's order, and so does its caller.
+
+    JAX sorts them.
+    """
+    first, second = {"b": mg.tensor(1.0), "a": mg.tensor(2.0)}, {"a": mg.tensor(3.0), "b": mg.tensor(4.0)}
+    of_values = mg.jit(lambda d: next(iter(d.values())) * 1.0)
+    doubled = mg.jit(lambda d: {key: 2.0 * x for key, x in d.items()})
+    turned = mg.jit(lambda d: dict(reversed(d.items())))
+    named = mg.jit(lambda **d: next(iter(d.values())) * 1.0)
+    with mg.backend("numba" if quick_way else "python"):
+        for _ in range(3):
+            assert [of_values(first).item(), of_values(second).item()] == [1.0, 3.0]
+            assert [named(**first).item(), named(**second).item()] == [1.0, 3.0]
+            assert [list(doubled(d)) for d in (first, second)] == [["b", "a"], ["a", "b"]]
+            assert [list(turned(d)) for d in (first, second)] == [["a", "b"], ["b", "a"]]
+            assert [doubled(d)["a"].item() for d in (first, second)] == [4.0, 6.0]
+        assert [f.cache_info().misses for f in (of_values, doubled, turned, named)] == [2] * 4
+        quick = mg.jit(lambda d: d["a"] * 1.0)
+        quick(first)
+        assert quick.explain(second) == (
+            "The function would be traced again: a dictionary has its keys in the order 'a', 'b', and had them in the "
+            "order 'b', 'a'."
+        )
+
+
+INSIDE = {
+    "vmap over it": lambda w: vmap(lambda e: e.float() * 2.0 + (~e.bool()).long())(w),
+    "vmap beside it": lambda w: vmap(lambda e: e * w.float())(TABLE),
+    "vmap over places": lambda w: vmap(lambda e: Y.gather(0, e.view(1)))(w.bool().long()),
+    "vmap, both": lambda w: vmap(lambda e: (e > 2.0) & w.bool())(TABLE),
+    "grad": lambda w: grad(lambda v: (v * v * w.float()).sum())(Y),
+    "cond": lambda w: cond(Y.sum() > w.sum(), lambda: Y * w.float(), lambda: Y * w.double().float()),
+    "scan": lambda w: scan(lambda c, y: (c * w.float(), c.gather(0, w.bool().long()) * y), Y, Y)[1],
+    "fori_loop": lambda w: fori_loop(0, 2, lambda i, v: v * w.float(), Y),
+    "checkpoint": lambda w: checkpoint(lambda v: v * w.float())(Y),
+    "jit": lambda w: mg.jit(lambda v: v * w.float())(Y),
+    "a read in cond": lambda w: cond(Y.sum() > 0.0, lambda: Y * w.tolist()[0], lambda: Y),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", INSIDE)
+def test_inside_of_other_functions(name, kind):
+    """An operation on a captured tensor in the function of another transform, or of a loop."""
+    assert answered(INSIDE[name], kind) == ""
