@@ -1,7 +1,7 @@
 """Trees: containers inside containers, whose leaves are tensors, Scalars, numbers or anything else.
 
-Containers are dicts (whose leaves come in the order of the sorted keys), lists, tuples, named tuples, dataclasses, None, which has no
-leaves, and what `register_pytree_node` adds. Names and order of leaves are JAX's.
+Containers are dicts (whose leaves come in the order of the sorted keys), lists, tuples, named tuples, dataclasses,
+None, which has no leaves, and what `register_pytree_node` adds. Names and order of leaves are JAX's.
 
 Source: https://docs.jax.dev/en/latest/pytrees.html
 """
